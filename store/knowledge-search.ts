@@ -36,6 +36,8 @@ export interface KnowledgeEntity extends Owned {
   readonly aliases: string[];
   /** The newest ones. */
   readonly sources: KnowledgeSource[];
+  /** Entities that were said to be this one, which may be taken back. */
+  readonly merged: { readonly id: string; readonly name: string }[];
   readonly changed_by: string | null;
   readonly updated_at: Date;
 }
@@ -94,7 +96,8 @@ const PARTS = sql`
 /** Rows of entities `e`. */
 export function entitiesOf(view: Pick<KnowledgeView, 'hidden'>): RawBuilder<unknown> {
   return sql`select e.id::text as id, e.agent_key as agent, nullif(e.user_id, '') as user, e.name, e.type, e.hidden, e.changed_by,
-      e.updated_at, s.sources, s.outside or exists (select from knowledge_names n
+      e.updated_at, s.sources, coalesce((select json_agg(json_build_object('id', m.id::text, 'name', m.name) order by m.at)
+        from knowledge_merges m where m.tenant_id = e.tenant_id and m.into_id = e.id), '[]') as merged, s.outside or exists (select from knowledge_names n
         where n.tenant_id = e.tenant_id and n.entity_id = e.id and n.outside) as outside, array(select n.name from knowledge_names n
         where n.tenant_id = e.tenant_id and n.entity_id = e.id and n.name <> e.name order by n.name) as aliases
     from knowledge_entities e, lateral (

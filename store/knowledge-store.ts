@@ -129,11 +129,25 @@ export function mergeEntities(
     const found = await execute(tx)`
       update knowledge_entities set changed_by = ${by}, updated_at = now() where ${isOwn(scope)} and id = any (${both}::bigint[])`;
     if (found < both.length) return false;
+    const ids = (from: RawBuilder<unknown>) => sql`coalesce((select array_agg(id) from ${from}), '{}')`;
     // Between themselves, and what a person says of both.
     await execute(tx)`
-      delete from knowledge_facts f where ${near} and (${moved('from_id')} = ${moved('to_id')} or (f.author is not null
-        and exists (select from knowledge_facts o where o.tenant_id = f.tenant_id and o.author is not null and o.id <> f.id
-          and o.type = f.type and o.from_id = ${moved('from_id')} and o.to_id = ${moved('to_id')})))`;
+      with gone as (
+        delete from knowledge_facts f where ${near} and (${moved('from_id')} = ${moved('to_id')} or (f.author is not null
+          and exists (select from knowledge_facts o where o.tenant_id = f.tenant_id and o.author is not null and o.id <> f.id
+            and o.type = f.type and o.from_id = ${moved('from_id')} and o.to_id = ${moved('to_id')})))
+        returning *)
+      insert into knowledge_merges (tenant_id, id, agent_key, user_id, into_id, name, type, hidden, names, from_facts, to_facts, removed, merged, last_fact, by)
+      select tenant_id, id, agent_key, user_id, ${into}::bigint, name, type, hidden,
+        array(select key from knowledge_names n where n.tenant_id = e.tenant_id and n.entity_id = e.id),
+        ${ids(sql`knowledge_facts f where f.tenant_id = ${tenant} and f.from_id = ${id}::bigint`)},
+        ${ids(sql`knowledge_facts f where f.tenant_id = ${tenant} and f.to_id = ${id}::bigint`)},
+        coalesce((select jsonb_agg(to_jsonb(gone)) from gone), '[]'),
+        ${ids(sql`knowledge_merges m where m.tenant_id = ${tenant} and m.into_id = ${id}::bigint`)},
+        (select coalesce(max(id), 0) from knowledge_facts where tenant_id = ${tenant}), ${by}
+      from knowledge_entities e where tenant_id = ${tenant} and id = ${id}::bigint`;
+    await execute(tx)`
+      update knowledge_merges set into_id = ${into}::bigint where tenant_id = ${tenant} and into_id = ${id}::bigint`;
     await execute(
       tx,
     )`update knowledge_facts f set from_id = ${moved('from_id')}, to_id = ${moved('to_id')} where ${near}`;
@@ -143,6 +157,68 @@ export function mergeEntities(
     await judgeFacts(tx, tenant, [into]);
     return true;
   });
+}
+
+/**
+ * Takes a merge back: the entity is there again by its id, with its names and what was said of it. What documents have said since of the two
+ * is read again, since it cannot be told apart. False: nothing was merged so.
+ */
+export function splitEntity(
+  pool: Pool,
+  scope: DocumentScope,
+  into: string,
+  id: string,
+  by: string,
+): Promise<boolean> {
+  const { tenant } = scope;
+  const mine = sql`tenant_id = ${tenant} and id = ${id}::bigint`;
+  const merge = sql`(select * from knowledge_merges where ${mine}) m`;
+  return inTransaction(pool, async (tx) => {
+    await lockKnowledge(tx, scope);
+    const isMade = await affects(tx)`
+      insert into knowledge_entities (tenant_id, id, agent_key, user_id, name, type, hidden, changed_by) overriding system value
+      select tenant_id, id, agent_key, user_id, name, type, hidden, ${by} from ${merge}
+      where ${isOwn(scope)} and into_id = ${into}::bigint`;
+    if (!isMade) return false;
+    await execute(tx)`
+      update knowledge_names n set entity_id = m.id from ${merge}
+      where n.tenant_id = m.tenant_id and n.entity_id = m.into_id and n.type = m.type and n.key = any (m.names)`;
+    await readAgain(tx, scope, into, merge);
+    for (const [end, facts] of [
+      ['from_id', 'from_facts'],
+      ['to_id', 'to_facts'],
+    ] as const)
+      await execute(tx)`
+        update knowledge_facts f set ${sql.ref(end)} = m.id from ${merge}
+        where f.tenant_id = m.tenant_id and f.id = any (m.${sql.ref(facts)})`;
+    await execute(tx)`
+      insert into knowledge_facts overriding system value
+      select f.* from ${merge}, jsonb_populate_recordset(null::knowledge_facts, m.removed) f
+      where f.path is null or exists (select from knowledge_parts p where p.tenant_id = f.tenant_id and p.agent_key = f.agent_key
+        and p.user_id = f.user_id and p.path = f.path and p.digest = f.part) on conflict do nothing`;
+    await execute(tx)`
+      update knowledge_merges o set into_id = m.id from ${merge} where o.tenant_id = m.tenant_id and o.id = any (m.merged)`;
+    await execute(tx)`delete from knowledge_merges where ${mine}`;
+    await judgeFacts(tx, tenant, [id, into]);
+    return true;
+  });
+}
+
+/** Parts of documents that were read since the merge and name the entity that stays. */
+async function readAgain(
+  tx: Transaction,
+  scope: DocumentScope,
+  into: string,
+  merge: RawBuilder<unknown>,
+): Promise<void> {
+  await execute(tx)`
+    with gone as (
+      delete from knowledge_parts p using ${merge} where p.tenant_id = m.tenant_id and p.agent_key = m.agent_key and p.user_id = m.user_id
+        and exists (select from knowledge_facts f where f.tenant_id = p.tenant_id and f.agent_key = p.agent_key and f.user_id = p.user_id
+          and f.path = p.path and f.part = p.digest and ${into}::bigint in (f.from_id, f.to_id)
+          and f.id > m.last_fact)
+      returning p.path)
+    update documents set extracted = null where ${isOwn(scope)} and path in (select path from gone)`;
 }
 
 export function listRelations(

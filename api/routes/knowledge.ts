@@ -9,25 +9,19 @@ import {
   listEntities,
   listRelations,
   mergeEntities,
+  splitEntity,
 } from '#store/knowledge-store.ts';
+import { startIndexing } from '#temporal/start-indexing.ts';
 import type { KnowledgeEntity, KnowledgeRelation } from '#store/knowledge-search.ts';
 import { type Caller, requireScope } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { isNumberKeys, readPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
+export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void {
   const entityOf = ({ tenant, confinedTo }: Caller, id: string) => findEntity(pool, tenant, id, confinedTo);
   const relationOf = ({ tenant, confinedTo }: Caller, id: string) =>
     findRelation(pool, tenant, id, confinedTo);
-
-  /** Whose it is, for those who may change it; undefined: there is none. */
-  async function ownerOf(caller: Caller, row: Promise<KnowledgeEntity | KnowledgeRelation | undefined>) {
-    const found = await row;
-    if (!found) return undefined;
-    if (found.user === null) requireScope(caller, 'admin');
-    return { tenant: caller.tenant, agent: found.agent, user: found.user };
-  }
 
   serveResource(
     app,
@@ -65,6 +59,15 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         if (id === into || !(await mergeEntities(pool, scope, id, into, by)))
           throw new Failure('Unprocessable', `into: ${into} is no other entity of the same agent and user`);
         const row = await entityOf(caller, into);
+        return row && showEntity(row);
+      },
+      async splitKnowledgeEntity({ caller, by, params: { id }, body: { entity } }) {
+        const scope = await ownerOf(caller, entityOf(caller, id));
+        if (!scope) return undefined;
+        if (!(await splitEntity(pool, scope, id, entity, by)))
+          throw new Failure('Unprocessable', `entity: ${entity} was not merged into ${id}`);
+        await startIndexing(temporal, scope);
+        const row = await entityOf(caller, entity);
         return row && showEntity(row);
       },
       async removeKnowledgeEntity({ caller, by, params: { id } }) {
@@ -112,6 +115,14 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
     },
     relationOf,
   );
+}
+
+/** Whose it is, for those who may change it; undefined: there is none. */
+async function ownerOf(caller: Caller, row: Promise<KnowledgeEntity | KnowledgeRelation | undefined>) {
+  const found = await row;
+  if (!found) return undefined;
+  if (found.user === null) requireScope(caller, 'admin');
+  return { tenant: caller.tenant, agent: found.agent, user: found.user };
 }
 
 function showEntity(row: KnowledgeEntity) {

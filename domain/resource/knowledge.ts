@@ -35,6 +35,9 @@ const entitySchema = z.object({
   outside,
   changed_by: z.string().nullable().meta({ description: 'Who corrected it last' }),
   sources: z.array(sourceSchema).meta({ description: 'The newest ones of those that name it' }),
+  merged: z
+    .array(z.object({ id: z.string(), name: z.string() }))
+    .meta({ description: 'Entities that were merged into it, which `split` takes back' }),
   updated_at: timeSchema,
 });
 
@@ -142,6 +145,20 @@ export const knowledgeEntities = defineResource(
         arguments: ['into'],
         body: ({ into }) => ({ into }),
         says: (entity) => `both are ${entity.id} now, ${entity.name}`,
+      },
+    }),
+    splitKnowledgeEntity: action('split')({
+      scope: 'run',
+      summary: 'Take back that another entity is this one',
+      description: `That one is there again by its id, with its names and relations. What documents have said of the two since is read again. ${whose}`,
+      body: z.strictObject({ entity: idSchema.meta({ description: 'One of `merged`' }) }),
+      refuses: ['Unprocessable'],
+      command: {
+        word: 'split',
+        help: 'take a merge back: ENTITY is another one again',
+        arguments: ['entity'],
+        body: ({ entity }) => ({ entity }),
+        says: (entity) => `${entity.id} is ${entity.name} again`,
       },
     }),
     removeKnowledgeEntity: remove({

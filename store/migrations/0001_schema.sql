@@ -251,6 +251,34 @@ create index knowledge_names_by_entity on knowledge_names (tenant_id, entity_id)
 create index knowledge_names_by_word on knowledge_names using gin (words);
 create index knowledge_names_by_part on knowledge_names using gin (name gin_trgm_ops);
 
+-- Entities that somebody has said to be another one, with what was theirs, so that it can be taken back.
+create table knowledge_merges (
+  tenant_id text not null,
+  -- Of the entity that is gone.
+  id        bigint not null,
+  agent_key text not null,
+  user_id   text not null,
+  into_id   bigint not null,
+  name      text not null,
+  type      text not null,
+  hidden    boolean not null,
+  -- Keys of its names.
+  names     text[] not null,
+  -- Facts that it was at the beginning and at the end of, and those that the merge removed, as they were.
+  from_facts bigint[] not null,
+  to_facts  bigint[] not null,
+  removed   jsonb not null,
+  -- Entities that had become it before.
+  merged    bigint[] not null,
+  -- The tenant's newest fact then: later ones of its documents were drawn as those of the entity that stays.
+  last_fact bigint not null,
+  by        text not null,
+  at        timestamptz not null default now(),
+  primary key (tenant_id, id),
+  foreign key (tenant_id, into_id) references knowledge_entities on delete cascade
+);
+create index knowledge_merges_by_into on knowledge_merges (tenant_id, into_id);
+
 -- What a document or a person says. Which fact ends another is decided where they are read, so that it is undone with its document.
 create table knowledge_facts (
   tenant_id  text not null,

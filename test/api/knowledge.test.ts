@@ -94,6 +94,50 @@ describe('TL knowledge over HTTP', () => {
     assert.equal(await idOf('ann', 'Anna'), other, 'documents are read by what was said');
   });
 
+  it('a merge is taken back, with what was said of each before and since', async () => {
+    await write('eve', 'One.\nTwo.');
+    const before = { lines: await lines('eve'), count: (await relationsOf('eve')).length };
+    const [anna, ann] = [await idOf('eve', 'Anna'), await idOf('eve', 'Ann Lee')];
+    const merge = () => ask('POST', `entities/${anna}/merge`, { body: { into: ann } });
+    const split = (entity: string) => ask('POST', `entities/${ann}/split`, { body: { entity } });
+    const wait = () =>
+      stack.worker.until('the graph', async () => {
+        const { body } = await stack.ask('GET', '/v1/agents/reads/knowledge/status?user=eve');
+        return body.pending === 0 ? true : undefined;
+      });
+    assert.deepEqual((await merge()).body.merged, [{ id: anna, name: 'Anna' }]);
+    const back = await split(anna);
+    assert.deepEqual([back.status, back.body.id, back.body.name, back.body.aliases], [200, anna, 'Anna', []]);
+    assert.deepEqual(await lines('eve'), before.lines);
+    assert.equal((await relationsOf('eve')).length, before.count);
+    const kept = await ask('GET', `entities/${ann}`);
+    assert.deepEqual([kept.body.aliases, kept.body.merged], [['Ann'], []]);
+
+    await merge();
+    await write('eve', 'One, and more.\nTwo.');
+    assert.ok((await lines('eve')).includes('Ann Lee lives_in Oslo'), 'read by what was said');
+    assert.equal((await split(anna)).status, 200);
+    await wait();
+    assert.deepEqual(await lines('eve'), before.lines);
+    assert.equal(await idOf('eve', 'Anna'), anna);
+    assert.equal((await split(anna)).status, 422);
+    assert.equal((await split('999999999')).status, 422);
+  });
+
+  it('a merge of what others were merged into is taken back with them', async () => {
+    const [anna, ann, rome] = [
+      await idOf('eve', 'Anna'),
+      await idOf('eve', 'Ann'),
+      await idOf('eve', 'Rome'),
+    ];
+    await ask('POST', `entities/${anna}/merge`, { body: { into: ann } });
+    await ask('POST', `entities/${ann}/merge`, { body: { into: rome } });
+    assert.equal((await ask('POST', `entities/${rome}/split`, { body: { entity: ann } })).status, 200);
+    assert.deepEqual((await ask('GET', `entities/${ann}`)).body.merged, [{ id: anna, name: 'Anna' }]);
+    assert.equal((await ask('POST', `entities/${ann}/split`, { body: { entity: anna } })).status, 200);
+    assert.ok((await lines('eve')).includes('Anna lives_in Oslo'));
+  });
+
   it('what is removed or corrected stays so when documents are read again, until it is taken back', async () => {
     const ann = await idOf('ann', 'Ann');
     const oslo = (await relationsOf('ann')).find(({ to }) => to.name === 'Oslo');
@@ -183,7 +227,7 @@ describe('TL knowledge over HTTP', () => {
       const { rows } = await stack.pool.query(`select distinct user_id from knowledge_${table} order by 1`);
       assert.deepEqual(
         rows.map(({ user_id }) => user_id),
-        ['', 'ann'],
+        ['', 'ann', 'eve'],
         table,
       );
     }
