@@ -6,7 +6,8 @@ import type { McpStatus } from '#domain/mcp/server.ts';
 import type { ListedTool } from '#store/mcp-tool-store.ts';
 import { createBackoff, type Timing } from './backoff.ts';
 import { McpAway } from './mcp-away.ts';
-import { type Heard, type LiveServer, type OpenServer, wordsOf } from './open-server.ts';
+import { type Heard, type LiveServer, type OpenServer } from './open-server.ts';
+import { wordsOf } from './error-words.ts';
 import { createToolList, OPEN_MS } from './tool-list.ts';
 
 type Mode = 'auto' | 'legacy';
@@ -89,12 +90,13 @@ export function createConnection(parts: ConnectionParts): Connection {
     if ((await connected()) === wasLive) await list.refresh();
   }
 
-  async function lose(why: string): Promise<void> {
+  /** Without a reason it is made again at once. */
+  async function lose(why?: string): Promise<void> {
     const lost = live;
     if (!lost || isClosed) return;
     live = undefined;
     list.reset();
-    await fail(why);
+    if (why !== undefined) await fail(why);
     await lost.end();
   }
 
@@ -134,9 +136,10 @@ export function createConnection(parts: ConnectionParts): Connection {
     return connected();
   }
 
+  const forget = async ({ client }: LiveServer) => (live?.client === client ? lose() : undefined);
+
   return {
-    // A server over HTTP that has started anew does not know us any more.
-    use: (work) => uses.count(async () => work(await current()), lookAfter),
+    use: (work) => uses.count(() => inSession(current, forget, work), lookAfter),
     relist,
     lookAfter,
     isBusy: uses.isBusy,
@@ -190,6 +193,22 @@ function countUses() {
       }
     },
   };
+}
+
+/** What a server over HTTP refuses since it has ended our session it has not begun: it is sent once more in a new one. */
+async function inSession<Result>(
+  current: () => Promise<LiveServer>,
+  forget: (server: LiveServer) => Promise<void>,
+  work: (server: LiveServer) => Promise<Result>,
+): Promise<Result> {
+  const server = await current();
+  try {
+    return await work(server);
+  } catch (error) {
+    if (!server.isForgotten(error)) throw error;
+    await forget(server);
+    return work(await current());
+  }
 }
 
 function probeProblem({ probe, hide }: LiveServer): Promise<string | undefined> {

@@ -22,6 +22,8 @@ const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 /** Where a task that answers a call is handed on, since the SDK knows no such result. */
 export const TASK_ANSWER = 'tempoclaw/task';
 const MAX_PAGES = 20;
+/** For each but the first. */
+const PAGE_MS = 10_000;
 /** Where the next page of a list is handed on: the SDK would read pages without end, or none of them. */
 const NEXT_PAGE = 'tempoclaw/next-page';
 /** A program may be slow to start, and one that knows no `server/discover` may say nothing at all. */
@@ -99,7 +101,7 @@ export async function connectClient(
   transport.onmessage = (message, extra) => pass?.(withResult(message, readable) as typeof message, extra);
 }
 
-/** All tools, from at most 20 pages: the pages that came stay where there are more, or where they go round in a circle. */
+/** All tools, from at most 20 pages: those that came stay where there are more, where they go round in a circle, or where one does not come. */
 export async function listTools(client: Client, options: RequestOptions): Promise<readonly Tool[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const tools: Tool[] = [];
@@ -108,7 +110,13 @@ export async function listTools(client: Client, options: RequestOptions): Promis
   for (let page = 0; page < MAX_PAGES && tools.length < MAX_MCP_TOOLS; page += 1) {
     const params = cursor === undefined ? undefined : { cursor };
     // How long the server allows it to be kept is no matter: a look looks.
-    const listed = await client.listTools(params, { ...options, cacheMode: 'bypass' });
+    const asked = client.listTools(params, {
+      ...options,
+      ...(page > 0 && { timeout: PAGE_MS }),
+      cacheMode: 'bypass',
+    });
+    const listed = await (page === 0 ? asked : asked.catch(() => undefined));
+    if (!listed) break;
     tools.push(...listed.tools);
     const next = listed._meta?.[NEXT_PAGE];
     if (typeof next !== 'string' || next === '' || seen.has(next)) break;
@@ -174,7 +182,7 @@ function readable(result: Fields): Fields {
   const task = result['resultType'] === 'task' ? result : result['task'];
   if (isRecord(task) && typeof task['taskId'] === 'string')
     return { resultType: 'complete', content: [], _meta: { [TASK_ANSWER]: task } };
-  if (Array.isArray(result['content'])) return { ...result, content: result['content'].map(readableBlock) };
+  if ('content' in result) return readableAnswer(result);
   const { tools, nextCursor, _meta, ...rest } = result;
   if (!Array.isArray(tools)) return result;
   // One tool that is none does not take the others with it.
@@ -182,8 +190,24 @@ function readable(result: Fields): Fields {
   return { ...rest, tools: tools.filter((tool) => isSpecType.Tool(tool)), _meta: meta };
 }
 
+/** Of a tool: what else it is written as than the protocol has it is meant all the same. */
+function readableAnswer({ content, isError, structuredContent, ...rest }: Fields): Fields {
+  const blocks = (Array.isArray(content) ? content : content === null ? [] : [content]).map(readableBlock);
+  if (structuredContent !== undefined && !isRecord(structuredContent))
+    blocks.push({ type: 'text', text: JSON.stringify(structuredContent) });
+  return {
+    ...rest,
+    content: blocks,
+    ...(isError !== undefined && { isError: Boolean(isError) && isError !== 'false' }),
+    ...(isRecord(structuredContent) && { structuredContent }),
+  };
+}
+
 function readableBlock(block: unknown): unknown {
   if (isSpecType.ContentBlock(block)) return block;
-  const kind = isRecord(block) && typeof block['type'] === 'string' ? block['type'].slice(0, 50) : 'unknown';
+  if (typeof block === 'string') return { type: 'text', text: block };
+  const type = isRecord(block) ? block['type'] : undefined;
+  // Not cut: half of a secret could not be told from other text.
+  const kind = typeof type === 'string' && /^[\w-]{1,50}$/.test(type) ? type : 'unknown';
   return { type: 'text', text: `[content that cannot be read, of the kind ${kind}, is left out]` };
 }

@@ -7,10 +7,12 @@ import { isRecord } from '#domain/outside-value.ts';
 /** `bytes`: of the whole message. Undefined where it answers no request, or does not say which. */
 export function cutMessage(head: string, tail: string, bytes: number): object | undefined {
   const message = parseBeginning(head);
-  if (!isRecord(message) || !isRecord(message['result'])) return undefined;
+  if (!isRecord(message)) return undefined;
+  const { result, error } = message;
   const id = message['id'] ?? idAtEnd(tail);
   if (id === undefined) return undefined;
-  const { result } = message;
+  if (isRecord(error)) return { jsonrpc: '2.0', id, error: shortError(error) };
+  if (!isRecord(result)) return undefined;
   return { jsonrpc: '2.0', id, result: isListing(result) ? result : withNote(result, bytes) };
 }
 
@@ -27,12 +29,16 @@ const isListing = (result: Readonly<Record<string, unknown>>): boolean => Array.
 /** Characters before the cut that are left out too: half of a secret could not be told from other text. */
 const EDGE = 4_096;
 
+function shortError({ code, message }: Readonly<Record<string, unknown>>): object {
+  return { code, message: String(message).slice(0, -EDGE) };
+}
+
 /** What stands last was cut: half of an image or of a file is none. */
 function withNote(result: Readonly<Record<string, unknown>>, bytes: number): object {
   const given = Array.isArray(result['content']) ? result['content'] : [];
   const last: unknown = given.at(-1);
-  const text =
-    isRecord(last) && last['type'] === 'text' && typeof last['text'] === 'string' ? last['text'] : '';
+  const holder = isRecord(last) && isRecord(last['resource']) ? last['resource'] : last;
+  const text = isRecord(holder) && typeof holder['text'] === 'string' ? holder['text'] : '';
   const cut = text.length > EDGE ? [{ type: 'text', text: text.slice(0, -EDGE) }] : [];
   const content = [...given.slice(0, -1), ...cut];
   const note = `[the answer has ${bytes} bytes, more than are read; the rest is left out]`;

@@ -1,5 +1,6 @@
 /** What MCP servers send, in lines within bounds: of a process, and of the bodies of answers over HTTP. */
 import { cutMessage } from './cut-message.ts';
+import { readableMessage } from './readable-message.ts';
 
 /** Bytes of one message that is read whole. */
 const MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -18,8 +19,14 @@ export interface MessageLines {
   readonly tooLong: () => number;
 }
 
-/** A line holds one message, after `data:` where it is of an event stream. Never holds more than a message. */
-export function createMessageLines(most = MESSAGE_BYTES, headBytes = HEAD_BYTES): MessageLines {
+/**
+ * A line holds one message, after `data:` where it is of an event stream; `isWhole`: all that comes is one. Never holds more than a message.
+ */
+export function createMessageLines(
+  most = MESSAGE_BYTES,
+  headBytes = HEAD_BYTES,
+  isWhole = false,
+): MessageLines {
   let parts: Buffer[] = [];
   let kept = 0;
   let tail = Buffer.alloc(0);
@@ -46,8 +53,11 @@ export function createMessageLines(most = MESSAGE_BYTES, headBytes = HEAD_BYTES)
     kept = 0;
     bytes = 0;
     tail = Buffer.alloc(0);
-    if (!isCut) return [text.endsWith('\r') ? text.slice(0, -1) : text];
-    const field = /^data: ?/.exec(text)?.[0] ?? '';
+    const field = /^\ufeff?data: ?/.exec(text)?.[0] ?? '';
+    if (!isCut) {
+      const whole = text.endsWith('\r') ? text.slice(0, -1) : text;
+      return [field + readableMessage(whole.slice(field.length))];
+    }
     const message = cutMessage(text.slice(field.length).replace(/\ufffd$/, ''), end, length);
     return message ? [field + JSON.stringify(message)] : [];
   }
@@ -56,7 +66,7 @@ export function createMessageLines(most = MESSAGE_BYTES, headBytes = HEAD_BYTES)
     take(chunk) {
       const lines: string[] = [];
       let rest = Buffer.from(chunk);
-      for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
+      for (let at = isWhole ? -1 : rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
         add(rest.subarray(0, at));
         lines.push(...line());
         rest = rest.subarray(at + 1);
@@ -76,14 +86,18 @@ export function withinBounds(ask: typeof globalThis.fetch): typeof globalThis.fe
     const type = response.headers.get('content-type') ?? '';
     if (!response.body || !/json|event-stream/.test(type)) return response;
     const { status, statusText, headers } = response;
-    const answer = new Response(response.body.pipeThrough(messageStream()), { status, statusText, headers });
+    const answer = new Response(response.body.pipeThrough(messageStream(!type.includes('event-stream'))), {
+      status,
+      statusText,
+      headers,
+    });
     Object.defineProperty(answer, 'url', { value: response.url });
     return answer;
   };
 }
 
-function messageStream(): TransformStream<Uint8Array, Uint8Array> {
-  const lines = createMessageLines();
+function messageStream(isWhole: boolean): TransformStream<Uint8Array, Uint8Array> {
+  const lines = createMessageLines(MESSAGE_BYTES, HEAD_BYTES, isWhole);
   const encoder = new TextEncoder();
   let bytes = 0;
   return new TransformStream({

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type Client,
+  SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type Transport,
@@ -19,6 +20,7 @@ import { mapTexts } from '#domain/storable-text.ts';
 import { findMcpCredentials, NO_CREDENTIALS } from '#store/mcp-credential-store.ts';
 import { type McpServerToUse, openServerCredentials } from '#store/mcp-server-store.ts';
 import type { ListedTool } from '#store/mcp-tool-store.ts';
+import { WORDS, wordsOf } from './error-words.ts';
 import { connectClient, createClient, hearChanges, listTools, probe, type Talk } from './create-client.ts';
 import { withinBounds } from './message-lines.ts';
 import { authProviderOf, type OAuthDeps, type TokenUse } from './oauth.ts';
@@ -49,6 +51,8 @@ export interface OpenServer {
   hearChanges(onEnd: () => void): Promise<boolean>;
   /** Resolves when it is there. */
   probe(): Promise<void>;
+  /** Whether a request was refused for its session, which the server has ended. */
+  readonly isForgotten: (error: unknown) => boolean;
   /** Without the values that the server was given, and without what people do not see. */
   readonly hide: (text: string) => string;
   end(): Promise<void>;
@@ -72,8 +76,6 @@ const SILENT_MS = 300_000;
 const PROBE_MS = 10_000;
 /** Of a connection, the last ones, to be hidden. */
 const KEPT_TOKENS = 8;
-/** Characters of what a server or an error says that are shown. */
-const WORDS = 500;
 
 /** Throws what went wrong, in words that hold none of the values that the server was given. */
 export async function openServer(
@@ -125,6 +127,8 @@ export async function openServer(
     list: async (until) => listed(await listTools(client, { signal: until }), hide),
     hearChanges: (onEnd) => hearChanges(client, onEnd),
     probe: () => probe(client, { timeout: PROBE_MS }),
+    isForgotten: (error) =>
+      error instanceof SdkHttpError && error.status === 404 && way.transport.sessionId !== undefined,
   };
 }
 
@@ -157,16 +161,6 @@ function canonical(value: unknown): string {
       : inner,
   );
 }
-
-/** What was thrown, in one line: the innermost cause says most. Hidden before it is cut, which could leave half of a secret. */
-export function wordsOf(error: unknown, hide: OpenServer['hide']): string {
-  let inner = error;
-  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
-  const words = inner instanceof Error ? inner.message : String(inner);
-  return hide(words.slice(0, MOST_WORDS)).replace(/\s+/g, ' ').slice(0, WORDS);
-}
-/** Read at all: an error may hold a whole answer. */
-const MOST_WORDS = 100_000;
 
 async function openCredentials(
   deps: OpenServerDeps,

@@ -1,8 +1,8 @@
 /** A program that is an MCP server: its messages over stdin and stdout, and its end, with all that it started. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import {
-  deserializeMessage,
   type JSONRPCMessage,
+  parseJSONRPCMessage,
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -101,7 +101,9 @@ export class ProgramTransport implements Transport {
 
   #hear(line: string): void {
     try {
-      this.onmessage?.(deserializeMessage(line));
+      const messages: unknown = JSON.parse(line);
+      for (const message of Array.isArray(messages) ? messages : [messages])
+        this.onmessage?.(parseJSONRPCMessage(message));
     } catch (error) {
       // A line that is no message: programs greet, and warn.
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));

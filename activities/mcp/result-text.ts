@@ -2,6 +2,7 @@
 import type { CallToolResult, ContentBlock, ImageContent } from '@modelcontextprotocol/client';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { IMAGE_BYTES, MOST_IMAGES } from '#domain/image.ts';
+import { mapTexts } from '#domain/storable-text.ts';
 
 /** Characters: more than a model reads, kept whole beside the result. */
 const MOST = 1_000_000;
@@ -13,7 +14,9 @@ export function resultText(
 ): string {
   const parts = content.map(partText);
   // Servers give it as a text too, for clients that know no other; not all of them.
-  if (structuredContent !== undefined && !parts.some(isJson)) parts.push(JSON.stringify(structuredContent));
+  if (structuredContent !== undefined && !parts.some(isJson))
+    // Hidden in its texts as well: JSON writes some characters otherwise.
+    parts.push(JSON.stringify(mapTexts(structuredContent, hide)));
   const text = hide(parts.join('\n'));
   return text.length <= MOST
     ? text

@@ -14,7 +14,7 @@ import { catalogedMcpTool } from '#policy/mcp/mcp-tool.ts';
 import type { McpToolOfCall } from '#store/mcp-tool-store.ts';
 import { CallLate, CallLost, goOn } from './go-on.ts';
 import { McpAway } from './mcp-away.ts';
-import { wordsOf } from './open-server.ts';
+import { wordsOf } from './error-words.ts';
 import { resultImages, resultText } from './result-text.ts';
 
 /** Of JSON-RPC. */

@@ -4,7 +4,7 @@ import type { ListedTool } from '#store/mcp-tool-store.ts';
 import type { LiveServer, OpenServer } from './open-server.ts';
 
 /** To start, also with a package that is fetched first, to answer and to list its tools. Calls wait so long for it (CONNECT_SECONDS). */
-export const OPEN_MS = 35_000;
+export const OPEN_MS = 65_000;
 /** A list is read no more often, however often its server says that it has changed. */
 const LIST_MS = 1_000;
 

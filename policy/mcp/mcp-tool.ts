@@ -14,7 +14,7 @@ import type { McpToolsOfServer } from '#store/mcp-tool-store.ts';
 import type { Tool } from '../define-tool.ts';
 
 /** To connect and to list its tools, beside the call's own time. */
-export const CONNECT_SECONDS = 40;
+export const CONNECT_SECONDS = 70;
 
 /** Characters of all arguments: a file or so. */
 const MAX_ARGUMENTS = 1_048_576;

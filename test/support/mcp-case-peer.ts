@@ -20,6 +20,8 @@ export interface Behaviour {
   readonly changes?: 'told' | 'untold';
   /** To `server/discover`, while it is of the older revision: an end, or no answer. */
   readonly discover?: 'exit' | 'silent';
+  /** A session that begins is one that it has forgotten at the first call (2025-11-25, HTTP). */
+  readonly forgets?: true;
   /** It ends only when it is killed, and has a child of a session of its own. */
   readonly isStubborn?: boolean;
 }
@@ -139,6 +141,7 @@ export function createPeer(behaviour: Behaviour) {
 export function peerOverHttp(behaviour: Behaviour, log: (line: object) => void) {
   const peer = createPeer(behaviour);
   const listeners = new Set<ServerResponse>();
+  let sessions = 0;
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'GET' && behaviour.revision === '2025-11-25') {
       listeners.add(response.on('close', () => listeners.delete(response)));
@@ -149,6 +152,12 @@ export function peerOverHttp(behaviour: Behaviour, log: (line: object) => void) 
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const message = JSON.parse(body) as PeerMessage;
+    if (behaviour.forgets && message.method === 'initialize') {
+      sessions += 1;
+      response.setHeader('mcp-session-id', `s${sessions}`);
+    }
+    if (message.method === 'tools/call' && request.headers['mcp-session-id'] === 's1')
+      return void response.writeHead(404).end('no such session');
     if (message.id === undefined) {
       peer(message, { send: () => undefined, tell: () => undefined, log });
       return void response.writeHead(202).end();

@@ -89,6 +89,18 @@ export const TOOL_CASES: readonly ToolCase[] = [
   error('invalid_params', { code: -32602, message: 'city is missing' }, /InvalidArgs[^]*city is missing/),
   error('internal_error', { code: -32603, message: 'it broke' }, /ExecutionFailed[^]*it broke/),
   error('own_error', { code: 7, message: 'own', data: { a: 1 } }, /ExecutionFailed[^]*own/),
+  error('big_error', { code: -32603, message: `first ${'x'.repeat(6_000_000)}` }, /first x+/, /Timeout/),
+  result('content_text', { content: 'only words' }, /only words/),
+  result('content_one', { content: text('one block') }, /one block/),
+  result('content_null', { content: null }, /<<<EXTERNAL/, /Invalid result/),
+  result('structured_list', { content: [], structuredContent: [1, 2] }, /\[1,2\]/),
+  result('structured_hidden', { content: [], structuredContent: { 'a\u001b[1m': 'b\u200b' } }, /"a":"b"/),
+  content('secret_kind', [{ type: `of the kind ${SECRET}` }], /left out/, /canary/),
+  content(
+    'big_resource',
+    [{ type: 'resource', resource: { uri: 'file:///a', text: `first ${'y'.repeat(6_000_000)}` } }],
+    /first y+/,
+  ),
   error(
     'order_in_error',
     { code: -32603, message: ORDER },

@@ -1,0 +1,25 @@
+/** What goes wrong with an MCP server, in words. */
+import { isRecord } from '#domain/outside-value.ts';
+import { parseBeginning } from './cut-message.ts';
+
+/** Characters of what a server or an error says that are shown. */
+export const WORDS = 500;
+/** Read at all: an error may hold a whole answer. */
+const MOST_WORDS = 100_000;
+
+/** What was thrown, in one line: the innermost cause says most. Hidden before it is cut, which could leave half of a secret. */
+export function wordsOf(error: unknown, hide: (text: string) => string): string {
+  let inner = error;
+  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
+  const words = inner instanceof Error ? inErrorBody(inner.message) : String(inner);
+  return hide(words.slice(0, MOST_WORDS)).replace(/\s+/g, ' ').slice(0, WORDS);
+}
+
+/** A refusal over HTTP may hold an error of the protocol, whose words are meant. */
+function inErrorBody(message: string): string {
+  const [all, body] = /^Error POSTing to endpoint: (\{[^]{0,100000})$/.exec(message) ?? [];
+  if (all === undefined || body === undefined) return message;
+  const read = parseBeginning(body);
+  const error = isRecord(read) ? read['error'] : undefined;
+  return isRecord(error) && typeof error['message'] === 'string' ? error['message'] : message;
+}
