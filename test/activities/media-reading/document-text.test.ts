@@ -137,6 +137,27 @@ describe('TL documents read on this machine', () => {
     await assert.rejects(read(bytes, undefined, { from: 9, to: 9 }), /it has no page 9, only 3/);
   });
 
+  test('PDF: columns one after the other though the file has them line by line, rows of tables as they are', async () => {
+    const across = 'A heading that stands over both columns, and is as wide as they are';
+    const row = (at: number): string =>
+      `Left line ${at} of otters that dive) Tj 200 0 Td (Right line ${at} of the sea) Tj -200 0 Td (`;
+    const columns = await read(pdfOf([[across, ...[1, 2, 3, 4, 5].map(row)]]));
+    const ofSide = (side: string, end: string) => [1, 2, 3, 4, 5].map((at) => `${side} line ${at} of ${end}`);
+    assert.deepEqual(columns.split('\n').slice(1), [
+      across,
+      ...ofSide('Left', 'otters that dive'),
+      ...ofSide('Right', 'the sea'),
+    ]);
+    const cells = [1, 2, 3, 4, 5].map((at) => `Otter ${at}) Tj 200 0 Td (${at} kg) Tj -200 0 Td (`);
+    assert.deepEqual(
+      (await read(pdfOf([cells])))
+        .split('\n')
+        .slice(1)
+        .map((line) => line.trim()),
+      [1, 2, 3, 4, 5].map((at) => `Otter ${at} ${at} kg`),
+    );
+  });
+
   test('a PDF of a hundred full pages is read whole', async () => {
     const lines = Array.from(
       { length: 60 },
