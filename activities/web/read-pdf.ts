@@ -1,5 +1,6 @@
 /** The text of a PDF, page by page. Runs in a thread of its own (page-thread.ts). */
 import { getDocumentProxy } from 'unpdf';
+import { type Piece, readColumns } from './page-columns.ts';
 
 /** Of one reading. */
 const MAX_PAGES = 300;
@@ -11,10 +12,38 @@ export async function readPdf(bytes: Uint8Array, from = 1, to = Number.POSITIVE_
   const last = Math.min(pdf.numPages, to, from + MAX_PAGES - 1);
   const pages: string[] = [];
   for (let number = from; number <= last; number += 1) {
-    const { items } = await (await pdf.getPage(number)).getTextContent();
-    const text = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join('');
+    const text = await readPage(await pdf.getPage(number));
     pages.push(`[page ${number} of ${pdf.numPages}]\n${text.trim()}`);
   }
   if (last < Math.min(pdf.numPages, to)) pages.push(`[the other ${pdf.numPages - last} pages are not read]`);
   return pages.join('\n\n');
+}
+
+type Page = Awaited<ReturnType<Awaited<ReturnType<typeof getDocumentProxy>>['getPage']>>;
+
+/** In the order of the file, but for columns, which a file may have line by line. */
+async function readPage(page: Page): Promise<string> {
+  const { items } = await page.getTextContent();
+  const texts = items.flatMap((item) => ('str' in item ? item : []));
+  const { transform } = page.getViewport({ scale: 1 });
+  const placed = texts.map((item) => ({ item, piece: pieceOf(item, transform) }));
+  const columns = readColumns(placed.flatMap(({ piece }) => piece ?? []));
+  // What runs another way, such as a stamp at the side, comes last.
+  const others = placed.flatMap(({ item, piece }) => (piece ? [] : item.str.trim() || []));
+  if (columns !== undefined) return [columns, ...others].join('\n');
+  return texts.map(({ str, hasEOL }) => str + (hasEOL ? '\n' : '')).join('');
+}
+
+/** As the page is shown, also one that is turned; what does not run from left to right there has no place. */
+function pieceOf(
+  { str, width, transform: own }: { str: string; width: number; transform: readonly number[] },
+  page: readonly number[],
+): Piece | undefined {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = page;
+  const [ownA = 0, ownB = 0, , , x = 0, y = 0] = own;
+  const size = Math.hypot(ownA, ownB);
+  const [right, down] = [a * ownA + c * ownB, b * ownA + d * ownB];
+  if (size === 0 || right <= 0 || Math.abs(down) > Math.abs(right) / 10) return undefined;
+  const left = a * x + c * y + e;
+  return { text: str, left, right: left + width, top: b * x + d * y + f, size };
 }

@@ -57,9 +57,11 @@ const BREAK = /^(?:w:br|w:cr|a:br|text:line-break)$/;
 const TAB = /^(?:w:tab|text:tab)$/;
 const TABLE = /^(?:[wa]:tbl|table:table)$/;
 const ROW = /^(?:[wa]:tr|table:table-row)$/;
-const CELL = /^(?:[wa]:tc|table:table-cell)$/;
+const CELL = /^(?:[wa]:tc|table:(?:covered-)?table-cell)$/;
+const RUN = /^w:r$/;
 /** What is deleted, or said of the text and not in it. */
-const SKIPPED = /^(?:w:del|w:tabs|w:instrText|mc:Fallback|text:tracked-changes|office:annotation)$/;
+const SKIPPED =
+  /^(?:w:del|w:moveFrom|w:tabs|w:instrText|mc:Fallback|text:tracked-changes|office:annotation)$/;
 /** Empty cells that stand for many fill a row no further. */
 const MAX_REPEATED = 50;
 
@@ -71,10 +73,15 @@ export function readFlow(xml: string): string {
   const tables: { isBegun: boolean }[] = [];
   const repeats: number[] = [];
   let [shown, skipped] = [0, 0];
+  // A run of text may be hidden, which is said before its text.
+  let isHidden = false;
   const write = (text: string): void => void texts.push((texts.pop() ?? '') + text);
   readXml(xml, {
     open(name, attributes) {
-      if (skipped > 0 || SKIPPED.test(name)) return void (skipped += 1);
+      if (skipped > 0 || isSkipped(name, attributes)) return void (skipped += 1);
+      if (RUN.test(name)) isHidden = false;
+      if (name === 'w:vanish') isHidden = attributes['w:val'] !== '0' && attributes['w:val'] !== 'false';
+      if (name === 'w:gridSpan') repeats.push((repeats.pop() ?? 1) * (Number(attributes['w:val']) || 1));
       if (TEXT.test(name)) shown += 1;
       if (TABLE.test(name)) {
         if (attributes['table:name']) write(`\n## ${attributes['table:name']}\n\n`);
@@ -83,23 +90,23 @@ export function readFlow(xml: string): string {
       else if (CELL.test(name)) {
         texts.push('');
         repeats.push(Number(attributes['table:number-columns-repeated']) || 1);
-      } else if (BREAK.test(name)) write('\n');
-      else if (TAB.test(name)) write('\t');
-      else if (name === 'text:s') write(' ');
-      else if (name === 'draw:page') write(`\n## ${attributes['draw:name'] ?? ''}\n\n`);
-      write(headingMark(name, attributes));
+      } else write(markOf(name, attributes));
     },
     text(text) {
-      if (shown > 0 && skipped === 0) write(text);
+      if (shown > 0 && skipped === 0 && !isHidden) write(text);
     },
     close(name) {
       if (skipped > 0) return void (skipped -= 1);
       if (TEXT.test(name)) shown -= 1;
+      if (RUN.test(name)) isHidden = false;
       if (PARAGRAPH.test(name)) write('\n');
+      if (name === 'text:note-body') texts.push(`${(texts.pop() ?? '').trimEnd()}]`);
       if (CELL.test(name) && texts.length > 1) {
         const text = texts.pop() ?? '';
         const times = Math.min(repeats.pop() ?? 1, MAX_REPEATED);
-        rows.at(-1)?.push(...Array.from({ length: times }, () => text));
+        // Columns that one cell goes over have its text once.
+        const isOne = name === 'w:tc';
+        rows.at(-1)?.push(text, ...Array.from({ length: times - 1 }, () => (isOne ? '' : text)));
       }
       if (ROW.test(name)) endRow();
       if (TABLE.test(name)) tables.pop();
@@ -118,6 +125,27 @@ export function readFlow(xml: string): string {
     write(tableRow(row.slice(0, last + 1), table?.isBegun === false));
     if (table) table.isBegun = true;
   }
+}
+
+/** What is said elsewhere, or nowhere; the number of a slide is no text of its. */
+function isSkipped(name: string, { type, ...attributes }: Attributes): boolean {
+  if (name === 'a:fld') return type?.startsWith('slidenum') === true;
+  const isRule = /^w:(?:foot|end)note$/.test(name) && attributes['w:type'] !== undefined;
+  return isRule || SKIPPED.test(name);
+}
+
+/** What an element without text of its own stands for. */
+function markOf(name: string, attributes: Attributes): string {
+  if (BREAK.test(name)) return '\n';
+  if (TAB.test(name)) return '\t';
+  if (name === 'text:s') return ' '.repeat(Math.min(Number(attributes['text:c']) || 1, MAX_REPEATED));
+  if (name === 'draw:page') return `\n## ${attributes['draw:name'] ?? ''}\n\n`;
+  if (name === 'text:note-citation') return '[^';
+  if (name === 'text:note-body') return ': ';
+  const [, end, isReference] = /^w:(foot|end)note(Reference)?$/.exec(name) ?? [];
+  if (end === undefined) return headingMark(name, attributes);
+  const mark = `[^${end === 'end' ? 'e' : ''}${attributes['w:id'] ?? ''}]`;
+  return isReference ? mark : `${mark}: `;
 }
 
 function headingMark(name: string, attributes: Attributes): string {

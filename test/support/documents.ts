@@ -59,10 +59,11 @@ function contentTypes(path: string, type: string): string {
 
 const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
 
-export function docxOf(body: string): Buffer {
+export function docxOf(body: string, footnotes = ''): Buffer {
   return zipOf({
     '[Content_Types].xml': contentTypes('word/document.xml', 'wordprocessingml.document'),
     'word/document.xml': `<w:document ${W}><w:body>${body}</w:body></w:document>`,
+    ...(footnotes !== '' && { 'word/footnotes.xml': `<w:footnotes ${W}>${footnotes}</w:footnotes>` }),
   });
 }
 
@@ -88,6 +89,21 @@ export const XLSX = zipOf({
     '<row r="2"><c r="A2" t="s"><v>1</v></c><c r="C2"><f>40+5</f><v>45</v></c></row></sheetData></worksheet>',
 });
 
+/** A workbook of a visible sheet with these rows, and of a hidden one; `styles` are number formats, by which cells are told. */
+export function workbookOf(rows: string, styles: readonly string[], date1904 = false): Buffer {
+  const formats = styles.map((code, at) => `<numFmt numFmtId="${164 + at}" formatCode="${code}"/>`).join('');
+  const cells = ['0', '14', '22', '46', ...styles.map((_, at) => String(164 + at))];
+  const sheet = (data: string) => `<worksheet><sheetData>${data}</sheetData>`;
+  return zipOf({
+    '[Content_Types].xml': contentTypes('xl/workbook.xml', 'spreadsheetml.sheet'),
+    'xl/workbook.xml': `<workbook><workbookPr date1904="${date1904 ? 1 : 0}"/><sheets><sheet name="Sums" r:id="rId1"/><sheet name="Base" state="hidden" r:id="rId2"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': relations('worksheets/sheet1.xml', '/xl/worksheets/sheet2.xml'),
+    'xl/styles.xml': `<styleSheet><numFmts>${formats}</numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs>${cells.map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs></styleSheet>`,
+    'xl/worksheets/sheet1.xml': `${sheet(rows)}<mergeCells><mergeCell ref="A1:B1"/></mergeCells></worksheet>`,
+    'xl/worksheets/sheet2.xml': `${sheet('<row><c t="b"><v>1</v></c></row>')}</worksheet>`,
+  });
+}
+
 const slide = (text: string): string => `<p:sld><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:sld>`;
 
 /** Its slides come in another order than their files' names. */
@@ -96,8 +112,14 @@ export const PPTX = zipOf({
   'ppt/presentation.xml':
     '<p:presentation><p:sldIdLst><p:sldId r:id="rId1"/><p:sldId r:id="rId2"/></p:sldIdLst></p:presentation>',
   'ppt/_rels/presentation.xml.rels': relations('slides/slide2.xml', 'slides/slide1.xml'),
-  'ppt/slides/slide1.xml': slide('Thank you'),
+  'ppt/slides/slide1.xml': slide('Thank you').replace('<p:sld>', '<p:sld show="0">'),
   'ppt/slides/slide2.xml': slide('Otters'),
+  'ppt/slides/_rels/slide2.xml.rels': relations(
+    '../slideLayouts/layout1.xml',
+    '../notesSlides/notesSlide1.xml',
+  ),
+  'ppt/notesSlides/notesSlide1.xml':
+    '<p:notes><a:p><a:r><a:t>Wait for it.</a:t></a:r></a:p><a:p><a:fld type="slidenum"><a:t>1</a:t></a:fld></a:p></p:notes>',
 });
 
 export const ODT = zipOf({

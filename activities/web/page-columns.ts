@@ -1,0 +1,130 @@
+/** The text of a page that stands in columns, in the order in which people read it. */
+
+/** A piece of text: from the left and the top of the page, in its own units. */
+export interface Piece {
+  readonly text: string;
+  readonly left: number;
+  readonly right: number;
+  /** Of its baseline. */
+  readonly top: number;
+  readonly size: number;
+}
+
+/** Between columns there is more room than this, in sizes of the text; between words less. */
+const GUTTER = 0.8;
+/** Lines that a column has at least. */
+const LEAST_LINES = 4;
+/** How much of its column a usual line of prose fills; cells of tables do not. */
+const LEAST_FILLED = 0.55;
+/** Columns beside each other: this often halved. */
+const MOST_DEPTH = 2;
+/** Pieces of a page that are laid out; of more the order stays. */
+const MOST_PIECES = 5_000;
+
+/** Undefined where it has no columns: then its own order is as good. */
+export function readColumns(pieces: readonly Piece[]): string | undefined {
+  if (pieces.length > MOST_PIECES) return undefined;
+  const lines = linesOf(pieces);
+  const gutter = gutterOf(lines);
+  return gutter === undefined ? undefined : textOf(splitAt(lines, gutter, 1));
+}
+
+/** Pieces of one baseline that follow each other closely. */
+function linesOf(pieces: readonly Piece[]): Piece[] {
+  const lines: Piece[] = [];
+  for (const piece of byPlace(pieces.filter(({ text }) => text.trim() !== ''))) {
+    const before = lines.at(-1);
+    const isSame = before && Math.abs(before.top - piece.top) < piece.size / 2;
+    const room = before ? piece.left - before.right : 0;
+    if (!isSame || room > piece.size * GUTTER || room < -piece.size) lines.push(piece);
+    else {
+      const text = before.text + (room > piece.size * 0.15 ? ' ' : '') + piece.text;
+      lines[lines.length - 1] = { ...before, text, right: Math.max(before.right, piece.right) };
+    }
+  }
+  return lines;
+}
+
+/** Row by row, from the left; baselines that are nearly one are one. */
+function byPlace(pieces: readonly Piece[]): Piece[] {
+  const rows: Piece[][] = [];
+  for (const piece of pieces.toSorted((one, other) => one.top - other.top)) {
+    const row = rows.at(-1);
+    const first = row?.[0];
+    if (row && first && piece.top - first.top < Math.min(first.size, piece.size) / 2) row.push(piece);
+    else rows.push([piece]);
+  }
+  return rows.flatMap((row) => row.toSorted((one, other) => one.left - other.left));
+}
+
+/** Where few lines go across, and prose stands on both sides. */
+function gutterOf(lines: readonly Piece[]): number | undefined {
+  if (lines.length < 2 * LEAST_LINES) return undefined;
+  const left = Math.min(...lines.map((line) => line.left));
+  const width = Math.max(...lines.map((line) => line.right)) - left;
+  // Each right column begins somewhere: there are as many places to try as lines begin at.
+  const starts = [...new Set(lines.map((line) => Math.floor(line.left)))].filter(
+    (start) => start > left + width * 0.2 && start < left + width * 0.8,
+  );
+  return starts.find((start) => isGutter(lines, start, left, left + width));
+}
+
+function isGutter(lines: readonly Piece[], at: number, begin: number, end: number): boolean {
+  const before = lines.filter(({ right }) => right <= at);
+  const behind = lines.filter(({ left }) => left >= at);
+  if (before.length < LEAST_LINES || behind.length < LEAST_LINES) return false;
+  if (lines.length - before.length - behind.length > lines.length / 3) return false;
+  return areProse(before, at - begin) && areProse(behind, end - at) && overlap(before, behind);
+}
+
+function areProse(lines: readonly Piece[], width: number): boolean {
+  const widths = lines.map(({ left, right }) => right - left).toSorted((one, other) => one - other);
+  return (widths[Math.floor(widths.length / 2)] ?? 0) >= width * LEAST_FILLED;
+}
+
+function overlap(one: readonly Piece[], other: readonly Piece[]): boolean {
+  const topOf = (lines: readonly Piece[]) => Math.min(...lines.map(({ top }) => top));
+  const endOf = (lines: readonly Piece[]) => Math.max(...lines.map(({ top }) => top));
+  return Math.min(endOf(one), endOf(other)) > Math.max(topOf(one), topOf(other));
+}
+
+/** What goes across parts what stands above it from what stands below. */
+function splitAt(lines: readonly Piece[], gutter: number, depth: number): Piece[] {
+  const isAcross = ({ left, right }: Piece) => left < gutter && right > gutter;
+  const across = lines.filter(isAcross).toSorted((one, other) => one.top - other.top);
+  const rest = lines.filter((line) => !isAcross(line));
+  const read: Piece[] = [];
+  let from = Number.NEGATIVE_INFINITY;
+  for (const line of [...across, undefined]) {
+    const to = line?.top ?? Number.POSITIVE_INFINITY;
+    const between = rest.filter(({ top }) => top >= from && top < to);
+    for (const side of [
+      between.filter(({ left }) => left < gutter),
+      between.filter(({ left }) => left >= gutter),
+    ])
+      read.push(...deeper(side, depth));
+    if (line) read.push(line);
+    from = to;
+  }
+  return read;
+}
+
+function deeper(lines: readonly Piece[], depth: number): Piece[] {
+  const gutter = depth < MOST_DEPTH ? gutterOf(lines) : undefined;
+  return gutter === undefined ? byPlace(lines) : splitAt(lines, gutter, depth + 1);
+}
+
+function textOf(lines: readonly Piece[]): string {
+  return lines
+    .map((line, at) => {
+      const before = lines[at - 1];
+      const isSame = before && Math.abs(before.top - line.top) < line.size / 2 && before.right <= line.left;
+      return (at === 0 ? '' : isSame && !isFarRight(before, line) ? ' ' : '\n') + line.text;
+    })
+    .join('');
+}
+
+/** The top of the next column may be on the same baseline as the end of this one. */
+function isFarRight(before: Piece, line: Piece): boolean {
+  return line.left - before.right > line.size * 4;
+}

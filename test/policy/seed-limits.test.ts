@@ -1,0 +1,99 @@
+/** Numbers that the seeds and their code name: what a tool, a team or a connection is limited to when nobody says otherwise. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { COMMAND_MAX_CHARS } from '#activities/process/command-text.ts';
+import { KILL_SECONDS, MAX_TIMEOUT_SECONDS } from '#activities/process/command-limits.ts';
+import { GRACE_MS } from '#activities/process/kill-tree.ts';
+import { STREAM_BYTES } from '#activities/process/output-window.ts';
+import { END_AT, WARN_AT } from '#activities/prompt/loop-guard.ts';
+import { shownResult } from '#activities/tool-call/shown-result.ts';
+import { loadConfig } from '#config';
+import { DEFAULT_ITERATIONS } from '#domain/agent.ts';
+import { ANNOUNCE } from '#domain/assignment.ts';
+import { DEFAULT_TIMEOUT_SECONDS } from '#domain/custom-tool/definition.ts';
+import { GATE_LIMITS } from '#domain/gate.ts';
+import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '#domain/heartbeat.ts';
+import { MAX_KNOWLEDGE_DEPTH } from '#domain/knowledge.ts';
+import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS } from '#domain/sandbox.ts';
+import { mcpServerCreateSchema } from '#domain/schema/mcp-server.ts';
+import { SECURE_CLI_PRESETS } from '#domain/secure-cli/presets.ts';
+import { STEER_SETTLE_MS, STEER_TEXT, WAIT_SECONDS } from '#domain/subagent.ts';
+import { TEAM_LIMITS } from '#domain/team.ts';
+import { requestMessage } from '#domain/team/words.ts';
+import { loadCatalog } from '#policy/catalog.ts';
+import { scrubber } from '#test/activities/tool-call/fakes.ts';
+
+const { subagents, approvals } = loadConfig({ env: {}, cwd: '/nowhere' });
+const catalog = await loadCatalog();
+
+describe('EX-5, EX-7, SA-1, TL limits of the seeds', () => {
+  test('a result of 64 KB is given whole, and one byte more is cut', () => {
+    const shown = (bytes: number) => {
+      const claim = { claimed: true, tool: 'act', summary: 'act', step: 1 } as never;
+      return shownResult({ scrubber }, 'call', claim, { ok: true, text: 'x'.repeat(bytes) }, 1);
+    };
+    assert.equal(shown(65_536).whole, undefined);
+    assert.equal(shown(65_537).whole?.length, 65_537);
+    assert.match(shown(65_537).text, /the whole is kept at \/v1\/tool-calls\/call\/result/);
+  });
+
+  test('subagents, turns and their answers', () => {
+    const { maxConcurrent, maxDepth, maxChildren, maxIterations, archiveAfterMinutes } = subagents;
+    assert.deepEqual(
+      { maxConcurrent, maxDepth, maxChildren, maxIterations, archiveAfterMinutes },
+      { maxConcurrent: 8, maxDepth: 1, maxChildren: 5, maxIterations: 20, archiveAfterMinutes: 60 },
+    );
+    assert.deepEqual([STEER_SETTLE_MS, STEER_TEXT, WAIT_SECONDS], [500, 4_000, 300]);
+    assert.deepEqual(ANNOUNCE, { debounceMs: 1_000, most: 20 });
+    assert.deepEqual([DEFAULT_ITERATIONS, WARN_AT, END_AT], [20, 3, 5]);
+    assert.equal(approvals.expirySeconds, 86_400);
+  });
+
+  test('commands', () => {
+    assert.deepEqual([HOST_EXEC_SECONDS, BOX_EXEC_SECONDS, MAX_TIMEOUT_SECONDS], [60, 300, 300]);
+    assert.deepEqual([COMMAND_MAX_CHARS, STREAM_BYTES, GRACE_MS], [30_000, 1_048_576, 3_000]);
+    const { timeoutSeconds } = catalog.find('spawn_process')?.tool.limits ?? {};
+    assert.ok(typeof timeoutSeconds === 'function');
+    const input = { command: 'true' } as never;
+    assert.equal(timeoutSeconds(input, { timeoutSeconds: 1 }) - KILL_SECONDS, 60);
+    assert.equal(DEFAULT_TIMEOUT_SECONDS, 60);
+    const presets = Object.entries(SECURE_CLI_PRESETS).map(([name, { timeout_seconds }]) => [
+      name,
+      timeout_seconds,
+    ]);
+    assert.deepEqual(Object.fromEntries(presets), {
+      gh: 30,
+      gcloud: 120,
+      aws: 60,
+      kubectl: 60,
+      terraform: 300,
+    });
+    assert.equal(mcpServerCreateSchema.parse({ name: 'a', url: 'https://a.example' }).timeout_sec, 60);
+  });
+
+  test('teams, gates, heartbeats and the graph', () => {
+    const { leaseSeconds, dispatches, listPage, searchPage, fileBytes } = TEAM_LIMITS;
+    assert.deepEqual(
+      { leaseSeconds, dispatches, listPage, searchPage, fileBytes },
+      { leaseSeconds: 3_600, dispatches: 3, listPage: 30, searchPage: 5, fileBytes: 10 * 1024 * 1024 },
+    );
+    const done = {
+      number: 1,
+      subject: 'a',
+      status: 'completed',
+      owner: null,
+      assignee: null,
+      reason: null,
+    } as const;
+    const told = (characters: number) => requestMessage('t', [{ ...done, result: 'x'.repeat(characters) }]);
+    assert.doesNotMatch(told(8_000), /\[cut; the whole/);
+    assert.match(told(8_001), /\[cut; the whole/);
+    assert.deepEqual([GATE_LIMITS.seconds, GATE_LIMITS.retries], [60, 10]);
+    const { ack_max_chars, max_retries, isolated_session } = HEARTBEAT_DEFAULTS;
+    assert.deepEqual(
+      [HEARTBEAT_LIMITS.least, ack_max_chars, max_retries, isolated_session],
+      [300, 300, 2, true],
+    );
+    assert.equal(MAX_KNOWLEDGE_DEPTH, 5);
+  });
+});
