@@ -249,8 +249,7 @@ export function preflight(config: Config): string[] {
   const problems: string[] = [];
   if (statSync(config.stateDir, { throwIfNoEntry: false })?.isDirectory() === false)
     problems.push(`stateDir: ${config.stateDir} is a file; name a folder`);
-  problems.push(...storeProblems(config));
-  problems.push(...skillFolderProblems(config));
+  problems.push(...storeProblems(config), ...skillFolderProblems(config));
   const chosen = config.models.default?.split('/')[0];
   if (chosen !== undefined && chosen !== 'rehearsal' && config.models.providers[chosen] === undefined) {
     const known = [...Object.keys(config.models.providers), 'rehearsal'].join(', ');

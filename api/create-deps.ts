@@ -73,14 +73,10 @@ export async function createDeps(
   });
   logs?.hide(secrets.vault.scrubberOfAll);
   const dataConverter = dataConverterOf(config.encryption);
-  const temporal = connectTemporal({
-    ...temporalConnection(config),
-    namespace: config.temporal.namespace,
-    taskQueue: config.temporal.taskQueue,
-    installation: await readInstallation(pool),
-    lingerSeconds: config.temporal.lingerSeconds,
-    dataConverter,
-  });
+  const { namespace, taskQueue, lingerSeconds } = config.temporal;
+  const installation = await readInstallation(pool);
+  const place = { ...temporalConnection(config), namespace, taskQueue, lingerSeconds, installation };
+  const temporal = connectTemporal({ ...place, dataConverter });
   const [tokenSecret] = tokenSecrets(config.approvals.decisionToken.secret, secrets.masterKeys);
   if (tokenSecret === undefined) throw new Error('there is no master key');
   const catalog = await loadCatalog();

@@ -46,6 +46,8 @@ export interface ApiCommand<
   /** Its parameters (`:id`) are the first arguments. */
   readonly path: Path;
   readonly arguments?: readonly Argument[];
+  /** Arguments that are ids, for each of which a name will do too, by which the list finds its row. */
+  readonly named?: { readonly list: string; readonly ids: readonly string[] } | undefined;
   /** The last argument is undefined then. */
   readonly mayLackLast?: boolean;
   /** Takes any number of words behind its arguments, which are those of a program: `-- npx -y PACKAGE`. */
@@ -84,6 +86,8 @@ export function addApiCommand<
       Readonly<Record<string, unknown>>;
     const context = createContext(options);
     const words = Object.fromEntries(names.map((name, at) => [name, line[at]]));
+    for (const name of one.named?.ids ?? [])
+      words[name] = await idOf(context, one.named?.list ?? '', String(words[name]));
     const given = { ...words, ...readFlags(flags ?? {}, options) } as Parameters<typeof one.print>[2];
     const sent = (await one.sends?.(given, context, program)) ?? without(given, params);
     const came = await send(context.client, { method, path }, words, sent, one.asks?.(given));
@@ -93,12 +97,27 @@ export function addApiCommand<
   });
 }
 
+/** Of the row with this name, else what was typed. */
+async function idOf({ client }: CommandContext, list: string, typed: string): Promise<string> {
+  const { data } = await client.get<Page<{ readonly id: string; readonly agent?: string }>>(list, {
+    name: typed,
+    limit: 10,
+  });
+  if (data.length > 1)
+    throw usageError(
+      `Several are named ${typed}: ${data.map(({ id, agent }) => (agent ? `${id} (${agent})` : id)).join(', ')}.`,
+      'Name one by its id.',
+    );
+  return data[0]?.id ?? typed;
+}
+
 export const PAGE_FLAGS = {
   limit: { flags: '--limit <n>', help: 'rows to show, 1 to 200', bounds: [1, 200], default: 50 },
   after: { flags: '--after <cursor>', help: 'go on after the page whose next_cursor this is' },
 } as const satisfies Flags;
 
-export interface List<Row> extends Pick<ApiCommand<Page<Row>>, 'help' | 'path' | 'flags' | 'isDefault'> {
+export interface List<Row>
+  extends Pick<ApiCommand<Page<Row>>, 'help' | 'path' | 'flags' | 'isDefault' | 'named'> {
   /** `list` when absent. */
   readonly word?: string;
   /** All rows come at once. */

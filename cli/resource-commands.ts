@@ -19,10 +19,14 @@ export function addCommands<Named extends Operations>(
 
 function addOne(
   parent: Command,
-  { key, field = key }: Resource,
+  { path: list, key, field = key, named: isNamed }: Resource,
   { method, path, params, query }: Operation,
   command: ResourceCommand,
 ): void {
+  const named = isNamed && {
+    list,
+    ids: [...(params ? [key] : []), ...((command.kind === 'write' && command.ids) || [])],
+  };
   switch (command.kind) {
     case 'list':
       return addList(parent, { ...command, flags: command.flags as Flags, path, isWhole: !query });
@@ -31,6 +35,7 @@ function addOne(
         word: 'show',
         help: command.help,
         path,
+        named,
         print: ({ out }, row: object) => printFields(out, { ...(command.fields?.(row) ?? row) }),
       });
     case 'write':
@@ -38,6 +43,7 @@ function addOne(
         ...command,
         method,
         path,
+        named,
         sends: (given) => command.body(without(given, [params ? key : '']) as never) as object,
         print: ({ out }, answer: unknown) => out.line(command.says(answer)),
       });
@@ -46,6 +52,7 @@ function addOne(
         ...command,
         method,
         path,
+        named,
         answer: (given: Readonly<Record<string, string>>) => ({ [field]: given[key], deleted: true }),
         print: ({ out }, _answer, given) => out.line(command.says(given[key] ?? '')),
       });

@@ -136,6 +136,7 @@ export function readSchedule(db: Db, tenant: string, id: string): Promise<Schedu
 /** Whose they are; undefined: anybody's. Null: no user's. Heartbeats are none of them. */
 export interface ScheduleFilter {
   readonly agent?: string | undefined;
+  readonly name?: string | undefined;
   readonly user?: string | null | undefined;
 }
 
@@ -169,13 +170,13 @@ export async function findSchedule(
 export function listSchedules(
   pool: Pool,
   tenant: string,
-  { agent, user }: ScheduleFilter,
+  { agent, name, user }: ScheduleFilter,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<ScheduleRow[]> {
   return readRows<ScheduleRow>(pool)`
     select ${ROW} from schedules where tenant_id = ${tenant} and deleted_at is null and heartbeat is null
-      and (${agent}::text is null or agent_key = ${agent}) and (${user === undefined} or user_id is not distinct from ${user})
+      and (${agent}::text is null or agent_key = ${agent}) and (${name}::text is null or name = ${name}) and (${user === undefined} or user_id is not distinct from ${user})
       ${below('created_at', 'id', after)}
     order by created_at desc, id limit ${limit}`;
 }

@@ -46,7 +46,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
             listSchedules(
               pool,
               tenant,
-              { agent: query.agent, user: caller.confinedTo ?? undefined },
+              { agent: query.agent, name: query.name, user: caller.confinedTo ?? undefined },
               limit,
               after,
             ),

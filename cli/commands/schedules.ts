@@ -19,6 +19,7 @@ export function register(schedules: Command): void {
     word: 'runs',
     help: 'how its runs went, newest first',
     path: resource.operations.listScheduleRuns.path,
+    named: { list: resource.path, ids: [resource.key] },
     columns: RUN_COLUMNS,
     nothing: 'no run yet',
   });

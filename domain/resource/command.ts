@@ -67,6 +67,8 @@ export interface WriteCommand<Answer, Body, Argument extends string = string, Na
   extends Words {
   /** Beside the resource's key, which the path takes. */
   readonly arguments?: readonly Argument[];
+  /** Of these, the ones that are ids of the resource's rows. */
+  readonly ids?: readonly Argument[];
   readonly flags?: Named;
   body(given: CommandInput<Argument, Named>): Body;
   says(answer: Answer): string;

@@ -82,6 +82,8 @@ interface Base<Key extends string, Item extends z.ZodType> {
   readonly isDefinition?: true;
   /** Said in the 404. */
   readonly missing: string;
+  /** Rows have a name beside their id, by which the list finds them (`?name=`): commands take either. */
+  readonly named?: true;
 }
 
 /** `operations` gets the makers of the usual ones and gives them by their operationIds, in the order of the commands. */

@@ -80,6 +80,7 @@ export const knowledgeEntities = defineResource(
     key: 'id',
     isKey: (given) => idSchema.safeParse(given).success,
     missing: 'There is no entity with this id',
+    named: true,
   },
   ({ list, show, change, remove, action }) => ({
     listKnowledgeEntities: list({
@@ -143,6 +144,7 @@ export const knowledgeEntities = defineResource(
         word: 'merge',
         help: 'say that one is another, which stays',
         arguments: ['into'],
+        ids: ['into'],
         body: ({ into }) => ({ into }),
         says: (entity) => `both are ${entity.id} now, ${entity.name}`,
       },

@@ -1,7 +1,7 @@
 /** Schedules: what an agent is told at times to come, and how that went. */
 import { z } from 'zod';
 import { isMessageId } from '../ids.ts';
-import { nameSchema } from '../schema/scalars.ts';
+import { labelSchema, nameSchema } from '../schema/scalars.ts';
 import {
   scheduleCreateSchema,
   schedulePatchSchema,
@@ -35,12 +35,16 @@ function saysNext({ id, next_runs: [next] }: z.output<typeof scheduleSchema>): s
   return next === undefined ? `${id} does not run by itself` : `${id} runs next at ${next}`;
 }
 
-const LISTED: ListCommand<z.output<typeof scheduleSchema>, 'agent'> = {
+const LISTED: ListCommand<z.output<typeof scheduleSchema>, 'agent' | 'name'> = {
   help: 'what agents are told at times to come',
   nothing: 'nothing is scheduled',
-  flags: { agent: { flags: '--agent <key>', help: 'of this agent only' } },
+  flags: {
+    agent: { flags: '--agent <key>', help: 'of this agent only' },
+    name: { flags: '--name <name>', help: 'of this name' },
+  },
   columns: [
     { title: 'ID', cell: (row) => row.id },
+    { title: 'NAME', cell: (row) => row.name },
     { title: 'AGENT', cell: (row) => row.agent },
     { title: 'NEXT', cell: (row) => (row.enabled ? (row.next_runs[0] ?? 'over') : 'paused') },
     { title: 'MESSAGE', cell: (row) => row.message, flexible: true },
@@ -55,12 +59,13 @@ export const schedules = defineResource(
     key: 'id',
     isKey: isMessageId,
     missing: 'There is no schedule with this id',
+    named: true,
   },
   ({ list, show, create, change, remove, action, listOf }) => ({
     listSchedules: list({
       scope: 'read',
       summary: 'List schedules, newest first',
-      query: { agent: nameSchema.optional() },
+      query: { agent: nameSchema.optional(), name: labelSchema.optional() },
       command: LISTED,
     }),
     getSchedule: show({
@@ -148,7 +153,7 @@ export const schedules = defineResource(
         word: 'run',
         help: 'begin a run now',
         body: () => ({}),
-        says: ({ id }) => `a run of ${id} begins; see: tempoclaw schedules runs ${id}`,
+        says: ({ id }) => `a run of ${id} begins; see: npx tempoclaw schedules runs ${id}`,
       },
     }),
     listScheduleRuns: listOf('runs', scheduleRunSchema, {

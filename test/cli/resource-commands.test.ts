@@ -94,4 +94,36 @@ describe('IN-6 commands of a definition', () => {
       ['DELETE /v1/exec-allowlist/apr_1', 'DELETE /v1/teams/crew'],
     );
   });
+
+  test('a name does for the id of what has one, unless several have it', async () => {
+    const rows = [
+      { id: 's-1', name: 'water', agent: 'main' },
+      { id: 's-2', name: 'report', agent: 'main' },
+      { id: 's-3', name: 'report', agent: 'writer' },
+    ];
+    api.on(({ method, path, query }) =>
+      method === 'GET' && /^\/v1\/(schedules|knowledge\/entities)$/.test(path)
+        ? {
+            status: 200,
+            body: { data: rows.filter(({ name }) => name === query.get('name')), has_more: false },
+          }
+        : { status: 200, body: { ...rows[0], data: [], has_more: false, next_runs: [] } },
+    );
+    const last = () => `${api.requests.at(-1)?.method} ${api.requests.at(-1)?.path}`;
+    for (const [line, sent] of [
+      ['schedules runs water', 'GET /v1/schedules/s-1/runs'],
+      ['schedules run water', 'POST /v1/schedules/s-1/run'],
+      ['schedules update water --pause', 'PATCH /v1/schedules/s-1'],
+      ['schedules remove water', 'DELETE /v1/schedules/s-1'],
+      ['schedules remove s-9', 'DELETE /v1/schedules/s-9'],
+      ['knowledge entities merge s-2 water', 'POST /v1/knowledge/entities/s-2/merge'],
+    ] as const) {
+      await cli(...line.split(' '));
+      assert.equal(last(), sent);
+    }
+    assert.deepEqual(api.requests.at(-1)?.body, { into: 's-1' });
+    const { code, stderr } = await cli('schedules', 'run', 'report');
+    assert.equal(code, 2);
+    assert.match(stderr, /Several are named report: s-2 \(main\), s-3 \(writer\)/);
+  });
 });
