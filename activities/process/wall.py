@@ -211,7 +211,7 @@ def run(plan, folders, words, is_walled):
         print(f"{words[0]}: {error.strerror}", file=sys.stderr)
         sys.exit(127)
     ended = []
-    keeper.keep(pid, listener, bounds, ended.append)
+    keeper.keep(pid, listener, bounds, ended.append, is_walled)
     code = os.waitstatus_to_exitcode(ended[0])
     sys.exit(code if code >= 0 else 128 - code)
 

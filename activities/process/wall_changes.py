@@ -210,8 +210,9 @@ def listen(is_walled):
 
 
 class Changes:
-    def __init__(self, listener, bounds):
+    def __init__(self, listener, bounds, is_walled):
         self.listener = listener
+        self.is_walled = is_walled
         self.bounds = bounds
 
     def serve(self):
@@ -235,6 +236,9 @@ class Changes:
 
     def refuse(self, name, arguments):
         """The number of the error of a call that the kernel makes itself, 0 for none; None for other calls."""
+        if name == "clone3" and self.is_walled:
+            # Its flags lie in memory, where no filter sees them. C libraries then use clone.
+            return errno.ENOSYS
         if name in STARTS:
             return 0 if self.bounds.may_start() else errno.EAGAIN
         if name == "fallocate":

@@ -72,7 +72,7 @@ def start(enter, become, is_walled=True):
         ours.close()
 
 
-def keep(command, listener, bounds, on_end):
+def keep(command, listener, bounds, on_end, is_walled=True):
     """
     Until all that the command started is over; `on_end` is told its own end. It passes SIGTERM on, and once the command is over ends
     the rest; on SIGUSR1, which says that this process has lost its parent, and where a bound is passed it ends all at once.
@@ -97,7 +97,7 @@ def keep(command, listener, bounds, on_end):
         signal.signal(number, lambda *_: None)
     for number in (signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, end)
-    changes = None if listener is None else Changes(listener, bounds)
+    changes = None if listener is None else Changes(listener, bounds, is_walled)
     waiting = select.poll()
     waiting.register(woken, select.POLLIN)
     if listener is not None:

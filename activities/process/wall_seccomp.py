@@ -37,6 +37,21 @@ NUMBERS = {
     "request_key": (249, 218),
     "keyctl": (250, 219),
     "open_by_handle_at": (304, 265),
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semctl": (66, 191),
+    "semtimedop": (220, 192),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "unshare": (272, 97),
+    "setns": (308, 268),
     "io_uring_setup": (425, 425),
     "pidfd_getfd": (438, 438),
     "process_madvise": (440, 440),
@@ -74,6 +89,7 @@ MACHINE = platform.machine()
 
 ALLOW, NOTIFY = 0x7FFF0000, 0x7FC00000
 REFUSE = 0x50000
+CLONE_NEWUSER = 0x10000000
 
 
 def number(name):
@@ -112,6 +128,21 @@ NEVER = (
     "add_key",
     "request_key",
     "keyctl",
+    # The same: shared memory, semaphores and queues by number, whoever's they are; they would also stay.
+    "shmget",
+    "shmat",
+    "shmctl",
+    "semget",
+    "semop",
+    "semctl",
+    "semtimedop",
+    "msgget",
+    "msgsnd",
+    "msgrcv",
+    "msgctl",
+    "mq_open",
+    "mq_unlink",
+    "setns",
     # Files by number, without a path that could be walled.
     "open_by_handle_at",
     # Does what the filters refuse.
@@ -127,6 +158,8 @@ def fixed_filter():
     """
     allow, refuse, denied = ("allow",), ("refuse", errno.EACCES), ("refuse", errno.EPERM)
     fast_open = lambda index: [("load", argument(index)), ("bit", 0x20000000, refuse), allow]
+    # In a user namespace of its own a process has every power over it, and the kernel more to be attacked by.
+    namespace = [("load", argument(0)), ("bit", CLONE_NEWUSER, denied), allow]
     return [
         ("load", 4),
         ("else", ARCHITECTURES[MACHINE], refuse),
@@ -165,6 +198,8 @@ def fixed_filter():
         ),
         # An unconnected pair can still be connected to a path.
         ("unless", number("socketpair"), [("load", argument(1)), ("and", 0xF), ("if", 2, refuse), allow]),
+        ("unless", number("unshare"), namespace),
+        ("unless", number("clone"), namespace),
         ("unless", number("sendto"), fast_open(3)),
         ("unless", number("sendmmsg"), fast_open(3)),
         ("unless", number("sendmsg"), fast_open(2)),

@@ -1,4 +1,4 @@
-/** Variables that the shell sets beside assignments: by loops, in arithmetic, by `${x:=…}` and `{x}>file`. */
+/** Variables that the shell sets beside assignments: by loops and coprocesses, in arithmetic, by `${x:=…}` and `{x}>file`. */
 import type { ArithmeticExpression, Redirection, SyntaxNode } from 'unbash';
 
 const ASSIGNS = /^(?:[-+*/%&|^]|<<|>>)?=$/;
@@ -9,6 +9,8 @@ export function namesSet(node: SyntaxNode): readonly string[] {
     case 'For':
     case 'Select':
       return [node.name.value];
+    case 'Coproc':
+      return node.name ? [node.name.value, `${node.name.value}_PID`] : [];
     case 'ParameterExpansion':
       return node.operation?.type === 'Default' && /^:?=$/.test(node.operation.operator)
         ? [node.parameter]

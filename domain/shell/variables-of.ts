@@ -8,6 +8,7 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash';
+import { namesSet } from './names-set.ts';
 import { setsNothing } from './plain-arithmetic.ts';
 import { readWord } from './read-word.ts';
 import { NO_WORDS } from './shell-command.ts';
@@ -81,6 +82,9 @@ function look(node: SyntaxNode, found: Collected, depth: number): void {
       break;
     case 'Select':
       forget(found, node.name.value);
+      break;
+    case 'Coproc':
+      for (const name of namesSet(node)) forget(found, name);
       break;
     case 'Command':
       lookAtCommand(node, found);

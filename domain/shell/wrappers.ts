@@ -19,7 +19,7 @@ export interface Wrapper {
 }
 
 export const WRAPPERS = byWord<Wrapper>({
-  env: { letters: 'uCS', names: ['unset', 'chdir'], takesAssignments: true, harmlessWith: 'i0v' },
+  env: { letters: 'uCS', names: ['unset', 'chdir'], takesAssignments: true, harmlessWith: '0v' },
   'nohup builtin': { harmlessWith: '' },
   time: { letters: 'fo', harmlessWith: 'pv' },
   command: { harmlessWith: 'vV' },

@@ -177,5 +177,7 @@ function isPlainWrapper(command: ShellCommand, { harmlessWith }: Wrapper): boole
   if (program === 'npx' && !/^--no(?:-install)?$/.test(args[0]?.value ?? '')) return false;
   if (program !== 'command' && !startsOther(program, args)) return false;
   const [inner] = unwrapCommand(command).commands;
-  return knownOptions(harmlessWith)(ownWords(command, inner?.words ?? []).map((word) => word.value));
+  const own = ownWords(command, inner?.words ?? []).map((word) => word.value);
+  // `env -` is `env -i`, without what keeps git from what a repository names.
+  return !own.includes('-') && knownOptions(harmlessWith)(own);
 }
