@@ -166,21 +166,6 @@ describe('DE-2 delegations', () => {
     assert.match(await resultOf('f4', third), /"status":"delegated"/);
   });
 
-  it('what is cancelled makes room at once, also while its work is still being ended', async () => {
-    const held = (note: string): string =>
-      delegate({ agent_key: 'writer', task: `hold {"note":"${note}"}\nthen\nNever.` });
-    const { turn_id: first } = await stack.worker.say('c', `${held('c1')}\n${held('c2')}\nthen\nGiven.`);
-    await stack.worker.ended(first);
-    for (const note of ['c1', 'c2']) await stack.worker.probes.untilHeld(note);
-    const again = delegate({ agent_key: 'writer', task: 'Quick.' });
-    const cancel = delegate({ action: 'cancel', delegation_id: 'all' });
-    const { turn_id } = await stack.worker.say('c', `${cancel}\nthen\n${again}\nthen\nDone.`);
-    await stack.worker.ended(turn_id);
-    const results = (await stack.worker.calls(turn_id)).map(({ result }) => result ?? '');
-    assert.match(results[0] ?? '', /cancelled/);
-    assert.match(results[1] ?? '', /"status":"delegated"/);
-  });
-
   it('stopping the session stops what it gave away, and tells nobody', async () => {
     const task = 'hold {"note":"stopped"}\nthen\nNever.';
     const { turn_id } = await stack.worker.say(
