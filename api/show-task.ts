@@ -23,6 +23,7 @@ export function showTask(tenant: string, row: TeamTaskRow, link: TemporalLink): 
     waiting_for: open_blockers.map((one) => taskIdOf(team, one)),
     question: question && question.preview,
     judging: Boolean(state.judging),
+    last_refused: row.last_refused as z.infer<typeof taskSchema>['last_refused'],
     session_key: row.origin_session,
     turn_id: row.origin_turn,
     links: { temporal: link(workflowId) },

@@ -165,8 +165,6 @@ export interface TeamTaskInput {
   readonly tenant: string;
   readonly team: string;
   readonly number: number;
-  /** Of the run before, which continued as this one. */
-  readonly signals?: RefusedSignals;
 }
 
 /** Signals that changed nothing: they have no answer. */
@@ -272,6 +270,8 @@ export interface LoadedTask {
   readonly completed: readonly number[];
   /** No turn is open that made it. */
   readonly over: boolean;
+  /** Of all its runs. */
+  readonly signals?: RefusedSignals | null;
   /** What this very run has recorded before its worker died, and Temporal does not know of. */
   readonly lost?: RecordedState | null;
 }
@@ -296,6 +296,10 @@ type Key = TeamTaskInput;
 export interface TeamTaskActivities {
   /** Undefined when there is no such row. */
   load_team_task(input: Key): Promise<LoadedTask | null>;
+  /** Undefined when there is no such row. */
+  note_refused_signal(
+    input: Key & { readonly key: string; readonly refused: Omit<RefusedRequest, 'at'> },
+  ): Promise<RefusedSignals | undefined>;
   record_team_task(input: Key & { readonly change: TaskChange }): Promise<RecordResult>;
   /** Records a change, and, when that gives the task to its member, also writes the message that says so: one commit. */
   give_team_task(input: Key & { readonly change: TaskChange }): Promise<AssignedTask>;

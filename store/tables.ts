@@ -421,6 +421,7 @@ export interface Tables {
     team_key: string;
     number: number;
     revision: number;
+    refusal: Generated<number>;
     id: Generated<Int8>;
     action: string;
     actor: string;
@@ -472,6 +473,8 @@ export interface Tables {
     origin_turn: string | null;
     origin_context: Generated<Json<MessageContext>>;
     announced_by: number | null;
+    refused: Generated<number>;
+    last_refused: Json<unknown> | null;
     create_key: string;
     created_by: string;
     created_at: Generated<Timestamp>;

@@ -76,7 +76,9 @@ async function look(tx: Transaction, call: OriginCall, { kind, link, target }: P
         select count(*)::int as "all", count(*) filter (where origin_session = ${call.sessionKey})::int as "ofSession",
           count(*) filter (where link_id = ${link})::int as "onLink",
           count(*) filter (where target_key = ${target})::int as "ofTarget"
-        from assignments where tenant_id = ${tenant} and kind = ${kind} and ended_at is null) used
+        from assignments where tenant_id = ${tenant} and kind = ${kind} and ended_at is null
+          -- What somebody has stopped makes room at once.
+          and stopped_by is null) used
     where t.tenant_id = ${tenant} and t.id = ${call.turnId}`;
   if (!seen) throw new Error(`there is no turn ${call.turnId} that could give work`);
   return seen;

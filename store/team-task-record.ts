@@ -146,10 +146,10 @@ async function writeChange(tx: Transaction, key: TaskKey, asked: WrittenChange):
 
 type TaskRow = NonNullable<Awaited<ReturnType<typeof lockTask>>>;
 
-function lockTask(tx: Transaction, key: TaskKey) {
+export function lockTask(tx: Transaction, key: TaskKey) {
   return tx
     .selectFrom('team_tasks')
-    .select(['revision', 'subject', 'started_at', 'closed_at'])
+    .select(['revision', 'subject', 'started_at', 'closed_at', 'state', 'refused', 'last_refused'])
     .select(['origin_session', 'origin_turn', 'origin_context'])
     .where((is) => is.and(ofTask(key)))
     .forUpdate()
@@ -320,7 +320,18 @@ async function insertEvent(
   const told = notices && JSON.stringify(notices);
   await tx
     .insertInto('team_task_events')
-    .values({ ...ofTask(key), revision, action, actor, reason, status, owner, run, cause, notices: told })
+    .values({
+      ...ofTask(key),
+      revision,
+      action,
+      actor,
+      reason,
+      status,
+      owner,
+      run,
+      cause,
+      notices: told,
+    })
     .execute();
 }
 

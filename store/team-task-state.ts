@@ -18,7 +18,8 @@ export interface LoadedRow extends Omit<LoadedTask, 'team'> {
 export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<LoadedRow | null> {
   const [tenant, team, number] = key;
   const found = await readRow<Omit<LoadedRow, 'lost'> & { readonly has_recorded: boolean }>(pool)`
-    select t.state as task, m.lead, m.settings,
+    select t.state as task, m.lead, m.settings, case when t.refused > 0 then
+         jsonb_build_object('refused', t.refused, 'last_refused', t.last_refused - 'key') end as signals,
        array(select x.agent_key from team_members x where x.tenant_id = ${tenant} and x.team_key = ${team} order by 1) as members,
        array(select b.number from team_tasks b where b.tenant_id = ${tenant} and b.team_key = ${team} and b.status = 'completed'
          and t.state -> 'open_blockers' @> to_jsonb(b.number)) as completed,
@@ -55,6 +56,7 @@ export async function readRecordedState(
     .select(['revision', 'cause', 'notices'])
     .where((is) => is.and(ofTask(key)))
     .where('revision', '>=', from)
+    .where('refusal', '=', 0)
     .$if(run !== undefined, (events) => events.where('run', '=', run ?? ''))
     .orderBy('revision')
     .execute();

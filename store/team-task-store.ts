@@ -20,7 +20,7 @@ export interface TaskFilter {
   readonly order?: TaskOrder | undefined;
 }
 
-export type TaskEventRow = RowOf<'team_task_events', 'team_key' | 'run' | 'cause' | 'notices'>;
+export type TaskEventRow = RowOf<'team_task_events', 'team_key' | 'run' | 'cause' | 'notices' | 'refusal'>;
 
 export interface CommentRow {
   readonly id: string;
@@ -34,7 +34,7 @@ export type FileRow = RowOf<'team_task_files', 'team_key' | 'number' | 'revision
 
 const COLUMNS = sql`t.team_key, t.number, t.subject, t.description, t.status, t.assignee, t.owner, t.priority, t.percent, t.reason,
   t.result, t.revision, t.state, t.origin_session, t.origin_turn, t.origin_context, t.announced_by, t.created_by, t.created_at,
-  t.updated_at, t.started_at, t.closed_at, array(select b.blocker from team_task_blockers b where b.tenant_id = t.tenant_id
+  t.updated_at, t.refused, t.last_refused - 'key' as last_refused, t.started_at, t.closed_at, array(select b.blocker from team_task_blockers b where b.tenant_id = t.tenant_id
     and b.team_key = t.team_key and b.number = t.number order by 1) as blocked_by`;
 
 export function findTask(

@@ -18,6 +18,7 @@ import {
   proxyActivities,
   proxyLocalActivities,
   setHandler,
+  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import { decideTask } from '#domain/team/decide-task.ts';
@@ -34,7 +35,7 @@ import {
   turnEnded,
 } from '#domain/team/task-events.ts';
 import { readRequest, requestProblem } from '#domain/team/read-request.ts';
-import { isRecord } from '#domain/outside-value.ts';
+import { isRecord, isText } from '#domain/outside-value.ts';
 import { taskStartProblem } from '#domain/start-problem.ts';
 import {
   isClosed,
@@ -95,7 +96,7 @@ interface Progress extends KnownTask {
 /** Throws NotFound when the task has no row. */
 export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   refuseWrongStart(taskStartProblem(input, workflowInfo().workflowId), Object.values(TEAM_TASK.updates));
-  const progress: Progress = { ...newTask(input), signals: input.signals, ended: [], released: false };
+  const progress: Progress = { ...newTask(input), ended: [], released: false };
   handleMessages(progress);
   const loaded = await CancellationScope.nonCancellable(() => local.load_team_task(input));
   if (!loaded) {
@@ -104,6 +105,7 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
     throw notFound(input);
   }
   progress.loaded = { task: loaded.task, team: loaded.team };
+  progress.signals = loaded.signals ?? undefined;
   progress.released = loaded.over;
   for (const number of loaded.completed) progress.ended.push({ number, status: 'completed' });
   if (loaded.lost) takeUp(progress, loaded.lost);
@@ -136,7 +138,7 @@ async function untilAtRest(progress: Progress): Promise<void> {
     if (isLong() && !progress.turn && !progress.judgement) await condition(allHandlersFinished);
     if (isSettled(progress)) {
       if (isAtRest(progress)) return;
-      if (isLong()) await continueAsNew<typeof teamTask>({ ...progress.input, signals: progress.signals });
+      if (isLong()) await continueAsNew<typeof teamTask>(progress.input);
     }
     show(taskOf(progress));
     await untilSomethingHappens(progress, revision);
@@ -306,21 +308,22 @@ function handleSignal(progress: Progress, name: string, action: TaskAction): voi
       const { message: problem } = error;
       log.warn('signal refused', { task: progress.input.number, what: action, problem });
       const by = shownText(isRecord(asked?.by) ? asked.by.name : undefined);
-      const last_refused = { what: action, by, problem: shownText(problem), at: nowText() };
-      progress.signals = { refused: (progress.signals?.refused ?? 0) + 1, last_refused };
+      const refused = { what: action, by, problem: shownText(problem) };
+      const note = { ...progress.input, key: uuid4(), refused };
+      const noted = await CancellationScope.nonCancellable(() =>
+        progress.inTurn(() => local.note_refused_signal(note)),
+      );
+      progress.signals = noted ?? progress.signals;
     }
   });
 }
 
-/** Characters. */
+/** Characters: of what is read, and of what is shown. */
+const MAX_TEXT = 16_384;
 const MAX_SHOWN = 500;
 
 function shownText(text: unknown): string {
-  return typeof text === 'string' ? text.slice(0, MAX_SHOWN) : 'unnamed';
-}
-
-function nowText(): string {
-  return new Date().toISOString();
+  return isText(text, MAX_TEXT) ? text.slice(0, MAX_SHOWN) : 'unnamed';
 }
 
 async function answer(progress: Progress, action: TaskAction, asked: TaskRequest): Promise<TaskReceipt> {

@@ -20,6 +20,7 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
 import { gateRows } from '#store/gate-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { noteRefusedSignal } from '#store/refused-signal-record.ts';
 import { insertTeamMessage } from '#store/team-store.ts';
 import type { NewMemberTurn } from '#store/member-turn-record.ts';
 import type { WrittenChange } from '#store/recorded-task.ts';
@@ -42,6 +43,7 @@ export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivit
   const { pool } = deps;
   return {
     load_team_task: failingAs(recordFailure, (input) => load(pool, input)),
+    note_refused_signal: failingAs(recordFailure, (input) => noteRefused(deps, input)),
     record_team_task: failingAs(recordFailure, (input) => record(deps, input)),
     give_team_task: failingAs(recordFailure, async (input) =>
       input.change.action === 'dispatch' ? give(deps, input) : { recorded: await record(deps, input) },
@@ -62,6 +64,15 @@ function keyOf({ tenant, team, number }: TeamTaskInput): readonly [string, strin
 
 function noTask({ team, number }: TeamTaskInput): Failure {
   return new Failure('NotFound', `team ${team} has no task ${number}`);
+}
+
+async function noteRefused(
+  { pool, scrubberOf }: TeamTaskRunDeps,
+  { key, refused, ...task }: Parameters<TeamTaskActivities['note_refused_signal']>[0],
+): ReturnType<TeamTaskActivities['note_refused_signal']> {
+  const scrubber = await scrubberOf(task.tenant);
+  const shown = { by: scrubber.text(refused.by), problem: scrubber.text(refused.problem) };
+  return noteRefusedSignal(pool, keyOf(task), { ...refused, ...shown, key });
 }
 
 async function record(
@@ -105,11 +116,12 @@ async function withJudging(
 async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null> {
   const row = await loadTask(pool, keyOf(input), runOfCaller());
   if (!row) return null;
-  const { task, completed, over, lost, lead, members, settings } = row;
+  const { task, completed, over, signals, lost, lead, members, settings } = row;
   return {
     task,
     completed,
     over,
+    signals,
     lost,
     team: teamOf(lead, members, areTeamSettings(settings) ? settings : {}),
   };

@@ -278,10 +278,14 @@ async function record(
   if (fate === 'refused') return callModel(deps, input, attempt);
   const spent = spentText(basis, answer, usd);
   deps.fastPath.note(ref, given.spent.seconds);
-  const pace = !agent.visible && deps.fastPath.isQuick(ref) ? ('quick' as const) : undefined;
+  const pace = paceOf(deps, agent, ref);
   if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent, pace };
   const ended = fate === 'ended' ? (true as const) : undefined;
   return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, pace, ...judging, ended };
+}
+
+function paceOf({ fastPath }: CallModelDeps, { visible }: AgentConfig, ref: string): 'quick' | undefined {
+  return !visible && fastPath.isQuick(ref) ? 'quick' : undefined;
 }
 
 /** The tools by the names that the answer has them by: the dialect's of a model, their own where no model has asked. */

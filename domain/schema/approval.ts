@@ -9,6 +9,7 @@ import {
   jsonObjectSchema,
   labelSchema,
   linksSchema,
+  refusedRequestSchema,
   nameSchema,
   sessionKeySchema,
   textSchema,
@@ -89,10 +90,7 @@ export const approvalSchema = z.object({
   tally: z.string().nullable().describe('`1 of 2`, where there is a quorum'),
   escalated_at: timeSchema.nullable(),
   refused: z.int().describe('Messages over Temporal that changed nothing'),
-  last_refused: z
-    .object({ what: z.string(), by: z.string(), problem: z.string(), at: timeSchema })
-    .nullable()
-    .describe('The last of them, and who it said had sent it'),
+  last_refused: refusedRequestSchema,
   created_at: timeSchema,
   expires_at: timeSchema,
   links: linksSchema,

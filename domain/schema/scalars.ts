@@ -91,3 +91,8 @@ export function pageSchema<Item extends z.ZodType>(item: Item) {
 
 /** Where a person can look at it in the Temporal web UI; null when no UI's address is configured. */
 export const linksSchema = z.object({ temporal: z.string().nullable() });
+
+export const refusedRequestSchema = z
+  .object({ what: z.string(), by: z.string(), problem: z.string(), at: timeSchema })
+  .nullable()
+  .describe('The last of them, and who it said had sent it');

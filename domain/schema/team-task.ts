@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { TEAM_LIMITS } from '../team.ts';
 import { COMMENT_TYPES, TASK_STATUSES } from '../team-task.ts';
-import { linksSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
+import { linksSchema, nameSchema, refusedRequestSchema, textSchema, timeSchema } from './scalars.ts';
 
 const refSchema = z.union([z.string().min(1).max(128), z.int().min(1)]);
 const blockersSchema = z
@@ -103,6 +103,8 @@ export const taskSchema = z.object({
   session_key: z.string().nullable().describe('Of the turn that made it'),
   turn_id: z.string().nullable(),
   revision: z.int(),
+  refused: z.int().describe('Signals over Temporal that changed nothing'),
+  last_refused: refusedRequestSchema,
   links: linksSchema,
   created_at: timeSchema,
   updated_at: timeSchema,

@@ -946,6 +946,9 @@ create table team_tasks (
   origin_turn    text,
   origin_context jsonb not null default '{}',
   announced_by        int,
+  -- Signals that changed nothing, and the last of them (RefusedRequest, with the key that named it).
+  refused        int not null default 0,
+  last_refused   jsonb,
   -- Of the call or the request that made it, so that a repeat makes one.
   create_key     text not null,
   created_by     text not null,
@@ -981,6 +984,8 @@ create table team_task_events (
   team_key  text not null,
   number    int not null,
   revision  int not null,
+  -- Which signal it tells of that was refused at this revision; 0 of a change.
+  refusal   int not null default 0,
   id        bigint generated always as identity,
   action    text not null,
   actor     text not null,
@@ -993,7 +998,7 @@ create table team_task_events (
   cause     text,
   notices   jsonb,
   at        timestamptz not null default clock_timestamp(),
-  primary key (tenant_id, team_key, number, revision)
+  primary key (tenant_id, team_key, number, revision, refusal)
 );
 create index team_task_events_in_order on team_task_events (tenant_id, team_key, id desc);
 

@@ -58,8 +58,8 @@ describe('TE teams', () => {
     );
   });
 
-  it('IN-13 every verb is a signal too, and one that is refused stands in the state', async () => {
-    const { id, workflow_id } = await newTask({ subject: 'By signal' });
+  it('IN-13 every verb is a signal too, and one that is refused stands in the state, the row and the audit', async () => {
+    const { id, number, workflow_id } = await newTask({ subject: 'By signal' });
     const handle = stack.worker.client.workflow.getHandle(workflow_id);
     await handle.signal('claim', { by: { name: 'ci', member: 'm1' } });
     await handle.signal('claim', { by: { name: 'eve', member: 'm2' } });
@@ -70,6 +70,15 @@ describe('TE teams', () => {
     });
     assert.deepEqual([state.status, state.holder], ['in_progress', 'm1']);
     assert.match(state.last_refused?.problem ?? '', /m1|object/);
+    const row = (await get(`/crew/tasks/${id}`)).body;
+    assert.deepEqual([row.refused, row.last_refused], [2, state.last_refused]);
+    const told = (await get(`/crew/events?task=${number}`)).body.data.filter(
+      (one: any) => one.action === 'refused',
+    );
+    assert.deepEqual(told.map(({ actor, reason }: any) => `${reason.split(':')[0]} by ${actor}`).sort(), [
+      'claim by eve',
+      'progress by unnamed',
+    ]);
     await handle.signal('cancel', { by: { name: 'ci' }, text: { text: 'not needed' } });
     assert.equal((await handle.result()).status, 'cancelled');
     assert.equal((await get(`/crew/tasks/${id}`)).body.status, 'cancelled');

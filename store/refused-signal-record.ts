@@ -1,0 +1,39 @@
+/** Signals to a task that were refused, as its row and its team's audit tell of them. */
+import type { RefusedRequest } from '#domain/approval.ts';
+import type { RefusedSignals } from '#domain/team-task.ts';
+import type { Pool } from './pool.ts';
+import { ofTask, type TaskKey } from './recorded-task.ts';
+import { lockTask } from './team-task-record.ts';
+import { inTransaction } from './transaction.ts';
+
+/** How many of its refused signals the audit tells of: whoever may write to Temporal can send them without end. */
+const MOST_REFUSALS_TOLD = 20;
+
+/** Writes down a signal that changed nothing, once for its key. Undefined when there is no such task. */
+export function noteRefusedSignal(
+  pool: Pool,
+  key: TaskKey,
+  { key: name, ...said }: Omit<RefusedRequest, 'at'> & { readonly key: string },
+): Promise<RefusedSignals | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const row = await lockTask(tx, key);
+    if (!row) return undefined;
+    const before = row.last_refused as (RefusedRequest & { readonly key: string }) | null;
+    if (before?.key === name) return { refused: row.refused, last_refused: before };
+    const [refused, last_refused] = [row.refused + 1, { ...said, at: new Date().toISOString() }];
+    await tx
+      .updateTable('team_tasks')
+      .set({ refused, last_refused: JSON.stringify({ ...last_refused, key: name }) })
+      .where((is) => is.and(ofTask(key)))
+      .execute();
+    if (refused > MOST_REFUSALS_TOLD) return { refused, last_refused };
+    const { revision, status, owner } = row.state;
+    const [actor, reason] = [said.by, `${said.what}: ${said.problem}`];
+    const event = { revision, refusal: refused, action: 'refused', actor, reason, status, owner };
+    await tx
+      .insertInto('team_task_events')
+      .values({ ...ofTask(key), ...event })
+      .execute();
+    return { refused, last_refused };
+  });
+}
