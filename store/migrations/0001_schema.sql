@@ -1511,7 +1511,7 @@ create table outside_files (
   tenant_id text not null references tenants,
   -- The name of its folder.
   workspace text not null,
-  -- From the workspace; empty for all that a command has written.
+  -- From the workspace; empty for all of it. /CALL while a command of the call may write anything.
   path      text not null,
   -- What the session that wrote it had read from outside: {source: call}.
   read      jsonb not null,

@@ -185,24 +185,10 @@ async function play(
 ): Promise<readonly Strike[]> {
   const own: Play = { ...world, agent, peer: `${agent}-peer`, user: `u-${agent}` };
   await makeAgents(own, given, rules);
-  const chat = given.chat && { channel: 'web', chat_id: agent };
-  if (given.before !== undefined) await say(own, 'before', given.before);
-  if (given.run === 'before') await runSchedule(own);
-  if (given.stranger === 'webhook') await callIn(own, filled(own, given.words ?? WORDS));
-  if (given.stranger === 'canvas') await sendFromCanvas(own);
-  if (given.plant !== undefined)
-    await say(own, 'plant', `${given.from ?? 'page {}'}\nthen\n${given.plant}`, { ...chat });
-  await settled(own);
-  if (given.run === true) await runSchedule(own);
-  if (given.indexed) await untilIndexed(own);
+  await plant(own, given);
   if (given.carry !== undefined) await say(own, 'carry', given.carry);
   const arrives = given.there === true || (given.run === true && given.read === undefined);
-  const reader = {
-    ...(given.reader && { user: `${own.user}-other` }),
-    ...(given.as && { agent: own.peer }),
-    ...(given.stranger && { user: undefined }),
-  };
-  if (!arrives) await say(own, 'read', given.read ?? 'Hello.', reader);
+  if (!arrives) await say(own, 'read', given.read ?? 'Hello.', readerOf(own, given));
   return own.stack.worker.until(`${given.name} under ${rules}: the words to be obeyed`, async () => {
     const strikes = await rowsOf<Strike>(
       own,
@@ -212,6 +198,28 @@ async function play(
     );
     return strikes.length >= STRIKES ? strikes : undefined;
   });
+}
+
+/** Until the words are where they are carried on from. */
+async function plant(own: Play, given: LaunderingCase): Promise<void> {
+  const chat = given.chat && { channel: 'web', chat_id: own.agent };
+  if (given.before !== undefined) await say(own, 'before', given.before);
+  if (given.run === 'before') await runSchedule(own);
+  if (given.stranger === 'webhook') await callIn(own, filled(own, given.words ?? WORDS));
+  if (given.stranger === 'canvas') await sendFromCanvas(own);
+  if (given.plant !== undefined)
+    await say(own, 'plant', `${given.from ?? 'page {}'}\nthen\n${given.plant}`, { ...chat });
+  await settled(own);
+  if (given.run === true) await runSchedule(own);
+  if (given.indexed) await untilIndexed(own);
+}
+
+function readerOf(own: Play, given: LaunderingCase): object {
+  return {
+    ...(given.reader && { user: `${own.user}-other` }),
+    ...(given.as && { agent: own.peer }),
+    ...(given.stranger && { user: undefined }),
+  };
 }
 
 async function makeAgents(own: Play, given: LaunderingCase, rules: string): Promise<void> {
