@@ -50,6 +50,15 @@ export function serveResource<Named extends Operations>(
   for (const [operationId, operation] of all) {
     const { method, path, scope, params, query, body, answer, status, shownOnce, repeatable } = operation;
     const run = handlers[operationId] as (call: Call) => Promise<unknown>;
+    const look = async (request: FastifyRequest): Promise<void> => {
+      if (!params || !operation.findsFirst || !find) return;
+      const row = await find(
+        callerOf(request),
+        String(paramOf(request, key)),
+        request.params as Record<string, string>,
+      );
+      if (!row) throw missing();
+    };
     app.route({
       method,
       url: path,
@@ -71,12 +80,11 @@ export function serveResource<Named extends Operations>(
         if (!params) return;
         const given = String(paramOf(request, key));
         if (!isKey(given)) throw missing();
-        if (
-          operation.findsFirst &&
-          find &&
-          !(await find(callerOf(request), given, request.params as Record<string, string>))
-        )
-          throw missing();
+        if (!isKeyed(request)) await look(request);
+      },
+      // A repeat of what took the row away is answered as the first request was, and so is not looked for before that.
+      async preHandler(request) {
+        if (isKeyed(request)) await look(request);
       },
       async handler(request, reply) {
         const caller = callerOf(request);
@@ -93,6 +101,10 @@ export function serveResource<Named extends Operations>(
       },
     });
   }
+}
+
+function isKeyed({ method, headers }: FastifyRequest): boolean {
+  return method === 'POST' && headers['idempotency-key'] !== undefined;
 }
 
 /** A PUT that does not look for its row makes it. */

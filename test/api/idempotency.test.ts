@@ -91,6 +91,33 @@ describe('IN-1 Idempotency-Key', () => {
     assert.ok((await pruneOldRows(api.pool, 'idempotency_keys')) > 0);
   });
 
+  it('answers a repeat of what took its row away as the first was, and a new request for it with 404', async () => {
+    await make('knowing', 'k-knowing');
+    const ids: string[] = [];
+    for (const name of ['ann', 'anna']) {
+      const { rows } = await api.pool.query<{ id: string }>(
+        `with made as (
+           insert into knowledge_entities (tenant_id, agent_key, user_id, name, type) values ($1, 'knowing', '', $2, 'person')
+           returning id, agent_key, user_id, name, type)
+         insert into knowledge_names (tenant_id, agent_key, user_id, type, key, name, entity_id, outside)
+         select $1, agent_key, user_id, type, name, name, id, false from made returning entity_id::text as id`,
+        [api.tenant, name],
+      );
+      ids.push(rows[0]?.id ?? '');
+    }
+    const [one, into] = ids;
+    const merge = (key: string) =>
+      api.ask('POST', `/v1/knowledge/entities/${one}/merge`, {
+        body: { into },
+        headers: { 'idempotency-key': key },
+      });
+    const first = await merge('k-merge');
+    assert.equal(first.status, 200, JSON.stringify(first.body));
+    const second = await merge('k-merge');
+    assert.deepEqual([second.status, second.body], [200, first.body]);
+    assert.equal((await merge('k-other')).status, 404);
+  });
+
   it('refuses keys that are too long or not printable', async () => {
     assert.equal((await make('eight', 'x'.repeat(256))).status, 400);
     assert.equal((await make('eight', 'a\tb')).status, 400);

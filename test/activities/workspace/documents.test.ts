@@ -131,6 +131,23 @@ describe('VF-1 context files are rows', () => {
     const own = await desk(t);
     for (const path of ['TEAM.md', 'DELEGATION.md'])
       assert.match(await own.run(writeFileTool, { path, content: 'x' }), /^PermissionDenied/);
+    await mkdir(join(own.workspace, 'x'), { recursive: true });
+    await symlink('../DELEGATION.md', join(own.workspace, 'x/work'));
+    await symlink('..', join(own.workspace, 'x/up'));
+    for (const path of [
+      './DELEGATION.md',
+      'x/../DELEGATION.md',
+      'x/work',
+      'x/up/DELEGATION.md',
+      `${own.workspace}/TEAM.md`,
+    ])
+      for (const append of [true, false])
+        assert.match(await own.run(writeFileTool, { path, content: 'x', append }), /^PermissionDenied/, path);
+    await symlink('../MEMORY.md', join(own.workspace, 'x/memory'));
+    await own.run(writeFileTool, { path: 'x/memory', content: 'kept' });
+    await own.run(writeFileTool, { path: 'x/up/MEMORY.md', content: ' on', append: true });
+    assert.equal(await own.row('ann', 'MEMORY.md'), 'kept on');
+    await assert.rejects(stat(join(own.workspace, 'MEMORY.md')), { code: 'ENOENT' });
     await own.run(writeFileTool, { path: 'USER.md', content: 'the key is s3cret' });
     assert.equal(await own.row('ann', 'USER.md'), 'the key is [REDACTED]');
   });
