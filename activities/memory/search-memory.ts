@@ -61,7 +61,7 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
       askedWords(pool, searched, query).then((words) => findByWords(pool, searched, words)),
       model && vectors?.[0] ? findByVector(pool, searched, model, vectors[0]) : undefined,
     ]);
-    const time = askedTime(query);
+    const time = askedTime(query, Date.now());
     const byWords = rankMatches(matches, time);
     // Vectors know nothing of time: where the question is about it, words count twice.
     const lists = byVector ? [byWords, ...(time.isAsked ? [byWords] : []), byVector] : [byWords];

@@ -25,6 +25,9 @@ const DAY_FIRST = new RegExp(
 );
 const MONTH_FIRST = new RegExp(`\\b${MONTH}\\.?(?: (\\d{1,2})(?:st|nd|rd|th)?,?)? ((?:19|20)\\d\\d)\\b`, 'i');
 
+/** Behind such a word, as `may` and `march` are verbs too. */
+const MONTH_ALONE = new RegExp(`\\b(?:in|during|by|until|of|since|end of) ${MONTH}\\b(?!\\.?,? \\d)`, 'i');
+
 const OLDEST = /\b(?:first|original(?:ly)?|initial(?:ly)?|earliest|at the beginning|to begin with)\b/i;
 const NEWEST =
   /\b(?:now|current(?:ly)?|today|at present|presently|latest|newest|last|still|these days|any more|anymore|nowadays)\b/i;
@@ -40,14 +43,21 @@ export function dateIn(text: string): DateSpan | undefined {
   return undefined;
 }
 
-export function askedTime(question: string): AskedTime {
-  const date = dateIn(question);
+/** A month without a year is the last one of the name that has begun by `now`, in milliseconds since 1970. */
+export function askedTime(question: string, now: number): AskedTime {
+  const date = dateIn(question) ?? lastMonth(MONTH_ALONE.exec(question)?.[1], new Date(now));
   const isOldest = date === undefined && OLDEST.test(question);
   return {
     order: isOldest ? 'oldest' : 'newest',
     until: date?.to ?? Infinity,
     isAsked: date !== undefined || isOldest || NEWEST.test(question) || /\bwhen\b/i.test(question),
   };
+}
+
+function lastMonth(name: string | undefined, now: Date): DateSpan | undefined {
+  if (name === undefined) return undefined;
+  const year = now.getUTCFullYear() - (monthOf(name) > now.getUTCMonth() ? 1 : 0);
+  return spanOf(String(year), monthOf(name), undefined);
 }
 
 function monthOf(name: string | undefined): number {

@@ -11,6 +11,8 @@ const NEIGHBOURS = 3;
 const COMPOUND = /[\p{L}\p{N}]+(?:[-_.:/#@][\p{L}\p{N}]+)*/gu;
 /** Identifiers stand between these: `billing/retry.backoff_ms`. */
 const OUTER = /[.:/#@]+/;
+/** Chinese, Japanese, Thai. */
+const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}ー]+)/u;
 const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{Lt}]+|\p{N}+|\p{L}+/gu;
 
 /** One text a sentence or line, in their order; the same number for the same text. */
@@ -59,11 +61,22 @@ interface Compound {
 function compoundsOf(text: string): readonly Compound[] {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}+/gu, '');
   return (plain.match(COMPOUND) ?? []).map((compound) => {
-    const parts = (compound.match(PART) ?? []).map((part) => part.toLowerCase());
+    const parts = (compound.match(PART) ?? []).flatMap((part) => wordsOf(part.toLowerCase()));
     const wholes = [compound, ...compound.split(OUTER)].map((one) =>
       one.replaceAll(/[^\p{L}\p{N}]+/gu, '').toLowerCase(),
     );
-    const joined = wholes.filter((whole) => whole.length <= JOINED && !parts.includes(whole));
+    const joined = wholes.filter(
+      (whole) => whole.length <= JOINED && !parts.includes(whole) && !UNSPACED.test(whole),
+    );
     return { parts, joined: [...new Set(joined)] };
+  });
+}
+
+/** Where no spaces tell words apart each two neighbouring letters are one, so that a question finds the words that it shares with a text. */
+function wordsOf(part: string): readonly string[] {
+  return part.split(UNSPACED).flatMap((run) => {
+    if (!UNSPACED.test(run)) return run === '' ? [] : [run];
+    const letters = Array.from(run);
+    return letters.length === 1 ? [run] : letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
   });
 }

@@ -5,6 +5,8 @@ import { askedTime, dateIn } from '#domain/memory/asked-time.ts';
 import { editDistance } from '#domain/memory/edit-distance.ts';
 import { questionTerms, searchTerms } from '#domain/memory/search-terms.ts';
 
+const NOW = Date.UTC(2026, 7, 20);
+
 describe('TL memory_search: words of the index', () => {
   it('an identifier is its parts and the whole of them, whatever stands between them', () => {
     assert.equal(searchTerms('INC-2291'), 'inc 2291 inc2291');
@@ -22,6 +24,12 @@ describe('TL memory_search: words of the index', () => {
     assert.equal(searchTerms('Café naïve ＡＢ'), 'cafe naive ab');
   });
 
+  it('where no spaces tell words apart, each two letters are one', () => {
+    assert.equal(searchTerms('東京の鍵'), '東京 京の の鍵');
+    assert.equal(searchTerms('田 Tokyo東京office 2026年'), '田 tokyo 東京 office 2026 年');
+    assert.deepEqual(questionTerms('東京の鍵').words, ['東京', '京の', 'の鍵']);
+  });
+
   it('neighbouring words of a question may be one identifier', () => {
     assert.ok(questionTerms('fixed inc 2291?').joined.includes('inc2291'));
     assert.ok(questionTerms('the retry backoff ms').joined.includes('retrybackoffms'));
@@ -33,9 +41,12 @@ describe('TL memory_search: words of the index', () => {
   });
 
   it('a question says which of several statements it wants', () => {
-    assert.equal(askedTime('What was the first region?').order, 'oldest');
-    assert.equal(askedTime('Where is it now?').order, 'newest');
-    assert.equal(askedTime('Where was it in May 2026?').until, Date.UTC(2026, 5, 1));
+    assert.equal(askedTime('What was the first region?', NOW).order, 'oldest');
+    assert.equal(askedTime('Where is it now?', NOW).order, 'newest');
+    assert.equal(askedTime('Where was it in May 2026?', NOW).until, Date.UTC(2026, 5, 1));
+    assert.equal(askedTime('Where was it in May?', NOW).until, Date.UTC(2026, 5, 1));
+    assert.equal(askedTime('Where was it by the end of October?', NOW).until, Date.UTC(2025, 10, 1));
+    assert.equal(askedTime('What may we do?', NOW).until, Infinity);
     assert.equal(dateIn('on 3rd of March, 2026')?.from, Date.UTC(2026, 2, 3));
     assert.equal(dateIn('memory/2026-13-40.md'), undefined);
   });
