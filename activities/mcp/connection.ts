@@ -35,7 +35,6 @@ export interface Connection {
 }
 
 export function createConnection(parts: ConnectionParts): Connection {
-  const { name } = parts;
   const backoff = createBackoff(parts.timing);
   let live: LiveServer | undefined;
   let opening: Promise<LiveServer> | undefined;
@@ -109,10 +108,10 @@ export function createConnection(parts: ConnectionParts): Connection {
     await parts.recordStatus(isOver ? 'failed' : 'degraded', why).catch(() => undefined);
   }
 
-  const away = (): McpAway => new McpAway(awayWords(name, backoff.waitMs()), problem);
+  const away = (): McpAway => new McpAway(awayWords(parts.name, backoff.waitMs()), problem);
 
   async function connected(): Promise<LiveServer> {
-    if (isClosed) throw new McpAway(`the MCP server ${name} was changed or switched off; call again`);
+    if (isClosed) throw new McpAway(`the MCP server ${parts.name} was changed or switched off; call again`);
     if (live) return live;
     if (!opening && backoff.waitMs() > 0) throw away();
     return reopen();

@@ -25,8 +25,15 @@ function characterOf(code: number): string {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
 }
 
+/** Also of a variable that the same style sets. */
+function valueOf(style: Style, name: string): string {
+  const value = style.get(name) ?? '';
+  const [, variable = ''] = /^var\(\s*(--[\w-]+)/.exec(value) ?? [];
+  return style.get(variable) ?? value;
+}
+
 export function isHiding(style: Style): boolean {
-  const is = (name: string, pattern: RegExp): boolean => pattern.test(style.get(name) ?? '');
+  const is = (name: string, pattern: RegExp): boolean => pattern.test(valueOf(style, name));
   return (
     is('display', /^none$/) ||
     is('visibility', /^(?:hidden|collapse)$/) ||
@@ -43,7 +50,10 @@ export function isHiding(style: Style): boolean {
     is('zoom', /^(?:0?\.0\d*|0|[0-5]%)$/) ||
     is('scale', /^0(?:\.0+)?(?:\s|$)/) ||
     is('translate', /-\d{3,}/) ||
-    is('transform', /scale[xy3d]*\(\s*0(?:\.0+)?\s*[,)]|translate[xy3d]*\([^)]*-\d{3,}/) ||
+    is(
+      'transform',
+      /scale[xy3d]*\(\s*0(?:\.0+)?\s*[,)]|matrix\(\s*0\s*,\s*0\s*,\s*0\s*,\s*0|rotate[xy]\(\s*-?90deg|translate[xy3d]*\([^)]*-\d{3,}/,
+    ) ||
     isOffScreen(style) ||
     isWithoutRoom(style)
   );
@@ -52,8 +62,9 @@ export function isHiding(style: Style): boolean {
 /** Apart, since pages that fade in are written so as a whole. */
 export function isFaded(style: Style): boolean {
   const opacity = style.get('opacity') ?? /opacity\(([^)]*)\)/.exec(style.get('filter') ?? '')?.[1];
-  if (opacity === undefined || !/^[\d.]/.test(opacity)) return false;
-  return Number.parseFloat(opacity) / (opacity.includes('%') ? 100 : 1) <= 0.05;
+  const plain = opacity?.replace(/^calc\(\s*/, '');
+  if (opacity === undefined || plain === undefined || !/^[\d.]/.test(plain)) return false;
+  return Number.parseFloat(plain) / (opacity.includes('%') ? 100 : 1) <= 0.05;
 }
 
 const CLEAR =
@@ -72,7 +83,7 @@ function isOffScreen(style: Style): boolean {
     const [, number, unit] = /^-(\d+)[\d.]*(px|em|rem|vw|vh|%)/.exec(style.get(name) ?? '') ?? [];
     return number !== undefined && Number(number) >= ({ px: 500, em: 50, rem: 50 }[unit ?? ''] ?? 100);
   };
-  const isPlaced = /^(?:absolute|fixed)$/.test(style.get('position') ?? '');
+  const isPlaced = /^(?:absolute|fixed|relative|sticky)$/.test(style.get('position') ?? '');
   return (
     ['text-indent', 'margin-left', 'margin-top'].some(isFar) ||
     (isPlaced && ['left', 'right', 'top', 'bottom', 'inset'].some(isFar)) ||
@@ -89,7 +100,12 @@ function isWithoutRoom(style: Style): boolean {
   );
 }
 
-const NAMED: Readonly<Record<string, string>> = { white: '#ffffff', black: '#000000' };
+const NAMED: Readonly<Record<string, string>> = {
+  white: '#ffffff',
+  snow: '#fffafa',
+  ghostwhite: '#f8f8ff',
+  black: '#000000',
+};
 
 /** Whether a text of the one colour cannot be seen on the other. */
 export function areAlike(one: string, other: string): boolean {

@@ -38,7 +38,9 @@ const HTTP = /^https?:$/;
 export function parsePage(html: string, url: string): PageDocument {
   // A fragment has no root of its own, and linkedom makes none.
   const whole = /<html[\s>]/i.test(html) ? html : `<html>${html.replace(/^\s*<!doctype[^>]*>/i, '')}</html>`;
-  const { document } = parseHTML(whole) as unknown as { readonly document: PageDocument };
+  // Browsers end a comment so too; linkedom does not.
+  const ended = whole.replaceAll('--!>', '-->');
+  const { document } = parseHTML(ended) as unknown as { readonly document: PageDocument };
   settle(document as never);
   const href = document.querySelector('base[href]')?.getAttribute('href') ?? '';
   const base = URL.canParse(href, url) ? new URL(href, url).href : url;

@@ -5,6 +5,7 @@ import { readSheet } from './read-sheet.ts';
 
 const UNSEEN = [
   'script,template,noscript,noframes,noembed,rp,map,[popover],object,embed,iframe,frame,canvas,svg,audio,video,datalist,input,textarea',
+  'annotation,annotation-xml,mphantom',
   'dialog:not([open]),[hidden],[aria-hidden="true"],.sr-only,.visually-hidden,.screen-reader-text',
   'img[width="0"],img[width="1"],img[height="0"],img[height="1"]',
 ].join(',');
@@ -22,11 +23,12 @@ export function removeHidden(document: PageDocument): void {
     if (!/^(?:html|head|body)$/.test(element.localName)) element.remove();
   };
   const { rules, sheets } = hidingRules(document);
-  for (const element of document.querySelectorAll(UNSEEN)) remove(element);
-  for (const { selector, isFade } of rules)
-    for (const element of selected(document, selector))
-      if (!isFade || element.textContent.length < whole / 2) remove(element);
   const isPlain = !document.querySelector('link[rel~="stylesheet"]') && !/background/i.test(sheets);
+  for (const element of document.querySelectorAll(UNSEEN)) remove(element);
+  for (const { selector, isFade, isWhite } of rules)
+    for (const element of selected(document, selector))
+      if (isWhite ? isPlain && !isPainted(element) : !isFade || element.textContent.length < whole / 2)
+        remove(element);
   for (const element of document.querySelectorAll('[style],font[color]')) {
     const style = styleOf(element);
     if (isHiding(style) || isFaded(style) || isOnItsOwnColour(element, style, isPlain)) remove(element);
@@ -48,6 +50,8 @@ function removeComments(document: PageDocument): void {
 interface HidingRule {
   readonly selector: string;
   readonly isFade: boolean;
+  /** Hidden on a page that paints nothing. */
+  readonly isWhite: boolean;
 }
 
 function hidingRules(document: PageDocument): {
@@ -62,16 +66,27 @@ function hidingRules(document: PageDocument): {
     for (const { selector, style } of readSheet(element.textContent)) {
       if (found.length >= MAX_RULES || selector.length > MAX_SELECTOR) continue;
       const read = readStyle(style);
-      if (isHiding(read)) found.push({ selector, isFade: false });
-      else if (isFaded(read)) found.push({ selector, isFade: true });
+      const colour = read.get('color') ?? '';
+      const behind = read.get('background-color') ?? read.get('background');
+      const isHidden = isHiding(read) || (behind !== undefined && areAlike(colour, behind));
+      const isWhite = !isHidden && areAlike(colour, 'white');
+      if (isHidden || isWhite || isFaded(read))
+        found.push({ selector, isFade: !isHidden && !isWhite, isWhite });
     }
   }
   return { rules: found, sheets };
 }
 
+const STRUCTURAL = /:(?:nth-(?:last-)?(?:child|of-type)\([^()]*\)|(?:first|last|only)-(?:child|of-type))/g;
+
+/** By an attribute of its own or around it. */
+function isPainted(element: PageElement): boolean {
+  return element.closest('[bgcolor],[style*="background"]') !== null;
+}
+
 /** A state (`:hover`, `:not(.open)`) says nothing of the page as it comes. */
 function selected(document: PageDocument, selector: string): Iterable<PageElement> {
-  if (selector.includes(':')) return [];
+  if (selector.replace(STRUCTURAL, '').includes(':')) return [];
   try {
     return document.querySelectorAll(selector);
   } catch {
