@@ -50,7 +50,9 @@ export type SqlCall = <Result, Name extends SqlFunction>(
  */
 export function createSqlCall(pool: Pool): SqlCall {
   return async <Result, Name extends SqlFunction>(name: Name, values: ArgumentsOf<Name>): Promise<Result> => {
-    const marks = values.map((_, index) => `$${index + 1}`).join(',');
+    const marks = typesOf(name)
+      .map((type, index) => `$${index + 1}::${type}`)
+      .join(',');
     const { rows } = await pool
       .query<{ result: Result }>({
         name,
@@ -72,10 +74,19 @@ export async function callWithin<Result, Name extends SqlFunction>(
   name: Name,
   values: ArgumentsOf<Name>,
 ): Promise<Result> {
+  const given = typesOf(name).map((type, index) => sql`${values[index]}::${sql.raw(type)}`);
   const { rows } = await sql<{
     result: Result;
-  }>`select ${sql.raw(name)}(${sql.join([...values])}) as result`.execute(tx);
+  }>`select ${sql.raw(name)}(${sql.join(given)}) as result`.execute(tx);
   return only(name, rows);
+}
+
+/**
+ * Said with each value: a function of the same name that takes others is not there then, which somebody mends, where Postgres would
+ * else read the values as what that one takes and refuse them.
+ */
+function typesOf(name: SqlFunction): readonly string[] {
+  return SQL_FUNCTIONS[name].split(',');
 }
 
 function only<Result>(name: SqlFunction, [row]: readonly { readonly result: Result }[]): Result {

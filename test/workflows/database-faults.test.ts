@@ -42,6 +42,28 @@ describe('DU-2 a function of Postgres that is missing', { timeout: 90_000 }, () 
       assert.equal(done(note), 1);
     });
 
+  for (const [was, is] of [
+    ['p_code text,', 'p_code text, p_new text,'],
+    ['p_result text,', 'p_result jsonb,'],
+    ['p_ok boolean,', 'p_ok integer,'],
+  ] as const)
+    it(`a call is told as it was when record_result took ${is} for a while`, async () => {
+      const source = await readFile(
+        new URL('../../store/functions/record_result.sql', import.meta.url),
+        'utf8',
+      );
+      const note = `with ${is}`;
+      await drop('record_result');
+      await live.pool.query(source.replace(was, is));
+      const { turn_id } = await live.say(`with-${is.length}`, `poke {"note":"${note}"}`, { agent: 'free' });
+      await live.until('the effect', async () => done(note) === 1 || undefined);
+      await drop('record_result');
+      await restore('record_result');
+      assert.equal((await live.ended(turn_id)).status, 'completed');
+      assert.deepEqual(await results(turn_id), [{ ok: true, code: null, result: `poke ${note}` }]);
+      assert.equal(done(note), 1);
+    });
+
   it('a call that its own activity can never record is recorded by the next step', async () => {
     await drop('record_result');
     const { turn_id } = await live.say('never', 'poke {"note":"never"}', { agent: 'free' });
