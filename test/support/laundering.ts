@@ -316,8 +316,7 @@ async function untilIndexed(own: Play): Promise<void> {
   await own.stack.worker.until('memory to be read', async () => {
     const rows = await rowsOf(
       own,
-      `select from documents d join agents a on a.key = d.agent_key where d.agent_key = $1 and d.path like 'memory/%'
-         and (d.indexed is null or d.extracted is null and a.config ? 'knowledge')`,
+      `select from documents where agent_key = $1 and path like 'memory/%' and indexed is null`,
       [own.agent],
     );
     return rows.length === 0 || undefined;
