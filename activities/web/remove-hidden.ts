@@ -25,10 +25,10 @@ export function removeHidden(document: PageDocument): void {
   const { rules, sheets } = hidingRules(document);
   const isPlain = !document.querySelector('link[rel~="stylesheet"]') && !/background/i.test(sheets);
   for (const element of document.querySelectorAll(UNSEEN)) remove(element);
-  for (const { selector, isFade, isWhite } of rules)
-    for (const element of selected(document, selector))
-      if (isWhite ? isPlain && !isPainted(element) : !isFade || element.textContent.length < whole / 2)
-        remove(element);
+  const applies = (element: PageElement, { isFade, isWhite }: HidingRule): boolean =>
+    isWhite ? isPlain && !isPainted(element) : !isFade || element.textContent.length < whole / 2;
+  for (const rule of rules)
+    for (const element of selected(document, rule.selector)) if (applies(element, rule)) remove(element);
   for (const element of document.querySelectorAll('[style],font[color]')) {
     const style = styleOf(element);
     if (isHiding(style) || isFaded(style) || isOnItsOwnColour(element, style, isPlain)) remove(element);
