@@ -149,13 +149,7 @@ export function createFeedView(options: FeedViewOptions): (event: StoredEvent) =
     },
     'message.completed': answered,
     'tool.started': toolStarted,
-    'tool.output': (event) =>
-      sink.line(
-        paint(
-          'dim',
-          printable(textOf(event.data['text']).slice(-MAX_OUTPUT)).replace(/^/gm, '  │ ').trimEnd(),
-        ),
-      ),
+    'tool.output': (event) => sink.line(paint('dim', indentedOutput(event))),
     'tool.completed': toolCompleted,
     'approval.requested': (event) => {
       if (options.asksInPlace) return;
@@ -209,4 +203,8 @@ export function textOf(value: unknown): string {
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function indentedOutput(event: StoredEvent): string {
+  return printable(textOf(event.data['text']).slice(-MAX_OUTPUT)).replace(/^/gm, '  │ ').trimEnd();
 }

@@ -20,7 +20,6 @@ import { APPROVAL, type DecideInput, type DecisionReceipt } from '#domain/approv
 import { Failure, isFailureType } from '#domain/errors.ts';
 import { approvalWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
-import { INDEX_DOCUMENT, isIndexOf } from '#domain/memory.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnState } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
@@ -28,6 +27,7 @@ import { GRPC, grpcCode, grpcDetails } from './grpc-error.ts';
 import { claimNamespace, keepNamespace } from './installation.ts';
 import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
 import { reachOf } from './reach-workflows.ts';
+import { type RemoveRuns, runRemoverOf } from './remove-runs.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
 import { type NodeQueues, nodeQueuesOf } from './node-queues.ts';
 import { ensureSweepSchedule } from './sweep-schedule.ts';
@@ -82,15 +82,8 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   leaveDecision(approvalId: string, decision: DecideInput): Promise<boolean>;
   /** Undefined when the session's workflow is not running. */
   state(tenant: string, session: string): Promise<TurnState | undefined>;
-  /**
-   * Removes the runs of a session's workflows, or those that index the memory of a user, that began until then, wherever they are;
-   * returns how many. Safe to repeat. Throws Failures.
-   */
-  removeRuns(
-    tenant: string,
-    of: { readonly session: string } | { readonly user: string },
-    until: Date,
-  ): Promise<number>;
+  /** See temporal/remove-runs.ts. */
+  readonly removeRuns: RemoveRuns;
   readonly schedules: MessageSchedules;
   readonly nodeQueues: NodeQueues;
   /** See temporal/sweep-schedule.ts. Throws Failures. */
@@ -178,20 +171,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
       askRunning(() =>
         client.getHandle(sessionWorkflowId(tenant, key)).query<TurnState, []>(AGENT_TURN.queries.state),
       ),
-    async removeRuns(tenant, of, until) {
-      // A user may have any name, and Temporal finds none with a quote or a backslash by it.
-      const which =
-        'session' in of ? `TempoclawSession = '${of.session}'` : `WorkflowType = '${INDEX_DOCUMENT.type}'`;
-      const query = `TempoclawTenant = '${tenant}' and ${which} and StartTime <= '${until.toISOString()}'`;
-      let removed = 0;
-      for await (const { workflowId, runId } of client.list({ query })) {
-        if ('user' in of && !isIndexOf(workflowId, tenant, of.user)) continue;
-        const workflowExecution = { workflowId, runId };
-        await ask(() => connection.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }));
-        removed += 1;
-      }
-      return removed;
-    },
+    removeRuns: runRemoverOf(client, connection.workflowService, namespace, ask),
     schedules: messageSchedulesOf(schedule, taskQueue, ask),
     nodeQueues: nodeQueuesOf(activity, connection, ask),
     ensureSweep: () => ask(() => ensureSweepSchedule(schedule, taskQueue)),

@@ -29,14 +29,17 @@ export function removeHidden(document: PageDocument): void {
     isWhite ? isPlain && !isPainted(element) : !isFade || element.textContent.length < whole / 2;
   for (const rule of rules)
     for (const element of selected(document, rule.selector)) if (applies(element, rule)) remove(element);
-  for (const element of document.querySelectorAll('[style],font[color]')) {
-    const style = styleOf(element);
-    if (isHiding(style) || isFaded(style) || isOnItsOwnColour(element, style, isPlain)) remove(element);
-  }
+  for (const element of document.querySelectorAll('[style],font[color]'))
+    if (hidesItself(element, isPlain)) remove(element);
   for (const element of document.querySelectorAll('style,link')) element.remove();
   for (const element of document.querySelectorAll('[title]')) element.removeAttribute('title');
   for (const image of document.querySelectorAll('img[alt]'))
     image.setAttribute('alt', (image.getAttribute('alt') ?? '').slice(0, ALT));
+}
+
+function hidesItself(element: PageElement, isPlain: boolean): boolean {
+  const style = styleOf(element);
+  return isHiding(style) || isFaded(style) || isOnItsOwnColour(element, style, isPlain);
 }
 
 function removeComments(document: PageDocument): void {
