@@ -86,6 +86,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     setHeartbeat: { interval: 3_600 },
     changeKnowledgeEntity: { name: 'x' },
     mergeKnowledgeEntity: { into: has.entities[2] },
+    splitKnowledgeEntity: { entity: has.entities[2] },
     changeKnowledgeRelation: { relation: 'x' },
     setMcpUserCredentials: { headers: { 'x-key': 'another' } },
     setMcpGrant: { tool_allow: ['x'] },
