@@ -30,8 +30,8 @@ function has(path: string, name: string): boolean {
   return has(path.slice(0, Math.max(0, path.lastIndexOf('/node_modules/'))), name);
 }
 
-/** A package manager, a program or a call that brings what is not in the package. */
-const FETCHES = /(^|[\s'"`])(npm|npx|yarn|pnpm|curl|wget)[\s'"`.]|\bfetch\(|['"](node:)?https?['"]/;
+/** A package manager or a program that is started, or a call, that brings what is not in the package; comments may name them. */
+const FETCHES = /(^|&&\s*|;\s*|['"`])(npm|npx|yarn|pnpm|curl|wget)[\s'"`.]|\bfetch\(|['"](node:)?https?['"]/;
 
 /** What npm runs when the package is installed: the commands, and the files of the package that they name. */
 function installScripts(path: string): readonly string[] {
