@@ -89,11 +89,15 @@ describe('memory_search by an index of pgvector', { skip }, () => {
     assert.deepEqual(await indexVectors(server.url), [INDEX]);
     assert.deepEqual(await indexVectors(server.url), []);
     const having = await eachNear(seeds);
-    for (const [at, seed] of seeds.entries()) {
-      const own = `large memory/${seed - (seed % DOCUMENT)}.md ${seed % DOCUMENT} meaning 1.00`;
-      assert.ok(without[at]?.includes(own) && having[at]?.includes(own), own);
+    // Both are approximate, and an index is built with chance: nearly every piece is found by its own vector.
+    const owns = seeds.map(
+      (seed) => `large memory/${seed - (seed % DOCUMENT)}.md ${seed % DOCUMENT} meaning 1.00`,
+    );
+    for (const found of [without, having]) {
+      const missed = owns.filter((own, at) => !found[at]?.includes(own));
+      assert.ok(missed.length <= 2, missed.join(', '));
     }
-    // Both are approximate; each piece that both find has one likeness.
+    // Each piece that both find has one likeness.
     const same = having.flatMap((found, at) =>
       found.slice(0, 10).filter((one) => without[at]?.includes(one)),
     );
