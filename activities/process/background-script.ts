@@ -12,7 +12,8 @@ export const KEPT_SEGMENTS = 3;
 /**
  * Arguments: folder of the entry, shell, command. `ulimit -f` (units of 512 bytes in sh) ends `cat` at the size of a
  * segment with SIGXFSZ (128 + 25), whereupon the next segment begins; any other failure (disk full) drops output but
- * never holds the command up. SIGUSR1 closes the command's input.
+ * never holds the command up. SIGUSR1 closes the command's input. SIGTERM, which all that it started gets too, is outlived: the command has its grace,
+ * which would end with the parent of its keeper (wall.py).
  */
 export const BACKGROUND_SCRIPT = `
 dir=$1; shell=$2; command=$3
@@ -32,8 +33,9 @@ log() {
 mkfifo "$dir/in" "$dir/pipe" || exit 1
 log <"$dir/pipe" &
 exec 9<>"$dir/in"
-closing=0
-trap 'closing=1; exec 9>&-' USR1
+interrupted=0
+trap 'interrupted=1; exec 9>&-' USR1
+trap 'interrupted=1' TERM
 trap '' HUP
 { ${BACKGROUND_LIMITS}
   exec "$shell" -c "$command"
@@ -42,8 +44,8 @@ child=$!
 while :; do
   wait "$child"
   code=$?
-  [ "$closing" -eq 1 ] || break
-  closing=0
+  [ "$interrupted" -eq 1 ] || break
+  interrupted=0
 done
 echo "$code" >"$dir/exit.new" && mv "$dir/exit.new" "$dir/exit"
 exec 9>&-
