@@ -1,6 +1,10 @@
-/** Around each message to a workflow: a decision token that it brings, which all can read in the history then, is used up. */
+/**
+ * Around each workflow but approvals: whether it waits for one is shown and reported; a decision token that a message brings, which all
+ * can read in the history then, is used up.
+ */
 import {
   CancellationScope,
+  ContinueAsNew,
   log,
   proxyLocalActivities,
   setDefaultSignalHandler,
@@ -10,6 +14,7 @@ import {
 import { APPROVAL, type ApprovalActivities } from '#domain/approval.ts';
 import { tokensIn } from '#domain/decision-token.ts';
 import { RECORD } from './activity-options.ts';
+import { createApprovalWaits } from './steps/approval-waits.ts';
 
 const { use_up_tokens } = proxyLocalActivities<Pick<ApprovalActivities, 'use_up_tokens'>>(RECORD);
 
@@ -17,6 +22,7 @@ export function interceptors(): WorkflowInterceptors {
   // It looks for them itself, since it must know by which of its messages each was used up.
   if (workflowInfo().workflowType === APPROVAL.type) return {};
   let using: Promise<unknown> = Promise.resolve();
+  const waits = createApprovalWaits();
   /** Where there is none, nothing is waited for. */
   const afterUse = <Result>(args: unknown[], name: string, goOn: () => Promise<Result>): Promise<Result> => {
     const tokens = tokensIn(args);
@@ -29,10 +35,22 @@ export function interceptors(): WorkflowInterceptors {
     return inOrder(use, goOn);
   };
   return {
+    outbound: [waits.outbound],
     inbound: [
       {
         execute(input, next) {
-          const run = next(input);
+          waits.begin(input.headers);
+          const run = next(input).then(
+            (result) => {
+              waits.end();
+              return result;
+            },
+            (error: unknown) => {
+              // The next run has its state, and reports what comes of it.
+              if (!(error instanceof ContinueAsNew)) waits.end();
+              throw error;
+            },
+          );
           // After its own handlers, which take the signals that were there before it. Others would be kept without a look at them.
           setDefaultSignalHandler((name) => log.warn('unknown signal', { name }));
           return run.finally(() => using);

@@ -1,5 +1,5 @@
-/** A team's task that waits for somebody to claim it, made without an API. */
-import { createTeamBoard } from '#temporal/team-board.ts';
+/** A team's task, made without an API; it waits for somebody to claim it, unless it has an assignee. */
+import { createTeamBoard, type TaskDraft } from '#temporal/team-board.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import { insertTeam } from '#store/team-store.ts';
 import { taskWorkflowId } from '#domain/team.ts';
@@ -10,6 +10,7 @@ export async function openTask(
   live: LiveWorker,
   key: string,
   members: readonly string[],
+  fields: TaskDraft = { subject: 'For anybody' },
 ): Promise<{ readonly number: number; readonly workflowId: string }> {
   const { tenant, pool, temporal } = live;
   const team = { key, name: null, description: null, lead: 'main', members, settings: {} };
@@ -17,7 +18,7 @@ export async function openTask(
   if (written.kind !== 'written') throw new Error(JSON.stringify(written));
   const scrubber = createScrubber();
   const board = createTeamBoard({ pool, scrubberOf: async () => scrubber, reach: temporal });
-  const task = await board.create(tenant, team, { subject: 'For anybody' }, { actor: 'test' }, 'first');
+  const task = await board.create(tenant, team, fields, { actor: 'test' }, 'first');
   await board.begin(task);
   return { number: task.number, workflowId: taskWorkflowId(tenant, key, task.number) };
 }

@@ -1,10 +1,8 @@
-/** What people see of a turn: the `state` query, current details in the web UI, and the state they can filter by (IN-5). */
-import { defineSearchAttributeKey } from '@temporalio/common';
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+/** What people see of a turn: the `state` query, and current details in the web UI (IN-5). */
+import { setCurrentDetails } from '@temporalio/workflow';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { ShownCheck } from '#domain/gate.ts';
 import { markdownCode, markdownText } from '#domain/markdown.ts';
-import type { WorkState } from '#domain/search-attributes.ts';
 import type {
   AgentTurnInput,
   CallModelResult,
@@ -14,11 +12,8 @@ import type {
   TurnState,
 } from '#domain/turn.ts';
 import type { TurnInbox } from '#domain/turn-inbox.ts';
+import { workStateNow } from './approval-waits.ts';
 import { checkLine } from './run-gates.ts';
-
-const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
-
-type TurnWorkState = Extract<WorkState, 'running' | 'waiting_approval'>;
 
 export interface TurnView {
   begin(turn: QueuedTurn): void;
@@ -33,21 +28,17 @@ export interface TurnView {
   state(inbox: TurnInbox): TurnState;
 }
 
-/** Current details cost no history; the search attribute costs an event, so it changes only around an approval. */
+/** Current details cost no history. */
 export function createTurnView(session: AgentTurnInput): TurnView {
   let turn: QueuedTurn | undefined;
   let step = 0;
   let spent = '';
-  let state: TurnWorkState = 'running';
   let outcome: TurnOutcome['status'] | undefined;
   const waiting = new Map<string, PlannedCall>();
   const running = new Map<string, PlannedCall>();
   const checks: string[] = [];
 
   function show(): void {
-    const now: TurnWorkState = waiting.size > 0 ? 'waiting_approval' : 'running';
-    if (now !== state) upsertSearchAttributes([{ key: STATE, value: now }]);
-    state = now;
     setCurrentDetails(details());
   }
 
@@ -104,7 +95,7 @@ export function createTurnView(session: AgentTurnInput): TurnView {
     },
     state: (inbox) => ({
       turn_id: turn?.turnId ?? null,
-      status: turn === undefined ? 'idle' : (outcome ?? state),
+      status: turn === undefined ? 'idle' : (outcome ?? workStateNow()),
       step,
       doing: [...running.values()].map((call) => call.summary),
       waiting_for: [...waiting.values()].flatMap((call) =>
