@@ -31,6 +31,15 @@ export function isClosed(status: TaskStatus): boolean {
   return CLOSED.includes(status);
 }
 
+/** What a list of tasks may be limited to. */
+export const TASK_FILTERS = ['active', 'all', ...TASK_STATUSES] as const;
+
+/** Undefined for all of them. */
+export function statusesOf(filter: (typeof TASK_FILTERS)[number]): readonly TaskStatus[] | undefined {
+  if (filter === 'all') return undefined;
+  return filter === 'active' ? TASK_STATUSES.filter((status) => !isClosed(status)) : [filter];
+}
+
 /** What may be done to a task by an update of the same name. */
 export const TASK_ACTIONS = [
   'claim',

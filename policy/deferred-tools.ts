@@ -41,13 +41,13 @@ export function promptTools(
   const tools = offered.flatMap((name) => catalog.find(name)?.tool ?? []);
   const ofServers = tools.flatMap(({ name, mcp }) => (mcp ? [name] : [])).toSorted();
   const beyond = new Set(ofServers.slice(MOST_OF_SERVERS));
-  const hasMany = offered.includes(TOOL_SEARCH) && tools.length - ofServers.length > FEW;
+  const hasMany = tools.length - ofServers.length > FEW;
   const waits = ({ name, mcp, common, group }: Tool): boolean => {
     if (mcp) return beyond.has(name);
     const isNeeded = common || name === TOOL_SEARCH || groups.some((needed) => needed === group);
     return hasMany && !isNeeded && group !== CUSTOM_GROUP;
   };
-  const deferred = tools.filter(waits).map(({ name }) => name);
+  const deferred = offered.includes(TOOL_SEARCH) ? tools.filter(waits).map(({ name }) => name) : [];
   if (deferred.length === 0) return { described: offered.filter((name) => name !== TOOL_SEARCH), deferred };
   const found = foundIn(catalog.in(dialect), messages);
   const hidden = new Set(deferred.filter((name) => !found.has(name)));

@@ -62,7 +62,11 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
       const channel = own.find(({ key }) => key === name);
       if (!channel) {
         const names = own.map(({ key }) => key).join(', ') || 'none';
-        return toolError('NotFound', `there is no channel ${name ?? ''} of yours; yours: ${names}`);
+        const problem =
+          name === undefined
+            ? 'this conversation is in no channel: name one'
+            : `there is no channel ${name} of yours`;
+        return toolError('NotFound', `${problem}; yours: ${names}`);
       }
       if (await mayReach(deps, call, channel, place)) return { channel, place };
       const chat = chatIdOf(place);

@@ -61,10 +61,7 @@ async function contained(
     if (!contains(top, absolute)) continue;
     const inside = relative(top, absolute);
     if (isDenied(rules.deniedPrefixes, inside))
-      throw new FileProblem(
-        'PermissionDenied',
-        `${shown(path)} belongs to TempoClaw itself and is not accessible`,
-      );
+      throw new FileProblem('PermissionDenied', `${shown(path)} is among the paths that no tool may reach`);
     if (access === 'write' && !root.writable)
       throw new FileProblem('PermissionDenied', `${shown(path)} is in a folder that may only be read`);
     return { absolute, root: top, inside, askedPath: path };

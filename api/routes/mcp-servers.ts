@@ -201,7 +201,7 @@ function showServer(
     origin: row.origin,
     env_names: Object.keys(env),
     header_names: Object.keys(headers),
-    status: row.status,
+    status: row.config.enabled ? row.status : 'disabled',
     error: row.error,
     tools: tools.map((tool) => showTool(row.base, tool)),
     updated_by: row.updated_by,

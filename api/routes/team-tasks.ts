@@ -18,7 +18,7 @@ import { taskActionSchema, taskReceiptSchema } from '#domain/schema/team-task.ts
 import { claimProblem } from '#domain/team/decide-task.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import { readTaskRef, taskWorkflowId, TEAM_LIMITS } from '#domain/team.ts';
-import { TASK_ACTIONS, type TaskAction } from '#domain/team-task.ts';
+import { statusesOf, TASK_ACTIONS, type TaskAction } from '#domain/team-task.ts';
 import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
@@ -66,7 +66,7 @@ function addTasks(app: Api, deps: ApiDeps): void {
       async listTeamTasks({ tenant, params, query }) {
         const team = await teamOr404(deps, tenant, params.team);
         const { status, owner, priority, q } = query;
-        const filter = { statuses: status && [status], owner, priority, query: q };
+        const filter = { statuses: statusesOf(status), owner, priority, query: q };
         return readPage(
           query,
           (limit, after) => listTasks(pool, tenant, team.key, filter, limit, after && Number(after[0])),

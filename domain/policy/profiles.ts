@@ -1,4 +1,4 @@
-/** PO-2: the named starting sets of tools, as the newest seed (000) has them; and one that has rules on calls (PO-5). */
+/** PO-2: the named starting sets of tools, as the newest seed (000) has them, and `tool_search`; and one that has rules on calls (PO-5). */
 import type { CallRule } from '../agent.ts';
 
 /** Null is every tool. */
@@ -16,8 +16,17 @@ export const PROFILES = {
     'group:media_gen',
     'group:media_read',
     'group:skills',
+    // It finds what the agent has anyway; without it all of that would stand in each prompt.
+    'tool_search',
   ],
-  messaging: ['group:messaging', 'group:web', 'group:sessions', 'group:media_read', 'skill_search'],
+  messaging: [
+    'group:messaging',
+    'group:web',
+    'group:sessions',
+    'group:media_read',
+    'skill_search',
+    'tool_search',
+  ],
   minimal: ['session_status'],
   careful: null,
 } as const satisfies Profiles;

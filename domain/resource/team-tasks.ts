@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { nameSchema, pageQuery, pageSchema } from '../schema/scalars.ts';
 import { taskCommentSchema, taskCreateSchema, taskFileSchema, taskSchema } from '../schema/team-task.ts';
-import { TASK_STATUSES } from '../team-task.ts';
+import { TASK_FILTERS } from '../team-task.ts';
 import { defineResource, operation } from './define-resource.ts';
 
 const all = { path: '/v1/teams/:team/tasks', params: z.object({ team: z.string() }) };
@@ -29,7 +29,7 @@ export const teamTasks = defineResource(
       summary: 'List or search the tasks of a team, newest first',
       query: z.strictObject({
         ...pageQuery,
-        status: z.enum(TASK_STATUSES).optional(),
+        status: z.enum(TASK_FILTERS).default('all').describe('`active`: not closed'),
         owner: nameSchema.optional().describe('Who has it or is to do it'),
         priority: z.coerce.number().int().optional(),
         q: z.string().min(1).max(500).optional().describe('Words of subject and description'),

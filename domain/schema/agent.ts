@@ -245,31 +245,30 @@ const AGENT_ALIASES = {
   tools_config: 'tools',
 };
 
-/** And GoClaw's place of gates, shell categories and load: `other_config`, of which nothing else is known here. */
+/**
+ * And what GoClaw has elsewhere: the iterations of a turn beside the other fields, gates, shell categories and load in `other_config`, of which
+ * nothing else is known here. What stands there twice is left as it is, and so refused.
+ */
 function withAgentAliases<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
     (given) => {
-      if (!isRecord(given) || !isRecord(given['other_config'])) return given;
-      const { other_config, ...agent } = given;
+      if (!isRecord(given)) return given;
+      const { other_config = {}, max_tool_iterations: iterations, ...agent } = given;
+      if (!isRecord(other_config)) return given;
       const {
         quality_gates: gates,
         shell_deny_groups: categories,
         max_delegation_load: load,
         ...others
       } = other_config;
-      const has = (name: string) => Object.hasOwn(given, name);
-      const isTwice =
-        (gates !== undefined && has('quality_gates')) ||
-        (categories !== undefined && has('exec')) ||
-        (load !== undefined && has('max_delegation_load'));
-      if (isTwice) return given;
-      return {
-        ...agent,
+      const moved = {
+        ...(iterations !== undefined && { limits: { iterations } }),
         ...(gates !== undefined && { quality_gates: gates }),
         ...(categories !== undefined && { exec: { categories } }),
         ...(load !== undefined && { max_delegation_load: load }),
-        ...(Object.keys(others).length > 0 && { other_config: others }),
       };
+      if (Object.keys(moved).some((name) => Object.hasOwn(given, name))) return given;
+      return { ...agent, ...moved, ...(Object.keys(others).length > 0 && { other_config: others }) };
     },
     withAliases(AGENT_ALIASES, schema),
   );

@@ -149,7 +149,7 @@ export const mcpServerSchema = z.object({
   origin: z.enum(MCP_ORIGINS).describe('`settings`: changed in the settings file alone'),
   env_names: z.array(z.string()),
   header_names: z.array(z.string()),
-  status: z.enum(MCP_STATUSES),
+  status: z.enum([...MCP_STATUSES, 'disabled']),
   error: z.string().nullable(),
   tools: z.array(toolSchema),
   updated_by: z.string(),

@@ -95,7 +95,12 @@ function isRandomEnough(value: string, name: SecretName, shape: ValueShape): boo
   if (LETTERS.test(value)) return value.length >= lettersNeeded(value, name, shape);
   if (WORDS.test(value) && (shape.spaced || shape.quoted))
     return value.length >= 24 || (name.chosen && (shape.quoted || shape.wholeLine) && isPassphrase(value));
-  return !/^\d+$/.test(value) || (name.password && (!shape.spaced || shape.quoted));
+  return !/^\d+$/.test(value) || name.password || isWholeValue(shape);
+}
+
+/** A number in a sentence or a list of fields is a count. */
+function isWholeValue({ quoted, wholeLine, spaced }: ValueShape): boolean {
+  return quoted || wholeLine || !spaced;
 }
 
 /** Three words or more that name nothing of a cluster or a vault. */

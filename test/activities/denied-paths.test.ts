@@ -18,9 +18,11 @@ describe('VF-4 denied paths are a setting', () => {
       ];
       const { turn_id } = await worker.say('denied', lines.join('\n'));
       await worker.ended(turn_id);
-      const codes = (await worker.calls(turn_id)).map(({ code, ok }) => (ok ? 'ok' : code));
+      const calls = await worker.calls(turn_id);
+      const codes = calls.map(({ code, ok }) => (ok ? 'ok' : code));
       const denied = 'PermissionDenied';
       assert.deepEqual(codes, ['ok', 'ok', denied, denied, denied, denied, denied]);
+      assert.match(calls[3]?.result ?? '', /vault\/x is among the paths that no tool may reach$/);
     } finally {
       await worker.close();
     }

@@ -84,8 +84,9 @@ describe('/v1/mcp/servers', () => {
     assert.equal((await api.ask('PUT', '/v1/mcp/servers/my-server/grants/agent/main', grant)).status, 404);
   });
 
-  it('one that is switched off is not looked at', async () => {
-    await api.ask('PATCH', '/v1/mcp/servers/my-server', { body: { enabled: false } });
+  it('one that is switched off says so and is not looked at', async () => {
+    const off = await api.ask('PATCH', '/v1/mcp/servers/my-server', { body: { enabled: false } });
+    assert.equal(off.body.status, 'disabled');
     const answer = await api.ask('POST', '/v1/mcp/servers/my-server/test', { body: {} });
     assert.equal(answer.status, 409);
   });

@@ -40,6 +40,21 @@ describe('TE teams over HTTP', () => {
     assert.deepEqual([blank.status, blank.body.detail], [400, 'body/subject: must say something']);
   });
 
+  it('TE-6 a list is of one status, of what is not closed, or of all', async () => {
+    const open = (await stack.ask('POST', board, { body: { subject: 'Open' } })).body.number;
+    const closed = (await stack.ask('POST', board, { body: { subject: 'Closed' } })).body.number;
+    await act(closed, 'cancel', { reason: 'No need.' });
+    const listed = async (query: string) => {
+      const { data } = (await stack.ask('GET', `${board}${query}`)).body;
+      return [open, closed].filter((one) => data.some(({ number }: { number: number }) => number === one));
+    };
+    assert.deepEqual(await listed(''), [open, closed]);
+    assert.deepEqual(await listed('?status=all'), [open, closed]);
+    assert.deepEqual(await listed('?status=active'), [open]);
+    assert.deepEqual(await listed('?status=cancelled'), [closed]);
+    assert.equal((await stack.ask('GET', `${board}?status=finished`)).status, 400);
+  });
+
   it('TE-4 result and reason are the words of complete, review, reject and cancel, as in the tool', async () => {
     const one = await claimed('One');
     const done = await act(one.number, 'complete', {

@@ -70,6 +70,8 @@ const GOCLAW: readonly Row[] = [
     },
   ],
   ['team_tasks', { action: 'list', status: 'in_review', page: 2 }],
+  ['team_tasks', { action: 'list', status: 'all', order: 'priority' }],
+  ['team_tasks', { action: 'list', status: 'active', order: 'newest' }],
   ['team_tasks', { action: 'comment', task_id: 'a', text: 'b', type: 'blocker' }],
   ['team_tasks', { action: 'progress', task_id: 'a', percent: 50, text: 'b' }],
   ['team_tasks', { action: 'attach', task_id: 'a', path: 'b' }],

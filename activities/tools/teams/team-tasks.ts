@@ -11,9 +11,10 @@ import { compoundWarning } from '#domain/team/words.ts';
 import { readTaskRef, taskIdOf, TEAM_LIMITS } from '#domain/team.ts';
 import {
   COMMENT_TYPES,
+  statusesOf,
   TASK_ACTIONS,
+  TASK_FILTERS,
   TASK_ORDERS,
-  TASK_STATUSES,
   type TaskAction,
 } from '#domain/team-task.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
@@ -43,9 +44,9 @@ const input = z.object({
     .default('note')
     .describe('comment: a blocker fails the task at once and tells the lead'),
   status: z
-    .enum(['', 'active', ...TASK_STATUSES])
+    .enum(['', ...TASK_FILTERS])
     .default('')
-    .describe('list: only these; active: not closed; empty: all'),
+    .describe('list: only these; active: not closed; all or empty: all'),
   query: textField(500, 'search: words of subject or description').optional(),
   priority: z.int().min(-1_000).max(1_000).optional().describe('create, update, list: higher is more urgent'),
   blocked_by: z
@@ -150,7 +151,7 @@ async function list(
     call,
     team.key,
     {
-      statuses: statusesOf(asked.status),
+      statuses: statusesOf(asked.status || 'all'),
       owner: asked.assignee,
       priority: asked.priority,
       order: asked.order,
@@ -159,12 +160,6 @@ async function list(
   );
   const shown = rows.slice(all - TEAM_LIMITS.listPage, all);
   return { ok: true, text: taskLines(team.key, shown, rows.length > all ? asked.page + 1 : undefined) };
-}
-
-function statusesOf(status: Input['status']) {
-  if (status === '') return undefined;
-  if (status !== 'active') return [status];
-  return TASK_STATUSES.filter((one) => one !== 'completed' && one !== 'failed' && one !== 'cancelled');
 }
 
 async function search(

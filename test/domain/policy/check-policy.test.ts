@@ -76,13 +76,23 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
     assert.deepEqual(tenantPolicySchema.parse({ tools: given }), { tools: meant });
     assert.deepEqual(configSchema.parse({ tools: given }).tools, { ...meant, denied_paths: ['.goclaw'] });
     const row = { agent_key: 'a', agent_type: 'predefined', model: rest.model, tools_config: given };
-    assert.deepEqual(agentCreateSchema.parse(row), { ...rest, type: 'predefined', tools: meant });
+    const limits = { iterations: 30 };
+    assert.deepEqual(agentCreateSchema.parse({ ...row, max_tool_iterations: 30 }), {
+      ...rest,
+      type: 'predefined',
+      tools: meant,
+      limits,
+    });
+    assert.deepEqual(agentPatchSchema.parse({ max_tool_iterations: 30 }), { limits });
     for (const [wrong, words] of [
       [{ tools: { ...given, also_allow: [] } }, /alsoAllow/],
       [{ other_config: { ...other_config, tone: 'warm' } }, /other_config/],
       [{ other_config, quality_gates: [] }, /other_config/],
       [{ other_config: { shell_deny_groups: {} }, exec: { ask: 'off' } }, /other_config/],
       [{ other_config: { shell_deny_groups: { nonsense: true } } }, /nonsense/],
+      [{ other_config: 'warm' }, /other_config/],
+      [{ max_tool_iterations: 9, limits: { output_tokens: 9 } }, /max_tool_iterations/],
+      [{ max_tool_iterations: 0 }, /iterations/],
     ] as const)
       assert.match(agentCreateSchema.safeParse({ ...rest, ...wrong }).error?.message ?? '', words);
   });

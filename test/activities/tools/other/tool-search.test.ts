@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tool } from '#activities/tools/other/tool-search.ts';
+import { effectiveTools } from '#domain/policy/effective-tools.ts';
 import type { ChatMessage } from '#domain/message.ts';
+import { policyToolOf } from '#policy/call-rules.ts';
 import { createCatalog, loadCatalog } from '#policy/catalog.ts';
 import { deferredGuide, type PromptNeeds, promptTools, TOOL_SEARCH } from '#policy/deferred-tools.ts';
 import type { FindableTool, Tool } from '#policy/define-tool.ts';
@@ -127,6 +129,11 @@ describe('MC-2 the tools of MCP servers that a prompt describes', () => {
       deferred: [],
     });
   });
+
+  it('are all of them where the search is not among an agent’s tools', () => {
+    const without = all.filter((name) => name !== TOOL_SEARCH);
+    assert.deepEqual(promptTools(catalog, without, NEEDS), { described: without, deferred: [] });
+  });
 });
 
 describe('the tools of ours that a prompt describes', () => {
@@ -164,6 +171,14 @@ describe('the tools of ours that a prompt describes', () => {
     const few = ['cron', 'canvas', TOOL_SEARCH];
     assert.deepEqual(promptTools(catalog, few, NEEDS).described, ['cron', 'canvas']);
     assert.equal(deferredGuide(catalog, promptTools(catalog, few, NEEDS), 'canonical'), undefined);
+  });
+
+  it('are found by agents of the profile coding, which has many, and messaging has the search too', async () => {
+    const catalog = await loadCatalog();
+    const of = (profile: string) => effectiveTools(catalog.list().map(policyToolOf), { agent: { profile } });
+    const { described, deferred } = promptTools(catalog, of('coding'), NEEDS);
+    assert.ok(described.includes(TOOL_SEARCH) && deferred.includes('create_image'));
+    assert.ok(of('messaging').includes(TOOL_SEARCH));
   });
 
   it('are named and found by the names of the model’s dialect', async () => {
