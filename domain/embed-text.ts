@@ -9,7 +9,7 @@ const PART_WEIGHT = 0.35;
 
 /** Words that every text has say nothing of what it is about. English. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
-  'a about all am an and any are as at be by can could do does for from had has have how i if in into is it its me my not of on or our please so some than that the their them then there these this those to up us was we were what when where which who will with would you your'.split(
+  'a about all am an and any are as at be by can could did do does for from had has have he her him his how i if in into is it its let me my not of on or our please she should so some than that the their them then there these this those to up us was we were what when where which who will with would you your'.split(
     ' ',
   ),
 );

@@ -7,8 +7,11 @@ export interface TextPart {
   readonly weight: number;
 }
 
-/** Words whose beginnings are so long are taken for forms of one. */
+/** Words that share so many of their first letters, and so much of the shorter one, are taken for forms of one. */
 const STEM = 4;
+const SHARED = 0.8;
+/** What a form of a word counts of the word. */
+const FORM = 0.6;
 
 /** Of each text, 0 and more: the part of the query that it has, 1 where all of it stands in a part of weight 1. */
 export function scoreTexts(texts: readonly (readonly TextPart[])[], query: string): readonly number[] {
@@ -18,7 +21,9 @@ export function scoreTexts(texts: readonly (readonly TextPart[])[], query: strin
     words.map((parts) =>
       Math.max(
         0,
-        ...parts.map((part) => (part.words.some((other) => isForm(word, other)) ? part.weight : 0)),
+        ...parts.map(
+          (part) => part.weight * Math.max(0, ...part.words.map((other) => likeness(word, other))),
+        ),
       ),
     ),
   );
@@ -32,9 +37,11 @@ export function scoreTexts(texts: readonly (readonly TextPart[])[], query: strin
   );
 }
 
-function isForm(word: string, other: string): boolean {
-  if (word === other) return true;
+/** 1: the same; 0: another. */
+function likeness(word: string, other: string): number {
+  if (word === other) return 1;
+  if (word === `${other}s` || other === `${word}s`) return FORM;
   const least = Math.min(word.length, other.length);
-  const shared = Math.max(STEM, least - 2);
-  return least >= STEM && word.slice(0, shared) === other.slice(0, shared);
+  const shared = Math.max(STEM, Math.ceil(least * SHARED));
+  return least >= STEM && word.slice(0, shared) === other.slice(0, shared) ? FORM : 0;
 }

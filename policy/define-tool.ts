@@ -104,6 +104,7 @@ export interface RunningCall extends CallContext {
 /** `isOfServer`: of an MCP server, so that its words are others'. */
 export interface FindableTool extends OfferedTool {
   readonly isOfServer: boolean;
+  readonly keywords?: string | undefined;
 }
 
 /** `Needs`: what it uses of the world. */
@@ -111,6 +112,8 @@ export interface ToolSpec<Input, Needs> {
   readonly name: string;
   /** For the model: what it does, when to use it. */
   readonly description: string;
+  /** Other words for what it does and works on, by which `tool_search` finds it. No model is shown them. */
+  readonly keywords?: string;
   readonly group: ToolGroup | typeof CUSTOM_GROUP | typeof MCP_GROUP;
   /** Needed in many turns: a prompt describes it, however many tools the agent has (policy/deferred-tools.ts). */
   readonly common?: true;

@@ -41,26 +41,33 @@ const LOST_CONNECTION = new Set([
 ]);
 
 /**
- * Whether the same statement may succeed later: the server is away, starting, out of room or connections, or chose this
- * transaction to give way (SQLSTATE classes 08, 40, 53, 57P, 25P03 and 55P03).
+ * Whether the same statement may succeed later: the server is away, starting, out of room or connections, only reads
+ * for now, or chose this transaction to give way (SQLSTATE classes 08, 40, 53, 57P, 25006, 25P03 and 55P03).
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   // The server's Unix socket, and no other file.
   if (code === 'ENOENT') return 'syscall' in error && error.syscall === 'connect';
-  if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|25P03|55P03)/.test(code)))
+  if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|25006|25P03|55P03)/.test(code)))
     return true;
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   );
 }
 
+/** A function of ours gave nothing where it always gives something: it is another one. */
+export class MissingAnswer extends Error {}
+
 /**
- * Whether Postgres fails, and not what it was given: besides what passes by itself, a function or table that is not there, a right
- * that is missing, a disk that does not write. Somebody mends that, and then the same statement succeeds. All that it says but SQLSTATE
+ * Whether Postgres fails, and not what it was given: besides what passes by itself, a function or table that is not there or is another
+ * one, a right that is missing, a disk that does not write. Somebody mends that, and then the same statement succeeds. All that it says but SQLSTATE
  * classes 22, 23 and 54, by which it refuses a value.
  */
 export function isDatabaseFault(error: unknown): boolean {
-  return isTransient(error) || (error instanceof DatabaseError && !/^(22|23|54)/.test(error.code ?? ''));
+  return (
+    isTransient(error) ||
+    error instanceof MissingAnswer ||
+    (error instanceof DatabaseError && !/^(22|23|54)/.test(error.code ?? ''))
+  );
 }

@@ -1,7 +1,7 @@
 /** Calls the SQL functions of `functions/`: one round trip, one row. */
 import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
-import type { Pool } from './pool.ts';
+import { MissingAnswer, type Pool } from './pool.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What each takes, as the database says it (test/store/functions.test.ts). An object is given as its JSON. */
@@ -89,8 +89,18 @@ function typesOf(name: SqlFunction): readonly string[] {
   return SQL_FUNCTIONS[name].split(',');
 }
 
+/** Of which null is no answer. */
+const ALWAYS_ANSWER: ReadonlySet<SqlFunction> = new Set([
+  'begin_step',
+  'claim_call',
+  'record_answer',
+  'record_reads',
+  'record_result',
+]);
+
 function only<Result>(name: SqlFunction, [row]: readonly { readonly result: Result }[]): Result {
-  if (!row) throw new Error(`${name} returned no row`);
+  if (!row || (row.result === null && ALWAYS_ANSWER.has(name)))
+    throw new MissingAnswer(`${name} returned nothing`);
   return row.result;
 }
 

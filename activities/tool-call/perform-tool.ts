@@ -255,9 +255,10 @@ function callContext(
     async findableTools() {
       const catalog = await deps.catalogs.of(input.tenant, agent.key);
       return deps.rules.offered(claim, catalog).flatMap((name) => {
-        const isOfServer = catalog.find(name)?.tool.mcp !== undefined;
+        const { mcp, keywords } = catalog.find(name)?.tool ?? {};
+        const isOfServer = mcp !== undefined;
         const offered = name === TOOL_SEARCH ? [] : catalog.offer(agent.tool_names ?? 'canonical', [name]);
-        return offered.map((tool) => ({ ...tool, isOfServer }));
+        return offered.map((tool) => ({ ...tool, isOfServer, keywords }));
       });
     },
     ...workspace,

@@ -150,6 +150,31 @@ describe('F4 F5 services that are away', () => {
     }
   });
 
+  it('while Postgres only reads, what writes is a 503 that says when to come again, and so is readiness', async () => {
+    const reading = createPool({
+      url: `${stack.pool.options.connectionString}?options=-c%20default_transaction_read_only%3Don`,
+      size: 2,
+      applicationName: 'reading',
+      onIdleError: () => undefined,
+    });
+    const app = await createServer({ ...stack.deps, pool: reading });
+    try {
+      const wrong: string[] = [];
+      let away = 0;
+      for (const one of operations.filter((each) => !streams(each) && each.scope !== undefined)) {
+        const answer = await ask(app, one);
+        if (isAway(answer)) away += 1;
+        else if (answer.status >= 500) wrong.push(`${one.id}: ${answer.status} ${answer.text}`);
+      }
+      assert.deepEqual(wrong, []);
+      assert.ok(away > 20, String(away));
+      assert.equal((await app.inject('/readyz')).statusCode, 503);
+    } finally {
+      await app.close();
+      await reading.end();
+    }
+  });
+
   it('without Postgres all that needs a key is a 503 that says when to come again', async () => {
     const away = createPool({
       url: 'postgres://x:x@127.0.0.1:9/x',

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
-describe('DU-2 a function of Postgres that is missing', { timeout: 90_000 }, () => {
+describe('DU-2 a function of Postgres that is missing', { timeout: 180_000 }, () => {
   let live: LiveWorker;
   before(async () => {
     live = await startLiveWorker({ agents: [{ key: 'free', tools: {} }] });
@@ -63,6 +63,46 @@ describe('DU-2 a function of Postgres that is missing', { timeout: 90_000 }, () 
       assert.deepEqual(await results(turn_id), [{ ok: true, code: null, result: `poke ${note}` }]);
       assert.equal(done(note), 1);
     });
+
+  it('a call is told as it was when claim_call gave nothing for a while', async () => {
+    const source = await readFile(new URL('../../store/functions/claim_call.sql', import.meta.url), 'utf8');
+    await drop('claim_call');
+    await live.pool.query(
+      `${source.slice(0, source.indexOf('language'))} language sql as 'select null::jsonb'`,
+    );
+    const { turn_id } = await live.say('nothing', 'poke {"note":"nothing"}', { agent: 'free' });
+    await sleep(8_000);
+    const meanwhile = done('nothing');
+    await drop('claim_call');
+    await restore('claim_call');
+    assert.equal(meanwhile, 0);
+    assert.equal((await live.ended(turn_id)).status, 'completed');
+    assert.deepEqual(await results(turn_id), [{ ok: true, code: null, result: 'poke nothing' }]);
+    assert.equal(done('nothing'), 1);
+  });
+
+  it('a call that is over while Postgres only reads is told as it was', async () => {
+    const { turn_id } = await live.say('reads', 'once_hold {"note":"reads"}', { agent: 'free' });
+    await live.probes.untilHeld('reads');
+    const { rows } = await live.pool.query<{ name: string }>('select current_database() as name');
+    const readOnly = async (is: 'on' | 'off'): Promise<void> => {
+      await live.pool.query(
+        `begin read write; alter database "${rows[0]?.name}" set default_transaction_read_only = ${is}; commit`,
+      );
+      await live.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+    };
+    await readOnly('on');
+    live.probes.release('reads');
+    await sleep(8_000);
+    await readOnly('off');
+    assert.equal((await live.ended(turn_id)).status, 'completed');
+    assert.deepEqual(
+      (await results(turn_id)).map(({ ok, code }) => ({ ok, code })),
+      [{ ok: true, code: null }],
+    );
+  });
 
   it('a call that its own activity can never record is recorded by the next step', async () => {
     await drop('record_result');

@@ -80,6 +80,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'schedules'>>({
   name: 'cron',
   description:
     'Be sent a message at a time to come, as a reminder or a recurring job: once, at intervals, or by a cron expression. It survives restarts; do not wait for it.',
+  keywords:
+    'alarm appointment at later tonight tomorrow daily weekly monthly hourly every day morning evening hour minutes periodic repeat timer calendar nudge ping notify remember automate job trigger meeting deadline birthday recurring recur weekday event notification postpone snooze cancel nightly wake seven o clock monday tuesday wednesday thursday friday saturday sunday first each year annually regularly',
   group: 'automation',
   // Ids follow from the call.
   replay: 'idempotent',

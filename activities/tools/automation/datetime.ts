@@ -11,6 +11,8 @@ const input = z.object({
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'now'>>({
   name: 'datetime',
   description: 'The current date and time, in UTC and in a time zone of your choice.',
+  keywords:
+    'clock now today day weekday month year hour calendar convert timezone city late hours utc date timestamp week weekend tomorrow yesterday old age holiday days until since how many monday tuesday wednesday thursday friday saturday sunday already',
   group: 'automation',
   common: true,
   replay: 'readonly',

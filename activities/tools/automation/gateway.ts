@@ -21,6 +21,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'gateway'>>({
   name: 'gateway',
   description:
     'See what runs and which settings are in force (without secrets), or have the settings read again. For turns of the operator’s admins.',
+  keywords:
+    'config configuration reload restart server status health version setup setting admin options provider providers models enabled installed switched feature features channels plugins installation instance diagnose reread running tempoclaw',
   group: 'automation',
   // Reading them again is the same.
   replay: 'idempotent',

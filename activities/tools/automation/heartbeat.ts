@@ -46,6 +46,8 @@ const READS: ReadonlySet<unknown> = new Set(['status', 'get', 'get_checklist', '
 export const tool = defineTool<Input, Pick<ToolDeps, 'heartbeats'>>({
   name: 'heartbeat',
   description: `Be woken at intervals to go through ${CHECKLIST}, your checklist. What you answer then is said in the session where this was set, unless it is ${QUIET_ANSWER}. While the checklist is empty nothing happens.`,
+  keywords:
+    'regular periodic routine check every half hour wake up monitor watch proactive todo checklist periodically often look after inbox idle background attention recurring needs anything new keep an eye on',
   group: 'automation',
   // Ids follow from the call.
   replay: 'idempotent',

@@ -11,6 +11,8 @@ export const tool = defineTool<z.infer<typeof input>>({
   name: 'wait',
   description:
     'Wait before going on, for example until something outside is ready. Survives restarts and can be stopped.',
+  keywords:
+    'sleep pause delay hold timer seconds minutes hours retry later until finished ready done deployment build before trying again patience stop briefly nothing do',
   group: 'automation',
   replay: 'idempotent',
   input,

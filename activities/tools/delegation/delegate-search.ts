@@ -13,6 +13,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'agentLinks
   name: 'delegate_search',
   description:
     'Find agents that you can delegate to by what they are good at. Use it before delegate when you do not know whom to ask.',
+  keywords:
+    'who which colleague specialist expert knows skilled good capable suitable partner somebody experts lawyer designer best person for topic recommend knowledge department agent could bookkeeping law tax translation research one',
   group: 'delegation',
   replay: 'readonly',
   input,

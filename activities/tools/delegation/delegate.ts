@@ -68,6 +68,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments' | 'files'>>({
   name: 'delegate',
   description:
     'Give work to another agent that you are linked to. It works with its own tools and instructions, survives restarts and reports back. After an async delegation do not wait or poll: the results of all that you delegated reach you in one message when the last has ended.',
+  keywords:
+    'outsource assign hand over ask colleague specialist expert task research agent let another bot do designer writer coder translate translator entrust request work job cancel progress send',
   group: 'delegation',
   replay: 'idempotent',
   input,

@@ -22,6 +22,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignment
   name: 'evaluate_loop',
   description:
     'Have one agent make a result and another judge it, in rounds, until it is approved. Waits for the end; the result says how many rounds it took and whether it passed.',
+  keywords:
+    'revise iterate refine improve critic review reviewer feedback quality score draft satisfied until good check again polish improving criteria grade evaluate rewrite loop repeatedly better version',
   group: 'delegation',
   replay: 'idempotent',
   input,

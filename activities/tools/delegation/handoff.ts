@@ -19,6 +19,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'handoffs'>
   name: 'handoff',
   description:
     'Hand this conversation to another agent that fits it better. It speaks with the user from then on.',
+  keywords:
+    'transfer pass forward escalate redirect customer support user chat takes over switch colleague bot hand another assistant someone else responsible sales billing speak talk to guest let',
   group: 'delegation',
   replay: 'idempotent',
   input,

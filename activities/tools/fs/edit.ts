@@ -29,6 +29,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   name: 'edit',
   description:
     'Replace an exact text in a file of the workspace. The old text must occur exactly once, unless replace_all is set.',
+  keywords:
+    'change modify rename fix patch correct update line word code source substitute swap paragraph sentence section part remove delete insert refactor adjust old text variable readme port number value setting',
   group: 'fs',
   common: true,
   replay: 'verify',

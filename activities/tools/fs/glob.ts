@@ -24,6 +24,8 @@ const input = z.object({
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'glob',
   description: 'Find files of the workspace by a pattern over their path, sorted by name.',
+  keywords:
+    'wildcard match extension names filename locate paths every markdown images pictures csv json typescript python named ending star image png pdf photos end ends sql called',
   group: 'fs',
   common: true,
   replay: 'readonly',

@@ -16,6 +16,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'list_files',
   description:
     'List the files and folders directly inside a folder of the workspace, sorted by name, with sizes in bytes.',
+  keywords: 'directory ls dir tree contents browse show what is there how many big size subfolder',
   group: 'fs',
   common: true,
   replay: 'readonly',

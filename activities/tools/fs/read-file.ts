@@ -21,6 +21,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'read_file',
   description:
     'Read a text file of the workspace. At most 50,000 characters are given at once; the end of the answer says how to read on. An image (PNG, JPEG, GIF, WebP; 3 MB) is shown.',
+  keywords: 'open view show cat print look at content source lines load text readme log config first last',
   group: 'fs',
   common: true,
   replay: 'readonly',

@@ -34,6 +34,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   name: 'search',
   description:
     'Search the contents of the workspace with a regular expression. Binary files, files over 16 MB and .git are passed over.',
+  keywords:
+    'grep find look for word string occurrence code text in all files ripgrep where used function defined definition occurs mention mentions appear pattern match usages symbol class variable todo',
   group: 'fs',
   common: true,
   replay: 'readonly',

@@ -25,6 +25,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'write_file',
   description:
     'Write a text file in the workspace, replacing what was there, or add to its end with append. Makes missing folders.',
+  keywords:
+    'save create new file document on disk store put export make append draft report notes markdown csv json script results overwrite generate letter',
   group: 'fs',
   common: true,
   replay: 'verify',

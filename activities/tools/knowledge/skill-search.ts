@@ -13,6 +13,8 @@ const input = z.object({
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'skills'>>({
   name: 'skill_search',
   description: 'Find skills, which are instructions for kinds of work, by what they are for.',
+  keywords:
+    'guide how-to howto recipe manual procedure playbook template know-how instruction exists best practice checklist standard way instructions knowledge which skill do we have normally usually how write notes process workflow',
   group: 'knowledge',
   replay: 'readonly',
   input,

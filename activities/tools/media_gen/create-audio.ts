@@ -29,6 +29,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'making'>>(
   name: 'create_audio',
   description:
     'Make music or a sound effect from a description. It becomes an MP3 of the workspace. It costs money: make what was asked for.',
+  keywords:
+    'song melody tune compose soundtrack jingle beat noise generate produce background ad ringtone instrument piano guitar lyrics soundscape rain effect theme',
   input,
   summary: ({ type, prompt }) => `${type}: ${prompt}`.slice(0, 300),
   async run(

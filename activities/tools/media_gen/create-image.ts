@@ -16,6 +16,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'making'>>(
   name: 'create_image',
   description:
     'Make a picture from a description. It becomes a file of the workspace and is shown to the user, and to you if you see pictures. It costs money: make what was asked for.',
+  keywords:
+    'draw paint illustration photo logo icon art graphic poster sketch generate produce design render cartoon portrait landscape banner cover wallpaper avatar mockup visual picture cat dog artwork sticker',
   input,
   aliases: { image: {} },
   summary: ({ prompt }) => prompt.slice(0, 300),

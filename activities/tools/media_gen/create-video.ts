@@ -24,6 +24,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'making'>>(
   name: 'create_video',
   description:
     'Make a video of some seconds from a description, or from a picture and a description. It becomes a file of the workspace. It takes minutes and costs money: make what was asked for.',
+  keywords:
+    'film movie clip animate animation animated generate produce record trailer photo beach scene seconds short reel footage gif cinematic',
   input,
   summary: ({ prompt, duration }) => `${duration} s: ${prompt}`.slice(0, 300),
   run: ({ making }, { prompt, duration: seconds, aspect_ratio: ratio, filename_hint, image_path }, call) =>

@@ -28,6 +28,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'making'>>(
   name: 'tts',
   description:
     'Have a text spoken. The speech becomes an MP3 of the workspace. It may cost money: speak what was asked for.',
+  keywords:
+    'speak say voice aloud loud read out narrate audio pronounce text-to-speech audiobook article turn into convert hear listen spoken sound paragraph sentence text podcast reading human answer',
   input,
   summary: ({ text }) => text.slice(0, 300),
   run: ({ making }, { text, voice, model, provider }, call) =>

@@ -29,6 +29,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'memory'>>(
   name: 'memory_write',
   description:
     'Write something down for later conversations: to MEMORY.md, or to a document below memory/. It can be found with memory_search a moment later.',
+  keywords:
+    'remember keep note down save store permanently forget learn preference user fact likes next time do not code address phone number password decision rule always never birthday habit memorize record mind in profile',
   group: 'memory',
   common: true,
   replay: 'idempotent',

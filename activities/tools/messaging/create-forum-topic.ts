@@ -22,6 +22,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>
   name: 'create_forum_topic',
   description:
     'Create a topic in a Telegram group that has topics, or a thread in a Discord channel. The bot must be allowed to do so there.',
+  keywords: 'open new thread group channel forum discussion start release subject category room section',
   group: 'messaging',
   // The service makes another one each time.
   replay: 'once',

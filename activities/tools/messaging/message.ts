@@ -37,6 +37,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels' 
   name: 'message',
   description:
     'Say something in a chat service, beside your answer: during long work, or in another chat when your user asks for that. Your answer itself is sent without it; a link to artifact:ID in it, such as [name](artifact:ID), sends that file.',
+  keywords:
+    'post send tell notify inform write announce ping slack telegram discord whatsapp channel group chat people update bob someone person friend mail email sms text him her them reply answer attachment file photo alert mattermost signal report result results summary',
   group: 'messaging',
   // Its row's id follows from the call, so that it is said once.
   replay: 'idempotent',

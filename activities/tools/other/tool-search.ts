@@ -20,6 +20,7 @@ export const tool = defineTool<z.infer<typeof input>>({
   name: TOOL_SEARCH,
   description:
     'Find tools that you have beyond those described to you, by what they do. What it gives can be called by its name from then on.',
+  keywords: 'more other function functions capability capabilities ability available can do',
   group: 'other',
   replay: 'readonly',
   input,
@@ -45,11 +46,12 @@ export const tool = defineTool<z.infer<typeof input>>({
 });
 
 /** The name counts most, and what a tool takes least. */
-function partsOf({ name, description, parameters }: FindableTool) {
+function partsOf({ name, description, keywords = '', parameters }: FindableTool) {
   const taken = JSON.stringify(parameters).slice(0, SCHEMA);
   return [
     { text: name, weight: 2 },
     { text: description.slice(0, SCHEMA), weight: 1 },
+    { text: keywords, weight: 1 },
     { text: taken, weight: 0.5 },
   ];
 }

@@ -7,6 +7,8 @@ export const tool = defineTool<Record<string, never>, Pick<ToolDeps, 'shell'>>({
   name: 'workspace_dir',
   description:
     'The absolute path of the workspace: the folder that file tools are held in and commands start in.',
+  keywords:
+    'where working directory path folder cwd pwd location current full absolute project root located am i',
   group: 'other',
   replay: 'readonly',
   input: z.object({}),

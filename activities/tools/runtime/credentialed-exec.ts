@@ -45,6 +45,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'secureClis'>>({
   name: 'credentialed_exec',
   description:
     'Run a program that has been given credentials (such as gh, aws, kubectl) without a shell. Which programs there are for you is told when binary is left out. Its credentials are never shown.',
+  keywords:
+    'login logged account token secret authenticated cli deploy cloud saved gcloud docker terraform git keys s3 buckets bucket cluster pods pull request issue release github azure stored signed privileges repository',
   group: 'runtime',
   replay: 'once',
   input,

@@ -42,6 +42,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'proces
   name: 'exec',
   description:
     'Run a shell command in the workspace and return its output. It has no input and no terminal. For servers and other things that go on, use background.',
+  keywords:
+    'terminal console bash execute build compile test tests install script python npm git program package pip apt brew command-line lint format count convert unzip curl ffmpeg make cargo node run wc ls rm mkdir zip docker',
   group: 'runtime',
   common: true,
   replay: 'once',

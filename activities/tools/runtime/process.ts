@@ -30,6 +30,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'processes'>>({
   name: 'process',
   description:
     'Manage commands started with exec background: list them, poll one (state and newest output), read its log, write to its input, kill it with all it started.',
+  keywords:
+    'stop end kill running job server dev background status log stdin task output check still up alive restart wait for watch tail progress terminate interrupt jobs services type yes installer input',
   group: 'runtime',
   replay: 'once',
   input,

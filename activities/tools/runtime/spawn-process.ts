@@ -50,6 +50,8 @@ export const tool = defineTool<Input, Needs>({
   name: 'spawn_process',
   description:
     'Run a program with arguments in the workspace, without a shell: no pipes, variables or globs. Waits for its end and returns its output; at most 5 at once.',
+  keywords:
+    'launch binary executable execute start without bash command arguments argv ffmpeg safely directly',
   group: 'runtime',
   replay: 'once',
   input,

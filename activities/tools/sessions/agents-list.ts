@@ -10,6 +10,8 @@ const input = z.object({
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>>({
   name: 'agents_list',
   description: 'List the agents there are, by key, with their names and models.',
+  keywords:
+    'which who bots assistants all available exist colleagues works here other others names overview models persona list',
   group: 'sessions',
   replay: 'readonly',
   input,

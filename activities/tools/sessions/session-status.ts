@@ -13,6 +13,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>
   name: 'session_status',
   description:
     'The state of a session: what it does, its agent, turns and usage. Without a key: of this session.',
+  keywords:
+    'tokens used cost context spent chat conversation statistics model how much many expensive price money budget spending cheap usage bill limit long running busy idle',
   group: 'sessions',
   replay: 'readonly',
   input,

@@ -19,6 +19,8 @@ const input = z.object({
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>>({
   name: 'sessions_history',
   description: 'Read the newest messages of a session, oldest first.',
+  keywords:
+    'transcript earlier messages other chat conversation log said read past talk talked discussed wrote replied last what we dialogue answered answer look up',
   group: 'sessions',
   replay: 'readonly',
   input,

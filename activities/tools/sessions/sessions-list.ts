@@ -16,6 +16,8 @@ const input = z.object({
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>>({
   name: 'sessions_list',
   description: 'List sessions, those last active first.',
+  keywords:
+    'my open conversations chats active recent all show which chat history yesterday how many running overview threads recently',
   group: 'sessions',
   replay: 'readonly',
   input,

@@ -15,6 +15,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions' 
   name: 'sessions_send',
   description:
     'Send a message to another of your sessions. It is answered there, in a turn of its own; the answer does not come back here.',
+  keywords:
+    'tell note forward other conversation chat write drop post say something another own chats steer continue elsewhere relay',
   group: 'sessions',
   // The message's id follows from the call, so that it is said once.
   replay: 'idempotent',

@@ -53,6 +53,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments'>>({
   name: 'spawn',
   description:
     'Give parts of the work to subagents: agents like you, with your tools or fewer, that work beside you and report back. They survive restarts. After spawn do not wait or poll: each result reaches you as a message.',
+  keywords:
+    'parallel simultaneously at once concurrently helper helpers worker split divide background subagent start delegate same time several many pieces parts independent research assistants swarm together fan out sub-agents',
   group: 'sessions',
   replay: 'idempotent',
   input,

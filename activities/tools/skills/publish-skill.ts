@@ -20,6 +20,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'skills'>>(
   name: 'publish_skill',
   description:
     'Publish a skill that you have written in your workspace, as a new version where it is there. The same content again changes nothing.',
+  keywords:
+    'share upload release how-to guide make available others agents save publish register new version distribute colleagues team everyone reuse store',
   group: 'skills',
   replay: 'idempotent',
   input,

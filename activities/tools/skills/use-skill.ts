@@ -23,6 +23,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'skills'>>(
   name: 'use_skill',
   description:
     'Read the instructions of a skill before you do the work that it is for. Where it names tools, you have those until the turn ends.',
+  keywords:
+    'load apply open follow guide how-to playbook recipe activate read learn start invoice brand report style use skill',
   group: 'skills',
   common: true,
   replay: 'idempotent',

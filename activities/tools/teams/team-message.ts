@@ -24,6 +24,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({
   name: 'team_message',
   description:
     'Write to your teammates, or read what they wrote to you. For work use team_tasks: its results are kept.',
+  keywords:
+    'tell colleague teammate mate ask coworker inform broadcast mail chat inbox rest everyone group members all know news question',
   group: 'teams',
   // Messages have ids of the call; `read` is repeated only when its result was not recorded.
   replay: 'idempotent',

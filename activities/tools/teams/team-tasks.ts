@@ -69,6 +69,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'teams' | 'files'>>({
   name: 'team_tasks',
   description:
     'The task board of your team. The lead creates tasks and assigns them to members, who begin when the lead’s turn ends; results come back to the lead by themselves. Members report progress, comment, complete their task or submit it for review.',
+  keywords:
+    'todo ticket backlog kanban assignment assign work member claim done finish mark progress blocked open items project still to do left issues sprint milestone who does what due priority create new task review approve comment',
   group: 'teams',
   // Each change has the call's id: the same again is done once.
   replay: 'idempotent',

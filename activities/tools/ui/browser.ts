@@ -33,6 +33,8 @@ export const tool = defineTool<Asked, Needs>({
   name: 'browser',
   description:
     'Use web pages in a real browser: open them, read them as a tree of elements with refs, click, type, select, upload, take screenshots and PDFs, run scripts. Files that pages give come to the workspace. For pages that need no browser, fetching them is faster.',
+  keywords:
+    'website site login log in sign fill form button scroll navigate chrome automation screenshot headless tab web press buy shop cart order book reservation checkout javascript dynamic rendered play video cookie download choose select upload page date widget captcha',
   group: 'ui',
   replay: 'once',
   input: browserInput,

@@ -34,6 +34,8 @@ export const tool = defineTool<Input, Needs>({
   name: 'canvas',
   description:
     'Show people a page of HTML beside the conversation: a chart, a form, a picture. In the page sendToAgent(data) sends you a message. It reaches no network.',
+  keywords:
+    'display draw diagram graph plot dashboard ui interface widget visual visualize show user look numbers bar pie line form button survey game preview mockup web app table interactive slide present results visually page html',
   group: 'ui',
   replay: 'idempotent',
   input,
