@@ -43,6 +43,7 @@ function selectorsOf(list: string): readonly string[] {
 const STILL =
   /:(?:is|where|not|has|root|empty|nth-(?:last-)?(?:child|of-type)|(?:first|last|only)-(?:child|of-type))(?![\w-])/g;
 const LITERAL = /\\.|"[^"]*"|'[^']*'/g;
+const BRACKETS = /\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\]/g;
 /** Elements of one class or id that are looked at one by one. */
 const FEW = 100;
 
@@ -60,13 +61,19 @@ function createSelect(document: PageDocument): PageStyles['select'] {
   return (selector) => {
     const plain = selector.replace(LITERAL, '');
     if (plain.replace(STILL, '').includes(':')) return [];
+    const outside = plain.replace(BRACKETS, '');
+    const names = selector.includes('\\') ? [] : (outside.match(/[.#][\w-]+/g) ?? []);
     // Most rules of a sheet are for classes that few elements have, or none.
-    const [name] = /[.#][\w-]+(?=[^\s>+~()]*$)/.exec(plain) ?? [];
-    const those = name === undefined || selector.includes('\\') ? undefined : (named.get(name) ?? []);
+    if (names.some((name) => !named.has(name))) return [];
+    const last = names.at(-1) ?? '';
+    const those = named.get(last) ?? [];
+    const isItself = outside.lastIndexOf(last) > outside.search(/[\s>+~][^\s>+~]*$/);
     try {
-      return those && those.length <= FEW
-        ? those.filter((element) => element.matches(selector))
-        : [...document.querySelectorAll(selector)];
+      if (last === '' || those.length > FEW) return [...document.querySelectorAll(selector)];
+      if (isItself) return those.filter((element) => element.matches(selector));
+      return /[+~]/.test(outside)
+        ? [...document.querySelectorAll(selector)]
+        : those.flatMap((element) => [...element.querySelectorAll(selector)]);
     } catch {
       return [];
     }
