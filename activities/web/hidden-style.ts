@@ -1,14 +1,16 @@
 /** Whether what a style says hides a text from people. */
 
+import { isClear } from './colour.ts';
+
 export type Style = ReadonlyMap<string, string>;
 
-/** Also as hostile pages write it: with comments and escapes within the words. */
-export function readStyle(text: string): Style {
+/** Also as hostile pages write it: with comments and escapes within the words. `variables`: those that the page as a whole has. */
+export function readStyle(text: string, variables: Style = new Map()): Style {
   const plain = text
     .replace(/\/\*.*?\*\//gs, '')
     .replace(/\\([0-9a-f]{1,6})\s?/gi, (_escape, code: string) => characterOf(Number.parseInt(code, 16)))
     .toLowerCase();
-  return new Map(
+  const style = new Map(
     plain.split(';').flatMap((part) => {
       const colon = part.indexOf(':');
       if (colon < 1) return [];
@@ -19,45 +21,66 @@ export function readStyle(text: string): Style {
       return [[part.slice(0, colon).trim(), value] as const];
     }),
   );
+  for (const [name, value] of style)
+    if (value.includes('var('))
+      style.set(
+        name,
+        value.replace(
+          /var\(\s*(--[\w-]+)\s*(?:,\s*([^()]*))?\)/g,
+          (_use, variable: string, otherwise = '') =>
+            style.get(variable) ?? variables.get(variable) ?? otherwise,
+        ),
+      );
+  return style;
 }
 
 function characterOf(code: number): string {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
 }
 
-/** Also of a variable that the same style sets. */
-function valueOf(style: Style, name: string): string {
-  const value = style.get(name) ?? '';
-  const [, variable = ''] = /^var\(\s*(--[\w-]+)/.exec(value) ?? [];
-  return style.get(variable) ?? value;
-}
+/** What each property says where it hides. */
+const HIDING: readonly (readonly [property: string, value: RegExp])[] = [
+  ['display', /^none$/],
+  ['visibility', /^(?:hidden|collapse)$/],
+  ['content-visibility', /^hidden$/],
+  ['font', /(?:^|\s)[01]?(?:\.\d+)?(?:px|pt|em|rem|%)?\//],
+  ['filter', /blur\(\s*(?:\d{2,}|[5-9])/],
+  ['letter-spacing', /^-(?:[1-9][\d.]*r?em|\d{2,}px)/],
+  ['clip', /^rect\(\s*[01]?(?:px)?[\s,]/],
+  ['clip-path', /^(?:inset\(\s*(?:[5-9]\d|100)%|circle\(\s*0|polygon\((?:\s*0[a-z%]*\s+0[a-z%]*\s*,?)+\))/],
+  ['zoom', /^(?:0?\.0\d*|0|[0-5]%)$/],
+  ['scale', /^0(?:\.0+)?(?:\s|$)/],
+  ['translate', /-\d{3,}/],
+  [
+    'transform',
+    /scale[xy3d]*\(\s*0(?:\.0+)?\s*[,)]|matrix\(\s*0\s*,\s*0\s*,\s*0\s*,\s*0|rotate[xy]\(\s*-?90deg|translate[xy3d]*\([^)]*-\d{3,}/,
+  ],
+];
 
 export function isHiding(style: Style): boolean {
-  const is = (name: string, pattern: RegExp): boolean => pattern.test(valueOf(style, name));
   return (
-    is('display', /^none$/) ||
-    is('visibility', /^(?:hidden|collapse)$/) ||
-    is('content-visibility', /^hidden$/) ||
-    is('font', /(?:^|\s)[01]?(?:\.\d+)?(?:px|pt|em|rem|%)?\//) ||
+    HIDING.some(([property, value]) => value.test(style.get(property) ?? '')) ||
+    MASKS.some((property) => CLEAR_MASK.test(style.get(property) ?? '')) ||
     isTiny(style.get('font-size')) ||
-    is('color', CLEAR) ||
-    is('-webkit-text-fill-color', CLEAR) ||
-    is('clip', /^rect\(\s*[01]?(?:px)?[\s,]/) ||
-    is(
-      'clip-path',
-      /^(?:inset\(\s*(?:[5-9]\d|100)%|circle\(\s*0|polygon\((?:\s*0[a-z%]*\s+0[a-z%]*\s*,?)+\))/,
-    ) ||
-    is('zoom', /^(?:0?\.0\d*|0|[0-5]%)$/) ||
-    is('scale', /^0(?:\.0+)?(?:\s|$)/) ||
-    is('translate', /-\d{3,}/) ||
-    is(
-      'transform',
-      /scale[xy3d]*\(\s*0(?:\.0+)?\s*[,)]|matrix\(\s*0\s*,\s*0\s*,\s*0\s*,\s*0|rotate[xy]\(\s*-?90deg|translate[xy3d]*\([^)]*-\d{3,}/,
-    ) ||
+    (isClear(textColour(style)) && !isClipped(style)) ||
     isOffScreen(style) ||
     isWithoutRoom(style)
   );
 }
+
+export function textColour(style: Style): string {
+  return style.get('-webkit-text-fill-color') ?? style.get('color') ?? '';
+}
+
+/** What is seen is the background, in the shape of the letters. */
+function isClipped(style: Style): boolean {
+  return /text/.test(`${style.get('background-clip')} ${style.get('-webkit-background-clip')}`);
+}
+
+const MASKS = ['mask', 'mask-image', '-webkit-mask', '-webkit-mask-image'];
+/** All colours of it are clear. */
+const CLEAR_MASK =
+  /gradient\((?:[^(),]*(?:deg|turn|to [a-z ]+|circle|ellipse)[^(),]*,)?(?:\s*(?:transparent|#0{4}|#0{8}|(?:rgba?|hsla?)\([^()]*[,/]\s*0(?:\.0+)?%?\s*\))[\s\d.%]*(?:,|(?=\))))+\)/;
 
 /** Apart, since pages that fade in are written so as a whole. */
 export function isFaded(style: Style): boolean {
@@ -66,9 +89,6 @@ export function isFaded(style: Style): boolean {
   if (opacity === undefined || plain === undefined || !/^[\d.]/.test(plain)) return false;
   return Number.parseFloat(plain) / (opacity.includes('%') ? 100 : 1) <= 0.05;
 }
-
-const CLEAR =
-  /^(?:transparent|(?:rgba|hsla)\([^)]*[,/]\s*0(?:\.0+)?%?\s*\)|#(?:[0-9a-f]{3}0|[0-9a-f]{6}00))$/;
 
 /** Letters that nobody can read. */
 function isTiny(size: string | undefined): boolean {
@@ -98,29 +118,4 @@ function isWithoutRoom(style: Style): boolean {
   return ['width', 'height', 'max-width', 'max-height'].some((name) =>
     /^[01]?(?:\.\d+)?(?:px)?$/.test(style.get(name) || 'auto'),
   );
-}
-
-const NAMED: Readonly<Record<string, string>> = {
-  white: '#ffffff',
-  snow: '#fffafa',
-  ghostwhite: '#f8f8ff',
-  black: '#000000',
-};
-
-/** Whether a text of the one colour cannot be seen on the other. */
-export function areAlike(one: string, other: string): boolean {
-  const [a, b] = [channelsOf(one), channelsOf(other)];
-  if (!a || !b) return one === other;
-  return a.every((channel, index) => Math.abs(channel - (b[index] ?? 0)) <= 8);
-}
-
-function channelsOf(colour: string): readonly number[] | undefined {
-  const [, hex] = /^#([0-9a-f]{3}|[0-9a-f]{6})$/.exec(NAMED[colour] ?? colour) ?? [];
-  if (hex !== undefined) {
-    const digits = hex.length === 3 ? [...hex].map((digit) => digit + digit) : (hex.match(/../g) ?? []);
-    return digits.map((pair) => Number.parseInt(pair, 16));
-  }
-  const [, inner] = /^rgba?\(([\d\s,]+?)(?:[,/]\s*1)?\)$/.exec(colour) ?? [];
-  const numbers = inner?.split(/[\s,]+/).map(Number);
-  return numbers?.length === 3 ? numbers : undefined;
 }

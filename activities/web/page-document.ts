@@ -13,6 +13,7 @@ export interface PageElement {
   querySelector(selector: string): PageElement | null;
   querySelectorAll(selector: string): Iterable<PageElement>;
   closest(selector: string): PageElement | null;
+  matches(selector: string): boolean;
   append(text: string): void;
   remove(): void;
 }

@@ -7,7 +7,6 @@ export interface StyleRule {
 }
 
 const MAX_DEPTH = 8;
-const MAX_RULES = 20_000;
 /** Their blocks have rules that count: of a layer, where a property is known, by the size of a part, within a part. */
 const TRANSPARENT = /^@(?:supports|layer|container|scope)\b/i;
 
@@ -41,7 +40,7 @@ export function readSheet(css: string): readonly StyleRule[] {
   function readRule(prelude: string, within: string | undefined, depth: number): void {
     const media = /^@media\b(.*)$/is.exec(prelude)?.[1];
     const counts = media === undefined ? TRANSPARENT.test(prelude) : isForScreens(media);
-    if (depth > MAX_DEPTH || rules.length > MAX_RULES || (prelude.startsWith('@') && !counts)) {
+    if (depth > MAX_DEPTH || (prelude.startsWith('@') && !counts)) {
       skipBlock();
       return;
     }
@@ -78,16 +77,22 @@ function nested(selector: string, within: string | undefined): string {
 /** CSS pixels of a usual screen. */
 const SCREEN = { width: 1_280, height: 800 };
 
+/** Of a visitor who has set nothing. */
+const USUAL =
+  /^(?:(?:only\s+)?(?:all|screen)|\(\s*(?:orientation\s*:\s*landscape|prefers-color-scheme\s*:\s*light|prefers-reduced-motion\s*:\s*no-preference|(?:any-)?hover\s*:\s*hover|(?:any-)?pointer\s*:\s*fine)\s*\))$/i;
+const BOUND =
+  /^\(\s*(?:(min|max)-(width|height)\s*:|(width|height)\s*([<>])=?)\s*(\d+(?:\.\d+)?)(px|r?em)\s*\)$/i;
+
 /** Media Queries 4, of what pages use to choose by size; what else is asked says nothing of the page as it comes. */
 function isForScreens(media: string): boolean {
-  return media.split(',').some((query) =>
-    query.split(/\band\b/i).every((part) => {
-      const [, bound, side, size, unit] =
-        /^\(\s*(min|max)-(width|height)\s*:\s*(\d+(?:\.\d+)?)(px|r?em)\s*\)$/i.exec(part.trim()) ?? [];
-      if (size === undefined) return /^(?:only\s+)?(?:all|screen)$/i.test(part.trim());
+  return media.split(',').some((query) => {
+    if (/^\s*not\s+(?:print|speech)\b/i.test(query)) return true;
+    return query.split(/\band\b/i).every((part) => {
+      const [, bound, side, other, sign, size, unit] = BOUND.exec(part.trim()) ?? [];
+      if (size === undefined) return USUAL.test(part.trim());
       const pixels = Number(size) * (unit === 'px' ? 1 : 16);
-      const have = side === 'width' ? SCREEN.width : SCREEN.height;
-      return bound === 'min' ? pixels <= have : pixels >= have;
-    }),
-  );
+      const have = (side ?? other) === 'width' ? SCREEN.width : SCREEN.height;
+      return bound === 'min' || sign === '>' ? pixels <= have : pixels >= have;
+    });
+  });
 }

@@ -115,4 +115,161 @@ export const HIDDEN: readonly PageCase[] = [
   hides('screen reader class', '<span class="visually-hidden">LEAK</span>'),
   hides('upper case tags', '<NOSCRIPT>LEAK</NOSCRIPT><TEMPLATE>LEAK</TEMPLATE>'),
   hides('an attribute with entities', '<p style="dis&#112;lay:none">LEAK</p>'),
+  hides(
+    'white where a sheet paints the body white',
+    '<p class="w">LEAK</p>',
+    '<style>body{background:#fff}.w{color:#fff}</style>',
+  ),
+  hides(
+    'black where a sheet paints the body black',
+    '<p class="w">LEAK</p>',
+    '<style>body{background:black}p{color:#fff}.w{color:#010101}</style>',
+  ),
+  hides(
+    'the default black on a painted black',
+    '<p class="w">LEAK</p>',
+    '<style>.w{background-color:#000}</style>',
+  ),
+  hides(
+    'the colour of a part that another rule paints',
+    '<p class="w">LEAK</p>',
+    '<style>main{background:#234}.w{color:rgb(35,52,71)}.x{background:red}</style>',
+  ),
+  hides(
+    'a colour by a variable of the page',
+    '<p class="w">LEAK</p>',
+    '<style>:root{--paper:#fafafa}body{background:var(--paper)}.w{color:var(--paper)}</style>',
+  ),
+  hides(
+    'display none by a variable of the page',
+    '<p class="w">LEAK</p>',
+    '<style>:root{--d:none}.w{display:var(--d)}</style>',
+  ),
+  hides(
+    'a rule that counts more than a later one',
+    '<p class="w">LEAK</p>',
+    '<style>p.w{color:white}p{color:black}</style>',
+  ),
+  hides(
+    'the last of many rules',
+    '<p class="w">LEAK</p>',
+    '<style>.c0{display:none}.c1{display:none}.c2{display:none}.c3{display:none}.c4{display:none}.c5{display:none}.c6{display:none}.c7{display:none}.c8{display:none}.c9{display:none}.c10{display:none}.c11{display:none}.c12{display:none}.c13{display:none}.c14{display:none}.c15{display:none}.c16{display:none}.c17{display:none}.c18{display:none}.c19{display:none}.c20{display:none}.c21{display:none}.c22{display:none}.c23{display:none}.c24{display:none}.c25{display:none}.c26{display:none}.c27{display:none}.c28{display:none}.c29{display:none}.c30{display:none}.c31{display:none}.c32{display:none}.c33{display:none}.c34{display:none}.c35{display:none}.c36{display:none}.c37{display:none}.c38{display:none}.c39{display:none}.c40{display:none}.c41{display:none}.c42{display:none}.c43{display:none}.c44{display:none}.c45{display:none}.c46{display:none}.c47{display:none}.c48{display:none}.c49{display:none}.c50{display:none}.c51{display:none}.c52{display:none}.c53{display:none}.c54{display:none}.c55{display:none}.c56{display:none}.c57{display:none}.c58{display:none}.c59{display:none}.c60{display:none}.c61{display:none}.c62{display:none}.c63{display:none}.c64{display:none}.c65{display:none}.c66{display:none}.c67{display:none}.c68{display:none}.c69{display:none}.c70{display:none}.c71{display:none}.c72{display:none}.c73{display:none}.c74{display:none}.c75{display:none}.c76{display:none}.c77{display:none}.c78{display:none}.c79{display:none}.c80{display:none}.c81{display:none}.c82{display:none}.c83{display:none}.c84{display:none}.c85{display:none}.c86{display:none}.c87{display:none}.c88{display:none}.c89{display:none}.c90{display:none}.c91{display:none}.c92{display:none}.c93{display:none}.c94{display:none}.c95{display:none}.c96{display:none}.c97{display:none}.c98{display:none}.c99{display:none}.c100{display:none}.c101{display:none}.c102{display:none}.c103{display:none}.c104{display:none}.c105{display:none}.c106{display:none}.c107{display:none}.c108{display:none}.c109{display:none}.c110{display:none}.c111{display:none}.c112{display:none}.c113{display:none}.c114{display:none}.c115{display:none}.c116{display:none}.c117{display:none}.c118{display:none}.c119{display:none}.c120{display:none}.c121{display:none}.c122{display:none}.c123{display:none}.c124{display:none}.c125{display:none}.c126{display:none}.c127{display:none}.c128{display:none}.c129{display:none}.c130{display:none}.c131{display:none}.c132{display:none}.c133{display:none}.c134{display:none}.c135{display:none}.c136{display:none}.c137{display:none}.c138{display:none}.c139{display:none}.c140{display:none}.c141{display:none}.c142{display:none}.c143{display:none}.c144{display:none}.c145{display:none}.c146{display:none}.c147{display:none}.c148{display:none}.c149{display:none}.c150{display:none}.c151{display:none}.c152{display:none}.c153{display:none}.c154{display:none}.c155{display:none}.c156{display:none}.c157{display:none}.c158{display:none}.c159{display:none}.c160{display:none}.c161{display:none}.c162{display:none}.c163{display:none}.c164{display:none}.c165{display:none}.c166{display:none}.c167{display:none}.c168{display:none}.c169{display:none}.c170{display:none}.c171{display:none}.c172{display:none}.c173{display:none}.c174{display:none}.c175{display:none}.c176{display:none}.c177{display:none}.c178{display:none}.c179{display:none}.c180{display:none}.c181{display:none}.c182{display:none}.c183{display:none}.c184{display:none}.c185{display:none}.c186{display:none}.c187{display:none}.c188{display:none}.c189{display:none}.c190{display:none}.c191{display:none}.c192{display:none}.c193{display:none}.c194{display:none}.c195{display:none}.c196{display:none}.c197{display:none}.c198{display:none}.c199{display:none}.c200{display:none}.c201{display:none}.c202{display:none}.c203{display:none}.c204{display:none}.c205{display:none}.c206{display:none}.c207{display:none}.c208{display:none}.c209{display:none}.c210{display:none}.c211{display:none}.c212{display:none}.c213{display:none}.c214{display:none}.c215{display:none}.c216{display:none}.c217{display:none}.c218{display:none}.c219{display:none}.c220{display:none}.c221{display:none}.c222{display:none}.c223{display:none}.c224{display:none}.c225{display:none}.c226{display:none}.c227{display:none}.c228{display:none}.c229{display:none}.c230{display:none}.c231{display:none}.c232{display:none}.c233{display:none}.c234{display:none}.c235{display:none}.c236{display:none}.c237{display:none}.c238{display:none}.c239{display:none}.c240{display:none}.c241{display:none}.c242{display:none}.c243{display:none}.c244{display:none}.c245{display:none}.c246{display:none}.c247{display:none}.c248{display:none}.c249{display:none}.c250{display:none}.c251{display:none}.c252{display:none}.c253{display:none}.c254{display:none}.c255{display:none}.c256{display:none}.c257{display:none}.c258{display:none}.c259{display:none}.c260{display:none}.c261{display:none}.c262{display:none}.c263{display:none}.c264{display:none}.c265{display:none}.c266{display:none}.c267{display:none}.c268{display:none}.c269{display:none}.c270{display:none}.c271{display:none}.c272{display:none}.c273{display:none}.c274{display:none}.c275{display:none}.c276{display:none}.c277{display:none}.c278{display:none}.c279{display:none}.c280{display:none}.c281{display:none}.c282{display:none}.c283{display:none}.c284{display:none}.c285{display:none}.c286{display:none}.c287{display:none}.c288{display:none}.c289{display:none}.c290{display:none}.c291{display:none}.c292{display:none}.c293{display:none}.c294{display:none}.c295{display:none}.c296{display:none}.c297{display:none}.c298{display:none}.c299{display:none}.c300{display:none}.c301{display:none}.c302{display:none}.c303{display:none}.c304{display:none}.c305{display:none}.c306{display:none}.c307{display:none}.c308{display:none}.c309{display:none}.c310{display:none}.c311{display:none}.c312{display:none}.c313{display:none}.c314{display:none}.c315{display:none}.c316{display:none}.c317{display:none}.c318{display:none}.c319{display:none}.c320{display:none}.c321{display:none}.c322{display:none}.c323{display:none}.c324{display:none}.c325{display:none}.c326{display:none}.c327{display:none}.c328{display:none}.c329{display:none}.c330{display:none}.c331{display:none}.c332{display:none}.c333{display:none}.c334{display:none}.c335{display:none}.c336{display:none}.c337{display:none}.c338{display:none}.c339{display:none}.c340{display:none}.c341{display:none}.c342{display:none}.c343{display:none}.c344{display:none}.c345{display:none}.c346{display:none}.c347{display:none}.c348{display:none}.c349{display:none}.c350{display:none}.c351{display:none}.c352{display:none}.c353{display:none}.c354{display:none}.c355{display:none}.c356{display:none}.c357{display:none}.c358{display:none}.c359{display:none}.c360{display:none}.c361{display:none}.c362{display:none}.c363{display:none}.c364{display:none}.c365{display:none}.c366{display:none}.c367{display:none}.c368{display:none}.c369{display:none}.c370{display:none}.c371{display:none}.c372{display:none}.c373{display:none}.c374{display:none}.c375{display:none}.c376{display:none}.c377{display:none}.c378{display:none}.c379{display:none}.c380{display:none}.c381{display:none}.c382{display:none}.c383{display:none}.c384{display:none}.c385{display:none}.c386{display:none}.c387{display:none}.c388{display:none}.c389{display:none}.c390{display:none}.c391{display:none}.c392{display:none}.c393{display:none}.c394{display:none}.c395{display:none}.c396{display:none}.c397{display:none}.c398{display:none}.c399{display:none}.w{display:none}</style>',
+  ),
+  hides(
+    'the last of a long list of selectors',
+    '<p class="w">LEAK</p>',
+    '<style>.cc0,.cc1,.cc2,.cc3,.cc4,.cc5,.cc6,.cc7,.cc8,.cc9,.cc10,.cc11,.cc12,.cc13,.cc14,.cc15,.cc16,.cc17,.cc18,.cc19,.cc20,.cc21,.cc22,.cc23,.cc24,.cc25,.cc26,.cc27,.cc28,.cc29,.cc30,.cc31,.cc32,.cc33,.cc34,.cc35,.cc36,.cc37,.cc38,.cc39,.cc40,.cc41,.cc42,.cc43,.cc44,.cc45,.cc46,.cc47,.cc48,.cc49,.cc50,.cc51,.cc52,.cc53,.cc54,.cc55,.cc56,.cc57,.cc58,.cc59,.w{display:none}</style>',
+  ),
+  hides(
+    'behind a long comment',
+    '<p class="w">LEAK</p>',
+    '<style>/*xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx*/.w{display:none}</style>',
+  ),
+  hides('a class that it lacks', '<p class="w">LEAK</p>', '<style>.w:not(.open){display:none}</style>'),
+  hides('one of a list by is', '<p class="w">LEAK</p>', '<style>:is(.w,.v){display:none}</style>'),
+  hides('one of a list by where', '<p class="w">LEAK</p>', '<style>main :where(.w,.v){display:none}</style>'),
+  hides('a rule of the root', '<p class="w">LEAK</p>', '<style>:root .w{display:none}</style>'),
+  hides(
+    'a selector with a colon in quotes',
+    '<p class="w">LEAK</p>',
+    '<style>[class="w"],[href="a:b"]{display:none}</style>',
+  ),
+  hides('media not print', '<p class="w">LEAK</p>', '<style>@media not print{.w{display:none}}</style>'),
+  hides(
+    'a width by comparison',
+    '<p class="w">LEAK</p>',
+    '<style>@media (width >= 600px){.w{display:none}}</style>',
+  ),
+  hides(
+    'a light scheme',
+    '<p class="w">LEAK</p>',
+    '<style>@media (prefers-color-scheme: light){.w{display:none}}</style>',
+  ),
+  hides('an escaped class', '<p class="a:b">LEAK</p>', '<style>.a\\:b{display:none}</style>'),
+  hides(
+    'the third child of a part that loses others',
+    '<div class="a"><script>1</script><p>one</p><p>LEAK</p></div>',
+    '<style>.a :nth-child(3){display:none}</style>',
+  ),
+  hides(
+    'a link in the colour of the page',
+    '<p><a href="/LEAK" style="color:#fff">LEAK</a></p>',
+    '<style>body{background:#fff}</style>',
+  ),
+  hides('alpha 0 with spaces', '<p style="color:rgb(255 255 255 / 0)">LEAK</p>'),
+  hides('alpha 0 of hsl', '<p style="color:hsl(0 0% 0% / 0%)">LEAK</p>'),
+  hides('alpha 0 of oklch', '<p style="color:oklch(1 0 0 / 0)">LEAK</p>'),
+  hides('white of oklch', '<p style="color:oklch(100% 0 0)">LEAK</p>'),
+  hides('white of lab', '<p style="color:lab(100 0 0)">LEAK</p>'),
+  hides('white of hsl', '<p style="color:hsl(120deg 10% 100%)">LEAK</p>'),
+  hides('white of color()', '<p style="color:color(display-p3 1 1 1)">LEAK</p>'),
+  hides('nearly white', '<p style="color:#f4f4f4">LEAK</p>'),
+  hides('a mix with nothing', '<p style="color:color-mix(in srgb, transparent 100%, red)">LEAK</p>'),
+  hides('the fill of letters', '<p style="-webkit-text-fill-color:#fff">LEAK</p>'),
+  hides('white in percent', '<p style="color:rgb(100%, 100%, 100%)">LEAK</p>'),
+  hides('a mask of nothing', '<p style="-webkit-mask:linear-gradient(transparent,transparent)">LEAK</p>'),
+  hides(
+    'a mask with a direction',
+    '<p style="mask-image:linear-gradient(to right, rgba(0,0,0,0) 0%, transparent 100%)">LEAK</p>',
+  ),
+  hides('a blur', '<p style="filter:blur(50px)">LEAK</p>'),
+  hides('letters on each other', '<p style="letter-spacing:-100em">LEAK</p>'),
+  hides('a variable with another value', '<p style="display:var(--none, none)">LEAK</p>'),
+];
+
+/** What is seen stands between two words that are seen too. */
+const seen = (name: string, part: string, head?: string): PageCase => ({
+  name: `seen: ${name}`,
+  body: doc(`<main><p>SEEN1 words</p>${part}<p>SEEN3 words</p></main>`, head),
+  has: ['SEEN1', 'SEEN2', 'SEEN3'],
+});
+export const SEEN: readonly PageCase[] = [
+  seen(
+    'white on a part that a sheet paints',
+    '<p class="w">SEEN2</p>',
+    '<style>body{background:#fff}.w{color:#fff;background:#000}</style>',
+  ),
+  seen(
+    'white on a page that a sheet paints dark',
+    '<p class="w">SEEN2</p>',
+    '<style>html{background:#111;color:#eee}.w{color:#fff}</style>',
+  ),
+  seen(
+    'dark within white of which only the inner part is painted',
+    '<div class="w"><p class="d">SEEN2</p></div>',
+    '<style>body{background:#fff}.w{color:#fff}.d{background:#222}</style>',
+  ),
+  seen(
+    'a colour of its own within white',
+    '<div class="w"><p class="d">SEEN2</p></div>',
+    '<style>body{background:#fff}.w{color:#fff}.d{color:#222}</style>',
+  ),
+  seen(
+    'white by a rule that counts less',
+    '<div class="w">SEEN2</div>',
+    '<style>div{color:white}.w{color:#222}</style>',
+  ),
+  seen('white on a picture', '<p class="w">SEEN2</p>', '<style>.w{color:#fff;background:url(a.png)}</style>'),
+  seen(
+    'white laid over a picture',
+    '<div><img src="/a.png"><p class="w">SEEN2</p></div>',
+    '<style>body{background:#fff}.w{color:#fff;position:absolute}</style>',
+  ),
+  seen(
+    'white where other sheets may paint',
+    '<p class="w">SEEN2</p>',
+    '<link rel="stylesheet" href="/s.css"><style>body{background:#fff}.w{color:#fff}</style>',
+  ),
+  seen(
+    'letters through which the background shows',
+    '<h2 style="color:transparent;background:linear-gradient(red,blue);-webkit-background-clip:text">SEEN2</h2>',
+  ),
+  seen(
+    'a dark scheme',
+    '<p class="w">SEEN2</p>',
+    '<style>@media (prefers-color-scheme:dark){.w{display:none}}</style>',
+  ),
+  seen('a state within not', '<p class="w">SEEN2</p>', '<style>.w:not(:hover){display:none}</style>'),
+  seen('a mask that fades at its end', '<p style="mask-image:linear-gradient(#000,transparent)">SEEN2</p>'),
+  seen('grey on white', '<p style="color:#999">SEEN2</p>'),
 ];

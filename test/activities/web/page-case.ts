@@ -13,3 +13,25 @@ export interface PageCase {
 
 export const doc = (body: string, head = ''): string =>
   `<!doctype html><html><head><meta charset="utf-8"><title>SEEN0</title>${head}</head><body>${body}</body></html>`;
+
+/** Why what a model is shown is not what it may read of the page. */
+export function problemsIn(
+  shown: string,
+  { has, lacks = [] }: Pick<PageCase, 'has' | 'lacks'>,
+): readonly string[] {
+  let from = 0;
+  const missing = has.filter((wanted) => {
+    const at =
+      typeof wanted === 'string' ? shown.indexOf(wanted, from) : shown.slice(from).search(wanted) + from;
+    if (at < from) return true;
+    from = at;
+    return false;
+  });
+  const leaked = lacks.filter((unwanted) =>
+    typeof unwanted === 'string' ? shown.includes(unwanted) : unwanted.test(shown),
+  );
+  return [
+    ...missing.map((one) => `lacks ${one}`),
+    ...leaked.map((one) => `leaks ${JSON.stringify(String(one))}`),
+  ].map((why) => `${why}: ${JSON.stringify(shown.slice(0, 400))}`);
+}
