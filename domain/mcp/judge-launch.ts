@@ -12,18 +12,20 @@ export function commandProblem(command: string): string | undefined {
 /** Options by which a runtime takes code, or code to load first, from its command line. */
 const CODE_OPTION =
   /^(?:-[a-z]{0,3}[ec]|--(?:eval|print|require|import|loader|experimental-loader|call|node-options|inspect\S*|preload|env-file)(?:=.*)?|-[ecr].+)$/i;
+/** The same of node and bun before their file; of others, and of servers, it is a package, a port or a root. */
+const SCRIPT_OPTION = /^(?:-[pr]|--(?:entry-url|run|experimental-(?:default-)?config-file)(?:=|$))/;
 /** Of a shell; none is used, so nobody who writes them means what they do here. */
 const SHELL = /[;|&`\n\r\0]|\$\(/;
 const CODE = /\b(?:exec|eval|require|import|system|popen)\s*\(|__import__|subprocess\b|child_process/;
 
 /** Why the arguments may not be given, or undefined. */
 export function argsProblem(args: readonly string[], command = ''): string | undefined {
-  // Of others it is a package or a port.
-  if (/(?:^|\/)(?:node|bun)$/.test(command) && args[0]?.startsWith('-p'))
-    return '-p would run code from the command line; put it in a file';
-  for (const arg of args) {
+  const isScripted = /(?:^|\/)(?:node|bun)$/.test(command);
+  const file = args.findIndex((arg) => /^(?:[^-].*[./]|run$|x$)/.test(arg));
+  for (const [at, arg] of args.entries()) {
     const shown = arg.slice(0, 60);
-    if (CODE_OPTION.test(arg) || arg === 'eval')
+    const isOwn = isScripted && (file === -1 || at < file);
+    if (CODE_OPTION.test(arg) || arg === 'eval' || (isOwn && SCRIPT_OPTION.test(arg)))
       return `${shown} would run code from the command line; put it in a file`;
     if (SHELL.test(arg)) return `${shown} has signs of a shell, and none is used`;
     if (CODE.test(arg)) return `${shown} looks like code; put it in a file`;

@@ -87,7 +87,17 @@ describe('MCP servers', () => {
   it('R9 options that hold code in the same word are refused too, and those of packages are not', () => {
     for (const arg of ['--eval=1', '-pe', '-eprocess.exit()', '--import=x', '--node-options=x', 'eval'])
       assert.ok(argsProblem([arg]), arg);
-    assert.ok(argsProblem(['-p', '1+1'], '/usr/bin/node'));
+    for (const args of [
+      ['-p', '1+1'],
+      ['--no-warnings', '-p', '1+1'],
+      ['--title', 'name', '-p', '1+1'],
+      ['-r', './first.js', 'server.js'],
+      ['--run', 'start'],
+      ['--entry-url', 'data:text/javascript,1'],
+    ])
+      assert.ok(argsProblem(args, '/usr/bin/node'), args.join(' '));
+    assert.equal(argsProblem(['server.js', '-p', '3000', '-r', '/root', '--run', 'x'], 'node'), undefined);
+    assert.equal(argsProblem(['run', 'start', '-p', '3000'], 'bun'), undefined);
     assert.equal(argsProblem(['-y', '-p', '@scope/package', 'server'], 'npx'), undefined);
     assert.equal(argsProblem(['-m', 'mcp_server_fetch'], 'python3'), undefined);
   });
