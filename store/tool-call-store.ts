@@ -42,6 +42,14 @@ export async function findInvokedCall(
   return row?.invoked ? (await listToolCalls(pool, tenant, turn, 1, [-1, -1]))[0] : undefined;
 }
 
+/** How far a call has come. */
+export type CallProgress = Pick<RowOf<'tool_calls'>, 'state' | 'ok' | 'code' | 'ended_at'>;
+
+export function findCallProgress(pool: Pool, tenant: string, id: string): Promise<CallProgress | undefined> {
+  return readRow<CallProgress>(pool)`
+    select state, ok, code, ended_at from tool_calls where tenant_id = ${tenant} and id = ${id}`;
+}
+
 /** Everything a call gave: the whole that was kept beside it, else what the model read; null while it runs. */
 export function findWholeResult(
   pool: Pool,

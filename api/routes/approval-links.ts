@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { hashToken } from '#policy/decision-token.ts';
 import { type ApprovalLinkRow, findApprovalLink } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
+import { type CallProgress, findCallProgress } from '#store/tool-call-store.ts';
 import { readAnswer } from '#domain/mcp/form.ts';
 import { FAILURES, Failure, type FailureType } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';
@@ -58,11 +59,11 @@ async function showPage(deps: ApiDeps, request: FastifyRequest): Promise<string>
     const now =
       approval.status === 'pending'
         ? `It waits for others: ${approval.agreed.length} agreed so far.`
-        : outcomeOf(approval);
+        : await outcomeOf(deps, link.tenant_id, approval);
     return noticePage('Thank you', `You decided: ${link.made ?? 'done'}. ${now}`, approval.summary);
   }
   if (approval.status !== 'pending')
-    return noticePage('It is decided', outcomeOf(approval), approval.summary);
+    return noticePage('It is decided', await outcomeOf(deps, link.tenant_id, approval), approval.summary);
   return askingPage(approval, { user: link.user_id, decision: link.decision }, new Date());
 }
 
@@ -136,6 +137,22 @@ function tokenOf(request: FastifyRequest): string {
 
 const NO_LINK = 'This link does not exist, was revoked, or has expired. Nothing was decided by it.';
 
-function outcomeOf({ status, decided_by, decided_at }: ApprovalRow): string {
-  return `It was ${status} by ${decided_by ?? 'system'}${decided_at ? ` at ${decided_at.toISOString()}` : ''}.`;
+/** What was decided and by whom; of what was approved also how it ended, but nothing of its result, since a used link stays readable. */
+async function outcomeOf({ pool }: ApiDeps, tenant: string, row: ApprovalRow): Promise<string> {
+  const { status, decision, decided_by, decided_at, note, call_id } = row;
+  const how = decision === 'edit' ? ' with other arguments' : '';
+  const why = status === 'denied' && note ? ` Reason: ${note}` : '';
+  const when = decided_at ? ` at ${decided_at.toISOString()}` : '';
+  const call = status === 'approved' ? await findCallProgress(pool, tenant, call_id) : undefined;
+  const after = call ? ` ${progressOf(call)}` : '';
+  return `It was ${status}${how} by ${decided_by ?? 'system'}${when}.${why}${after}`;
+}
+
+function progressOf({ state, ok, code, ended_at }: CallProgress): string {
+  if (state === 'requested') return 'It has not begun yet; open this link again to see what comes of it.';
+  if (state === 'running') return 'It runs now; open this link again to see what comes of it.';
+  const when = ended_at ? ` at ${ended_at.toISOString()}` : '';
+  if (ok) return `It ran, and ended well${when}.`;
+  if (code === 'OutcomeUnknown') return `It ended${when}, and whether it took effect is not known.`;
+  return `It failed${code === null ? '' : ` with ${code}`}${when}.`;
 }

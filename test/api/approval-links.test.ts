@@ -20,6 +20,7 @@ describe('AP-2 links that decide an approval', () => {
       agents: [
         { key: 'leaky', model: 'rehearsal/leaky', tools: asking({}) },
         { key: 'two', tools: asking({ quorum: 2 }) },
+        { key: 'holder', tools: { ask: [{ tool: 'once_hold' }] } },
         { key: 'named', tools: asking({ approvers: { users: ['ann'] } }) },
       ],
     });
@@ -73,7 +74,27 @@ describe('AP-2 links that decide an approval', () => {
       decided.decisions.map((one: any) => [one.by, one.via, one.proven]),
       [['ann', 'link', true]],
     );
-    assert.match((await open(made.body.url)).html, /You decided: approve/);
+    assert.match(
+      (await open(made.body.url)).html,
+      /You decided: approve\. It was approved by ann at [^ ]+\. It ran, and ended well at [^ ]+\.</,
+    );
+  });
+
+  it('say afterwards what was decided, by whom, and how far the call has come', async () => {
+    const note = 'link-after';
+    const asked = await stack.ask('POST', `/v1/sessions/${note}/messages`, {
+      body: { text: `once_hold {"note":"${note}"}`, agent: 'holder' },
+    });
+    const id = await stack.worker.approvalOf(note);
+    const [used, other] = [await linkFor(id, 'ann'), await linkFor(id, 'bea')];
+    await send(used, 'approve');
+    await stack.worker.probes.untilHeld(note);
+    for (const url of [used, other])
+      assert.match((await open(url)).html, /approved by ann at [^ ]+\. It runs now; open this link again/);
+    stack.worker.probes.release(note);
+    await stack.worker.ended(asked.body.turn_id);
+    for (const url of [used, other])
+      assert.match((await open(url)).html, /approved by ann at [^ ]+\. It ran, and ended well at /);
   });
 
   it('work once: a second use changes nothing, by then or at the same time', async () => {
@@ -92,10 +113,13 @@ describe('AP-2 links that decide an approval', () => {
 
   it('reject with a reason that the model reads', async () => {
     const { turn, id } = await askFor('link-3');
+    const other = await linkFor(id, 'bea');
     await send(await linkFor(id, 'ann'), 'reject', { reason: ' not on a Friday ' });
     await stack.worker.ended(turn);
     const [call] = await stack.worker.calls(turn);
     assert.match(call?.result ?? '', /ann denied the call: not on a Friday/);
+    const { html } = await open(other);
+    assert.match(html, /It was denied by ann at [^ ]+\. Reason: not on a Friday</);
   });
 
   it('can be for one decision only', async () => {
