@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { searchTerms } from '#domain/memory/search-terms.ts';
+import { questionTerms, searchTerms } from '#domain/memory/search-terms.ts';
 import type { SkillAccess, SkillFacts, SkillFile, SkillInUse, SkillVisibility } from '#domain/skill/skill.ts';
 import { noteChange } from './change-feed.ts';
 import type { Pool } from './pool.ts';
@@ -254,8 +254,10 @@ export async function findSkillsInUse(pool: Pool, tenant: string, session: strin
 
 /** Of the full-text search, 0 and more, in the order of the texts: any of the query's words counts. */
 export async function rankTexts(pool: Pool, texts: readonly string[], query: string): Promise<number[]> {
+  const { words, joined } = questionTerms(query);
+  const asked = [...words, ...joined].join(' ');
   const rows = await readRows<{ rank: number }>(pool)`
-    select ts_rank(to_tsvector('english', t.text), replace(plainto_tsquery('english', ${searchTerms(query)})::text, '&', '|')::tsquery) as rank
+    select ts_rank(to_tsvector('english', t.text), replace(plainto_tsquery('english', ${asked})::text, '&', '|')::tsquery) as rank
     from unnest(${texts.map(searchTerms)}::text[]) with ordinality t (text, at) order by t.at`;
   return rows.map(({ rank }) => rank);
 }

@@ -1,7 +1,7 @@
 /** Finds pieces of memory by words and vectors, and makes one list of them (TL memory_search). */
-import { askedTime } from '#domain/memory/asked-time.ts';
+import { type AskedTime, askedTime, beforeEvent } from '#domain/memory/asked-time.ts';
 import { fuseHits } from '#domain/memory/fuse-hits.ts';
-import { rankMatches } from '#domain/memory/rank-matches.ts';
+import { rankMatches, timeOf } from '#domain/memory/rank-matches.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type ChunkKey, findByVector, hiddenDocuments, readChunks } from '#store/memory-search.ts';
 import { askedWords, findByWords } from '#store/memory-words.ts';
@@ -40,6 +40,8 @@ export interface MemoryFound {
   readonly by: string;
 }
 
+const FIRST: AskedTime = { order: 'oldest', until: Infinity, isAsked: true };
+
 export type SearchMemory = (
   caller: Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'sessionKey' | 'turnId'>,
   query: string,
@@ -57,14 +59,24 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
       model === undefined ? undefined : embed(tenant, place, [asked]),
     ]);
     const searched = { ...scope, hidden };
-    const [matches, byVector] = await Promise.all([
-      askedWords(pool, searched, query).then((words) => findByWords(pool, searched, words)),
+    const find = async (text: string, time: AskedTime) =>
+      rankMatches(await findByWords(pool, searched, await askedWords(pool, searched, text)), time);
+    const before = beforeEvent(query);
+    // What it was first said in: later texts speak of it too.
+    const [event] = before ? await find(before.event, FIRST) : [];
+    const time: AskedTime = event
+      ? { order: 'newest', until: timeOf(event), isAsked: true }
+      : askedTime(query, Date.now());
+    const [byWords, byVector, beforeIt] = await Promise.all([
+      find(query, time),
       model && vectors?.[0] ? findByVector(pool, searched, model, vectors[0]) : undefined,
+      // The event's own words find what was said of it, and not what was before.
+      before && event ? find(before.question, time) : undefined,
     ]);
-    const time = askedTime(query, Date.now());
-    const byWords = rankMatches(matches, time);
     // Vectors know nothing of time: where the question is about it, words count twice.
-    const lists = byVector ? [byWords, ...(time.isAsked ? [byWords] : []), byVector] : [byWords];
+    const lists = byVector
+      ? [...(time.isAsked ? [beforeIt ?? byWords] : []), byWords, byVector]
+      : [...(beforeIt ? [beforeIt] : []), byWords];
     const best = fuseHits(lists, keyOf)
       .filter(({ score }) => score >= (options.leastScore ?? 0))
       .slice(0, options.most);

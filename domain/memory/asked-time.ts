@@ -32,6 +32,25 @@ const OLDEST = /\b(?:first|original(?:ly)?|initial(?:ly)?|earliest|at the beginn
 const NEWEST =
   /\b(?:now|current(?:ly)?|today|at present|presently|latest|newest|last|still|these days|any more|anymore|nowadays)\b/i;
 
+const BEFORE_AT_END =
+  /^(.*\b(?:was|were|did|had|used)\b.*?),?\s+(?:before|until|prior to)\s+(.{3,}?)[\s?.!]*$/i;
+const BEFORE_AT_START = /^\s*(?:before|until|prior to)\s+([^,]{3,}),\s*(.*\b(?:was|were|did|had|used)\b.*)$/i;
+
+export interface BeforeEvent {
+  /** The question without it. */
+  readonly question: string;
+  readonly event: string;
+}
+
+/** Of a question about what was before something whose day it does not name; undefined: it is none. */
+export function beforeEvent(text: string): BeforeEvent | undefined {
+  if (dateIn(text) || MONTH_ALONE.test(text)) return undefined;
+  const [, question, event] = BEFORE_AT_END.exec(text) ?? [];
+  if (question !== undefined && event !== undefined) return { question, event };
+  const [, first, rest] = BEFORE_AT_START.exec(text) ?? [];
+  return first !== undefined && rest !== undefined ? { question: rest, event: first } : undefined;
+}
+
 /** The first date that it names, as far as it is exact; undefined: none. */
 export function dateIn(text: string): DateSpan | undefined {
   const iso = ISO.exec(text);

@@ -28,11 +28,11 @@ const ALIKE = 0.05;
 export function rankMatches<Item>(
   matches: readonly WordMatch<Item>[],
   asked: AskedTime,
-): readonly FoundBy<Item>[] {
+): readonly WordMatch<Item>[] {
   const scored = matches
     .map((match) => ({ match, score: match.near + REST * match.whole + match.rank, at: timeOf(match) }))
     .toSorted((one, other) => other.score - one.score);
-  const ranked: FoundBy<Item>[] = [];
+  const ranked: WordMatch<Item>[] = [];
   for (let from = 0; from < scored.length; ) {
     const least = (scored[from]?.score ?? 0) * (1 - ALIKE);
     const to = scored.findLastIndex(({ score }) => score >= least) + 1;
@@ -48,7 +48,7 @@ export function rankMatches<Item>(
 }
 
 /** Milliseconds since 1970 of what the piece's best sentence says, as far as it or what stands above it says when. */
-function timeOf({ text, sentence, heading, path, written }: WordMatch<unknown>): number {
+export function timeOf({ text, sentence, heading, path, written }: WordMatch<unknown>): number {
   const said = dateIn(sentencesOf(text)[sentence] ?? '') ?? dateIn(heading) ?? dateIn(path);
   return said?.from ?? written.getTime();
 }

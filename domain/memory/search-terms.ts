@@ -11,8 +11,11 @@ const NEIGHBOURS = 3;
 const COMPOUND = /[\p{L}\p{N}]+(?:[-_.:/#@][\p{L}\p{N}]+)*/gu;
 /** Identifiers stand between these: `billing/retry.backoff_ms`. */
 const OUTER = /[.:/#@]+/;
-/** Chinese, Japanese, Thai. */
-const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}ー]+)/u;
+/** Chinese, Japanese, and others without spaces; Korean, whose words end with what other languages say by a word of its own. */
+const UNSPACED =
+  /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+)/u;
+/** Of telephones, cards and money: `030 555 0142`, `4,812`. */
+const GROUPED_NUMBER = /\d+(?:[ ,'’]\d+)+/g;
 const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{Lt}]+|\p{N}+|\p{L}+/gu;
 
 /** One text a sentence or line, in their order; the same number for the same text. */
@@ -24,9 +27,10 @@ export function sentencesOf(text: string): readonly string[] {
 export function searchTerms(text: string): string {
   return sentencesOf(text)
     .map((sentence) =>
-      compoundsOf(sentence)
-        .flatMap(({ parts, joined }) => [...parts, ...joined])
-        .join(' '),
+      [
+        ...compoundsOf(sentence).flatMap(({ parts, joined }) => [...parts, ...joined]),
+        ...groupedNumbers(sentence),
+      ].join(' '),
     )
     .join('\n');
 }
@@ -44,7 +48,7 @@ export function questionTerms(text: string): QuestionTerms {
   const runs = words.flatMap((_, at) =>
     Array.from({ length: NEIGHBOURS - 1 }, (_run, more) => words.slice(at, at + more + 2).join('')),
   );
-  const joined = [...compounds.flatMap((compound) => compound.joined), ...runs];
+  const joined = [...compounds.flatMap((compound) => compound.joined), ...groupedNumbers(text), ...runs];
   const known = new Set(words);
   return {
     words: [...known],
@@ -58,8 +62,18 @@ interface Compound {
   readonly joined: readonly string[];
 }
 
+/** Without what stands between their groups. */
+function groupedNumbers(text: string): readonly string[] {
+  return (text.match(GROUPED_NUMBER) ?? [])
+    .map((number) => number.replaceAll(/\D/g, ''))
+    .filter(({ length }) => length <= JOINED);
+}
+
 function compoundsOf(text: string): readonly Compound[] {
-  const plain = text.normalize('NFKD').replaceAll(/\p{M}+/gu, '');
+  const plain = text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .normalize('NFC');
   return (plain.match(COMPOUND) ?? []).map((compound) => {
     const parts = (compound.match(PART) ?? []).flatMap((part) => wordsOf(part.toLowerCase()));
     const wholes = [compound, ...compound.split(OUTER)].map((one) =>
@@ -72,7 +86,7 @@ function compoundsOf(text: string): readonly Compound[] {
   });
 }
 
-/** Where no spaces tell words apart each two neighbouring letters are one, so that a question finds the words that it shares with a text. */
+/** Where no spaces tell words apart, or words stand together with their endings, each two neighbouring letters are one, so that a question finds the words that it shares with a text. */
 function wordsOf(part: string): readonly string[] {
   return part.split(UNSPACED).flatMap((run) => {
     if (!UNSPACED.test(run)) return run === '' ? [] : [run];

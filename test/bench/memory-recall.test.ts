@@ -93,6 +93,34 @@ describe('TL memory_search finds the answer among its first five', () => {
     );
   });
 
+  it('what held before something of which memory has the day comes first; numbers and Korean words are found as they are typed', async () => {
+    const lines = (
+      [
+        ['2026-01-04', 'The spare keys are in the blue tin above the fridge.'],
+        ['2026-01-06', 'Kim does the payroll, every 25th of the month.'],
+        ['2026-03-14', 'We moved to Lindenstrasse 8 today.'],
+        ['2026-03-20', 'The spare keys are with Mrs. Kowalski now.'],
+        ['2026-03-22', 'Kim quit; Alvarez took over the payroll.'],
+        ['2026-04-02', 'The boiler is serviced by Heinz, telephone 030 5550142.'],
+        ['2026-04-03', '여권은 안방 서랍 안에 있습니다.'],
+      ] as const
+    ).map(([day, text]) => ({ path: `memory/${day}.md`, text }));
+    const questions = [
+      ['Where were the spare keys before the move?', 0],
+      ['Before we moved, where were the spare keys?', 0],
+      ['Where are the spare keys?', 3],
+      ['Who did the payroll before Alvarez?', 1],
+      ['Who does the payroll?', 4],
+      ['0305550142', 5],
+      ['여권', 6],
+    ].map(([text, at]) => ({ text: String(text), evidence: [lines[Number(at)]?.text ?? ''] }));
+    const answered = await askQuestions(place('before'), lines, questions);
+    assert.deepEqual(
+      answered.filter((one) => one.place !== 1).map(({ question, place: at }) => `${at}: ${question.text}`),
+      [],
+    );
+  });
+
   it('at work, by words and meaning for more of them, with a small real model for vectors', {
     skip: process.env['TEST_REAL_EMBEDDER'] === undefined && 'TEST_REAL_EMBEDDER is not set',
   }, async (t) => {

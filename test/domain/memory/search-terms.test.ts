@@ -1,7 +1,7 @@
 /** How identifiers become words of the index (TL memory_search). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { askedTime, dateIn } from '#domain/memory/asked-time.ts';
+import { askedTime, beforeEvent, dateIn } from '#domain/memory/asked-time.ts';
 import { editDistance } from '#domain/memory/edit-distance.ts';
 import { questionTerms, searchTerms } from '#domain/memory/search-terms.ts';
 
@@ -30,6 +30,17 @@ describe('TL memory_search: words of the index', () => {
     assert.deepEqual(questionTerms('東京の鍵').words, ['東京', '京の', 'の鍵']);
   });
 
+  it('a Korean word is found whatever its ending', () => {
+    assert.equal(searchTerms('여권은 서랍'), '여권 권은 서랍');
+    assert.deepEqual(questionTerms('여권').words, ['여권']);
+  });
+
+  it('a number in groups is one number too', () => {
+    assert.equal(searchTerms('telephone 030 5550142.'), 'telephone 030 5550142 0305550142');
+    assert.equal(searchTerms('4,812 euros'), '4 812 euros 4812');
+    assert.ok(questionTerms('card 2 0047 118 335').joined.includes('20047118335'));
+  });
+
   it('neighbouring words of a question may be one identifier', () => {
     assert.ok(questionTerms('fixed inc 2291?').joined.includes('inc2291'));
     assert.ok(questionTerms('the retry backoff ms').joined.includes('retrybackoffms'));
@@ -49,5 +60,20 @@ describe('TL memory_search: words of the index', () => {
     assert.equal(askedTime('What may we do?', NOW).until, Infinity);
     assert.equal(dateIn('on 3rd of March, 2026')?.from, Date.UTC(2026, 2, 3));
     assert.equal(dateIn('memory/2026-13-40.md'), undefined);
+  });
+
+  it('a question about what was before something is the question and that', () => {
+    const keys = { question: 'Where were the keys', event: 'the move' };
+    assert.deepEqual(beforeEvent('Where were the keys before the move?'), keys);
+    assert.deepEqual(beforeEvent('Before the move, where were the keys?'), {
+      ...keys,
+      question: 'where were the keys?',
+    });
+    for (const other of [
+      'What must be done before a deploy?',
+      'Where was it before May 2026?',
+      'Where was it before?',
+    ])
+      assert.equal(beforeEvent(other), undefined, other);
   });
 });

@@ -6,7 +6,7 @@ import { type EmbeddingServer, startEmbeddingServer } from '#test/support/embedd
 import { type SkillStack, skillText, startSkillStack } from '#test/support/skills.ts';
 
 const INSTALLED = Object.fromEntries(
-  ['billing', 'weather', 'tea', 'coffee', 'letters', 'maps'].map((name) => [
+  ['billing', 'weather', 'tea', 'coffee', 'letters', 'maps', 'rollback'].map((name) => [
     `${name}/SKILL.md`,
     skillText(name),
   ]),
@@ -45,6 +45,7 @@ models:
 
   it('words that every text has do not count, and words are taken by their stems', async () => {
     assert.match(await found({ query: 'how do I find the coffees for all of us' }), /^- coffee: /);
+    assert.match(await found({ query: 'roll back a deployment' }), /^- rollback: /);
     assert.equal(
       similarity(embedText('what is it for, and how do I do this?'), embedText('What it is for and how')),
       0,
