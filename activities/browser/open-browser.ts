@@ -1,5 +1,5 @@
 /** One session's browser while it runs: its tabs, and what has happened in them that nobody asked for. */
-import type { BrowserContext, CDPSession, Dialog, Download, Page } from 'playwright-core';
+import type { BrowserContext, CDPSession, ConsoleMessage, Dialog, Download, Page } from 'playwright-core';
 import type { EgressError } from '../egress/egress-error.ts';
 import type { EgressProxy } from '../egress/proxy.ts';
 
@@ -147,7 +147,16 @@ export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenB
 /** Its newest lines. A page that writes without end loses its tab. */
 function keepConsole(tab: Tab, notice: (text: string) => void): void {
   const { id, page, console } = tab;
+  const onConsole = (message: ConsoleMessage): void => {
+    write(`${message.type()}: ${message.text()}`);
+    // Playwright keeps ten thousand of them, as long as they are.
+    for (const handle of message.args()) void ignoring(handle.dispose());
+  };
+  const onError = (error: Error): void => write(`error: ${String(error)}`);
   const count = countFlood(() => {
+    // What is still on its way is not brought to us.
+    page.off('console', onConsole);
+    page.off('pageerror', onError);
     notice(`tab ${id} was closed: its page writes without end`);
     crash(tab);
   });
@@ -156,8 +165,8 @@ function keepConsole(tab: Tab, notice: (text: string) => void): void {
     console.push(line.slice(0, LINE));
     if (console.length > CONSOLE_LINES) console.shift();
   };
-  page.on('console', (message) => write(`${message.type()}: ${message.text()}`));
-  page.on('pageerror', (error) => write(`error: ${String(error)}`));
+  page.on('console', onConsole);
+  page.on('pageerror', onError);
   page.on('framenavigated', () => count(0));
 }
 

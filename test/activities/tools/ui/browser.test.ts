@@ -263,6 +263,16 @@ describe('TL browser', () => {
     }
   });
 
+  it('loses a page that writes long lines without end, with its tab and no other', async (t) => {
+    const flood = `<script>const line = 'x'.repeat(100_000); setTimeout(() => { for (;;) console.log(line); }, 100);</script>`;
+    const site = await startSite(t, { '/': '<h1>Here</h1>', '/flood': flood });
+    const { ask } = await browserBench(t, [site.host]);
+    await ask({ action: 'navigate', url: site.url });
+    await ask({ action: 'open', url: `${site.url}/flood` });
+    assert.ok(await eventually(async () => !(await ask({ action: 'tabs', tab: 't1' })).includes('t2')));
+    assert.match(await ask({ action: 'snapshot', tab: 't1' }), /heading "Here"/);
+  });
+
   it('asks before a page is left that asks, as it was told', async (t) => {
     const site = await startSite(t, {
       '/': `<button onclick="onbeforeunload = (event) => event.preventDefault()">Go</button>`,
