@@ -12,9 +12,11 @@ import { Client, Connection } from '@temporalio/client';
 import type pg from 'pg';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { createPool } from '#store/pool.ts';
+import { readInstallation } from '#store/installation-store.ts';
 import { migrate } from '#store/migrate.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
 import { startPostgres } from '#cli/services/postgres.ts';
+import { claimNamespace } from '#temporal/installation.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import { startProductionTemporal } from '#test/support/production-temporal.ts';
@@ -85,6 +87,11 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
     const folder = await makeWorkspace(stateDir);
     const connection = await Connection.connect({ address: services.address });
     stops.push(() => connection.close());
+    // As a start of an installation does, since workers take no namespace.
+    await claimNamespace(
+      { service: connection.workflowService, namespace: 'default' },
+      await readInstallation(pool),
+    );
     return {
       address: services.address,
       client: new Client({ connection }),
