@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { CASE_SCHEMA, TOOL_CASES } from './mcp-cases.ts';
 
-export type Revision = '2026-07-28' | '2025-11-25';
+export type Revision = '2026-07-28' | '2025-11-25' | '2025-06-18' | '2024-11-05';
 
 export interface Behaviour {
   readonly revision: Revision;
@@ -143,7 +143,7 @@ export function peerOverHttp(behaviour: Behaviour, log: (line: object) => void) 
   const listeners = new Set<ServerResponse>();
   let sessions = 0;
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (request.method === 'GET' && behaviour.revision === '2025-11-25') {
+    if (request.method === 'GET' && behaviour.revision !== '2026-07-28') {
       listeners.add(response.on('close', () => listeners.delete(response)));
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       return;

@@ -127,7 +127,7 @@ describe('TL browser', () => {
     const { ask, bench } = browser;
     const fileOf = async (told: string): Promise<Buffer> =>
       readFile(join(bench.workspace, /browser\/[\p{L}\d._-]+/u.exec(told)?.[0] ?? told));
-    await ask({ action: 'navigate', url: site.url });
+    assert.match(await ask({ action: 'navigate', url: site.url }), /Opened/);
     const tree = await ask({ action: 'snapshot' });
     let told = await ask({ action: 'click', ref: refOf(tree, /link "Get"/) });
     if (!told.includes('Downloaded')) told = await ask({ action: 'wait', seconds: 2 });
