@@ -3,6 +3,7 @@
  * of a workflow is one assignment, from its start to its result announced; the work itself is turns of a session of its own,
  * which run as its child.
  */
+import type { RefusedSignals } from './refused-signals.ts';
 import type { EvaluationRole, EvaluationStatus } from './evaluate-loop.ts';
 import type { ShownCheck, ShownGate } from './gate.ts';
 import type { CollectSubagentsInput } from './subagent.ts';
@@ -88,7 +89,7 @@ export interface AssignmentOutcome {
   readonly replaced_by?: string;
 }
 
-export interface AssignmentState {
+export interface AssignmentState extends Partial<RefusedSignals> {
   readonly subagent_id?: string;
   readonly delegation_id?: string;
   readonly status: AssignmentStatus;

@@ -3,6 +3,7 @@
  * decided by `domain/team/decide-task.ts`; rows are what the workflow has decided, written for readers.
  */
 
+import type { RefusedSignals } from './refused-signals.ts';
 import type { RefusedRequest } from './approval.ts';
 import type { Kept } from './schema/scalars.ts';
 import type { taskReceiptSchema } from './schema/team-task.ts';
@@ -174,12 +175,6 @@ export interface TeamTaskInput {
   readonly tenant: string;
   readonly team: string;
   readonly number: number;
-}
-
-/** Signals that changed nothing: they have no answer. */
-export interface RefusedSignals {
-  readonly refused: number;
-  readonly last_refused: RefusedRequest;
 }
 
 /** What a run knows of its team; read with the task. */

@@ -2,6 +2,7 @@
  * The contract of `agentTurn`: one run is one turn, the chain of runs under one workflow id is the session (DESIGN §1).
  * Field names on messages are snake_case, since other systems send them from any SDK (docs/temporal-contract.md).
  */
+import type { RefusedSignals } from './refused-signals.ts';
 import type { ApprovalInput } from './approval.ts';
 import type { FailureType } from './errors.ts';
 import type { DelegationContext } from './delegation.ts';
@@ -156,7 +157,7 @@ export interface Carry {
   };
 }
 
-export interface TurnState {
+export interface TurnState extends Partial<RefusedSignals> {
   readonly turn_id: string | null;
   readonly status: TurnStatus | 'idle';
   readonly step: number;

@@ -1,6 +1,6 @@
 /** Signals to a task that were refused, as its row and its team's audit tell of them. */
 import type { RefusedRequest } from '#domain/approval.ts';
-import type { RefusedSignals } from '#domain/team-task.ts';
+import type { RefusedSignals } from '#domain/refused-signals.ts';
 import type { Pool } from './pool.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
 import { lockTask } from './team-task-record.ts';

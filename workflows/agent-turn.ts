@@ -44,6 +44,7 @@ import { judgeTurn } from './steps/judge-turn.ts';
 import { shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
+import { createSignalRefusals } from './steps/refused-signals.ts';
 import { createIdleStop, type IdleStop } from './steps/stop-idle.ts';
 import { createTurnView, type TurnView } from './steps/turn-view.ts';
 
@@ -154,6 +155,7 @@ function outcomeOf(
 
 function handleMessages(run: SessionRun): void {
   const { input, inbox, idleStop, view } = run;
+  const refusals = createSignalRefusals();
   const act = <Result>(change: () => Result): Result => {
     run.received += 1;
     const result = change();
@@ -175,8 +177,7 @@ function handleMessages(run: SessionRun): void {
   });
   setHandler(messageSignal, (message) => {
     const refusal = inbox.refusal(message);
-    // A signal cannot be answered; those who want to know use the update.
-    if (refusal) log.warn('message refused', { problem: refusal.message });
+    if (refusal) refusals.note(AGENT_TURN.signals.message, message, refusal.message);
     else act(() => inbox.submit(message));
   });
   setHandler(stopSignal, (payload) => {
@@ -184,7 +185,7 @@ function handleMessages(run: SessionRun): void {
     if (!act(() => inbox.stop(wanted)) && !idleStop.take(wanted))
       log.info('stop hits no turn', { turn_id: wanted?.turn_id });
   });
-  setHandler(stateQuery, () => view.state(inbox));
+  setHandler(stateQuery, () => ({ ...view.state(inbox), ...refusals.shown() }));
 }
 
 async function runTurn(run: SessionRun, turn: QueuedTurn): Promise<TurnEnd> {

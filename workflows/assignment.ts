@@ -10,7 +10,6 @@ import {
   defineSignal,
   defineUpdate,
   isCancellation,
-  log,
   ParentClosePolicy,
   proxyActivities,
   proxyLocalActivities,
@@ -48,6 +47,7 @@ import type { TurnOutcome } from '#domain/turn.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { childLabels } from './steps/child-labels.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
+import { createSignalRefusals, type SignalRefusals } from './steps/refused-signals.ts';
 import { checkLine, runGates } from './steps/run-gates.ts';
 import { runSession, type SessionEnd, type SessionLimits } from './steps/run-session.ts';
 import { signalIfRunning } from './steps/signal-if-running.ts';
@@ -123,7 +123,8 @@ function idOf({ kind, input }: Progress): { readonly subagent_id?: string; reado
 
 function handleMessages(progress: Progress): void {
   const { kind, input } = progress;
-  if (kind === 'subagent') handleSteering(progress);
+  const refusals = createSignalRefusals();
+  if (kind === 'subagent') handleSteering(progress, refusals);
   setHandler(stopSignal, (payload) => {
     progress.stop ??= payload ?? {};
   });
@@ -137,11 +138,12 @@ function handleMessages(progress: Progress): void {
       session_key,
       workflow_id: sessionWorkflowId(tenant, session_key),
       replaced_by: progress.steer?.nextId,
+      ...refusals.shown(),
     };
   });
 }
 
-function handleSteering(progress: Progress): void {
+function handleSteering(progress: Progress, refusals: SignalRefusals): void {
   const { id } = progress.input;
   const steer = (payload: SteerSubagentInput): SteerSubagentReceipt => {
     progress.steer ??= { ...payload, nextId: `sub-${uuid4().replaceAll('-', '').slice(0, 16)}` };
@@ -161,9 +163,8 @@ function handleSteering(progress: Progress): void {
     try {
       refuse(payload);
     } catch (error) {
-      // A signal cannot be answered; those who want to know use the update.
-      log.warn('steer refused', { problem: error instanceof Error ? error.message : '' });
-      return;
+      if (!(error instanceof ApplicationFailure)) throw error;
+      return refusals.note(ASSIGNMENT.signals.steer, payload, error.message);
     }
     steer(payload);
   });

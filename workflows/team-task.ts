@@ -35,12 +35,12 @@ import {
   turnEnded,
 } from '#domain/team/task-events.ts';
 import { readRequest, requestProblem } from '#domain/team/read-request.ts';
-import { isRecord, isText } from '#domain/outside-value.ts';
+import { isRecord } from '#domain/outside-value.ts';
+import type { RefusedSignals } from '#domain/refused-signals.ts';
 import { taskStartProblem } from '#domain/start-problem.ts';
 import {
   isClosed,
   type MemberTurn,
-  type RefusedSignals,
   TASK_ACTIONS,
   type TaskAction,
   type TaskReceipt,
@@ -56,6 +56,7 @@ import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { type RunningJudgement, startJudging } from './steps/judge-task.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { type RunningTurn, startMemberTurn } from './steps/member-turn.ts';
+import { shownText } from './steps/refused-signals.ts';
 import {
   apply,
   type KnownTask,
@@ -316,14 +317,6 @@ function handleSignal(progress: Progress, name: string, action: TaskAction): voi
       progress.signals = noted ?? progress.signals;
     }
   });
-}
-
-/** Characters: of what is read, and of what is shown. */
-const MAX_TEXT = 16_384;
-const MAX_SHOWN = 500;
-
-function shownText(text: unknown): string {
-  return isText(text, MAX_TEXT) ? text.slice(0, MAX_SHOWN) : 'unnamed';
 }
 
 async function answer(progress: Progress, action: TaskAction, asked: TaskRequest): Promise<TaskReceipt> {
