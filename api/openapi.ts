@@ -28,6 +28,11 @@ export function problems(...types: readonly FailureType[]): ProblemAnswers {
   return withProblems({}, [...types, ...ALWAYS]);
 }
 
+/** What a route gives as it is, for its `response`. */
+export function bytesOf(type: string, description: string) {
+  return { description, content: { [type]: { schema: z.any().meta({ format: 'binary' }) } } };
+}
+
 function withProblems(before: ProblemAnswers, types: readonly FailureType[]): ProblemAnswers {
   const answers = { ...before };
   for (const type of types) {

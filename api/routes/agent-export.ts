@@ -7,7 +7,7 @@ import { callerOf, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { exportAgent } from '../export-agent.ts';
 import { importAgent } from '../import-agent.ts';
-import { problems } from '../openapi.ts';
+import { bytesOf, problems } from '../openapi.ts';
 
 const params = z.object({ agent: nameSchema });
 const exportQuery = z.strictObject({
@@ -38,7 +38,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         description: `Its definition, documents and skills, without secrets: lines of JSON, at most ${EXPORT_BYTES} bytes.`,
         params,
         querystring: exportQuery,
-        response: { 200: z.any().meta({ format: 'binary' }), ...problems('NotFound', 'TooLarge') },
+        response: {
+          200: bytesOf(EXPORT_TYPE, 'A line of JSON for each part'),
+          ...problems('NotFound', 'TooLarge'),
+        },
       },
       serializerCompiler: () => (data) => data as string,
     },

@@ -10,7 +10,7 @@ import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readFileBodies } from '../file-body.ts';
 import { paramOf } from '../found.ts';
-import { problems } from '../openapi.ts';
+import { bytesOf, problems } from '../openapi.ts';
 import { fileOwner } from './files.ts';
 
 const querySchema = z.strictObject({
@@ -67,8 +67,8 @@ export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
           'What a browser might run comes as application/octet-stream, and all of it as an attachment.',
         params: z.object({ id: z.string() }),
         response: {
-          200: z.any().meta({ format: 'binary' }),
-          206: z.any().meta({ format: 'binary' }),
+          200: bytesOf('*/*', 'All of its bytes'),
+          206: bytesOf('*/*', 'The range of its bytes'),
           304: z.null().describe('`If-None-Match` names it as it is'),
           416: z.null().describe('The range is past the end'),
           ...problems('NotFound'),

@@ -8,7 +8,7 @@ import { callerOf, requireScope, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps, WorkspaceAsked } from '../deps.ts';
 import { fileBody, fileTooLarge, takeFileBodies } from '../file-body.ts';
 import { paramOf } from '../found.ts';
-import { problems } from '../openapi.ts';
+import { bytesOf, problems } from '../openapi.ts';
 import { fileOwner } from './files.ts';
 
 /** Of a file, both ways. */
@@ -55,7 +55,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         description: `At most ${MAX_BYTES} bytes. The \`ETag\` names it as it is, for \`If-Match\`. Where the API does not see the workspaces of its workers it is \`Unavailable\`.`,
         querystring: querySchema,
         response: {
-          200: z.any().meta({ format: 'binary' }),
+          200: bytesOf('application/octet-stream', 'The bytes of the file'),
           ...problems('NotFound', 'TooLarge', 'Conflict'),
         },
       },
