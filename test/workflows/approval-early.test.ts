@@ -8,7 +8,7 @@ import { type Stack, startStack } from '#test/support/stack.ts';
 const APPROVALS = 40;
 
 /** Of gRPC. */
-const NOT_FOUND: number = 5;
+const NOT_FOUND = 5;
 
 describe('AP-2 decisions before there is a workflow', () => {
   let stack: Stack;
@@ -62,7 +62,8 @@ describe('AP-2 decisions before there is a workflow', () => {
       /deadline|timed? ?out|cancel/i.test(`${error.name} ${error.message} ${String(error.cause)}`)
     )
       return false;
-    if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return false;
+    const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+    if (code === NOT_FOUND) return false;
     throw error;
   }
 
