@@ -28,28 +28,34 @@ const READINGS: Readonly<Record<'markdown' | 'text', readonly HtmlReading[]>> = 
   text: ['text'],
 };
 
-/** Never throws for what the page is. */
-export async function pageText(answer: Answered, mode: PageMode, signal: AbortSignal): Promise<PageText> {
+/** Never throws for what the page is. `read` throws ReadingProblem for a page that it cannot read. */
+export async function pageText(
+  answer: Answered,
+  mode: PageMode,
+  signal: AbortSignal,
+  read: typeof readApart = readApart,
+): Promise<PageText> {
   const { bytes, contentType, type, url } = answer;
   const kind = kindOf(contentType, bytes);
+  const attempt = (job: Reading): Promise<Attempted> => attempted(() => read(job, signal));
   if (kind === 'binary')
     return said('', `binary: ${bytes.length} bytes of ${type || 'an unknown type'}, which are not shown`);
-  if (kind === 'pdf') return pdfText(bytes, signal);
+  if (kind === 'pdf') return pdfText(bytes, attempt);
   const text = decodeText(bytes, contentType);
   if (mode === 'json') return jsonText(text);
   if (kind !== 'html' || mode === 'html') return said(text);
   const problems: string[] = [];
   for (const how of READINGS[mode]) {
-    const read = await attempted({ how, html: text, url }, signal);
-    if (read.text !== undefined)
-      return said(read.text, ...problems.slice(0, 1).map((one) => `read as ${how}: ${one}`));
-    problems.push(read.problem);
+    const { text: found, problem } = await attempt({ how, html: text, url });
+    if (found !== undefined)
+      return said(found, ...problems.slice(0, 1).map((one) => `read as ${how}: ${one}`));
+    problems.push(problem);
   }
   return said('', `the page cannot be read (${problems.at(-1)}); mode html gives it as it came`);
 }
 
-async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<PageText> {
-  const { text, problem } = await attempted({ how: 'pdf', bytes }, signal);
+async function pdfText(bytes: Uint8Array, attempt: (job: Reading) => Promise<Attempted>): Promise<PageText> {
+  const { text, problem } = await attempt({ how: 'pdf', bytes });
   return text === undefined
     ? said('', `the PDF of ${bytes.length} bytes cannot be read: ${problem}`)
     : said(text);
@@ -59,9 +65,9 @@ type Attempted =
   | { readonly text: string; readonly problem?: undefined }
   | { readonly text?: undefined; readonly problem: string };
 
-async function attempted(job: Reading, signal: AbortSignal): Promise<Attempted> {
+async function attempted(read: () => Promise<string>): Promise<Attempted> {
   try {
-    return { text: await readApart(job, signal) };
+    return { text: await read() };
   } catch (error) {
     if (!(error instanceof ReadingProblem)) throw error;
     // It may quote the page.

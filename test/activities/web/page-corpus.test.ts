@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pageText } from '#activities/web/page-text.ts';
+import { type Reading, ReadingProblem } from '#activities/web/read-apart.ts';
+import { readHtml } from '#activities/web/read-html.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type PageCase, problemsIn } from './page-case.ts';
 import { PAGES } from './page-corpus.ts';
@@ -20,9 +22,15 @@ async function problemOf({
     contentType: type,
     bytes: Buffer.from(body as never),
   };
-  const { text, notes } = await pageText(answer, mode, AbortSignal.timeout(120_000));
+  const { text, notes } = await pageText(answer, mode, AbortSignal.timeout(120_000), readHere);
   const shown = markOutside({ id: 'x', source: 'pub', text: `${text}\n${notes.join('; ')}` });
   return problemsIn(shown, { has, lacks });
+}
+
+/** Without a process for each: these pages are small. What comes of others is in read-apart.test.ts. */
+async function readHere(job: Reading): Promise<string> {
+  if (!('html' in job) || job.how === 'duckduckgo') throw new ReadingProblem(`no page: ${job.how}`);
+  return readHtml(job.how, job.html, job.url);
 }
 
 test('R1 TL each page of the corpus is read as people see it', async () => {
