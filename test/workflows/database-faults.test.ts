@@ -86,12 +86,15 @@ describe('DU-2 a function of Postgres that is missing', { timeout: 180_000 }, ()
     await live.probes.untilHeld('reads');
     const { rows } = await live.pool.query<{ name: string }>('select current_database() as name');
     const readOnly = async (is: 'on' | 'off'): Promise<void> => {
-      await live.pool.query(
+      const client = await live.pool.connect();
+      await client.query(
         `begin read write; alter database "${rows[0]?.name}" set default_transaction_read_only = ${is}; commit`,
       );
-      await live.pool.query(
+      await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
       );
+      // This connection is as it was.
+      client.release(true);
     };
     await readOnly('on');
     live.probes.release('reads');
