@@ -1,6 +1,6 @@
 /** `npm start` in a fresh clone, as one program: what it starts, what it says, what it survives, what it leaves. */
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -93,7 +93,10 @@ describe('npm start in a fresh clone', () => {
 
   it('SH-6: says where commands run, and behind which wall', async (t) => {
     if (!hasWall()) return t.skip('this kernel has no Landlock');
-    assert.match(program.printed(), /Commands +run on the host, not in a sandbox, behind the wall/);
+    const log = readFileSync(join(clone.folder, '.tempoclaw', 'logs', 'worker.log'), 'utf8');
+    const words = log.split('\n').filter((line) => line.includes('"wall"'));
+    const isBehind = /Commands +run on the host, not in a sandbox, behind the wall/.test(program.printed());
+    assert.ok(isBehind, words.join('\n'));
     assert.match((await cli('doctor')).stdout, /Wall +holds around commands on the host: files and network/);
   });
 
