@@ -92,7 +92,8 @@ export function buildWall(settings: WallSettings): HostWall | string {
   const plan: WallPlan = {
     // What lies in a temporary folder is another command's, or a person's.
     hidden: [...hidden, ...[base, '/tmp', '/var/tmp'].map(realPath)],
-    shown: [realPath(settings.program)],
+    // Its packages, the Node that runs it among them, may be linked from elsewhere.
+    shown: [realPath(settings.program), realPath(join(settings.program, 'node_modules'))],
     apart: [workspaces, own, ...settings.commandFolders.map(realPath)],
     ports: [INSPECTOR_PORT, ...settings.ports],
     bounds: settings.bounds,
