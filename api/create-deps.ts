@@ -42,7 +42,7 @@ export interface OwnedDeps {
   close(): Promise<void>;
 }
 
-/** Nothing is waited for: Postgres and Temporal may come later. */
+/** Postgres is asked for the id of the installation; Temporal may come later. */
 export async function createDeps(
   live: LiveSettings,
   databaseUrl: string,
