@@ -2,9 +2,9 @@
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bytesOf } from '#domain/sandbox.ts';
 import { MEDIA_FOLDER } from '../media-reading/film-parts.ts';
 import { CREDENTIALS_FOLDER } from '../secure-cli/secure-clis.ts';
-import { bytesOf } from '#domain/sandbox.ts';
 import { type ProvenWall, proveWall } from './prove-wall.ts';
 import type { CommandBounds } from './wall.ts';
 

@@ -2,7 +2,16 @@
  * Ends a command with all that it started (SH-5, F14): its process group and session, its descendants, and whatever
  * carries its mark in the environment, which also finds those that made a session of their own.
  */
-import { environmentOf, isAlive, processRow, type ProcessRow, processTable } from './process-table.ts';
+import {
+  commandOf,
+  environmentOf,
+  identityOf,
+  isAlive,
+  lastPid,
+  type ProcessRow,
+  processRow,
+  processTable,
+} from './process-table.ts';
 
 /** Environment variables that mark processes as ours. */
 export const CALL_MARK = 'TEMPOCLAW_CALL';
@@ -28,6 +37,11 @@ export const GRACE_MS = 3_000;
 const LOOK_MS = 50;
 /** A process that starts others while it is killed is killed again, so many times. */
 const ROUNDS = 20;
+/** A start is a matter of microseconds, but on a machine that has much else to do. */
+const STARTING_MS = 5;
+const STARTING_LOOKS = 100;
+/** Each look after the first reads only what has been started since. */
+const TABLE_LOOKS = 10;
 
 /**
  * SIGTERM, up to `graceMs`, SIGKILL. Resolves when all are dead, or after a further second for what the kernel does
@@ -44,8 +58,10 @@ export async function killTree(target: Target, graceMs: number = GRACE_MS): Prom
     await pause(LOOK_MS);
   }
   for (let round = 0; round < ROUNDS; round += 1) {
-    victims = [...victims, ...(await findTree(target, victims))];
-    if (!(await anyAlive(target, victims))) return endKeeper(target);
+    const found = await findTree(target, victims);
+    // Only a look that began after the last of them had ended proves that none of them started another.
+    if (found.length === 0 && !(await anyAlive(target, victims))) return endKeeper(target);
+    victims = [...victims, ...found];
     signalAll(target, victims, 'SIGKILL');
     await pause(LOOK_MS);
   }
@@ -65,18 +81,39 @@ export async function killLeftovers(target: Target, graceMs: number): Promise<nu
   return left.length;
 }
 
-/** All living processes that belong to the target; `known` are taken as belonging to it also when their mark is gone. */
+/**
+ * All living processes that belong to the target; `known` are taken as belonging to it also when their mark is gone. A
+ * process that is just being started by another program shows no environment yet, and is looked at again until it does.
+ */
 export async function findTree(target: Target, known: readonly ProcessRow[] = []): Promise<ProcessRow[]> {
-  const { since = 0, after } = target;
-  const table = (await processTable(after)).filter((row) => isAlive(row) && Number(row.started) >= since);
-  const knownIds = new Set(known.map(({ pid, started }) => `${pid}.${started}`));
+  for (let look = 1; ; look += 1) {
+    const { members, starting } = await lookForTree(target, known);
+    if (!starting || look === STARTING_LOOKS) return members;
+    await pause(STARTING_MS);
+  }
+}
+
+interface TreeLook {
+  readonly members: ProcessRow[];
+  /** One that may belong to it does not show its environment yet. */
+  readonly starting: boolean;
+}
+
+async function lookForTree(target: Target, known: readonly ProcessRow[]): Promise<TreeLook> {
+  const { since = 0 } = target;
+  const table = (await wholeTable(target.after)).filter(
+    (row) => isAlive(row) && Number(row.started) >= since,
+  );
+  const knownIds = new Set(known.map(identityOf));
   // 0 and 1 are the kernel's own: everything descends from them.
   const leader = target.pid > 1 ? target.pid : Number.NaN;
   const members = new Set<number>([leader, target.keeper ?? Number.NaN]);
+  const starting: number[] = [];
   for (const row of table) {
-    const { pid, group, session, started } = row;
-    const inGroup = group === leader || session === leader;
-    if (inGroup || knownIds.has(`${pid}.${started}`) || hasMark(pid, target.mark)) members.add(pid);
+    const environment = environmentOf(row.pid);
+    const inGroup = row.group === leader || row.session === leader;
+    if (inGroup || knownIds.has(identityOf(row)) || isMarked(environment, target.mark)) members.add(row.pid);
+    else if (environment === '' && isStarting(row)) starting.push(row.pid);
   }
   for (let grew = true; grew; ) {
     grew = false;
@@ -86,23 +123,48 @@ export async function findTree(target: Target, known: readonly ProcessRow[] = []
       grew = true;
     }
   }
-  return table.filter(
-    ({ pid }) => members.has(pid) && pid > 1 && pid !== process.pid && pid !== target.keeper,
-  );
+  return {
+    members: table.filter(
+      ({ pid }) => members.has(pid) && pid > 1 && pid !== process.pid && pid !== target.keeper,
+    ),
+    starting: starting.some((pid) => !members.has(pid)),
+  };
+}
+
+/** The table of one moment: what is started while it is read, by one that ends meanwhile, is read too. */
+async function wholeTable(after?: number): Promise<readonly ProcessRow[]> {
+  const rows = new Map<number, ProcessRow>();
+  let from = after;
+  for (let look = 0; look < TABLE_LOOKS; look += 1) {
+    const last = lastPid();
+    for (const row of await processTable(from)) rows.set(row.pid, row);
+    const now = lastPid();
+    if (last === undefined || now === last) break;
+    // Where ids have come round, all are read again.
+    from = now !== undefined && now > last ? last : undefined;
+  }
+  return [...rows.values()];
+}
+
+/** Between two programs: the old one's memory is gone, the new one's words are not there yet. The kernel's own threads have neither, and no group. */
+function isStarting({ pid, group }: ProcessRow): boolean {
+  return group !== 0 && commandOf(pid) === '';
 }
 
 export function hasMark(pid: number, mark: string): boolean {
-  const environment = environmentOf(pid);
+  return isMarked(environmentOf(pid), mark);
+}
+
+function isMarked(environment: string | undefined, mark: string): boolean {
   return environment !== undefined && `\0${environment}`.includes(`\0${mark}\0`);
 }
 
 async function anyAlive(target: Target, victims: readonly ProcessRow[]): Promise<boolean> {
   const table = await processTable();
   if (table.length === 0) return groupExists(target.pid);
-  const ids = new Set(victims.map(({ pid, started }) => `${pid}.${started}`));
+  const ids = new Set(victims.map(identityOf));
   return table.some(
-    (row) =>
-      isAlive(row) && ((target.pid > 1 && row.group === target.pid) || ids.has(`${row.pid}.${row.started}`)),
+    (row) => isAlive(row) && ((target.pid > 1 && row.group === target.pid) || ids.has(identityOf(row))),
   );
 }
 

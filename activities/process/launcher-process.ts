@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { type LaunchRequest, headerOf, startOf, type LauncherMessage } from './launcher.ts';
+import { headerOf, type LauncherMessage, type LaunchRequest, startOf } from './launcher.ts';
 
 const path = process.argv[2] ?? '';
 // Ctrl-C reaches the whole group; the worker decides when its commands end.

@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { CALL_MARK, GRACE_MS, killLeftovers, killTree, type Target, WORKER_MARK } from './kill-tree.ts';
 import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { quoted } from '#domain/shell/quoted.ts';
 import { HOST_LIMITS } from './host-limits.ts';
-import { createLauncher, type CommandEnd, type Launched, type Launcher, LaunchLost } from './launcher.ts';
-import { lastPid } from './process-table.ts';
+import { CALL_MARK, GRACE_MS, killLeftovers, killTree, type Target, WORKER_MARK } from './kill-tree.ts';
+import { type CommandEnd, createLauncher, type Launched, type Launcher, LaunchLost } from './launcher.ts';
 import { createOutputWindow, type OutputWindow } from './output-window.ts';
+import { lastPid } from './process-table.ts';
 import type { HostWall } from './wall.ts';
 
 /** Started by itself, without a shell: nothing of its arguments is read by anybody else. */

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createCatalog } from '#policy/catalog.ts';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import type { ToolResult } from '#domain/tool.ts';
+import { createCatalog } from '#policy/catalog.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { toolBench } from '#test/support/tool-call.ts';
 
@@ -126,6 +126,9 @@ describe('SH-5 F14 what a command leaves', () => {
     'a stopped process group': (s) => `sleep ${s} & kill -STOP $!; kill -STOP $$; sleep ${s}`,
     'a shell that starts another at each SIGTERM': (s) =>
       `trap 'sleep ${s} &' TERM; while :; do sleep ${s}; done`,
+    // Each in a session of its own; a thousand at the most, for when they are not ended.
+    'a row of processes that each start the next and end': (s) =>
+      `export N=1000 C='N=$((N-1)); [ $N -gt 0 ] && setsid sh -c "$C" ${s} &'; setsid sh -c "$C" & sleep ${s}`,
   };
   for (const [name, command] of Object.entries(traps)) {
     test(`${name} is ended at the time-out`, async (t) => {
