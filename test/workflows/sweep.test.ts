@@ -57,7 +57,7 @@ describe('DU-8 the sweep', () => {
       );
       assert.equal(action.type === 'startWorkflow' && action.workflowType, SWEEP.type);
       await handle.unpause();
-      for (let start = 1; start <= 3; start += 1) await handle.trigger();
+      for (let start = 1; start <= 3; start += 1) await handle.trigger('SKIP');
       const [open, ...others] = await stack.worker.until('its run', async () => {
         const { info } = await handle.describe();
         return info.runningActions.length > 0 ? info.runningActions : undefined;
