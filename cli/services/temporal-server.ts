@@ -62,6 +62,9 @@ const DYNAMIC_CONFIG = [
   'frontend.httpAllowedHosts=["nobody.invalid"]',
 ] as const;
 
+/** A closed run is deleted only once the queue's position is written, each half a minute by default: more often where no disk is written. */
+const IN_MEMORY_CONFIG = ['history.transferProcessorUpdateAckInterval="1s"'] as const;
+
 /** Starts the server and waits until its namespace answers. Throws, with the end of its log, when it does not. */
 export function startTemporalServer(options: TemporalServerOptions): Promise<RunningTemporal> {
   const { ports } = options;
@@ -125,7 +128,8 @@ function serverArguments(options: TemporalServerOptions, port: number, uiPort: n
     arguments_.push('--db-filename', join(realpathSync(options.stateDir), 'temporal.db'));
     arguments_.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=FULL');
   }
-  for (const value of DYNAMIC_CONFIG) arguments_.push('--dynamic-config-value', value);
+  const settings = options.inMemory ? [...DYNAMIC_CONFIG, ...IN_MEMORY_CONFIG] : DYNAMIC_CONFIG;
+  for (const value of settings) arguments_.push('--dynamic-config-value', value);
   for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES))
     arguments_.push('--search-attribute', `${name}=${type}`);
   return arguments_;
