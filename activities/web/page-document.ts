@@ -4,6 +4,7 @@ import { parseHTML } from 'linkedom';
 export interface PageElement {
   readonly localName: string;
   readonly parentElement: PageElement | null;
+  readonly attributes: Iterable<{ readonly name: string; readonly value: string }>;
   innerHTML: string;
   textContent: string;
   getAttribute(name: string): string | null;
@@ -20,12 +21,10 @@ export interface PageElement {
 
 interface PageRoot extends Omit<PageElement, 'append'> {
   readonly childNodes: Iterable<PageRoot>;
-  readonly attributes: Iterable<{ readonly name: string; readonly value: string }>;
   append(...nodes: readonly PageRoot[]): void;
 }
 
 export interface PageDocument extends PageElement {
-  readonly title: string;
   readonly body: PageElement;
   readonly documentElement: PageElement | null;
   createTreeWalker(root: PageElement, show: number): { nextNode(): PageElement | null };
@@ -43,6 +42,7 @@ export function parsePage(html: string, url: string): PageDocument {
   const ended = whole.replaceAll('--!>', '-->');
   const { document } = parseHTML(ended) as unknown as { readonly document: PageDocument };
   settle(document as never);
+  nameAttributes(document);
   const href = document.querySelector('base[href]')?.getAttribute('href') ?? '';
   const base = URL.canParse(href, url) ? new URL(href, url).href : url;
   for (const [selector, name] of [
@@ -56,6 +56,17 @@ export function parsePage(html: string, url: string): PageDocument {
       else element.removeAttribute(name);
     }
   return document;
+}
+
+/** In small letters, whatever the page writes (HTML, "Attribute name state"); of two of one name the first one counts. */
+function nameAttributes(document: PageDocument): void {
+  for (const element of document.querySelectorAll('*'))
+    for (const { name, value } of Array.from(element.attributes)) {
+      const small = name.toLowerCase();
+      if (small === name) continue;
+      element.removeAttribute(name);
+      if (element.getAttribute(small) === null) element.setAttribute(small, value);
+    }
 }
 
 const OF_HEAD = /^(?:base|link|meta|script|style|title)$/;

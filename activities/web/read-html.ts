@@ -10,9 +10,10 @@ export type HtmlReading = 'article' | 'simple' | 'text';
 
 export async function readHtml(how: HtmlReading, html: string, url: string): Promise<string> {
   const document = parsePage(cleanOutsideText(html).replaceAll('\u200d', JOINER), url);
+  const named = document.querySelector('title')?.textContent.trim() ?? '';
   removeHidden(document);
   // An article's reader takes the first heading out where it is the page's only title.
-  const title = document.title.trim() || (document.querySelector('h1')?.textContent ?? '');
+  const title = named || (document.querySelector('h1')?.textContent ?? '');
   if (how === 'text') return titled(title, plainText(document.body)).replaceAll(JOINER, '\u200d');
   if ([...document.querySelectorAll('*')].length > MAX_ELEMENTS) throw new Error('it has too many elements');
   captionsBeforeTables(document);

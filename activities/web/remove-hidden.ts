@@ -1,60 +1,132 @@
 /** Takes out of a page what a person who looks at it does not see, and what is no text: it is where orders to models are hidden. */
-import { isFaded, isHiding, readStyle } from './hidden-style.ts';
 import type { PageDocument, PageElement } from './page-document.ts';
-import { type PageStyles, readPageStyles } from './page-styles.ts';
-import { sameColoured } from './same-colour.ts';
+import { type Cascade, createCascade } from './visible/cascade.ts';
+import { type ComputedStyle, lettersOf } from './visible/computed-style.ts';
+import { canvasOf, type Ground, groundOf, isLaidOver, isUnseenColour } from './visible/painting.ts';
+import { isFaint, isUnseenBox, opacityOf } from './visible/unseen-box.ts';
 
 const UNSEEN = [
-  'script,template,noscript,noframes,noembed,rp,map,[popover],object,embed,iframe,frame,canvas,svg,audio,video,datalist,input,textarea',
+  'script,template,noscript,noframes,noembed,rp,body title,object[data],embed,iframe,frame,canvas,svg,audio,video,datalist,input,textarea,meter,progress',
   'annotation,annotation-xml,mphantom',
-  'dialog:not([open]),[hidden],[aria-hidden="true"],.sr-only,.visually-hidden,.screen-reader-text',
+  '[aria-hidden="true"],.sr-only,.visually-hidden,.screen-reader-text',
   'img[width="0"],img[width="1"],img[height="0"],img[height="1"]',
 ].join(',');
 const ALT = 200;
 
 export function removeHidden(document: PageDocument): void {
   removeComments(document);
+  openShadows(document);
   // What goes changes which rules apply to what stays.
-  const styles = readPageStyles(document);
-  const coloured = sameColoured(document, styles);
-  const hidden = [...document.querySelectorAll(UNSEEN), ...hiddenByStyle(document, styles)];
-  // The page as a whole is never hidden: what says so waits for its scripts.
-  for (const element of hidden) if (!/^(?:html|head|body)$/.test(element.localName)) element.remove();
-  removeTexts(document, coloured);
+  const unseen = unseenParts(document, createCascade(document));
+  for (const element of [...document.querySelectorAll(UNSEEN), ...unseen.elements]) element.remove();
+  for (const text of unseen.texts) removeText(text);
   for (const element of document.querySelectorAll('style,link')) element.remove();
   for (const element of document.querySelectorAll('[title]')) element.removeAttribute('title');
   for (const image of document.querySelectorAll('img[alt]'))
     image.setAttribute('alt', (image.getAttribute('alt') ?? '').slice(0, ALT));
 }
 
-function* hiddenByStyle(
-  document: PageDocument,
-  { rules, variables, select }: PageStyles,
-): Iterable<PageElement> {
+/** What stands in a shadow tree is seen, and of the rest what that has a slot for (HTML, "shadowrootmode"). */
+function openShadows(document: PageDocument): void {
+  for (const template of document.querySelectorAll('template[shadowrootmode]')) {
+    const host = template.parentElement;
+    if (!host) continue;
+    const shadow = template.innerHTML;
+    template.remove();
+    const light = host.innerHTML;
+    host.innerHTML = shadow.replace(
+      /<slot\b[^>]*>([^]*?)<\/slot\s*>/i,
+      (_slot, usual: string) => light.trim() || usual,
+    );
+  }
+}
+
+interface Unseen {
+  readonly elements: readonly PageElement[];
+  readonly texts: readonly PageElement[];
+}
+
+interface Place {
+  readonly ground: Ground;
+  readonly opacity: number;
+  /** With all that stands in it. */
+  readonly isUnseen: boolean;
+}
+
+function unseenParts(document: PageDocument, { styleOf, isWhole }: Cascade): Unseen {
   const whole = document.body.textContent.length;
-  for (const { selector, style } of rules) {
-    const isHidden = isHiding(style);
-    if (!isHidden && !isFaded(style)) continue;
-    for (const element of select(selector))
-      if (isHidden || element.textContent.length < whole / 2) yield element;
+  const root = document.documentElement;
+  const canvas = canvasOf(root ? styleOf(root) : new Map(), isWhole);
+  const hasPictures = document.querySelector('img,picture,video,canvas,svg,[style*="url("]') !== null;
+  const places = new Map<PageElement | null, Place>([
+    [null, { ground: canvas.ground, opacity: 1, isUnseen: false }],
+  ]);
+  const elements: PageElement[] = [];
+
+  for (const element of document.querySelectorAll('*')) {
+    const around = places.get(element.parentElement) ?? {
+      ground: canvas.ground,
+      opacity: 1,
+      isUnseen: false,
+    };
+    const style = styleOf(element);
+    const own = opacityOf(style);
+    // Pages that fade in are written so as a whole, and what waits for its scripts says that it is hidden.
+    const opacity = around.opacity * (isFaint(own) && element.textContent.length >= whole / 2 ? 1 : own);
+    const isPage = /^(?:html|head|body)$/.test(element.localName);
+    const isUnseen = around.isUnseen || (!isPage && (isFaint(opacity) || isUnseenBox(style)));
+    const picturesBelow = hasPictures && isLaidOver(style);
+    places.set(element, {
+      ground: groundOf(style, around.ground, picturesBelow),
+      opacity,
+      isUnseen,
+    });
+    if (isUnseen && !around.isUnseen) elements.push(element);
+    else if (element.localName === 'img' && isInvisible(style)) elements.push(element);
   }
-  for (const element of document.querySelectorAll('[style]')) {
-    const style = readStyle(element.getAttribute('style') ?? '', variables);
-    if (isHiding(style) || isFaded(style)) yield element;
-  }
+
+  const texts = nodesOf(document, SHOW_TEXT).filter(({ parentElement }) => {
+    if (!parentElement) return false;
+    const style = styleOf(parentElement);
+    const { ground } = places.get(parentElement) ?? { ground: canvas.ground };
+    return isUnseenText(style) || isUnseenColour(style, ground, canvas.text);
+  });
+  return { elements, texts: texts.filter((text) => text.textContent.trim() !== '') };
+}
+
+function isInvisible(style: ComputedStyle): boolean {
+  return /^(?:hidden|collapse)$/.test(style.get('visibility') ?? '');
+}
+
+/** Pixels of letters that nobody can read. */
+const TINY = 1;
+const FAR = 300;
+
+function isUnseenText(style: ComputedStyle): boolean {
+  const letters = lettersOf(style);
+  const pixels = (name: string): number => Number.parseFloat(style.get(name) ?? '0') || 0;
+  return (
+    isInvisible(style) ||
+    letters <= TINY ||
+    pixels('letter-spacing') <= -letters ||
+    (pixels('text-indent') <= -FAR && style.get('direction') !== 'rtl')
+  );
 }
 
 function removeComments(document: PageDocument): void {
   for (const comment of nodesOf(document, SHOW_COMMENT)) comment.remove();
 }
 
-/** What stands in them in another colour stays. */
-function removeTexts(document: PageDocument, elements: ReadonlySet<PageElement>): void {
-  if (elements.size === 0) return;
-  for (const text of nodesOf(document, SHOW_TEXT))
-    if (text.parentElement && elements.has(text.parentElement)) text.remove();
-  for (const element of elements)
-    if (element.textContent.trim() === '' && !element.querySelector('img')) element.remove();
+/** With the elements that are empty then, but for pictures. */
+function removeText(text: PageElement): void {
+  let { parentElement } = text;
+  text.remove();
+  while (parentElement && !/^(?:html|body|td|th)$/.test(parentElement.localName)) {
+    const around: PageElement | null = parentElement.parentElement;
+    if (parentElement.textContent.trim() !== '' || parentElement.querySelector('img')) return;
+    parentElement.remove();
+    parentElement = around;
+  }
 }
 
 // NodeFilter

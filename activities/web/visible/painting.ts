@@ -1,0 +1,85 @@
+/** What a text is painted on, and whether it can be told from that. */
+import { areAlike, BLACK, type Colour, laidOver, readColour, WHITE } from './colour.ts';
+import { type ComputedStyle, lettersOf } from './computed-style.ts';
+import { pixelsOf } from './lengths.ts';
+import { wordsOf } from './transform.ts';
+import { coloursOf, isFaint } from './unseen-box.ts';
+
+/** Behind an element: a colour, a picture that may have any, or what is not known of a page. */
+export type Ground = Colour | 'unknown';
+
+/** A dark scheme's, as browsers have it. */
+const DARK: Colour = { channels: [18, 18, 18], alpha: 1 };
+
+export interface Canvas {
+  readonly ground: Ground;
+  /** Of text without a colour of its own; undefined where another sheet may give it one. */
+  readonly text: Colour | undefined;
+}
+
+/** Of the page as a whole, by the style of its root. */
+export function canvasOf(root: ComputedStyle, isWhole: boolean): Canvas {
+  if (!isWhole) return { ground: 'unknown', text: undefined };
+  const isDark = /^(?:only\s+)?dark\b/.test(root.get('color-scheme') ?? '');
+  return isDark ? { ground: DARK, text: WHITE } : { ground: WHITE, text: BLACK };
+}
+
+/** Of an element that stands on `around`. `mayStandOnPicture`: it is laid over others, of which some are pictures. */
+export function groundOf(style: ComputedStyle, around: Ground, mayStandOnPicture: boolean): Ground {
+  const image = style.get('background-image') ?? 'none';
+  const under = mayStandOnPicture ? 'unknown' : around;
+  const colour = painted(readColour(style.get('background-color') ?? 'transparent'), under);
+  if (image === 'none') return colour;
+  if (/(?:url|image-set|element|cross-fade|paint)\(/.test(image)) return 'unknown';
+  const [first, ...others] = coloursOf(image);
+  if (!first) return 'unknown';
+  return others.every((one) => areAlike(one, first) && one.alpha === first.alpha)
+    ? painted(first, colour)
+    : 'unknown';
+}
+
+function painted(colour: Colour | undefined, on: Ground): Ground {
+  if (colour === undefined || colour.alpha === 0) return on;
+  if (colour.alpha === 1) return colour;
+  // So much of it is seen that what is behind does not matter.
+  if (on === 'unknown') return colour.alpha >= 0.9 ? { ...colour, alpha: 1 } : on;
+  return laidOver(colour, on);
+}
+
+export function isLaidOver(style: ComputedStyle): boolean {
+  return /^(?:absolute|fixed|sticky)$/.test(style.get('position') ?? '');
+}
+
+/** Whether its letters cannot be seen on what they stand on. */
+export function isUnseenColour(style: ComputedStyle, ground: Ground, usual: Colour | undefined): boolean {
+  // What is seen is the background, in the shape of the letters.
+  if (style.get('background-clip') === 'text') return false;
+  const fill = style.get('-webkit-text-fill-color');
+  const written = fill === undefined || fill === 'currentcolor' ? style.get('color') : fill;
+  const colour = written === undefined ? usual : readColour(written);
+  if (!colour || !isLike(colour, ground)) return false;
+  return !edges(style).some((edge) => !isLike(edge, ground));
+}
+
+function isLike(colour: Colour, ground: Ground): boolean {
+  if (isFaint(colour.alpha)) return true;
+  return ground !== 'unknown' && areAlike(laidOver(colour, ground), ground);
+}
+
+/** A shadow that is more blurred shows no letters. */
+const SHARP = 10;
+
+/** Colours of what surrounds or shades the letters. */
+function edges(style: ComputedStyle): readonly Colour[] {
+  const own = readColour(style.get('color') ?? '') ?? BLACK;
+  const measure = { letters: lettersOf(style), whole: 0 };
+  const stroke = pixelsOf(style.get('-webkit-text-stroke-width') ?? '0', measure) ?? 0;
+  const strokes = stroke > 0 ? [readColour(style.get('-webkit-text-stroke-color') ?? '') ?? own] : [];
+  const shadows = (style.get('text-shadow') ?? 'none').split(/,(?![^(]*\))/).flatMap((shadow) => {
+    const words = wordsOf(shadow);
+    const lengths = words.map((word) => pixelsOf(word, measure)).filter((length) => length !== undefined);
+    if (lengths.length < 2 || (lengths[2] ?? 0) > SHARP) return [];
+    return [words.map(readColour).find((colour) => colour !== undefined) ?? own];
+  });
+  return [...strokes, ...shadows];
+}

@@ -1,0 +1,80 @@
+/** R1: what the cases of page reading call seen and hidden is so in a real browser: it paints otherwise without the words, or it does not. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { sightCases } from '#test/activities/web/sight-cases.ts';
+import { findChromium, openPage, startBrowser } from './browser.ts';
+
+const chromium = findChromium();
+const skip =
+  chromium === undefined && process.env['CI'] !== 'true' ? 'no Chromium is installed on this machine' : false;
+
+/** Makes the words clear, so that nothing is painted where they stand. */
+const CLEAR_WORDS = `(() => {
+  const ranges = [];
+  const look = (root) => {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const at = node.textContent.indexOf('WORDS');
+      if (at < 0) continue;
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, at + 5);
+      ranges.push(range);
+    }
+    for (const element of root.querySelectorAll('*')) if (element.shadowRoot) look(element.shadowRoot);
+  };
+  look(document.body);
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('::highlight(words){color:transparent !important;-webkit-text-fill-color:transparent !important;-webkit-text-stroke-color:transparent !important;text-shadow:none !important}');
+  document.adoptedStyleSheets = [sheet];
+  CSS.highlights.set('words', new Highlight(...ranges));
+})()`;
+
+/** The largest difference of two pictures in a channel, 0 to 255. */
+const DIFFERENCE = `async ([one, other]) => {
+  const pixels = async (data) => {
+    const image = new Image();
+    image.src = 'data:image/png;base64,' + data;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d');
+    canvas.drawImage(image, 0, 0);
+    return canvas.getImageData(0, 0, image.width, image.height).data;
+  };
+  const [before, after] = [await pixels(one), await pixels(other)];
+  return before.reduce((most, value, index) => Math.max(most, Math.abs(value - after[index])), 0);
+}`;
+/** Paler words are not read by anybody. */
+const READABLE = 24;
+
+describe('R1 what people see of a page', { skip, timeout: 600_000 }, () => {
+  let browser: Browser;
+  before(async () => {
+    assert.ok(chromium);
+    browser = await startBrowser(chromium);
+  });
+  after(() => browser?.close());
+
+  it('is what the cases say', async () => {
+    const page = await openPage(browser, { width: 900, height: 700 });
+    const judge = await openPage(browser, { width: 100, height: 100 });
+    const wrong: string[] = [];
+    // The same style by a class and around the words is the reader's matter; a browser is asked once.
+    const cases = sightCases().filter(({ name }) => !/ of a class$| around it$/.test(name));
+    for (const { name, html, isSeen } of cases) {
+      // A document of its own: what one says of the page's scheme would stay.
+      await page.goto('about:blank');
+      await page.setContent(html);
+      const shown = await picture(page);
+      await page.evaluate(CLEAR_WORDS);
+      const pair = JSON.stringify([shown, await picture(page)]);
+      const difference = await judge.evaluate<number>(`(${DIFFERENCE})(${pair})`);
+      if (difference > READABLE !== isSeen) wrong.push(`${name}: ${difference}`);
+    }
+    assert.deepEqual(wrong, []);
+  });
+});
+
+async function picture(page: Page): Promise<string> {
+  return (await page.screenshot({ fullPage: true })).toString('base64');
+}
