@@ -100,7 +100,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['import', 'node', 'default', 'types'],
+      conditionNames: ['import', 'node', 'default'],
       mainFields: ['main', 'types'],
     },
   },

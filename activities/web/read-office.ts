@@ -26,7 +26,7 @@ function readWord(parts: Parts): string {
 
 function readSlides(parts: Parts): string {
   const targets = relationsOf(parts, 'ppt/', 'presentation.xml');
-  const slides = attributesIn(partOf(parts, 'ppt/presentation.xml'), 'p:sldId');
+  const slides = attributesIn(partOf(parts, 'ppt/presentation.xml'), 'sldId');
   return slides
     .map((slide, index) => readSlide(parts, targets.get(slide['r:id'] ?? '') ?? '', index + 1))
     .join('\n\n');
@@ -41,7 +41,7 @@ function readSlide(parts: Parts, path: string, number: number): string {
     .map((target) => readFlow(parts.get(target) ?? ''))
     .filter((text) => text !== '')
     .map((text) => `\n\n[notes of the speaker]\n${text}`);
-  const isHidden = attributesIn(xml, 'p:sld')[0]?.['show'] === '0';
+  const isHidden = attributesIn(xml, 'sld')[0]?.['show'] === '0';
   const heading = `## Slide ${number}${isHidden ? ' [a hidden slide]' : ''}`;
   return `${heading}\n\n${readFlow(xml)}${notes.join('')}`;
 }

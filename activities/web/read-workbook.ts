@@ -2,6 +2,7 @@
 import { builtInFormat, type CellFormat, formattedNumber } from './cell-format.ts';
 import { type Parts, partOf, relationsOf } from './office-parts.ts';
 import { type Attributes, attributesIn, readXml, tableRow } from './read-xml.ts';
+import { sheetNotes } from './sheet-notes.ts';
 
 /** Cells of a row that are shown. */
 const MAX_COLUMNS = 200;
@@ -26,10 +27,12 @@ export function readWorkbook(parts: Parts): string {
   };
   return attributesIn(workbook, 'sheet')
     .map((sheet) => {
-      const part = parts.get(targets.get(sheet['r:id'] ?? '') ?? '');
+      const path = targets.get(sheet['r:id'] ?? '') ?? '';
+      const part = parts.get(path);
       const isHidden = (sheet['state'] ?? 'visible') !== 'visible';
       const heading = `## ${sheet['name']}${isHidden ? ' [a hidden sheet]' : ''}`;
-      return `${heading}\n\n${part === undefined ? '' : readSheet(part, book)}`;
+      if (part === undefined) return `${heading}\n\n`;
+      return [`${heading}\n\n${readSheet(part, book)}`, ...sheetNotes(parts, path)].join('\n');
     })
     .join('\n\n');
 }
@@ -38,20 +41,24 @@ export function readWorkbook(parts: Parts): string {
 function sharedStrings(xml: string): readonly string[] {
   const strings: string[] = [];
   let [isRead, spoken] = [false, 0];
-  readXml(xml, {
-    open(name) {
-      if (name === 'si') strings.push('');
-      if (name === 'rPh') spoken += 1;
-      isRead = name === 't' && spoken === 0;
+  readXml(
+    xml,
+    {
+      open(name) {
+        if (name === 'si') strings.push('');
+        if (name === 'rPh') spoken += 1;
+        isRead = name === 't' && spoken === 0;
+      },
+      text(text) {
+        if (isRead) strings.push((strings.pop() ?? '') + text);
+      },
+      close(name) {
+        if (name === 'rPh') spoken -= 1;
+        isRead = false;
+      },
     },
-    text(text) {
-      if (isRead) strings.push((strings.pop() ?? '') + text);
-    },
-    close(name) {
-      if (name === 'rPh') spoken -= 1;
-      isRead = false;
-    },
-  });
+    'dropped',
+  );
   return strings;
 }
 
@@ -59,17 +66,21 @@ function cellFormats(xml: string): readonly CellFormat[] {
   const own = new Map<number, CellFormat>();
   const formats: CellFormat[] = [];
   let isOfCells = false;
-  readXml(xml, {
-    open(name, { numFmtId, formatCode }) {
-      if (name === 'numFmt') own.set(Number(numFmtId), formatCode ?? '');
-      if (name === 'cellXfs') isOfCells = true;
-      const id = Number(numFmtId ?? 0);
-      if (name === 'xf' && isOfCells) formats.push(own.get(id) ?? builtInFormat(id));
+  readXml(
+    xml,
+    {
+      open(name, { numFmtId, formatCode }) {
+        if (name === 'numFmt') own.set(Number(numFmtId), formatCode ?? '');
+        if (name === 'cellXfs') isOfCells = true;
+        const id = Number(numFmtId ?? 0);
+        if (name === 'xf' && isOfCells) formats.push(own.get(id) ?? builtInFormat(id));
+      },
+      close(name) {
+        if (name === 'cellXfs') isOfCells = false;
+      },
     },
-    close(name) {
-      if (name === 'cellXfs') isOfCells = false;
-    },
-  });
+    'dropped',
+  );
   return formats;
 }
 
@@ -79,39 +90,85 @@ interface Cell {
   formula: string | undefined;
 }
 
-function readSheet(xml: string, book: Book): string {
-  const lines: string[] = [];
-  const merged: string[] = [];
-  let row: string[] = [];
-  let cell: Cell = { attributes: {}, value: '', formula: undefined };
-  let reading: string | undefined;
-  readXml(xml, {
-    open(name, attributes) {
-      if (name === 'row') row = [];
-      if (name === 'c') cell = { attributes, value: '', formula: undefined };
-      if (name === 'f') cell.formula = '';
-      if (name === 'mergeCell' && attributes['ref']) merged.push(attributes['ref']);
-      reading = name;
-    },
-    text(text) {
-      if (reading === 'v' || reading === 't') cell.value += text;
-      if (reading === 'f') cell.formula = (cell.formula ?? '') + text;
-    },
-    close(name) {
-      reading = undefined;
-      if (name === 'c') put(row, cell, book);
-      if (name === 'row' && row.length > 0) lines.push(tableRow(row, lines.length === 0));
-    },
-  });
-  if (merged.length === 0) return lines.join('');
-  const more = merged.length > MAX_MERGED ? ', …' : '';
-  return `${lines.join('')}\n[one cell each: ${merged.slice(0, MAX_MERGED).join(', ')}${more}]`;
+interface Sheet {
+  readonly lines: string[];
+  readonly merged: string[];
+  /** Numbers from 1. */
+  readonly hiddenRows: number[];
+  /** Counted from 0. */
+  readonly hiddenColumns: Set<number>;
 }
 
-function put(row: string[], cell: Cell, book: Book): void {
-  const place = cell.attributes['r'];
-  const column = place ? columnOf(place) : row.length;
-  const text = shownCell(cell, book);
+function readSheet(xml: string, book: Book): string {
+  const sheet: Sheet = { lines: [], merged: [], hiddenRows: [], hiddenColumns: new Set() };
+  const { lines, hiddenRows, hiddenColumns } = sheet;
+  let row: string[] = [];
+  let rows = 0;
+  let column = -1;
+  let cell: Cell = { attributes: {}, value: '', formula: undefined };
+  let reading: string | undefined;
+  readXml(
+    xml,
+    {
+      open(name, attributes) {
+        if (name === 'col' && isOn(attributes['hidden'])) hideColumns(hiddenColumns, attributes);
+        if (name === 'row') {
+          row = [];
+          column = -1;
+          rows = Number(attributes['r'] ?? rows + 1);
+          if (isOn(attributes['hidden'])) hiddenRows.push(rows);
+        }
+        if (name === 'c') cell = { attributes, value: '', formula: undefined };
+        if (name === 'f') cell.formula = '';
+        if (name === 'mergeCell' && attributes['ref']) sheet.merged.push(attributes['ref']);
+        reading = name;
+      },
+      text(text) {
+        if (reading === 'v' || reading === 't') cell.value += text;
+        if (reading === 'f') cell.formula = (cell.formula ?? '') + text;
+      },
+      close(name) {
+        reading = undefined;
+        if (name === 'c') {
+          // A cell that does not say where it is comes after the one before, empty or not.
+          column = cell.attributes['r'] ? columnOf(cell.attributes['r']) : column + 1;
+          if (!hiddenColumns.has(column)) put(row, column, shownCell(cell, book));
+        }
+        if (name === 'row' && row.length > 0 && hiddenRows.at(-1) !== rows)
+          lines.push(tableRow(row, lines.length === 0));
+      },
+    },
+    'dropped',
+  );
+  const notes = [mergedWords(sheet.merged), hiddenWords(sheet)].filter((words) => words !== '');
+  return notes.length === 0 ? lines.join('') : `${lines.join('')}\n${notes.join('\n')}`;
+}
+
+function isOn(value: string | undefined): boolean {
+  return value === '1' || value === 'true';
+}
+
+function hideColumns(hidden: Set<number>, { min, max }: Attributes): void {
+  for (let column = Number(min); column <= Math.min(Number(max), MAX_COLUMNS); column += 1)
+    hidden.add(column - 1);
+}
+
+function mergedWords(merged: readonly string[]): string {
+  if (merged.length === 0) return '';
+  const more = merged.length > MAX_MERGED ? ', …' : '';
+  return `[one cell each: ${merged.slice(0, MAX_MERGED).join(', ')}${more}]`;
+}
+
+/** What its reader does not see is left out, and said. */
+function hiddenWords({ hiddenRows, hiddenColumns }: Sheet): string {
+  const counts = [
+    ...(hiddenRows.length > 0 ? [`hidden rows: ${hiddenRows.length}`] : []),
+    ...(hiddenColumns.size > 0 ? [`hidden columns: ${hiddenColumns.size}`] : []),
+  ];
+  return counts.length === 0 ? '' : `[left out: ${counts.join(', ')}]`;
+}
+
+function put(row: string[], column: number, text: string): void {
   if (text === '' || column >= MAX_COLUMNS) return;
   while (row.length < column) row.push('');
   row[column] = text;

@@ -13,14 +13,20 @@ const MAX_DEPTH = 300;
 /** Characters of text that come of one part. */
 const MAX_TEXT = 10_000_000;
 
-export function readXml(xml: string, { open, text, close }: XmlHandler): void {
+/** `prefixes`: whether names keep theirs, which in some kinds of file differ by who has written it. */
+export function readXml(
+  xml: string,
+  { open, text, close }: XmlHandler,
+  prefixes: 'kept' | 'dropped' = 'kept',
+): void {
   let [depth, characters] = [0, 0];
+  const nameOf = (name: string): string => (prefixes === 'kept' ? name : name.slice(name.indexOf(':') + 1));
   const parser = new Parser(
     {
       onopentag(name, attributes) {
         depth += 1;
         if (depth > MAX_DEPTH) throw new Error('it is nested too deep');
-        open(name, attributes);
+        open(nameOf(name), attributes);
       },
       ontext(data) {
         characters += data.length;
@@ -29,7 +35,7 @@ export function readXml(xml: string, { open, text, close }: XmlHandler): void {
       },
       onclosetag(name) {
         depth -= 1;
-        close?.(name);
+        close?.(nameOf(name));
       },
     },
     { xmlMode: true, decodeEntities: true },
@@ -37,10 +43,10 @@ export function readXml(xml: string, { open, text, close }: XmlHandler): void {
   parser.end(xml);
 }
 
-/** Of each element of the name. */
+/** Of each element of the name, whatever its prefix. */
 export function attributesIn(xml: string, wanted: string): readonly Attributes[] {
   const found: Attributes[] = [];
-  readXml(xml, { open: (name, attributes) => void (name === wanted && found.push(attributes)) });
+  readXml(xml, { open: (name, attributes) => void (name === wanted && found.push(attributes)) }, 'dropped');
   return found;
 }
 

@@ -83,6 +83,61 @@ describe('TL documents read on this machine', () => {
     assert.match(await read(workbookOf(early, [])), /\| 1900-01-01 \| 1900-03-01 \| -1 \|/);
   });
 
+  test('XLSX: each number as its format shows it', async () => {
+    // As SpreadsheetML's own examples and programs of accounts have them (ECMA-376 part 1, 18.8.30).
+    const cases: readonly (readonly [pattern: string, value: number, shown: string])[] = [
+      ['0.00E+00', 12_345, '1.23E+04'],
+      ['# ?/?', 2.5, '2 1/2'],
+      ['0.0,,&quot;M&quot;', 12_345_678, '12.3M'],
+      ['[&gt;100]&quot;big&quot;;&quot;small&quot;', 50, 'small'],
+      ['#,##0.00_);[Red](#,##0.00)', -1_234.5, '(1,234.50)'],
+      ['00000', 42, '00042'],
+      ['(000) 000-0000', 5_551_234_567, '(555) 123-4567'],
+      ['0.00;;', -3, ''],
+      [';;;', 3, ''],
+      ['0.0%', -0.123, '-12.3%'],
+      ['mmm yyyy', 45_000, '2023-03-15'],
+      ['not[a format', 3, '3'],
+      ['General', 123_456_789_012, '123456789012'],
+    ];
+    const cells = cases.map(([, value], index) => `<c s="${index + 4}"><v>${value}</v></c>`).join('');
+    const patterns = cases.map(([pattern]) => pattern);
+    const [line = ''] = (await read(workbookOf(`<row>${cells}<c><v>7</v></c></row>`, patterns)))
+      .split('\n')
+      .slice(2);
+    const shown = line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim());
+    assert.deepEqual(shown, [...cases.map(([, , text]) => text), '7']);
+  });
+
+  test('XLSX: hidden rows and columns are left out and said, comments and charts stand below', async () => {
+    const relation = (...targets: readonly string[]): string =>
+      `<Relationships>${targets.map((target, index) => `<Relationship Id="r${index}" Target="${target}"/>`).join('')}</Relationships>`;
+    const cell = (text: string): string => `<x:c t="inlineStr"><x:is><x:t>${text}</x:t></x:is></x:c>`;
+    const rows = ['seen one', 'hidden two', 'seen three'].map(
+      (text, index) =>
+        `<x:row r="${index + 1}"${index === 1 ? ' hidden="1"' : ''}>${cell(text)}${cell('hidden B')}${cell('C')}</x:row>`,
+    );
+    const bytes = zipOf({
+      'xl/workbook.xml': '<x:workbook><x:sheets><x:sheet name="Sums" r:id="r0"/></x:sheets></x:workbook>',
+      'xl/_rels/workbook.xml.rels': relation('worksheets/sheet1.xml'),
+      'xl/worksheets/sheet1.xml': `<x:worksheet><x:cols><x:col min="2" max="2" hidden="true"/></x:cols><x:sheetData>${rows.join('')}</x:sheetData></x:worksheet>`,
+      'xl/worksheets/_rels/sheet1.xml.rels': relation('../comments1.xml', '../drawings/drawing1.xml'),
+      'xl/comments1.xml':
+        '<comments><authors><author>Ann</author></authors><commentList><comment ref="A1" authorId="0"><text><r><t>Ask </t></r><r><t>Ben.</t></r></text></comment></commentList></comments>',
+      'xl/drawings/drawing1.xml': '<xdr:wsDr/>',
+      'xl/drawings/_rels/drawing1.xml.rels': relation('../charts/chart1.xml'),
+      'xl/charts/chart1.xml':
+        '<c:chartSpace><c:title><a:t>Otters </a:t><a:t>a year</a:t></c:title><c:title><a:t>Year</a:t></c:title></c:chartSpace>',
+    });
+    const text = await read(bytes);
+    assert.doesNotMatch(text, /hidden two|hidden B/);
+    assert.match(text, /\| seen one \|  \| C \|\n\| --- \| --- \| --- \|\n\| seen three \|/);
+    assert.match(
+      text,
+      /\[left out: hidden rows: 1, hidden columns: 1\]\n\[comment on A1, Ann: Ask Ben\.\]\n\[a chart: Otters a year\]$/,
+    );
+  });
+
   test('PPTX: slides in the order in which they are shown, with the notes of who speaks', async () => {
     assert.equal(
       await read(PPTX),
