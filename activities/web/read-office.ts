@@ -4,6 +4,8 @@
  */
 import { type Parts, partOf, relationsOf, resolvedPath, unpack } from './office-parts.ts';
 import { readHtml } from './read-html.ts';
+import { readChart } from './read-chart.ts';
+import { readWord } from './read-word.ts';
 import { readWorkbook } from './read-workbook.ts';
 import { attributesIn, readFlow } from './read-xml.ts';
 
@@ -14,14 +16,6 @@ export async function readOffice(bytes: Uint8Array): Promise<string> {
   if (parts.has('ppt/presentation.xml')) return readSlides(parts);
   if (parts.has('META-INF/container.xml') && !parts.has('content.xml')) return readBook(parts);
   return readFlow(partOf(parts, 'content.xml'));
-}
-
-function readWord(parts: Parts): string {
-  const notes = ['word/footnotes.xml', 'word/endnotes.xml'].flatMap((path) => parts.get(path) ?? []);
-  const document = partOf(parts, 'word/document.xml');
-  const changes = document.match(/<w:(?:ins|del|moveFrom|moveTo)[ >]/g)?.length ?? 0;
-  const said = changes === 0 ? '' : `[${changes} tracked changes: as if all were accepted]`;
-  return [...[document, ...notes].map(readFlow), said].filter((text) => text !== '').join('\n\n');
 }
 
 function readSlides(parts: Parts): string {
@@ -35,15 +29,27 @@ function readSlides(parts: Parts): string {
 function readSlide(parts: Parts, path: string, number: number): string {
   const xml = partOf(parts, path);
   const [folder, name] = [path.slice(0, path.lastIndexOf('/') + 1), path.slice(path.lastIndexOf('/') + 1)];
-  const related = parts.has(`${folder}_rels/${name}.rels`) ? relationsOf(parts, folder, name).values() : [];
-  const notes = [...related]
+  const related = parts.has(`${folder}_rels/${name}.rels`)
+    ? [...relationsOf(parts, folder, name).values()]
+    : [];
+  const textOf = (target: string): string => parts.get(target) ?? '';
+  const charts = related
+    .filter((target) => /\/charts\/chart[^/]*\.xml$/.test(target))
+    .map((target) => `\n\n[a chart: ${readChart(textOf(target))}]`);
+  // The words of a drawing that is made of a list (SmartArt).
+  const drawings = related
+    .filter((target) => target.includes('diagrams/data'))
+    .map((target) => readFlow(textOf(target)))
+    .filter((text) => text !== '')
+    .map((text) => `\n\n${text}`);
+  const notes = related
     .filter((target) => target.includes('notesSlides/'))
-    .map((target) => readFlow(parts.get(target) ?? ''))
+    .map((target) => readFlow(textOf(target)))
     .filter((text) => text !== '')
     .map((text) => `\n\n[notes of the speaker]\n${text}`);
   const isHidden = attributesIn(xml, 'sld')[0]?.['show'] === '0';
   const heading = `## Slide ${number}${isHidden ? ' [a hidden slide]' : ''}`;
-  return `${heading}\n\n${readFlow(xml)}${notes.join('')}`;
+  return [`${heading}\n\n${readFlow(xml)}`, ...charts, ...drawings, ...notes].join('');
 }
 
 async function readBook(parts: Parts): Promise<string> {

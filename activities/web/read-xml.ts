@@ -1,5 +1,6 @@
 /** XML of office files, read in one pass: no tree is built, and no entity of its own is followed. Runs in a thread of its own (page-thread.ts). */
 import { Parser } from 'htmlparser2';
+import { createRunSight } from './run-sight.ts';
 
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
@@ -64,56 +65,58 @@ const TAB = /^(?:w:tab|text:tab)$/;
 const TABLE = /^(?:[wa]:tbl|table:table)$/;
 const ROW = /^(?:[wa]:tr|table:table-row)$/;
 const CELL = /^(?:[wa]:tc|table:(?:covered-)?table-cell)$/;
-const RUN = /^w:r$/;
 /** What is deleted, or said of the text and not in it. */
 const SKIPPED =
   /^(?:w:del|w:moveFrom|w:tabs|w:instrText|mc:Fallback|text:tracked-changes|office:annotation)$/;
 /** Empty cells that stand for many fill a row no further. */
 const MAX_REPEATED = 50;
 
+/** What a document's other parts say of its paragraphs. */
+export interface FlowMarks {
+  /** Before an item of a list; empty for a paragraph that is none. */
+  item(paragraph: ListItem): string;
+  /** Where a link leads. */
+  link(id: string): string | undefined;
+}
+
+export interface ListItem {
+  list?: string | undefined;
+  level?: number | undefined;
+  /** Has its own list, where that is not said. */
+  style?: string | undefined;
+}
+
 /** A document's paragraphs and tables in their order. */
-export function readFlow(xml: string): string {
+export function readFlow(xml: string, marks?: FlowMarks): string {
   /** What is being written: the document, and the cells of tables in it. */
   const texts = [''];
   const rows: string[][] = [];
   const tables: { isBegun: boolean }[] = [];
   const repeats: number[] = [];
   let [shown, skipped] = [0, 0];
-  // A run of text may be hidden, which is said before its text.
-  let isHidden = false;
+  const sight = createRunSight();
+  const paragraphs = createParagraphs(marks);
   const write = (text: string): void => void texts.push((texts.pop() ?? '') + text);
   readXml(xml, {
     open(name, attributes) {
       if (skipped > 0 || isSkipped(name, attributes)) return void (skipped += 1);
-      if (RUN.test(name)) isHidden = false;
-      if (name === 'w:vanish') isHidden = attributes['w:val'] !== '0' && attributes['w:val'] !== 'false';
+      sight.open(name, attributes);
+      paragraphs.open(name, attributes);
       if (name === 'w:gridSpan') repeats.push((repeats.pop() ?? 1) * (Number(attributes['w:val']) || 1));
       if (TEXT.test(name)) shown += 1;
-      if (TABLE.test(name)) {
-        if (attributes['table:name']) write(`\n## ${attributes['table:name']}\n\n`);
-        tables.push({ isBegun: false });
-      } else if (ROW.test(name)) rows.push([]);
-      else if (CELL.test(name)) {
-        texts.push('');
-        repeats.push(Number(attributes['table:number-columns-repeated']) || 1);
-      } else write(markOf(name, attributes));
+      openPlace(name, attributes);
     },
     text(text) {
-      if (shown > 0 && skipped === 0 && !isHidden) write(text);
+      if (shown > 0 && skipped === 0 && !sight.isHidden()) write(text);
     },
     close(name) {
       if (skipped > 0) return void (skipped -= 1);
       if (TEXT.test(name)) shown -= 1;
-      if (RUN.test(name)) isHidden = false;
+      sight.close(name);
+      write(paragraphs.close(name));
       if (PARAGRAPH.test(name)) write('\n');
       if (name === 'text:note-body') texts.push(`${(texts.pop() ?? '').trimEnd()}]`);
-      if (CELL.test(name) && texts.length > 1) {
-        const text = texts.pop() ?? '';
-        const times = Math.min(repeats.pop() ?? 1, MAX_REPEATED);
-        // Columns that one cell goes over have its text once.
-        const isOne = name === 'w:tc';
-        rows.at(-1)?.push(text, ...Array.from({ length: times - 1 }, () => (isOne ? '' : text)));
-      }
+      if (CELL.test(name) && texts.length > 1) endCell(name);
       if (ROW.test(name)) endRow();
       if (TABLE.test(name)) tables.pop();
     },
@@ -123,6 +126,25 @@ export function readFlow(xml: string): string {
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 
+  function openPlace(name: string, attributes: Attributes): void {
+    if (TABLE.test(name)) {
+      if (attributes['table:name']) write(`\n## ${attributes['table:name']}\n\n`);
+      tables.push({ isBegun: false });
+    } else if (ROW.test(name)) rows.push([]);
+    else if (CELL.test(name)) {
+      texts.push('');
+      repeats.push(Number(attributes['table:number-columns-repeated']) || 1);
+    } else write(markOf(name, attributes));
+  }
+
+  function endCell(name: string): void {
+    const text = texts.pop() ?? '';
+    const times = Math.min(repeats.pop() ?? 1, MAX_REPEATED);
+    // Columns that one cell goes over have its text once.
+    const isOne = name === 'w:tc';
+    rows.at(-1)?.push(text, ...Array.from({ length: times - 1 }, () => (isOne ? '' : text)));
+  }
+
   function endRow(): void {
     const row = rows.pop() ?? [];
     const last = row.findLastIndex((cell) => cell.trim() !== '');
@@ -131,6 +153,27 @@ export function readFlow(xml: string): string {
     write(tableRow(row.slice(0, last + 1), table?.isBegun === false));
     if (table) table.isBegun = true;
   }
+}
+
+/** Follows the elements as they come; `close` gives what stands where one ends. */
+function createParagraphs(marks: FlowMarks | undefined) {
+  let item: ListItem = {};
+  const links: (string | undefined)[] = [];
+  return {
+    open(name: string, attributes: Attributes): void {
+      const value = attributes['w:val'];
+      if (name === 'w:p') item = {};
+      if (name === 'w:pStyle') item.style = value;
+      if (name === 'w:numId') item.list = value;
+      if (name === 'w:ilvl') item.level = Number(value) || 0;
+      if (name === 'w:hyperlink') links.push(marks?.link(attributes['r:id'] ?? ''));
+    },
+    close(name: string): string {
+      if (name === 'w:pPr') return marks?.item(item) ?? '';
+      const address = name === 'w:hyperlink' ? links.pop() : undefined;
+      return address === undefined ? '' : ` (${address})`;
+    },
+  };
 }
 
 /** What is said elsewhere, or nowhere; the number of a slide is no text of its. */

@@ -1,5 +1,6 @@
-/** What stands beside the cells of a workbook's sheet: comments, and the titles of charts. Runs in a thread of its own (page-thread.ts). */
+/** What stands beside the cells of a workbook's sheet: comments and charts. Runs in a thread of its own (page-thread.ts). */
 import { type Parts, relationsOf } from './office-parts.ts';
+import { readChart } from './read-chart.ts';
 import { readXml } from './read-xml.ts';
 
 const MAX_NOTES = 100;
@@ -10,7 +11,7 @@ export function sheetNotes(parts: Parts, path: string): readonly string[] {
     if (/comments?\d*\.xml$/i.test(near)) return comments(parts.get(near) ?? '');
     if (!/drawing\d*\.xml$/i.test(near)) return [];
     const charts = related(parts, near).filter((one) => /chart\d*\.xml$/i.test(one));
-    return charts.map((chart) => `[a chart: ${chartTitle(parts.get(chart) ?? '') || 'without a title'}]`);
+    return charts.map((chart) => `[a chart: ${readChart(parts.get(chart) ?? '')}]`);
   });
   return notes.length > MAX_NOTES
     ? [...notes.slice(0, MAX_NOTES), `[and ${notes.length - MAX_NOTES} more notes]`]
@@ -57,33 +58,6 @@ function comments(xml: string): readonly string[] {
     const author = by === undefined ? '' : (authors[by] ?? '');
     return `[comment on ${place}${author === '' ? '' : `, ${oneLine(author)}`}: ${oneLine(text)}]`;
   });
-}
-
-function chartTitle(xml: string): string {
-  let [title, depth, isText] = ['', 0, false];
-  let isOver = false;
-  readXml(
-    xml,
-    {
-      open(name) {
-        if (name === 'title' && !isOver) depth += 1;
-        isText = name === 't';
-      },
-      text(text) {
-        if (isText && depth > 0) title += text;
-      },
-      close(name) {
-        if (name === 'title' && depth > 0) {
-          depth -= 1;
-          // Its axes have titles too.
-          isOver = true;
-        }
-        isText = false;
-      },
-    },
-    'dropped',
-  );
-  return oneLine(title);
 }
 
 function oneLine(text: string): string {

@@ -160,6 +160,79 @@ describe('TL documents read on this machine', () => {
     );
   });
 
+  test('DOCX: lists as they count, where links lead, comments, what stands round the pages, and no white or tiny text', async () => {
+    const p = (text: string, more = '', run = ''): string =>
+      `<w:p><w:pPr>${more}</w:pPr><w:r><w:rPr>${run}</w:rPr><w:t>${text}</w:t></w:r></w:p>`;
+    const item = (list: string, level: number): string =>
+      `<w:numPr><w:ilvl w:val="${level}"/><w:numId w:val="${list}"/></w:numPr>`;
+    const white = '<w:color w:val="FFFFFF"/>';
+    const dark = '<w:shd w:val="clear" w:fill="1F3864"/>';
+    const level = (number: number, kind: string): string =>
+      `<w:lvl w:ilvl="${number}"><w:numFmt w:val="${kind}"/></w:lvl>`;
+    const body = [
+      p('One', item('1', 0)),
+      p('Under', item('1', 1)),
+      p('Two', item('1', 0)),
+      p('Dot', '<w:pStyle w:val="Dots"/>'),
+      p('No dot', `<w:pStyle w:val="Dots"/>${item('0', 0)}`),
+      `<w:p><w:hyperlink r:id="r7"><w:r><w:t>here</w:t></w:r></w:hyperlink><w:hyperlink r:id="r8"><w:r><w:t> or there</w:t></w:r></w:hyperlink></w:p>`,
+      p('white on white', '', white),
+      p('tiny', '', '<w:sz w:val="2"/>'),
+      p('White on dark', dark, white),
+      `<w:tbl><w:tr><w:tc><w:tcPr>${dark}</w:tcPr>${p('Head', '', white)}</w:tc><w:tc>${p('lost', '', white)}</w:tc></w:tr></w:tbl>`,
+    ];
+    const text = await read(
+      zipOf({
+        'word/document.xml': `<w:document><w:body>${body.join('')}</w:body></w:document>`,
+        'word/_rels/document.xml.rels':
+          '<Relationships><Relationship Id="r7" Target="https://otters.test/a" TargetMode="External"/><Relationship Id="r8" Target="javascript:1" TargetMode="External"/></Relationships>',
+        'word/numbering.xml': `<w:numbering><w:abstractNum w:abstractNumId="5">${level(0, 'decimal')}${level(1, 'bullet')}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="5"/></w:num></w:numbering>`,
+        'word/styles.xml':
+          '<w:styles><w:style w:styleId="Dots"><w:numPr><w:numId w:val="2"/></w:numPr></w:style></w:styles>',
+        'word/header1.xml': `<w:hdr>${p('Otters Ltd')}</w:hdr>`,
+        'word/header2.xml': `<w:hdr>${p('Otters Ltd')}</w:hdr>`,
+        'word/comments.xml': `<w:comments><w:comment w:id="0" w:author="Ann">${p('Is this')}${p('so?')}</w:comment></w:comments>`,
+      }),
+    );
+    assert.equal(
+      text,
+      `1. One
+  - Under
+2. Two
+- Dot
+No dot
+here (https://otters.test/a) or there
+
+White on dark
+| Head |
+| --- |
+
+[header of pages: Otters Ltd]
+
+[comment, Ann: Is this so?]`,
+    );
+  });
+
+  test('PPTX: charts with their values, and the words of drawings made of a list', async () => {
+    const relation = (...targets: readonly string[]): string =>
+      `<Relationships>${targets.map((target, index) => `<Relationship Id="r${index}" Target="${target}"/>`).join('')}</Relationships>`;
+    const values = (name: string, ...all: readonly string[]): string =>
+      `<c:${name}><c:cache>${all.map((value) => `<c:pt><c:v>${value}</c:v></c:pt>`).join('')}</c:cache></c:${name}>`;
+    const text = await read(
+      zipOf({
+        'ppt/presentation.xml':
+          '<p:presentation><p:sldIdLst><p:sldId r:id="r0"/></p:sldIdLst></p:presentation>',
+        'ppt/_rels/presentation.xml.rels': relation('slides/slide1.xml'),
+        'ppt/slides/slide1.xml': '<p:sld><a:p><a:r><a:t>Otters</a:t></a:r></a:p></p:sld>',
+        'ppt/slides/_rels/slide1.xml.rels': relation('../charts/chart1.xml', '../diagrams/data1.xml'),
+        'ppt/charts/chart1.xml': `<c:chartSpace><c:title><a:t>Sales</a:t></c:title><c:ser>${values('tx', 'Kelp')}${values('cat', 'East', 'West')}${values('val', '1.5', '2.5')}</c:ser></c:chartSpace>`,
+        'ppt/diagrams/data1.xml':
+          '<dgm:dataModel><a:p><a:r><a:t>First step</a:t></a:r></a:p></dgm:dataModel>',
+      }),
+    );
+    assert.equal(text, '## Slide 1\n\nOtters\n\n[a chart: Sales; Kelp: East 1.5, West 2.5]\n\nFirst step');
+  });
+
   test('ODT: notes in their place, and merged cells in their columns', async () => {
     const note =
       '<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>For minutes.</text:p></text:note-body></text:note>';

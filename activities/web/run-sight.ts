@@ -1,0 +1,53 @@
+/** Which runs of a word processor's text nobody sees (WordprocessingML): hidden ones, tiny ones, and white ones on white. */
+import type { Attributes } from './read-xml.ts';
+
+/** Follows the elements as they come: what a run looks like is said before its text. */
+export interface RunSight {
+  open(name: string, attributes: Attributes): void;
+  close(name: string): void;
+  /** Of the text that comes now. */
+  isHidden(): boolean;
+}
+
+/** Half points of letters that nobody reads. */
+const TINY = 4;
+/** Styles of tables that shade no cell. */
+const PLAIN_TABLE = /^(?:TableGrid|TableNormal|Tabellenraster|Table Grid)$/i;
+
+export function createRunSight(): RunSight {
+  let [isVanished, isTiny, isWhite] = [false, false, false];
+  /** What is not white behind the text: the page, the tables and cells that it stands in, the paragraph, the run. */
+  const shades = [false];
+
+  return {
+    open(name, attributes) {
+      if (NESTED.test(name)) shades.push(false);
+      if (name === 'w:r') [isVanished, isTiny, isWhite] = [false, false, false];
+      const value = attributes['w:val'] ?? '';
+      if (name === 'w:vanish') isVanished = value !== '0' && value !== 'false';
+      if (name === 'w:sz') isTiny = Number(value) <= TINY;
+      if (name === 'w:color') isWhite = WHITE.test(value);
+      if (isShading(name, attributes)) shades[shades.length - 1] = true;
+    },
+    close(name) {
+      if (NESTED.test(name) && shades.length > 1) shades.pop();
+      if (name === 'w:r') [isVanished, isTiny, isWhite] = [false, false, false];
+    },
+    isHidden: () => isVanished || isTiny || (isWhite && !shades.includes(true)),
+  };
+}
+
+const WHITE = /^f{6}$/i;
+
+function isShading(name: string, attributes: Attributes): boolean {
+  const value = attributes['w:val'] ?? '';
+  const fill = attributes['w:fill'] ?? (name === 'w:background' ? attributes['w:color'] : undefined);
+  return (
+    (fill !== undefined && fill !== 'auto' && !WHITE.test(fill)) ||
+    attributes['w:themeFill'] !== undefined ||
+    (name === 'w:highlight' && value !== 'none') ||
+    (name === 'w:tblStyle' && !PLAIN_TABLE.test(value))
+  );
+}
+
+const NESTED = /^w:(?:tbl|tc|p|r)$/;
