@@ -1,5 +1,6 @@
 /** The wall around commands on the host: what it proves, what it never falls back to, and whom it keeps apart. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -167,7 +168,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
       `mv ${workspace}/notes .`,
       `cat ${TMPDIR}/notes`,
       `touch ${npm}/x`,
-      'echo x >/tmp/x',
+      `echo x >/tmp/${randomUUID()}`,
       'ls /tmp',
       `kill ${pid.trim()}`,
       `cat /proc/${pid.trim()}/environ`,
