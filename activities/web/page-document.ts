@@ -4,6 +4,8 @@ import { parseHTML } from 'linkedom';
 export interface PageElement {
   readonly localName: string;
   readonly parentElement: PageElement | null;
+  readonly childNodes: Iterable<PageElement>;
+  readonly nodeType: number;
   readonly attributes: Iterable<{ readonly name: string; readonly value: string }>;
   innerHTML: string;
   textContent: string;
@@ -15,11 +17,13 @@ export interface PageElement {
   querySelectorAll(selector: string): Iterable<PageElement>;
   closest(selector: string): PageElement | null;
   matches(selector: string): boolean;
-  append(text: string): void;
+  append(...nodes: readonly (PageElement | string)[]): void;
   remove(): void;
+  before(node: PageElement): void;
+  cloneNode(isDeep: boolean): PageElement;
 }
 
-interface PageRoot extends Omit<PageElement, 'append'> {
+interface PageRoot extends Omit<PageElement, 'append' | 'childNodes'> {
   readonly childNodes: Iterable<PageRoot>;
   append(...nodes: readonly PageRoot[]): void;
 }
@@ -27,6 +31,7 @@ interface PageRoot extends Omit<PageElement, 'append'> {
 export interface PageDocument extends PageElement {
   readonly body: PageElement;
   readonly documentElement: PageElement | null;
+  createElement(name: string): PageElement;
   createTreeWalker(root: PageElement, show: number): { nextNode(): PageElement | null };
 }
 

@@ -1,8 +1,9 @@
 /** HTML as Markdown or text: what people see of it, its links absolute. Runs in a thread of its own (page-thread.ts). */
 import { Defuddle } from 'defuddle/node';
-import { NodeHtmlMarkdown } from 'node-html-markdown';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { MAX_ELEMENTS, type PageDocument, type PageElement, parsePage } from './page-document.ts';
+import { pageMarkdown } from './page-markdown.ts';
+import { arrangeTables } from './page-tables.ts';
 import { removeHidden } from './remove-hidden.ts';
 
 /** `article`: the main text of the page; `simple`: all of it; both Markdown. */
@@ -12,23 +13,35 @@ export async function readHtml(how: HtmlReading, html: string, url: string): Pro
   const document = parsePage(cleanOutsideText(html).replaceAll('\u200d', JOINER), url);
   const named = document.querySelector('title')?.textContent.trim() ?? '';
   removeHidden(document);
+  arrangeTables(document);
   // An article's reader takes the first heading out where it is the page's only title.
   const title = named || (document.querySelector('h1')?.textContent ?? '');
-  if (how === 'text') return titled(title, plainText(document.body)).replaceAll(JOINER, '\u200d');
+  const text = how === 'text' ? plainText(document.body) : await markdownOf(how, document, title, url);
+  return titled(title, text).replaceAll(JOINER, '\u200d');
+}
+
+async function markdownOf(
+  how: 'article' | 'simple',
+  document: PageDocument,
+  title: string,
+  url: string,
+): Promise<string> {
   if ([...document.querySelectorAll('*')].length > MAX_ELEMENTS) throw new Error('it has too many elements');
-  captionsBeforeTables(document);
-  // The readers change what they read.
-  const body = document.body.innerHTML;
+  if (how === 'simple') return pageMarkdown(document.body);
   const seen = document.body.textContent.trim().length;
   const parts = ownParts(document.body, seen < SHORT ? ANY_PARTS : 'table,dl,pre');
-  const article = how === 'article' ? await readArticle(document, url) : '';
+  const paragraphs = ownParts(document.body, 'p', LONG);
+  // The reader of articles changes what it reads.
+  const body = document.body.cloneNode(true);
+  const article = await readArticle(document, url);
   // Without where links lead.
   const letters = lettersOf(title) + lettersOf(article.replace(/\]\([^)\s]*\)/g, ''));
   // An index or a dashboard has no article, and what the reader of articles leaves out may be what was looked for.
   const isWhole =
-    (article.length >= 500 || seen <= article.length * 2) && parts.every((part) => letters.includes(part));
-  const text = isWhole && how === 'article' ? article : NodeHtmlMarkdown.translate(body).trim();
-  return titled(title, text).replaceAll(JOINER, '\u200d');
+    (article.length >= 500 || seen <= article.length * 2) &&
+    parts.every((part) => letters.includes(part)) &&
+    paragraphs.filter((part) => !letters.includes(part)).length <= paragraphs.length * MAX_LOST;
+  return isWhole ? article : pageMarkdown(body);
 }
 
 /** Stands for the joiner of emoji, which the reader of articles would take out; nothing from outside has it (cleanOutsideText). */
@@ -38,24 +51,23 @@ const JOINER = '\ue000';
 const SHORT = 4_000;
 const ANY_PARTS = 'table,dl,pre,p,li,h1,h2,h3,h4,h5,h6,blockquote,figcaption,summary,legend,label,button';
 
-function captionsBeforeTables(document: PageDocument): void {
-  for (const caption of document.querySelectorAll('table > caption')) {
-    caption.parentElement?.insertAdjacentHTML('beforebegin', `<p>${caption.innerHTML}</p>`);
-    caption.remove();
-  }
-}
-
 /** Parts of the page itself, and letters of each by which it is known again in an article. */
 const MOST_PARTS = 200;
 const KNOWN_BY = 40;
 
-function ownParts(body: PageElement, selector: string): readonly string[] {
+function ownParts(body: PageElement, selector: string, longer = 0): readonly string[] {
   return [...body.querySelectorAll(selector)]
     .filter((part) => !part.closest('nav,header,footer,aside'))
+    .map((part) => lettersOf(part.textContent))
+    .filter((letters) => letters.length > longer)
     .slice(0, MOST_PARTS)
-    .map((part) => lettersOf(part.textContent).slice(0, KNOWN_BY))
-    .filter((letters) => letters !== '');
+    .map((letters) => letters.slice(0, KNOWN_BY));
 }
+
+/** Letters of a paragraph that says something of its own. */
+const LONG = 100;
+/** Of such paragraphs an article may leave out so many: comments, and what else is told on the page. */
+const MAX_LOST = 0.25;
 
 /** Without signs of Markdown, spaces, and lines between cells. */
 function lettersOf(text: string): string {

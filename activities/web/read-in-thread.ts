@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Reading, ThreadMessage } from './read-apart.ts';
 
 /** Of one reading: time of the processor, so that a busy machine reads the same as an idle one. */
-const LIMIT_MS = 2_000;
+const LIMIT_MS = 3_000;
 const DOCUMENT_LIMIT_MS = 6_000;
 const LOOK_MS = 100;
 /** With the loading of the thread's code, and whatever else takes time without the processor. */

@@ -4,6 +4,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import { doc, type PageCase } from './page-case.ts';
+import { TABLES } from './table-pages.ts';
 
 const shows = (name: string, part: string, has: PageCase['has'], head?: string): PageCase => ({
   name: `shown: ${name}`,
@@ -334,4 +335,4 @@ const JSONS: readonly PageCase[] = [
   json('deep lists', `${'['.repeat(3_000)}"SEEN1"${']'.repeat(3_000)}`, ['SEEN1']),
 ];
 
-export const PAGES: readonly PageCase[] = [...INVISIBLES, ...STRUCTURE, ...TYPES, ...JSONS];
+export const PAGES: readonly PageCase[] = [...INVISIBLES, ...STRUCTURE, ...TABLES, ...TYPES, ...JSONS];
