@@ -36,6 +36,8 @@ export function createCascade(document: PageDocument): Cascade {
   );
   const styles = new Map<PageElement | null, ComputedStyle>([[null, NO_STYLE]]);
 
+  const passed = new WeakMap<ComputedStyle, ComputedStyle>();
+
   function styleOf(element: PageElement | null): ComputedStyle {
     const known = styles.get(element);
     if (known || element === null) return known ?? NO_STYLE;
@@ -51,9 +53,18 @@ export function createCascade(document: PageDocument): Cascade {
       const counting = isPage
         ? declarations.filter(({ property }) => property !== 'visibility')
         : declarations;
-      styles.set(one, computeStyle(counting, around, initial));
+      styles.set(one, counting.length > 0 ? computeStyle(counting, around, initial) : passedOn(around));
     }
     return styles.get(element) ?? NO_STYLE;
+  }
+
+  /** One for all elements of which nothing is said. */
+  function passedOn(around: ComputedStyle): ComputedStyle {
+    const known = passed.get(around);
+    if (known) return known;
+    const style = computeStyle([], around, initial);
+    passed.set(around, style).set(style, style);
+    return style;
   }
 
   function declarationsFor(element: PageElement): readonly Declaration[] {
