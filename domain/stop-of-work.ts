@@ -1,6 +1,7 @@
 /** How a session is told to stop that works for somebody else: all of it, named by the message that set it to work. */
 import { turnIdOf } from './ids.ts';
-import type { AgentTurnInput, StopInput } from './turn.ts';
+import { isStop } from './submit-problem.ts';
+import { type AgentTurnInput, STOP_LEVELS, type StopInput } from './turn.ts';
 
 /** The reason of a stop by the clock. */
 export const TIME_UP = 'its time was up';
@@ -17,4 +18,11 @@ export function stopMeant({ assigned, carry }: AgentTurnInput, wanted: StopInput
   const own = (carry?.resume?.turn ?? carry?.queue[0])?.turnId;
   if (assigned === undefined || own === undefined || wanted?.turn_id !== assigned) return wanted;
   return { ...wanted, turn_id: own };
+}
+
+/** Why a stop has changed nothing. */
+export function stopProblem(wanted: unknown): string {
+  return isStop(wanted)
+    ? 'no turn with this turn_id runs or waits in this run'
+    : `a stop has a turn_id and a level, one of ${STOP_LEVELS.join(', ')}`;
 }

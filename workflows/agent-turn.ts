@@ -11,7 +11,6 @@ import {
   defineSignal,
   defineUpdate,
   isCancellation,
-  log,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -29,7 +28,7 @@ import {
   type TurnState,
 } from '#domain/turn.ts';
 import { sessionStartProblem } from '#domain/start-problem.ts';
-import { stopMeant } from '#domain/stop-of-work.ts';
+import { stopMeant, stopProblem } from '#domain/stop-of-work.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate.ts';
@@ -183,7 +182,7 @@ function handleMessages(run: SessionRun): void {
   setHandler(stopSignal, (payload) => {
     const wanted = stopMeant(input, payload);
     if (!act(() => inbox.stop(wanted)) && !idleStop.take(wanted))
-      log.info('stop hits no turn', { turn_id: wanted?.turn_id });
+      refusals.note(AGENT_TURN.signals.stop, payload, stopProblem(wanted));
   });
   setHandler(stateQuery, () => ({ ...view.state(inbox), ...refusals.shown() }));
 }

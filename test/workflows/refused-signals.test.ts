@@ -34,6 +34,23 @@ describe('signals that are refused', () => {
     assert.match(last?.problem ?? '', /\bid\b/);
   });
 
+  it('a stop of a turn that is not there, or that is none', async () => {
+    const { turn_id } = await live.say('unstopped', 'hold {"note":"unstopped"}\nthen\nDone.');
+    await live.probes.untilHeld('unstopped');
+    const handle = live.client.workflow.getHandle(workflowIdOf(live, 'unstopped'));
+    await handle.signal('stop', { turn_id, level: 'later', by: 'bob' });
+    const wrong = await stateOf(handle.workflowId);
+    assert.deepEqual([wrong.refused, wrong.last_refused?.what, wrong.last_refused?.by], [1, 'stop', 'bob']);
+    assert.match(wrong.last_refused?.problem ?? '', /level/);
+    await handle.signal('stop', { turn_id: 'turn_another', level: 'now', by: 'ann' });
+    live.probes.release('unstopped');
+    await live.ended(turn_id);
+    await handle.result();
+    const { status, refused, last_refused: last } = await stateOf(handle.workflowId);
+    assert.deepEqual([status, refused, last?.what, last?.by], ['completed', 2, 'stop', 'ann']);
+    assert.match(last?.problem ?? '', /turn_id/);
+  });
+
   it('a steering of a subagent', async () => {
     const { stopped } = await twoSubagents(live, 'refusing');
     const workflowId = `subagent/${stopped}`;

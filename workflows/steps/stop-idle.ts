@@ -28,7 +28,7 @@ export function createIdleStop(input: AgentTurnInput, isIdle: () => boolean): Id
       if (last !== undefined && payload.turn_id !== last) return false;
       isAsked = true;
       if (payload.level === 'all') wanted = payload;
-      return payload.level === 'all';
+      return true;
     },
     turnEnded(turnId) {
       last = turnId;
