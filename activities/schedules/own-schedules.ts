@@ -30,24 +30,27 @@ export type ShownSchedule = Pick<ScheduleRow, 'id' | 'name' | 'timing' | 'messag
   readonly next_runs: readonly string[];
 };
 
-/** Throws Failures whose words are for the model. */
+/** A schedule is meant by its id, or else by its name among those of the agent and its user. Throws Failures whose words are for the model. */
 export interface OwnSchedules {
   add(call: Caller, job: Omit<NewSchedule, 'agent' | 'user'>): Promise<ShownSchedule>;
-  change(call: Caller, id: string, change: ScheduleChange): Promise<ShownSchedule>;
-  remove(call: Caller, id: string): Promise<void>;
+  change(call: Caller, named: string, change: ScheduleChange): Promise<ShownSchedule>;
+  remove(call: Caller, named: string): Promise<void>;
   list(call: Caller): Promise<readonly ShownSchedule[]>;
-  runNow(call: Caller, id: string): Promise<void>;
-  runs(call: Caller, id: string): Promise<readonly ListedRun[]>;
+  find(call: Caller, named: string): Promise<ShownSchedule>;
+  runNow(call: Caller, named: string): Promise<void>;
+  runs(call: Caller, named: string): Promise<readonly ListedRun[]>;
 }
 
 /** Of one answer. */
 const MOST = { schedules: 50, runs: 20 } as const;
 
 export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedules {
-  async function own({ tenant, agent, user }: Caller, id: string): Promise<ScheduleRow> {
-    const row = await findSchedule(pool, tenant, id, { agent, user });
+  async function own({ tenant, agent, user }: Caller, named: string): Promise<ScheduleRow> {
+    const row =
+      (await findSchedule(pool, tenant, named, { agent, user })) ??
+      (await listSchedules(pool, tenant, { agent, user, name: named }, 1, undefined))[0];
     if (row) return row;
-    throw new Failure('NotFound', `there is no schedule ${id} of yours; list names those there are`);
+    throw new Failure('NotFound', `there is no schedule ${named} of yours; list names those there are`);
   }
   return {
     async add(call, job) {
@@ -56,25 +59,25 @@ export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedul
       const maker = { tenant, user, by: `agent:${agent}`, rights, stem: call.callId };
       return shown(await schedules.add(maker, { ...job, agent }));
     },
-    async change(call, id, change) {
-      await own(call, id);
+    async change(call, named, change) {
+      const { id } = await own(call, named);
       const row = await schedules.change({ tenant: call.tenant, rights: await rightsOf(call) }, id, change);
       return row ? shown(row) : shown(await own(call, id));
     },
-    async remove(call, id) {
-      await own(call, id);
-      await schedules.remove(call.tenant, id);
+    async remove(call, named) {
+      await schedules.remove(call.tenant, (await own(call, named)).id);
     },
     async list({ tenant, agent, user, origins }) {
       const rows = await listSchedules(pool, tenant, { agent, user }, MOST.schedules, undefined);
       await origins?.readSessions(rows.flatMap(({ rights }) => rights.session ?? []));
       return rows.map(shown);
     },
-    async runNow(call, id) {
-      await schedules.runNow(await own(call, id), call.tenant, call.callId);
+    find: async (call, named) => shown(await own(call, named)),
+    async runNow(call, named) {
+      await schedules.runNow(await own(call, named), call.tenant, call.callId);
     },
-    async runs(call, id) {
-      await own(call, id);
+    async runs(call, named) {
+      const { id } = await own(call, named);
       return readRuns(call, await listRuns(pool, call.tenant, id, MOST.runs, undefined));
     },
   };

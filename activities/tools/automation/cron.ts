@@ -64,7 +64,7 @@ const input = z.object({
     .describe('runs: how the last ones went; run: begin one now'),
   includeDisabled: z.boolean().default(false).describe('list: those that are paused too'),
   job: job.optional().describe('add: the new one'),
-  jobId: textField(100, 'update, remove, run, runs: the id that add and list give').optional(),
+  jobId: textField(100, 'update, remove, run, runs: its id, or its name').optional(),
   patch: patch.optional().describe('update: what changes'),
   runMode: z
     .enum(['due', 'force'])
@@ -147,13 +147,8 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
   async run(schedules, { jobId, runMode }, call) {
     const id = idOf(jobId);
     if (runMode === 'due') {
-      const [found] = (await schedules.list(call)).filter((row) => row.id === id);
-      if (!found) throw new Failure('NotFound', `there is no job ${id}`);
-      return answer({
-        ran: false,
-        reason: 'what is due begins by itself',
-        next_run: found.next_runs[0] ?? null,
-      });
+      const [next = null] = (await schedules.find(call, id)).next_runs;
+      return answer({ ran: false, reason: 'what is due begins by itself', next_run: next });
     }
     await schedules.runNow(call, id);
     return answer({ ran: true, jobId: id });

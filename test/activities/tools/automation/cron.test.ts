@@ -61,6 +61,21 @@ describe('TL cron, the tool', () => {
     assert.equal(await listed({ includeDisabled: true }), 0);
   });
 
+  it('is meant by its name too', async () => {
+    const added = JSON.parse(
+      (await call('named', { action: 'add', job: { ...job, name: 'by-name' } })).result,
+    );
+    const asked = async (args: object) =>
+      JSON.parse((await call('named', { jobId: 'by-name', ...args })).result);
+    const changed = await asked({ action: 'update', patch: { message: 'Milk?' } });
+    assert.deepEqual([changed.jobId, changed.message], [added.jobId, 'Milk?']);
+    const due = await asked({ action: 'run', runMode: 'due' });
+    assert.deepEqual([due.ran, typeof due.next_run], [false, 'string']);
+    assert.deepEqual(await asked({ action: 'runs' }), { runs: [] });
+    await asked({ action: 'remove' });
+    assert.match((await call('named', { action: 'remove', jobId: 'by-name' })).result, /no schedule by-name/);
+  });
+
   for (const [args, words] of [
     [{ action: 'add' }, /job is required/],
     [{ action: 'add', job: { ...job, schedule: { kind: 'cron', expr: '0 9 31 2 *' } } }, /never comes/],
