@@ -67,11 +67,16 @@ export interface DocumentScope {
 
 export type AgentType = 'open' | 'predefined';
 
-/** VF-1: whose document a write by this user changes. A predefined agent's context files are its owner's, but for USER.md. */
-export function mayWriteDocument(type: AgentType, path: string, user: string | null): boolean {
+/** VF-1: what a turn may change. A predefined agent's context files are its owner's, but for USER.md, whoever began the turn. */
+export function mayWriteInTurn(type: AgentType, path: string): boolean {
   const kind = documentKind(path);
   if (kind === 'generated' || kind === undefined) return false;
-  return user === null || kind === 'memory' || type === 'open' || path === 'USER.md';
+  return kind === 'memory' || type === 'open' || path === 'USER.md';
+}
+
+/** VF-1: the same of who writes directly; null: the agent's owner, whose scope the API asks for. */
+export function mayWriteDocument(type: AgentType, path: string, user: string | null): boolean {
+  return mayWriteInTurn(type, path) || (user === null && documentKind(path) === 'context');
 }
 
 /** Documents as the file tools of a call see them. */

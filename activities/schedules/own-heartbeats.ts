@@ -1,5 +1,5 @@
 /** What the tool `heartbeat` does: that of the calling agent and its user, made with no more rights than the caller's turn has. */
-import { mayWriteDocument } from '#domain/document.ts';
+import { mayWriteInTurn } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { CHECKLIST } from '#domain/heartbeat.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -47,9 +47,9 @@ export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartb
     checklist: ({ tenant, agent, user }) => readChecklist(pool, tenant, agent, user),
     async writeChecklist({ documents, callId }, text) {
       if (!documents) throw new Failure('Unprocessable', `there is no ${CHECKLIST} here`);
-      const { type = 'open', user, author, hide } = documents;
-      if (!mayWriteDocument(type, CHECKLIST, user))
-        throw new Failure('Unprocessable', `${CHECKLIST} is the agent’s, which its users do not change`);
+      const { type = 'open', author, hide } = documents;
+      if (!mayWriteInTurn(type, CHECKLIST))
+        throw new Failure('Unprocessable', `${CHECKLIST} is the agent’s, which no turn changes`);
       const read = documents.outside();
       await writeDocument(pool, documents, {
         path: CHECKLIST,

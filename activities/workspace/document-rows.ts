@@ -9,7 +9,7 @@ import {
   isDocumentPath,
   keptText,
   MEMORY_FOLDER,
-  mayWriteDocument,
+  mayWriteInTurn,
 } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
@@ -165,10 +165,8 @@ function refuseWrite({ access, inside }: Place, path: string): void {
   if (documentKind(inside) === 'generated') refuse('it is made anew for each step; nobody writes it');
   if (!isDocumentPath(inside))
     refuse('memory has no files whose name begins with a dot or is HEAD', 'InvalidPath');
-  if (!mayWriteDocument(access.type ?? 'open', inside, access.user))
-    refuse(
-      'it is the agent’s, which its users do not change; what is to be known of the user belongs in USER.md',
-    );
+  if (!mayWriteInTurn(access.type ?? 'open', inside))
+    refuse('it is the agent’s, which no turn changes; what is to be known of the user belongs in USER.md');
 }
 
 function textOf(bytes: Buffer, path: string): string {

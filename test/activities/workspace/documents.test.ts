@@ -105,10 +105,11 @@ describe('VF-1 context files are rows', () => {
     await own.put('ann', 'SOUL.md', 'lively');
     const predefined = { type: 'predefined' } as const;
     assert.equal(await own.run(readFileTool, { path: 'SOUL.md' }, predefined), 'calm');
-    assert.match(
-      await own.run(writeFileTool, { path: 'SOUL.md', content: 'x' }, predefined),
-      /^PermissionDenied/,
-    );
+    for (const user of ['ann', null])
+      assert.match(
+        await own.run(writeFileTool, { path: 'SOUL.md', content: 'x' }, { ...predefined, user }),
+        /^PermissionDenied/,
+      );
     for (const path of ['USER.md', 'memory/a.md', 'MEMORY.md'])
       assert.match(await own.run(writeFileTool, { path, content: 'x' }, predefined), /^File created/);
     assert.equal(await own.row('ann', 'USER.md'), 'x');

@@ -66,11 +66,13 @@ describe('TL heartbeat, the tool', () => {
       assert.match(result, words);
     });
 
-  it('VF-1: the checklist of a predefined agent is not its users’', async () => {
-    const { ok, result } = await call('fixed', { action: 'set_checklist', content: '- x' }, 'fixed', 'ann');
-    assert.equal(ok, false);
-    assert.match(result, /the agent’s, which its users do not change/);
-  });
+  for (const user of ['ann', undefined])
+    it(`VF-1: the checklist of a predefined agent is changed by no turn of ${user ?? 'nobody'}`, async () => {
+      const args = { action: 'set_checklist', content: '- x' };
+      const { ok, result } = await call(`fixed-${user}`, args, 'fixed', user);
+      assert.equal(ok, false);
+      assert.match(result, /the agent’s, which no turn changes/);
+    });
 
   it('begins nothing once the agent may not use it', async () => {
     await call('rights', { action: 'set', prompt: 'HEARTBEAT_OK' });
