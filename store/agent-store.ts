@@ -60,6 +60,17 @@ export function findAgent(pool: Pool, tenant: string, key: string): Promise<Agen
     select ${COLUMNS} from agents where tenant_id = ${tenant} and key = ${key} and deleted_at is null`;
 }
 
+/** Those of the keys that are an agent's. */
+export async function knownAgents(
+  pool: Pool,
+  tenant: string,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await readRows<{ key: string }>(pool)`
+    select key from agents where tenant_id = ${tenant} and key = any(${keys}) and deleted_at is null`;
+  return rows.map(({ key }) => key);
+}
+
 export function listAgents(pool: Pool, tenant: string, limit: number, after: string): Promise<AgentRow[]> {
   return readRows<AgentRow>(pool)`
     select ${COLUMNS} from agents where tenant_id = ${tenant} and key > ${after} and deleted_at is null

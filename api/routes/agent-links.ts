@@ -8,12 +8,12 @@ import {
   listAgentLinks,
   updateAgentLink,
 } from '#store/agent-link-store.ts';
-import { findAgent } from '#store/agent-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { agentLinks } from '#domain/resource/agent-links.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
+import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
@@ -33,7 +33,13 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         const id = `alk_${randomBytes(9).toString('hex')}`;
         const link = { ...body, id, description: body.description ?? null };
         const row = await insertAgentLink(pool, tenant, link, by);
-        if (row === 'no_agent') throw await noAgent({ pool }, tenant, [link.source, link.target]);
+        if (row === 'no_agent') {
+          await requireAgents(pool, tenant, [
+            ['body/source', link.source],
+            ['body/target', link.target],
+          ]);
+          throw new Failure('Conflict', 'One of the agents has just changed; try again');
+        }
         if (row === 'there')
           throw new Failure(
             'Conflict',
@@ -60,14 +66,4 @@ function showLink(row: AgentLinkRow) {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
-}
-
-async function noAgent(
-  { pool }: Pick<ApiDeps, 'pool'>,
-  tenant: string,
-  keys: readonly string[],
-): Promise<Failure> {
-  const found = await Promise.all(keys.map((key) => findAgent(pool, tenant, key)));
-  const missing = keys.filter((_, index) => !found[index]).map((key) => `"${key}"`);
-  return new Failure('Unprocessable', `There is no agent ${missing.join(', no agent ') || 'of this key'}`);
 }

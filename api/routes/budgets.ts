@@ -8,10 +8,12 @@ import {
   listAccounts,
   listBudgets,
 } from '#store/budget-store.ts';
+import { findTeam } from '#store/team-store.ts';
 import { MAX_BUDGETS } from '#domain/budget.ts';
 import { Failure } from '#domain/errors.ts';
 import { budgets, MOST_ACCOUNTS } from '#domain/resource/budgets.ts';
 import type { Api, ApiDeps } from '../deps.ts';
+import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
@@ -27,6 +29,9 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
       data: await listAccounts(pool, tenant, query, caller.confinedTo, MOST_ACCOUNTS),
     }),
     async createBudget({ tenant, by, body }) {
+      if (body.scope === 'agent') await requireAgents(pool, tenant, [['body/subject', body.subject]]);
+      if (body.scope === 'team' && body.subject && !(await findTeam(pool, tenant, body.subject)))
+        throw noTeam(body.subject);
       const row = await createBudget(pool, tenant, body, by);
       if (row) return showBudget(row);
       throw new Failure(
@@ -45,6 +50,11 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     },
     deleteBudget: ({ tenant, params }) => deleteBudget(pool, tenant, params.id),
   });
+}
+
+function noTeam(key: string): Failure {
+  const errors = [{ pointer: 'body/subject', message: `there is no team ${key}` }];
+  return new Failure('Unprocessable', `body/subject: there is no team ${key}`, { errors });
 }
 
 function showBudget({ subject, config, accounts, ...row }: BudgetRow) {

@@ -28,13 +28,13 @@ import {
   type PersonRow,
   updateChannel,
 } from '#store/channel-store.ts';
-import { findAgent } from '#store/agent-store.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
 import { deleteWebhook, listDeliveries, openWebhook, redeliver } from '#store/webhook-store.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { isStandardSecret } from '../channels/signatures.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
+import { type NamedAgent, requireAgents } from '../require-agents.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { showDelivery } from './webhooks.ts';
@@ -63,9 +63,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           id: old.webhook_id,
           sealed: old.sealed,
         });
-        if (agent !== undefined) await checkAgent(deps, tenant, agent);
         const given = withoutNulls({ ...old.settings, ...before, ...settings });
         const written = await check(deps, tenant, old.type, given);
+        const approvers = settings.approvals_for ? written.settings.approvals_for : undefined;
+        await requireAgents(pool, tenant, namedAgents(agent, approvers));
         const change = { agent: agent ?? old.agent_key, ...written, enabled };
         const row = await updateChannel(pool, sealer, tenant, old, change);
         if (!row) throw new Failure('Conflict', 'It was changed at the same time; look and try again');
@@ -137,8 +138,8 @@ async function create(
   { tenant, by, body: { settings: given, ...body } }: Call<(typeof channels.operations)['createChannel']>,
 ) {
   const { pool, secrets } = deps;
-  await checkAgent(deps, tenant, body.agent);
   const written = await check(deps, tenant, body.type, given);
+  await requireAgents(pool, tenant, namedAgents(body.agent, written.settings.approvals_for));
   if (await isLabelInUse(pool, tenant, body.key))
     throw new Failure(
       'Conflict',
@@ -212,9 +213,12 @@ function wrongSettings(message: string, path: readonly PropertyKey[] = []): Fail
   return new Failure('Unprocessable', `${pointer}: ${message}`, { errors: [{ pointer, message }] });
 }
 
-/** @throws Failure NotFound */
-async function checkAgent({ pool }: ApiDeps, tenant: string, agent: string): Promise<void> {
-  if (!(await findAgent(pool, tenant, agent))) throw new Failure('NotFound', `There is no agent ${agent}`);
+/** Its own, and those whose approvals are asked there. */
+function namedAgents(agent: string | undefined, approvers: readonly string[] = []): readonly NamedAgent[] {
+  return [
+    ['body/agent', agent],
+    ...approvers.map((key, at) => [`body/settings/approvals_for/${at}`, key] as const),
+  ];
 }
 
 function show(tenant: string, { key, type, agent_key, settings, enabled, ...row }: ChannelRow) {

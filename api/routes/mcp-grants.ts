@@ -10,6 +10,7 @@ import {
 } from '#store/mcp-grant-store.ts';
 import { findMcpServer } from '#store/mcp-server-store.ts';
 import type { Api, ApiDeps } from '../deps.ts';
+import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
@@ -26,6 +27,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         if (!server) return undefined;
         if (kind === 'user' && Object.keys(body.config_overrides).length > 0)
           throw new Failure('Unprocessable', 'config_overrides are of the grants of agents');
+        if (kind === 'agent') await requireAgents(pool, tenant, [['path/subject', subject]]);
         const grant = await putMcpGrant(pool, tenant, server.id, { ...body, kind, subject, by });
         if (!grant)
           throw new Failure('Unprocessable', `${name} has ${MAX_MCP_GRANTS} grants, which is the most`);

@@ -4,7 +4,6 @@ import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { mcpRequests } from '#domain/resource/mcp-requests.ts';
 import type { mcpRequestCreateSchema } from '#domain/schema/mcp-server.ts';
-import { findAgent } from '#store/agent-store.ts';
 import {
   findMcpRequest,
   insertMcpRequest,
@@ -18,6 +17,7 @@ import type { Pool } from '#store/pool.ts';
 import { type Caller, signatureOf, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTimePage } from '../pages.ts';
+import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
@@ -95,8 +95,7 @@ async function subjectOf(
       'Unprocessable',
       `body/subject: say which ${scope}${scope === 'user' ? '; the key has none' : ''}`,
     );
-  if (scope === 'agent' && !(await findAgent(pool, caller.tenant, found)))
-    throw new Failure('Unprocessable', `body/subject: there is no agent ${found}`);
+  if (scope === 'agent') await requireAgents(pool, caller.tenant, [['body/subject', found]]);
   return found;
 }
 

@@ -5,7 +5,6 @@ import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { schedules as resource } from '#domain/resource/schedules.ts';
 import { scheduleIdOf } from '#domain/schedule.ts';
-import { findAgent } from '#store/agent-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { type ListedRun, listRuns } from '#store/schedule-run-store.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '#store/schedule-store.ts';
@@ -15,6 +14,7 @@ import { type Caller, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
 import { type PageQuery, readTimePage } from '../pages.ts';
+import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
 
@@ -59,8 +59,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
       },
       async createSchedule({ tenant, caller, by, body, request }) {
         await checkSession(caller, body.session);
-        if (!(await findAgent(pool, tenant, body.agent)))
-          throw new Failure('NotFound', `There is no agent ${body.agent}`);
+        await requireAgents(pool, tenant, [['body/agent', body.agent]]);
         const maker = {
           tenant,
           by,

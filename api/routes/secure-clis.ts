@@ -16,6 +16,7 @@ import { type secureCliPutSchema, secureClis } from '#domain/resource/secure-cli
 import { SECURE_CLI_PRESETS, type SecureCliPreset } from '#domain/secure-cli/presets.ts';
 import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
 import type { Api, ApiDeps } from '../deps.ts';
+import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 
 type SecureCliPut = z.infer<typeof secureCliPutSchema>;
@@ -38,6 +39,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           'Unprocessable',
           `binary_name is ${body.binary_name}, and the address is of ${name}`,
         );
+      const agents = (body.agents ?? []).map((key, at) => [`body/agents/${at}`, key] as const);
+      await requireAgents(
+        pool,
+        tenant,
+        agents.filter(([, key]) => key !== '*'),
+      );
       const old = await findSecureCli(pool, tenant, name);
       const preset = presetOf(body.preset);
       const cli = merged(name, body, preset, old);

@@ -24,6 +24,7 @@ import {
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
+import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -45,6 +46,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const { secret = makeSecret(), agent, session_key, user, description, ...fields } = body;
         const target = { ...fields, user_id: user ?? null };
         await refuseTarget(deps, tenant, target);
+        await requireAgents(pool, tenant, [['body/agent', agent]]);
         const id = randomUUID();
         const written = {
           ...target,
@@ -68,6 +70,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const user_id = user === undefined ? old.user_id : user;
         const made = { ...old, ...set, agent_key, user_id };
         if (given.url ?? given.events ?? user) await refuseTarget(deps, tenant, made);
+        await requireAgents(pool, tenant, [['body/agent', agent]]);
         const written = { ...made, ordered: isOrdered(made), enabled };
         const row = await updateWebhook(pool, tenant, params.id, written);
         return row && show(row);

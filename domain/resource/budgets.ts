@@ -34,7 +34,7 @@ export const budgets = defineResource(
       summary: 'Limit what a turn, session, agent, team or the tenant may use',
       description: 'From the next model call on; what was used before it was made does not count.',
       body: budgetFieldsSchema,
-      refuses: ['Conflict'],
+      refuses: ['Conflict', 'Unprocessable'],
     }),
     updateBudget: replace({
       scope: 'admin',

@@ -34,12 +34,12 @@ describe('DE-1 /v1/agent-links', () => {
 
   it('names the agent that is not there', async () => {
     for (const [source, target, missing] of [
-      ['lead', 'ghost', '"ghost"'],
-      ['ghost', 'lead', '"ghost"'],
-      ['ghost', 'spook', '"ghost", no agent "spook"'],
+      ['lead', 'ghost', ['target: there is no agent ghost']],
+      ['ghost', 'lead', ['source: there is no agent ghost']],
+      ['ghost', 'spook', ['source: there is no agent ghost', 'target: there is no agent spook']],
     ] as const) {
       const { status, body } = await link({ source, target });
-      assert.deepEqual([status, body.detail], [422, `There is no agent ${missing}`]);
+      assert.deepEqual([status, body.detail], [422, missing.map((each) => `body/${each}`).join('\n')]);
     }
   });
 

@@ -320,7 +320,7 @@ describe('IN-4 a Telegram channel', () => {
       assert.equal((await chat.ask('POST', '/v1/channels', { body })).status, 422);
     }
     const ghost = { key: 'x', type: 'telegram', agent: 'ghost', settings: good };
-    assert.equal((await chat.ask('POST', '/v1/channels', { body: ghost })).status, 404);
+    assert.equal((await chat.ask('POST', '/v1/channels', { body: ghost })).status, 422);
     const change = { settings: { groups: 'some' } };
     const wrong = await chat.ask('PATCH', '/v1/channels/tg', { body: change });
     assert.deepEqual([wrong.status, wrong.body.errors[0].pointer], [422, 'body/settings/groups']);

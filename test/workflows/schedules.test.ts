@@ -332,7 +332,7 @@ describe('TL cron, schedules', () => {
       [{ ...base, schedule: { kind: 'cron', expr: '0 9 * * *', tz: 'Mars/One' } }, 422, /unknown time zone/],
       [{ ...base, deliver: 'channel' }, 400, /must be session or none/],
       [{ ...base, deliver: 'session' }, 422, /say in which session/],
-      [{ ...base, agent: 'nobody' }, 404, /no agent nobody/],
+      [{ ...base, agent: 'nobody' }, 422, /no agent nobody/],
       [{ ...base, name: 'morning-report' }, 409, /has a schedule morning-report already/],
     ] as const) {
       const { status: given, body: answer } = await stack.ask('POST', '/v1/schedules', { body });

@@ -1,0 +1,28 @@
+/** Agents that a request names: what is bound to an unknown one would match nothing, in silence. */
+import { Failure } from '#domain/errors.ts';
+import { nearest } from '#domain/nearest-name.ts';
+import { knownAgents, listAgents } from '#store/agent-store.ts';
+import type { Pool } from '#store/pool.ts';
+
+/** A JSON pointer into the request, and the key that stands there; none for what names no agent. */
+export type NamedAgent = readonly [pointer: string, key: string | null | undefined];
+
+/** How many agents are looked at for one that may be meant. */
+const MOST_CANDIDATES = 500;
+
+/** @throws Failure Unprocessable, with each that there is not and the names that come near. */
+export async function requireAgents(pool: Pool, tenant: string, named: readonly NamedAgent[]): Promise<void> {
+  const asked = named.filter((each): each is readonly [string, string] => typeof each[1] === 'string');
+  if (asked.length === 0) return;
+  const known = new Set(await knownAgents(pool, tenant, [...new Set(asked.map(([, key]) => key))]));
+  const unknown = asked.filter(([, key]) => !known.has(key));
+  if (unknown.length === 0) return;
+  const all = (await listAgents(pool, tenant, MOST_CANDIDATES, '')).map(({ config }) => config.key);
+  const errors = unknown.map(([pointer, key]) => {
+    const near = nearest(key, all);
+    const meant = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
+    return { pointer, message: `there is no agent ${key}${meant}` };
+  });
+  const words = errors.map(({ pointer, message }) => `${pointer}: ${message}`).join('\n');
+  throw new Failure('Unprocessable', words, { errors });
+}
