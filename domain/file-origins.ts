@@ -9,6 +9,8 @@ export interface FileOrigins {
   readDocuments(path: string): Promise<void>;
   /** Words that were said or written in these sessions. */
   readSessions(sessions: readonly string[]): Promise<void>;
+  /** The call's own command reads the network; before it begins. */
+  readsNetwork(): void;
   /** What was read from outside before the call, and by it until now. */
   known(): UsedTools;
   /** A file, before it is written; `isWhole`: nothing of what it had stays. */

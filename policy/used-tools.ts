@@ -1,6 +1,7 @@
 /** PO-5: what rules may ask of the tools that a session has read from, which may be gone by now. */
 import { CUSTOM_GROUP, type PolicyTool } from '#domain/policy/tool-groups.ts';
 import {
+  OUTSIDE_COMMAND,
   OUTSIDE_DOCUMENT,
   OUTSIDE_FILE,
   OUTSIDE_MESSAGE,
@@ -16,7 +17,7 @@ export function createUsedTools(
     Object.entries(used).map(([name, call]) => ({ call, tool: native(name) ?? otherNamed(name) }));
 }
 
-const SOURCES: readonly string[] = [OUTSIDE_MESSAGE, OUTSIDE_DOCUMENT, OUTSIDE_FILE];
+const SOURCES: readonly string[] = [OUTSIDE_MESSAGE, OUTSIDE_DOCUMENT, OUTSIDE_FILE, OUTSIDE_COMMAND];
 
 /** Of an MCP server, `{server}__{tool}` behind a prefix that may be another one (MC-2), or a tenant's own, which has no such name. */
 function otherNamed(name: string): PolicyTool {

@@ -4,7 +4,7 @@ import type { RunFiles } from '#domain/bound-file.ts';
 import type { DocumentScope } from '#domain/document.ts';
 import type { FileOrigins } from '#domain/file-origins.ts';
 import { isMarked } from '#domain/outside-text.ts';
-import { OUTSIDE_DOCUMENT, type UsedTools } from '#domain/policy/used-tools.ts';
+import { OUTSIDE_COMMAND, OUTSIDE_DOCUMENT, type UsedTools } from '#domain/policy/used-tools.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import { documentsRead } from '#store/document-store.ts';
 import {
@@ -78,6 +78,7 @@ export function createCallReads(
         readDocument: add,
         readDocuments: async (path) => add(await documentsRead(pool, scope, path)),
         readSessions: async (sessions) => add(await findUsed(pool, tenant, sessions)),
+        readsNetwork: () => add({ [OUTSIDE_COMMAND]: call }),
         known,
         async changed(path, isWhole) {
           if (hasKnown()) {

@@ -51,6 +51,7 @@ describe('PO-5 the profile careful', () => {
       'outside_message',
       'outside_document',
       'outside_file',
+      'outside_command',
     ]) {
       const verdict = after('exec', command, 'read_file', read);
       assert.equal(verdict.verdict, 'ask', read);

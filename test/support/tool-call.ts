@@ -66,6 +66,7 @@ export const NO_READS: CreateCallReads = () => ({
     readDocument: () => undefined,
     readDocuments: () => Promise.resolve(),
     readSessions: () => Promise.resolve(),
+    readsNetwork: () => undefined,
     known: () => ({}),
     changed: () => Promise.resolve(),
     runs: () => Promise.resolve(),

@@ -17,6 +17,7 @@ import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts
 import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
+import { readsNetwork } from '#domain/shell/reads-network.ts';
 import { filesRunBy } from '#domain/shell/run-files.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
@@ -81,6 +82,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'proces
         return toolError('InvalidArgs', 'command: is too long; write a script file and run that');
       const secured = await refuseSecured(deps.secureClis, call, asked.command);
       if (secured) return secured;
+      if (readsNetwork(asked.command)) call.origins?.readsNetwork();
       return inFolder(deps.files, call, asked.working_dir, (place, folder) =>
         asked.background
           ? inBackground(deps, asked, call, place, folder)

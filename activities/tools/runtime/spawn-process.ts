@@ -15,6 +15,7 @@ import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, inFolder } from '#activities/process/in-folder.ts';
 import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
+import { readsNetwork } from '#domain/shell/reads-network.ts';
 import { filesRunBy } from '#domain/shell/run-files.ts';
 import { toolError } from '#domain/tool.ts';
 import { folderOf, lineOf } from '#policy/exec-rules.ts';
@@ -79,6 +80,7 @@ export const tool = defineTool<Input, Needs>({
         return toolError('InvalidArgs', 'args: are too long; put them in a file that the program reads');
       const secured = await refuseSecured(secureClis, call, line);
       if (secured) return secured;
+      if (readsNetwork(line)) call.origins?.readsNetwork();
       const others = await runningBefore(call);
       if (others >= AT_ONCE)
         return toolError(

@@ -1,0 +1,39 @@
+/** PO-5: whether a command brings words from the network, as far as its own text says. A program that fetches by itself is not seen. */
+import { DOWNLOADERS } from './download-then-run.ts';
+import { expandCommands } from './expand-commands.ts';
+import { MAX_COMMAND_LENGTH } from './fold-command.ts';
+import { subcommandOf } from './rules/rule.ts';
+import { argumentsOf, programOf, type ShellCommand } from './shell-command.ts';
+import { INTERPRETERS } from './wrappers.ts';
+
+const COPIERS = new Set([
+  'scp',
+  'sftp',
+  'rsync',
+  'telnet',
+  'rclone',
+  's3cmd',
+  'yt-dlp',
+  'youtube-dl',
+  'dig',
+  'host',
+]);
+const GIT = /^(?:clone|fetch|pull|ls-remote|archive|submodule|remote (?:update|show))\b/;
+const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\//;
+const ADDRESS = /\b(?:https?|ftps?|wss?):\/\//i;
+
+/** What is too long or cannot be read may do so. */
+export function readsNetwork(command: string): boolean {
+  if (command.length > MAX_COMMAND_LENGTH) return true;
+  const shell = expandCommands(command);
+  return shell.problem !== null || shell.marks.has('unknown_script') || shell.commands.some(isReader);
+}
+
+function isReader(command: ShellCommand): boolean {
+  const program = programOf(command);
+  if (DOWNLOADERS.has(program) || COPIERS.has(program)) return true;
+  if (program === 'git' && GIT.test(subcommandOf(command))) return true;
+  if (command.redirects.some(({ target }) => target !== null && NETWORK_FILE.test(target.value))) return true;
+  // Code in the line, and what a program is told to fetch.
+  return INTERPRETERS.test(program) && argumentsOf(command).some(({ value }) => ADDRESS.test(value));
+}
