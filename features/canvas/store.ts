@@ -1,0 +1,48 @@
+/** Canvases, one a session. */
+import { type Canvas, changedCanvas, type CanvasStep } from './contract.ts';
+import type { Pool } from '#store/pool.ts';
+import { appendEvents, lockSession } from '#store/session-writes.ts';
+import { readRow } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
+
+export interface CanvasPlace {
+  readonly tenant: string;
+  readonly sessionKey: string;
+}
+
+export async function findCanvas(
+  pool: Pool,
+  { tenant, sessionKey }: CanvasPlace,
+): Promise<Canvas | undefined> {
+  return readRow<Canvas>(pool)`select version, steps from canvases
+    where tenant_id = ${tenant} and session_key = ${sessionKey}`;
+}
+
+/** The canvas after the step, or why there is none. Safe to repeat: a call changes it once. */
+export function changeCanvas(
+  pool: Pool,
+  call: CanvasPlace & { readonly turnId: string; readonly callId: string },
+  step: CanvasStep,
+): Promise<Canvas | string> {
+  const { tenant, sessionKey: session, turnId: turn, callId } = call;
+  return inTransaction(pool, async (tx) => {
+    await lockSession(tx, tenant, session);
+    const row = await tx
+      .selectFrom('canvases')
+      .select(['version', 'steps', 'last_call'])
+      .where((is) => is.and({ tenant_id: tenant, session_key: session }))
+      .executeTakeFirst();
+    if (row?.last_call === callId) return row;
+    const changed = changedCanvas(row, step);
+    if (typeof changed === 'string') return changed;
+    const written = { version: changed.version, steps: JSON.stringify(changed.steps), last_call: callId };
+    await tx
+      .insertInto('canvases')
+      .values({ tenant_id: tenant, session_key: session, ...written })
+      .onConflict((found) => found.columns(['tenant_id', 'session_key']).doUpdateSet(written))
+      .execute();
+    const { version } = changed;
+    await appendEvents(tx, { tenant, session, turn }, [{ type: 'canvas.changed', data: { version } }]);
+    return changed;
+  });
+}

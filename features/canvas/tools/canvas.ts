@@ -1,0 +1,79 @@
+/** canvas: a page of HTML that people see beside the conversation. `idempotent`: a call changes the page once. */
+import { z } from 'zod';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { CANVAS_LIMITS, type CanvasStep } from '../contract.ts';
+import { type ToolResult, toolError } from '#domain/tool.ts';
+import { defineTool, type RunningCall } from '#policy/define-tool.ts';
+
+const input = z.object({
+  action: z
+    .enum(['show', 'update', 'eval', 'snapshot'])
+    .describe(
+      'show: a whole page in place of what is there; update: new HTML within one element; eval: run a script in the page; snapshot: see it as an image',
+    ),
+  html: z
+    .string()
+    .max(CANVAS_LIMITS.html)
+    .optional()
+    .describe(
+      'show: the page, with its scripts and styles in it, since it reaches nothing outside; update: what is within the element',
+    ),
+  selector: z.string().min(1).max(500).optional().describe('update: a CSS selector of the element'),
+  script: z
+    .string()
+    .min(1)
+    .max(CANVAS_LIMITS.change)
+    .optional()
+    .describe('eval: JavaScript; its last value is given back as JSON'),
+});
+
+type Input = z.infer<typeof input>;
+type Needs = Pick<ToolDeps, 'browsers' | 'canvases'>;
+
+export const tool = defineTool<Input, Needs>({
+  name: 'canvas',
+  description:
+    'Show people a page of HTML beside the conversation: a chart, a form, a picture. In the page sendToAgent(data) sends you a message. It reaches no network.',
+  keywords:
+    'display draw diagram graph plot dashboard ui interface widget visual visualize show user look numbers bar pie line form button survey game preview mockup web app table interactive slide present results visually page html',
+  group: 'ui',
+  replay: 'idempotent',
+  input,
+  onlyReads: ({ action }) => action === 'snapshot',
+  limits: { duration: 'long', timeoutSeconds: 60 },
+  summary: ({ action, selector }) => (selector === undefined ? action : `${action} ${selector}`),
+  serial: true,
+  // Its Chromium is the session's.
+  elsewhere: ({ browsers }, call) => browsers.elsewhere(call),
+  run: async (deps, asked, call) => {
+    if (asked.action === 'snapshot') return look(deps, call);
+    const step = stepOf(asked);
+    if ('ok' in step) return step;
+    const changed = await deps.canvases.change(call, step);
+    if (typeof changed === 'string') return toolError('InvalidArgs', changed);
+    if (asked.action !== 'eval')
+      return { ok: true, text: `The canvas is at version ${changed.version}; people who look at it see it.` };
+    const seen = await deps.canvases.look(call, changed);
+    return 'ok' in seen ? seen : { ok: true, text: seen.value };
+  },
+});
+
+function stepOf({ action, html, selector, script }: Input): CanvasStep | ToolResult {
+  const missing = (name: string): ToolResult =>
+    toolError('InvalidArgs', `${name}: is required for ${action}`);
+  if (action === 'eval') return script === undefined ? missing('script') : { do: 'eval', script };
+  if (html === undefined) return missing('html');
+  if (action === 'show') return { do: 'show', html };
+  if (selector === undefined) return missing('selector');
+  if (html.length > CANVAS_LIMITS.change)
+    return toolError('InvalidArgs', `html: has more than ${CANVAS_LIMITS.change} characters`);
+  return { do: 'update', selector, html };
+}
+
+async function look({ canvases }: Needs, call: RunningCall): Promise<ToolResult> {
+  const canvas = await canvases.find(call);
+  if (!canvas) return toolError('NotFound', 'nothing is shown yet; use action show first');
+  const seen = await canvases.look(call, canvas);
+  if ('ok' in seen) return seen;
+  return { ok: true, text: `The canvas at version ${canvas.version}.`, images: [seen.image] };
+}
