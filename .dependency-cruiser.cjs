@@ -30,8 +30,30 @@ function only(name, path, may, pathNot) {
   };
 }
 
+/** Contracts and rules of a feature: pure, as domain/ is. */
+const PURE = '^features/[^/]+/(contract|rules|schema|resource)(/|\\.ts$)';
+
+/** Where the list of features enters a process. */
+const LISTS_FEATURES = '^(api/create-deps|workers/main|cli/services/explain-locally|scripts/[^/]+)\\.ts$';
+
+/** Core files that still know a feature by name: the list only gets shorter. */
+const KNOWS_FEATURES =
+  '^(activities/tool-call/tool-deps|cli/wire|store/tables|workers/create-activities)\\.ts$';
+
 module.exports = {
   forbidden: [
+    {
+      name: 'core-imports-no-feature',
+      severity: 'error',
+      from: { pathNot: `^(features|test|bench)/|${LISTS_FEATURES}|${KNOWS_FEATURES}` },
+      to: { path: '^features/' },
+    },
+    {
+      name: 'contracts-of-features-are-pure',
+      severity: 'error',
+      from: { path: PURE },
+      to: { pathNot: `^domain/|${PURE}|^node_modules/(zod|croner|marked)/` },
+    },
     {
       name: 'no-circular',
       severity: 'error',
@@ -42,7 +64,7 @@ module.exports = {
       name: 'domain-is-pure',
       severity: 'error',
       comment: 'domain runs inside the workflow sandbox and in every layer',
-      from: { path: '^domain/' },
+      from: { path: '^domain/', pathNot: '^domain/feature\\.ts$' },
       to: { pathNot: ['^domain/', '^node_modules/(zod|unbash|croner|marked)/'] },
     },
     {
@@ -61,6 +83,13 @@ module.exports = {
       from: { path: '^workflows/' },
       to: { path: '^domain/(schema|resource|shell|policy)/', dependencyTypesNot: ['type-only'] },
     },
+    {
+      name: 'extension-points-are-types',
+      severity: 'error',
+      comment: 'they name what each layer takes, and load nothing',
+      from: { path: '^domain/feature\\.ts$' },
+      to: { pathNot: '^domain/', dependencyTypesNot: ['type-only'] },
+    },
     only('store', '^store/', ['domain']),
     only('temporal', '^temporal/', ['domain', 'store']),
     only('policy', '^policy/', ['domain', 'store']),
@@ -70,8 +99,11 @@ module.exports = {
       name: 'tools-reach-the-world-through-deps',
       severity: 'error',
       comment: 'a tool states its needs by Pick<ToolDeps, …>',
-      from: { path: '^activities/tools/' },
-      to: { path: '^(store|temporal|activities/(model|tools))/', dependencyTypesNot: ['type-only'] },
+      from: { path: '^(activities|features/[^/]+)/tools/' },
+      to: {
+        path: '^(store|temporal|activities/(model|tools))/|^features/[^/]+/store(/|\\.ts$)',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'cli-speaks-http',

@@ -3,6 +3,7 @@ import { deniedPrefixes } from '#domain/path-rules.ts';
 import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
+import { FEATURES } from '#features';
 import { childEnvironment, deploymentValues, temporalConnection } from '#config';
 import type { LiveSettings } from '#config/live-settings.ts';
 import type { LogStream } from '#store/secrets/log-stream.ts';
@@ -79,7 +80,7 @@ export async function createDeps(
   const temporal = connectTemporal({ ...place, dataConverter });
   const [tokenSecret] = tokenSecrets(config.approvals.decisionToken.secret, secrets.masterKeys);
   if (tokenSecret === undefined) throw new Error('there is no master key');
-  const catalog = await loadCatalog();
+  const catalog = await loadCatalog(FEATURES);
   const catalogs = createAgentCatalogs({
     pool,
     catalog,
@@ -88,6 +89,7 @@ export async function createDeps(
   });
   const wayOut = openEgress(pool, log);
   const deps: ApiDeps = {
+    features: FEATURES,
     gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     pool,
     temporal,

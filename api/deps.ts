@@ -1,4 +1,5 @@
 /** What the API needs of the world; api/main.ts builds it, tests pass their own. */
+import type { Feature } from '#domain/feature.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { ConnectChannel } from '#domain/channel.ts';
 import type { Readable } from 'node:stream';
@@ -27,6 +28,7 @@ import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { toolSchema } from '#domain/schema/tool.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
+import type { Authenticator } from './auth.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { CodecAccess } from './routes/codec.ts';
 import type { Metrics } from './metrics.ts';
@@ -146,7 +148,14 @@ export interface McpLogins {
   }): Promise<McpOwner | undefined>;
 }
 
+/** A file of routes. */
+export interface RouteModule {
+  addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void;
+}
+
 export interface ApiDeps {
+  /** Optional capabilities, whose routes are served too. */
+  readonly features: readonly Feature[];
   readonly pool: Pool;
   readonly temporal: TemporalAccess;
   readonly feed: EventFeed;

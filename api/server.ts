@@ -9,7 +9,7 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fas
 import { Failure } from '#domain/errors.ts';
 import { type Authenticator, createAuthenticator, requireScope } from './auth.ts';
 import { allowOrigins } from './cors.ts';
-import type { Api, ApiDeps } from './deps.ts';
+import type { Api, ApiDeps, RouteModule } from './deps.ts';
 import { drainOnClose } from './drain.ts';
 import { serveErrorPage } from './error-page.ts';
 import { toProblem } from './errors.ts';
@@ -116,17 +116,14 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   return app;
 }
 
-interface RouteFile {
-  addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void;
-}
-
-/** Each file of `routes/` adds its own; the order is that of the OpenAPI document. */
-async function addAllRoutes(...given: Parameters<RouteFile['addRoutes']>): Promise<void> {
+/** Each file of `routes/` adds its own, then each feature; the order is that of the OpenAPI document. */
+async function addAllRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): Promise<void> {
   const folder = new URL('./routes/', import.meta.url);
-  for (const file of (await readdir(folder)).sort()) {
-    const { addRoutes } = (await import(new URL(file, folder).href)) as RouteFile;
-    addRoutes(...given);
-  }
+  const own = (await readdir(folder))
+    .sort()
+    .map((file) => () => import(new URL(file, folder).href) as Promise<RouteModule>);
+  for (const load of [...own, ...deps.features.flatMap(({ routes = [] }) => routes)])
+    (await load()).addRoutes(app, deps, authenticator);
 }
 
 async function addSecurityHeaders(app: Api, tls: boolean): Promise<void> {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { agentSchema } from '#domain/schema/agent.ts';
 import type { budgetAccountSchema, budgetSchema, usageSchema } from '#domain/schema/budget.ts';
 import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
-import type { canvasLinkSchema } from '#domain/schema/canvas.ts';
+import type { canvasLinkSchema } from '#features/canvas/schema.ts';
 import type {
   approvalDetailSchema,
   approvalSchema,

@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { ToolDialect } from '#domain/agent.ts';
+import type { Feature } from '#domain/feature.ts';
 import type { OfferedTool } from '#domain/model.ts';
 import type { Tool, ToolAlias } from './define-tool.ts';
 import { nearest } from '#domain/nearest-name.ts';
@@ -181,7 +182,7 @@ const GROUPS_DIR = new URL('../activities/tools/', import.meta.url);
  * Imports every tools/<group>/<name>.ts of `dir` in the order of group and file name. Throws with the file named when
  * one exports no `tool`, or its name or group is not that of its file and folder, or a name is used twice.
  */
-export async function loadTools(dir: URL = GROUPS_DIR): Promise<readonly Tool[]> {
+export async function readToolFolder(dir: URL): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
   const owners = new Map<string, string>();
   for (const file of await toolFiles(dir)) {
@@ -209,9 +210,27 @@ export async function loadTools(dir: URL = GROUPS_DIR): Promise<readonly Tool[]>
   return tools;
 }
 
-/** The catalog of the tools that are part of TempoClaw. */
-export async function loadCatalog(): Promise<Catalog> {
-  return createCatalog(await loadTools());
+/** The core's tools and those of the features, in the order of group and name. Throws when two share a name. */
+export async function loadTools(features: readonly Pick<Feature, 'tools'>[]): Promise<readonly Tool[]> {
+  const loads = features.flatMap(({ tools = [] }) => tools.map((load) => load()));
+  const added = (await Promise.all(loads)).map(({ tool }) => tool);
+  const tools = [...(await readToolFolder(GROUPS_DIR)), ...added];
+  const owners = new Map<string, string>();
+  for (const { name, aliases } of tools)
+    for (const each of [name, ...Object.keys(aliases ?? {})]) {
+      const other = owners.get(each);
+      if (other !== undefined) throw new Error(`the tools ${other} and ${name} are both named ${each}`);
+      owners.set(each, name);
+    }
+  return tools.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+}
+
+export async function loadCatalog(features: readonly Pick<Feature, 'tools'>[]): Promise<Catalog> {
+  return createCatalog(await loadTools(features));
+}
+
+function orderOf({ group, name }: Tool): string {
+  return `${group}/${name.replaceAll('_', '-')}`;
 }
 
 async function toolFiles(dir: URL): Promise<string[]> {

@@ -8,7 +8,9 @@ import { delimiter } from 'node:path';
 
 /** With code in them. */
 const folders =
-  'domain workflows policy store temporal activities workers api cli config scripts test bench'.split(' ');
+  'domain features workflows policy store temporal activities workers api cli config scripts test bench'.split(
+    ' ',
+  );
 
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['format', 'biome', 'format', '.'],

@@ -1,5 +1,6 @@
 /** Makes docs/tools.md from the catalog. */
 import { loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import type { Tool } from '#policy/define-tool.ts';
 import { jsonSchemaOf } from '#policy/read-arguments.ts';
 import { keepPage } from './generated-page.ts';
@@ -82,7 +83,7 @@ function cell(text: string): string {
 }
 
 async function page(): Promise<string> {
-  const tools = (await loadCatalog()).list();
+  const tools = (await loadCatalog(FEATURES)).list();
   const groups = [...new Set(tools.map(({ group }) => group))].toSorted();
   const parts = groups.map((group) => {
     const own = tools.filter((tool) => tool.group === group);

@@ -11,7 +11,7 @@ import type { BoundFile } from '#domain/bound-file.ts';
 import type { McpForm } from '#domain/mcp/form.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { AskedTerms } from '#domain/approval-terms.ts';
-import type { CanvasStep } from '#domain/canvas.ts';
+import type { CanvasStep } from '#features/canvas/contract.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { NodeAbout } from '#domain/node.ts';
 import type { HeartbeatSettings } from '#domain/heartbeat.ts';

@@ -51,7 +51,7 @@ async function sourceHash(): Promise<string> {
   const hash = createHash('sha256');
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
   hash.update(sdk.version).update(SHARED_MODULES.join());
-  for (const folder of ['domain', 'workflows']) {
+  for (const folder of ['domain', 'features', 'workflows']) {
     const files = (await readdir(join(ROOT, folder), { recursive: true }))
       .filter((file) => file.endsWith('.ts'))
       .sort();

@@ -10,6 +10,7 @@ import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { hostWall } from '#activities/process/host-wall.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
@@ -56,7 +57,7 @@ async function main(): Promise<void> {
     onError: (error) => log.warn({ err: error }, 'changes of secrets are not heard of at the moment'),
   });
   logs.hide(secrets.vault.scrubberOfAll);
-  const catalog = await loadCatalog();
+  const catalog = await loadCatalog(FEATURES);
   const dataConverter = dataConverterOf(config.encryption);
   const reaped = await reapOrphans();
   if (reaped > 0) log.info({ reaped }, 'ended commands whose worker was lost');

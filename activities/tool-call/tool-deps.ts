@@ -5,7 +5,7 @@
 import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
 import type { Browsers } from '../browser/browsers.ts';
-import type { Canvases } from '../canvas/canvases.ts';
+import type { Canvases } from '#features/canvas/canvases.ts';
 import type { OwnChannels } from '../channels/own-channels.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { OwnHeartbeats } from '../schedules/own-heartbeats.ts';

@@ -6,6 +6,7 @@ import { childEnvironment, loadConfig } from '#config';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { explainCase } from '#policy/explain/explain-case.ts';
 import { resolveHost } from '#policy/explain/resolve-host.ts';
 import type { AgentConfig } from '#domain/agent.ts';
@@ -23,7 +24,7 @@ export async function createLocalExplain(
   options: { readonly config?: string | undefined } = {},
 ): Promise<Explain> {
   const { tools, exec, models, workspaceRoot, sandbox } = loadConfig({ flags: { config: options.config } });
-  const catalog = await loadCatalog();
+  const catalog = await loadCatalog(FEATURES);
   const deps = {
     catalogOf: async () => catalog,
     settings: { tools: toolPolicyOf(tools), exec, sandbox, deniedPaths: deniedPrefixes(tools.denied_paths) },

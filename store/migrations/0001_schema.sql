@@ -481,7 +481,7 @@ create table browsers (
   primary key (tenant_id, session_key)
 );
 
--- What an agent shows beside the conversation: its steps begin with a page (domain/canvas.ts).
+-- What an agent shows beside the conversation: its steps begin with a page (features/canvas/contract.ts).
 create table canvases (
   tenant_id   text not null,
   session_key text not null,

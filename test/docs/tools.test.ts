@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { LEAF_DENY, SUBAGENT_DENY } from '#domain/policy/subagent-tools.ts';
 import { matchGlob } from '#domain/glob/match-glob.ts';
 import { PAGES, readPage } from './pages.ts';
@@ -29,7 +30,7 @@ function foreignNames(known: ReadonlySet<string>): readonly string[] {
 describe('tools that the documentation names', () => {
   let known: ReadonlySet<string>;
   before(async () => {
-    known = new Set((await loadCatalog()).list().map(({ name }) => name));
+    known = new Set((await loadCatalog(FEATURES)).list().map(({ name }) => name));
   });
 
   // These have the names that other systems have for its tools; the first is made from the catalog.

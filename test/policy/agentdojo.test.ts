@@ -4,13 +4,14 @@ import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
 import type { ToolPolicy } from '#domain/agent.ts';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { type Judged, playAll } from './agentdojo/play.ts';
 import { type Answer, attacks, userTasks } from './agentdojo/scenarios.ts';
 
 describe('R1 AgentDojo', () => {
   let catalog: Catalog;
   before(async () => {
-    catalog = await loadCatalog();
+    catalog = await loadCatalog(FEATURES);
   });
 
   const play = (answers: readonly Answer[], tools: ToolPolicy): Judged => playAll(catalog, answers, tools);

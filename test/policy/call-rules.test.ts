@@ -9,6 +9,7 @@ import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import { type CallRules, createCallRules, type RuleScope, type Verdict } from '#policy/call-rules.ts';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 
 const agent: AgentConfig = { key: 'main', type: 'open', model: 'rehearsal/echo' };
 const resolveProgram = (name: string) => ({ path: `/usr/bin/${name}` });
@@ -17,7 +18,7 @@ const scope = { agent, context: {} };
 let catalog: Catalog;
 
 before(async () => {
-  catalog = await loadCatalog();
+  catalog = await loadCatalog(FEATURES);
 });
 
 function judge(

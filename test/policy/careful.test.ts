@@ -4,6 +4,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
 import { type CallToJudge, createCallRules, type Verdict } from '#policy/call-rules.ts';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 
 const agent: AgentConfig = {
   key: 'main',
@@ -14,7 +15,7 @@ const agent: AgentConfig = {
 let catalog: Catalog;
 
 before(async () => {
-  catalog = await loadCatalog();
+  catalog = await loadCatalog(FEATURES);
 });
 
 function judge(

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { createCatalog, loadCatalog, loadTools } from '#policy/catalog.ts';
+import { createCatalog, loadCatalog, readToolFolder } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { defineTool, type Tool } from '#policy/define-tool.ts';
 import { temporaryFolder, toolCall } from '#test/support/tool-call.ts';
 
-const catalog = await loadCatalog();
+const catalog = await loadCatalog(FEATURES);
 
 function sample(name: string, over: Partial<Tool> = {}): Tool {
   return defineTool({
@@ -117,7 +118,7 @@ describe('DESIGN §4 the folder of tools', () => {
       const folder = await temporaryFolder(t);
       await mkdir(join(folder, 'fs'));
       for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text);
-      await assert.rejects(loadTools(pathToFileURL(`${folder}/`)), message);
+      await assert.rejects(readToolFolder(pathToFileURL(`${folder}/`)), message);
     });
 });
 

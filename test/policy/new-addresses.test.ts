@@ -7,6 +7,7 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { addressesIn } from '#domain/policy/addresses.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import { loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { defineTool, type Tool } from '#policy/define-tool.ts';
 
 const agent: AgentConfig = {
@@ -167,7 +168,7 @@ const PLAIN: readonly Readonly<Record<string, unknown>>[] = [
 ];
 
 describe('R1 new addresses', async () => {
-  const catalog = await loadCatalog();
+  const catalog = await loadCatalog(FEATURES);
   const rules = createCallRules({ catalog, tools: {} });
   const looks = defineTool({
     name: 'mcp_site__look',

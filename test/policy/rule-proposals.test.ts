@@ -5,6 +5,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import { type DecidedCall, proposeRules } from '#domain/policy/propose-rules.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { createChance } from '#test/support/seeded.ts';
 
 const ASKS: AgentConfig = {
@@ -16,7 +17,7 @@ const ASKS: AgentConfig = {
 
 let catalog: Catalog;
 before(async () => {
-  catalog = await loadCatalog();
+  catalog = await loadCatalog(FEATURES);
 });
 
 function verdictOf(agent: AgentConfig, { tool, args }: DecidedCall): string {

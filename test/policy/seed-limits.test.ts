@@ -21,10 +21,11 @@ import { STEER_SETTLE_MS, STEER_TEXT, WAIT_SECONDS } from '#domain/subagent.ts';
 import { TEAM_LIMITS } from '#domain/team.ts';
 import { requestMessage } from '#domain/team/words.ts';
 import { loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { scrubber } from '#test/activities/tool-call/fakes.ts';
 
 const { subagents, approvals } = loadConfig({ env: {}, cwd: '/nowhere' });
-const catalog = await loadCatalog();
+const catalog = await loadCatalog(FEATURES);
 
 describe('EX-5, EX-7, SA-1, TL limits of the seeds', () => {
   test('a result of 64 KB is given whole, and one byte more is cut', () => {

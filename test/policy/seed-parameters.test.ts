@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import type { ToolDialect } from '#domain/agent.ts';
 
-const catalog = await loadCatalog();
+const catalog = await loadCatalog(FEATURES);
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -267,7 +268,7 @@ describe('TL parameters of the seeds', () => {
 });
 
 test('clawft’s message names its chat in each call; in other words that is said to be the wish of somebody', async () => {
-  const catalog = await loadCatalog();
+  const catalog = await loadCatalog(FEATURES);
   const args = { channel: 'tg', chat_id: '7', content: 'Hi.' };
   const clawft = catalog.in('clawft').parse('message', args);
   assert.ok(clawft.ok);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { NativeConnection, type ReplayWorkerOptions } from '@temporalio/worker';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
@@ -198,7 +199,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const { namespace, taskQueue, lingerSeconds } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
   const machine = await createMachine(config, pool, { ...secrets, nodeQueues: temporal.nodeQueues }, host);
-  const catalog = createCatalog([...(await loadTools()), ...probes.tools, ...(options.tools ?? [])]);
+  const catalog = createCatalog([...(await loadTools(FEATURES)), ...probes.tools, ...(options.tools ?? [])]);
   const models = createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting);
   const gateway = createGateway({
     pool,

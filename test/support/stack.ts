@@ -12,6 +12,7 @@ import { createHostPrograms } from '#policy/host-programs.ts';
 import { resolveHost } from '#policy/explain/resolve-host.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
 import { createConnectChannel } from '#activities/channels/connect-channel.ts';
 import type { ChannelDeps } from '#activities/channels/visit-service.ts';
@@ -154,7 +155,7 @@ async function serve(
     onError: ignore,
   });
   const catalog = createCatalog([
-    ...(await loadTools()),
+    ...(await loadTools(FEATURES)),
     ...(worker?.probes.tools ?? []),
     ...(options.tools ?? []),
   ]);
@@ -162,6 +163,7 @@ async function serve(
   const root = options.workspaceRoot ?? worker?.workspaceRoot ?? '/nowhere';
   const egress = createEgress({ resolve: resolveHost, record: (row) => insertEgressRow(pool, row) });
   const deps: ApiDeps = {
+    features: FEATURES,
     gateway: gatewayOf(parts, secrets.changes, worker),
     pool,
     temporal,

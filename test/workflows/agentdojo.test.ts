@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { playAll } from '#test/policy/agentdojo/play.ts';
 import { type Answer, attacks, customTools, userTasks } from '#test/policy/agentdojo/scenarios.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
@@ -15,7 +16,7 @@ describe('R1 AgentDojo, in turns', () => {
   let stack: Stack;
   let catalog: Catalog;
   before(async () => {
-    catalog = await loadCatalog();
+    catalog = await loadCatalog(FEATURES);
     stack = await startStack({ settings: `tools: ${JSON.stringify(CAREFUL)}\n` });
     for (const { name, reads } of customTools()) {
       const body = { name, command: 'echo done', replay: reads ? 'readonly' : 'once' };

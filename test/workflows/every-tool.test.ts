@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { wavOf } from '#test/support/documents.ts';
 import { pngOf } from '#test/support/image-bytes.ts';
 import { type MediaServer, startMediaServer } from '#test/support/media-server.ts';
@@ -187,7 +188,7 @@ describe('EX-3 every tool in a real worker', () => {
     });
 
   it('and no tool is left out', async () => {
-    const all = createCatalog(await loadTools())
+    const all = createCatalog(await loadTools(FEATURES))
       .list()
       .map(({ name }) => name);
     const tried = new Set([...WORK, ...REFUSED].map(([tool]) => tool));

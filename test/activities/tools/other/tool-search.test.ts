@@ -7,6 +7,7 @@ import type { ChatMessage } from '#domain/message.ts';
 import { policyToolOf } from '#policy/call-rules.ts';
 import { scoreTexts } from '#domain/score-texts.ts';
 import { createCatalog, loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { deferredGuide, type PromptNeeds, promptTools, TOOL_SEARCH } from '#policy/deferred-tools.ts';
 import type { FindableTool, Tool } from '#policy/define-tool.ts';
 import { TOOL_QUESTIONS } from '#test/support/tool-questions.ts';
@@ -56,7 +57,7 @@ describe('tool_search', () => {
   });
 
   it('finds each tool of ours by words that people use for what it does', async () => {
-    const catalog = await loadCatalog();
+    const catalog = await loadCatalog(FEATURES);
     const all = catalog.list().filter(({ name }) => name !== TOOL_SEARCH);
     const findable = all.flatMap(({ name, keywords }) =>
       catalog.offer('canonical', [name]).map((one) => ({ ...one, keywords, isOfServer: false })),
@@ -138,7 +139,7 @@ describe('MC-2 the tools of MCP servers that a prompt describes', () => {
 
 describe('the tools of ours that a prompt describes', () => {
   it('are the common ones, those that the turn is about, and those found or used, in their order', async () => {
-    const catalog = await loadCatalog();
+    const catalog = await loadCatalog(FEATURES);
     const all = catalog.list().map(({ name }) => name);
     const at = (needs: Partial<PromptNeeds>) => promptTools(catalog, all, { ...NEEDS, ...needs });
     const first = at({});
@@ -164,7 +165,7 @@ describe('the tools of ours that a prompt describes', () => {
   });
 
   it('are all of them where the search is not among an agent’s tools, or they are few', async () => {
-    const catalog = await loadCatalog();
+    const catalog = await loadCatalog(FEATURES);
     const all = catalog.list().map(({ name }) => name);
     const without = all.filter((name) => name !== TOOL_SEARCH);
     assert.deepEqual(promptTools(catalog, without, NEEDS), { described: without, deferred: [] });
@@ -174,7 +175,7 @@ describe('the tools of ours that a prompt describes', () => {
   });
 
   it('are found by agents of the profile coding, which has many, and messaging has the search too', async () => {
-    const catalog = await loadCatalog();
+    const catalog = await loadCatalog(FEATURES);
     const of = (profile: string) => effectiveTools(catalog.list().map(policyToolOf), { agent: { profile } });
     const { described, deferred } = promptTools(catalog, of('coding'), NEEDS);
     assert.ok(described.includes(TOOL_SEARCH) && deferred.includes('create_image'));
@@ -182,7 +183,7 @@ describe('the tools of ours that a prompt describes', () => {
   });
 
   it('are named and found by the names of the model’s dialect', async () => {
-    const catalog = await loadCatalog();
+    const catalog = await loadCatalog(FEATURES);
     const all = catalog.list().map(({ name }) => name);
     const shown = catalog.offer('clawft', ['spawn_process'])[0]?.name ?? '';
     assert.notEqual(shown, 'spawn_process');

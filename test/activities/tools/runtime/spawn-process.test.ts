@@ -7,10 +7,11 @@ import { tool } from '#activities/tools/runtime/spawn-process.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import { loadCatalog } from '#policy/catalog.ts';
+import { FEATURES } from '#features';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type Bench, toolBench } from '#test/support/tool-call.ts';
 
-const catalog = await loadCatalog();
+const catalog = await loadCatalog(FEATURES);
 
 function benchOf(t: Parameters<typeof toolBench>[0], others = 0): Promise<Bench> {
   return toolBench(t, { graceMs: 300, deps: { runningBefore: async () => others } });

@@ -1,8 +1,8 @@
 /** TL canvas: what it says and refuses; what it shows is tested in a real browser (test/ui/canvas.test.ts). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { tool } from '#activities/tools/ui/canvas.ts';
-import { type Canvas, CANVAS_LIMITS, changedCanvas } from '#domain/canvas.ts';
+import { tool } from '#features/canvas/tools/canvas.ts';
+import { type Canvas, CANVAS_LIMITS, changedCanvas } from '#features/canvas/contract.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { toolBench } from '#test/support/tool-call.ts';
 
