@@ -1,5 +1,6 @@
 /** The features of this build, a line each. Without its line a feature is gone, and everything else works. */
 import type { Feature } from '#domain/feature.ts';
+import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 
-export const FEATURES: readonly Feature[] = [canvas];
+export const FEATURES: readonly Feature[] = [browser, canvas];

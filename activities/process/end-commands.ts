@@ -1,5 +1,5 @@
 /** Ends the background commands and the browser of a session, with those of what it has started or given away: what is over has no turn any more that would do it. */
-import type { Browsers } from '../browser/browsers.ts';
+import type { Browsers } from '#features/browser/activities/browsers.ts';
 import type { Processes } from './background.ts';
 
 /** Safe to repeat: it looks for what still runs. */

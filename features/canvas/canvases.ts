@@ -3,9 +3,9 @@ import { CANVAS_FRAME, CANVAS_FRAME_POLICY, type Canvas, type CanvasStep } from 
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { changeCanvas, findCanvas } from './store.ts';
-import type { Browsers } from '#activities/browser/browsers.ts';
-import { shortError } from '#activities/browser/in-tab.ts';
-import { ignoring, type Tab } from '#activities/browser/open-browser.ts';
+import type { Browsers } from '#features/browser/activities/browsers.ts';
+import { shortError } from '#features/browser/activities/in-tab.ts';
+import { ignoring, type Tab } from '#features/browser/activities/open-browser.ts';
 import type { RoomDeps } from '#activities/room-deps.ts';
 
 export interface CanvasLook {

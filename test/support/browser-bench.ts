@@ -4,11 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandFolders } from '#config';
-import { type Browsers, type BrowsersOptions, createBrowsers } from '#activities/browser/browsers.ts';
+import {
+  type Browsers,
+  type BrowsersOptions,
+  createBrowsers,
+} from '#features/browser/activities/browsers.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEgress } from '#activities/egress/egress.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
-import { tool } from '#activities/tools/ui/browser.ts';
+import { tool } from '#features/browser/tools/browser.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import { commandEnvironment } from '#policy/command-environment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';

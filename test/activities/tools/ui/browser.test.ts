@@ -5,7 +5,7 @@ import { createSocket } from 'node:dgram';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { findChromium } from '#activities/browser/chromium.ts';
+import { findChromium } from '#features/browser/activities/chromium.ts';
 import { commandFolders } from '#config';
 import { readImage } from '#domain/image.ts';
 import { BROWSER_DIR, browserBench, refOf, startSite } from '#test/support/browser-bench.ts';

@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
-import type { Files } from '../workspace/files.ts';
+import type { Files } from '#activities/workspace/files.ts';
 import type { Asked } from './browser-input.ts';
 import { endTab, ignoring, type OpenBrowser, SETTLE_MS, type Tab, within } from './open-browser.ts';
 

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { TAB_ACTIONS } from '#activities/browser/actions.ts';
-import { type Asked, browserInput, canonical } from '#activities/browser/browser-input.ts';
+import { TAB_ACTIONS } from '../activities/actions.ts';
+import { type Asked, browserInput, canonical } from '../activities/browser-input.ts';
 import {
   answers,
   type Done,
@@ -15,9 +15,9 @@ import {
   performed,
   shortError,
   SILENT,
-} from '#activities/browser/in-tab.ts';
-import { keepDownloads } from '#activities/browser/page-files.ts';
-import { endTab, type OpenBrowser, type Tab } from '#activities/browser/open-browser.ts';
+} from '../activities/in-tab.ts';
+import { keepDownloads } from '../activities/page-files.ts';
+import { endTab, type OpenBrowser, type Tab } from '../activities/open-browser.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';

@@ -4,8 +4,8 @@
  */
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import { type Boxing, browserBox, type BrowserBox, type BrowserCall } from './browser-box.ts';
-import type { BrowserPlaces } from '#store/browser-place.ts';
-import type { ProxyUse } from '../egress/proxy.ts';
+import type { BrowserPlaces } from '../store/browser-place.ts';
+import type { ProxyUse } from '#activities/egress/proxy.ts';
 import { shortError } from './in-tab.ts';
 import { ignoring, type OpenBrowser } from './open-browser.ts';
 import { startBrowser, type StartedBrowser, type StartOptions } from './start-browser.ts';

@@ -10,11 +10,11 @@ import { toolError, type ToolFailure } from '#domain/tool.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import { DEFAULT_PATH } from '#policy/command-environment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { BOX_ENVIRONMENT } from '../sandbox/box-spec.ts';
-import type { Boxes } from '../sandbox/boxes.ts';
-import type { Bubblewrap } from '../sandbox/bubblewrap.ts';
-import { EngineProblem } from '../sandbox/engine.ts';
-import type { Look } from '../sandbox/look-at-engine.ts';
+import { BOX_ENVIRONMENT } from '#activities/sandbox/box-spec.ts';
+import type { Boxes } from '#activities/sandbox/boxes.ts';
+import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
+import { EngineProblem } from '#activities/sandbox/engine.ts';
+import type { Look } from '#activities/sandbox/look-at-engine.ts';
 import type { Chromium } from './chromium.ts';
 
 /** What a box shows of the host, at the same paths. */

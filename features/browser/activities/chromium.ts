@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { LaunchOptions } from 'playwright-core';
-import { CALL_MARK, WORKER_MARK } from '../process/kill-tree.ts';
-import { makeTemporaryFolder, makeWorkerFolder } from '../process/worker-folders.ts';
+import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
+import { makeTemporaryFolder, makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import { MAX_TABS } from './open-browser.ts';
 
 export interface ChromiumSettings {

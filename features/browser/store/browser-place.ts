@@ -1,6 +1,6 @@
 /** Which worker has a session's browser, or had it last, by the task queue that this worker alone polls. */
-import type { Pool } from './pool.ts';
-import { execute, readRow } from './statements.ts';
+import type { Pool } from '#store/pool.ts';
+import { execute, readRow } from '#store/statements.ts';
 
 interface BrowserPlace {
   readonly session: string;

@@ -1,6 +1,6 @@
 /** Where a session's browser was, as the last result that tells it says: what a new browser does not know. */
-import type { Pool } from './pool.ts';
-import { readRow } from './statements.ts';
+import type { Pool } from '#store/pool.ts';
+import { readRow } from '#store/statements.ts';
 
 /** Looks at the session's last turns; undefined when none of them tells. */
 export async function lastBrowserPage(

@@ -1,0 +1,7 @@
+import { defineFeature } from '#domain/feature.ts';
+
+export const browser = defineFeature({
+  name: 'browser',
+  summary: 'A real Chromium for each session, which an agent drives: pages, forms, files, screenshots.',
+  tools: [() => import('./tools/browser.ts')],
+});
