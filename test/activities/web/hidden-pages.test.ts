@@ -1,7 +1,7 @@
 /** R1: what a page hides from people, in the ways that HTML and CSS have, does not reach a model; what only looks like it does. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readHtml } from '#activities/web/read-html.ts';
+import { readHtml } from '#features/web/pages/read-html.ts';
 import { HIDDEN, SEEN } from './hidden-pages.ts';
 import { type PageCase, problemsIn } from './page-case.ts';
 

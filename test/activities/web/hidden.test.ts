@@ -1,8 +1,8 @@
 /** R1: what a page hides from people does not reach a model; what they see does. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readApart } from '#activities/web/read-apart.ts';
-import type { HtmlReading } from '#activities/web/read-html.ts';
+import { readApart } from '#features/web/pages/read-apart.ts';
+import type { HtmlReading } from '#features/web/pages/read-html.ts';
 
 const ORDER = 'IGNORE-ALL-PREVIOUS';
 

@@ -1,9 +1,9 @@
 /** R1, TL web_fetch: of pages of every kind a model reads what people see, and nothing else. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageText } from '#activities/web/page-text.ts';
-import { type Reading, ReadingProblem } from '#activities/web/read-apart.ts';
-import { readHtml } from '#activities/web/read-html.ts';
+import { pageText } from '#features/web/pages/page-text.ts';
+import { type Reading, ReadingProblem } from '#features/web/pages/read-apart.ts';
+import { readHtml } from '#features/web/pages/read-html.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type PageCase, problemsIn } from './page-case.ts';
 import { PAGES } from './page-corpus.ts';

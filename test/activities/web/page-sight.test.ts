@@ -1,7 +1,7 @@
 /** R1: of a page reaches a model what a browser shows of it, whatever styles, sheets and elements say. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readHtml } from '#activities/web/read-html.ts';
+import { readHtml } from '#features/web/pages/read-html.ts';
 import { sightCases } from './sight-cases.ts';
 
 test('R1 a page is read as a browser shows it', async () => {

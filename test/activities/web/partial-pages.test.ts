@@ -1,7 +1,7 @@
 /** TL web_fetch: HTML lets a page leave out its `<html>`, `<head>` and `<body>`; people see it whole all the same. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readApart } from '#activities/web/read-apart.ts';
+import { readApart } from '#features/web/pages/read-apart.ts';
 
 const PAGES: Readonly<Record<string, string>> = {
   'no head': '<html><title>Otters</title><body><h1>Tools</h1><p>Kelp</p></body></html>',

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
-import { type Answered, type PageMode, pageText } from '#activities/web/page-text.ts';
-import { readApart } from '#activities/web/read-apart.ts';
+import { type Answered, type PageMode, pageText } from '#features/web/pages/page-text.ts';
+import { readApart } from '#features/web/pages/read-apart.ts';
 
 const URL_OF_IT = 'https://pub.example/a';
 const signal = new AbortController().signal;

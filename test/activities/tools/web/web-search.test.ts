@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
-import { tool } from '#activities/tools/web/web-search.ts';
-import type { WebSearchSettings } from '#domain/schema/web-search.ts';
-import { createWebSearch } from '#activities/web/web-search.ts';
+import { tool } from '#features/web/tools/web-search.ts';
+import type { WebSearchSettings } from '#features/web/search/settings.ts';
+import { createWebSearch } from '#features/web/search/web-search.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { ToolResult } from '#domain/tool.ts';

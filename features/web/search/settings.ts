@@ -1,6 +1,6 @@
 /** Which search engines web_search asks, as the settings say it. */
 import { z } from 'zod';
-import { httpUrl, type Kept } from './scalars.ts';
+import { httpUrl, type Kept } from '#domain/schema/scalars.ts';
 
 export const SEARCH_ENGINES = ['brave', 'searxng', 'json', 'duckduckgo'] as const;
 export type SearchEngineName = (typeof SEARCH_ENGINES)[number];

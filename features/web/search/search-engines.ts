@@ -1,9 +1,9 @@
 /** Search engines, each in its own words: where it is, what it is asked, what its answer holds. */
 import { z } from 'zod';
 import { fieldOf } from '#domain/outside-value.ts';
-import { readApart } from './read-apart.ts';
-import type { FoundPage } from './read-html.ts';
-import type { SearchEngineName, WebSearchSettings } from '#domain/schema/web-search.ts';
+import { readApart } from '../pages/read-apart.ts';
+import type { FoundPage } from '../pages/read-html.ts';
+import type { SearchEngineName, WebSearchSettings } from './settings.ts';
 
 export interface SearchQuery {
   readonly query: string;

@@ -1,9 +1,9 @@
 /** Takes out of a page what a person who looks at it does not see, and what is no text: it is where orders to models are hidden. */
 import type { PageDocument, PageElement } from './page-document.ts';
-import { type Cascade, createCascade } from './visible/cascade.ts';
-import { type ComputedStyle, lettersOf } from './visible/computed-style.ts';
-import { canvasOf, type Ground, groundOf, isLaidOver, isUnseenColour } from './visible/painting.ts';
-import { isFaint, isUnseenBox, opacityOf } from './visible/unseen-box.ts';
+import { type Cascade, createCascade } from '../visible/cascade.ts';
+import { type ComputedStyle, lettersOf } from '../visible/computed-style.ts';
+import { canvasOf, type Ground, groundOf, isLaidOver, isUnseenColour } from '../visible/painting.ts';
+import { isFaint, isUnseenBox, opacityOf } from '../visible/unseen-box.ts';
 
 const UNSEEN = [
   'script,template,noscript,noframes,noembed,rp,body title,object[data],embed,iframe,frame,canvas,svg,audio,video,datalist,input,textarea,meter,progress',

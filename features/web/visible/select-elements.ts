@@ -1,5 +1,5 @@
 /** Finds the elements of a page by selectors, of which a sheet has thousands. */
-import type { PageDocument, PageElement } from '../page-document.ts';
+import type { PageDocument, PageElement } from '../pages/page-document.ts';
 import type { PageSelector } from './selectors.ts';
 
 /** None for a selector that is none. */

@@ -1,5 +1,5 @@
 /** The style of each element of a page, by its sheets and attributes (CSS Cascade 5). */
-import type { PageDocument, PageElement } from '../page-document.ts';
+import type { PageDocument, PageElement } from '../pages/page-document.ts';
 import { readColour } from './colour.ts';
 import { type ComputedStyle, computeStyle, isAboutSight, NO_STYLE } from './computed-style.ts';
 import { isForScreens } from './media.ts';

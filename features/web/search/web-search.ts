@@ -2,13 +2,13 @@
 import { SecretProblem } from '#domain/secret.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { Egress } from '../egress/egress.ts';
-import { EgressError } from '../egress/egress-error.ts';
-import { operatorRules } from '../egress/operator-rules.ts';
-import { ReadingProblem } from './read-apart.ts';
-import type { FoundPage } from './read-html.ts';
+import type { Egress } from '#activities/egress/egress.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import { operatorRules } from '#activities/egress/operator-rules.ts';
+import { ReadingProblem } from '../pages/read-apart.ts';
+import type { FoundPage } from '../pages/read-html.ts';
 import { ENGINES, type EngineParts, SearchProblem, type SearchQuery } from './search-engines.ts';
-import { SEARCH_ENGINES, type SearchEngineName } from '#domain/schema/web-search.ts';
+import { SEARCH_ENGINES, type SearchEngineName } from './settings.ts';
 
 export type SearchOutcome =
   | {

@@ -1,0 +1,7 @@
+import { defineFeature } from '#domain/feature.ts';
+
+export const web = defineFeature({
+  name: 'web',
+  summary: 'Pages of the web, PDFs and office files as Markdown, and search engines.',
+  tools: [() => import('./tools/web-fetch.ts'), () => import('./tools/web-search.ts')],
+});
