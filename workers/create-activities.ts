@@ -29,7 +29,7 @@ import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
 import { createForgettingRoom } from '#activities/forgetting/forgetting-room.ts';
 import { createScheduleRoom } from '#activities/schedules/schedule-room.ts';
-import { openArtifactObjects } from '#activities/snapshots/open-object-store.ts';
+import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';
 import { createSkills } from '#activities/skills/skills.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
 import { createTeamRoom } from '#activities/teams/team-room.ts';

@@ -39,7 +39,7 @@ import { createSessionQueries } from '#store/session-queries.ts';
 import { createRunningBefore } from '#store/tool-call-store.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
-import { createWorkspaces, type Workspaces } from './create-workspaces.ts';
+import { createWorkspaces, type Workspaces } from '#features/snapshots/create-workspaces.ts';
 
 export interface Machine {
   readonly world: WorldDeps;

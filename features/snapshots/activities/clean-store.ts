@@ -11,7 +11,7 @@ import {
   type WorkspaceKey,
   workspaceRoots,
   workspacesToClean,
-} from '#store/workspace-store.ts';
+} from '../store.ts';
 import { prefixOf } from './followed.ts';
 import type { ObjectStore } from './object-store.ts';
 import { createObjects, keyOf, readListing, readRoot } from './tree.ts';

@@ -17,13 +17,13 @@ import {
   workspaceHolder,
   type WorkspaceKey,
   type WorkspaceLease,
-} from '#store/workspace-store.ts';
-import { within } from '../fast-path/within.ts';
-import { type ChangeJournal, fileDigest } from '../workspace/change-journal.ts';
-import { errnoOf, FileProblem, fileProblem } from '../workspace/file-problem.ts';
-import type { FileScope, WorkspaceUse } from '../workspace/files.ts';
-import { openFolder } from '../workspace/open-folder.ts';
-import { makeWorkspace } from '../workspace/workspace-folder.ts';
+} from '../store.ts';
+import { within } from '#activities/fast-path/within.ts';
+import { type ChangeJournal, fileDigest } from '#activities/workspace/change-journal.ts';
+import { errnoOf, FileProblem, fileProblem } from '#activities/workspace/file-problem.ts';
+import type { FileScope, WorkspaceUse } from '#activities/workspace/files.ts';
+import { openFolder } from '#activities/workspace/open-folder.ts';
+import { makeWorkspace } from '#activities/workspace/workspace-folder.ts';
 import type { ObjectStore } from './object-store.ts';
 import { restoreWorkspace } from './restore.ts';
 import { scanWorkspace, SNAPSHOT_LIMITS, type SnapshotLimits } from './scan.ts';

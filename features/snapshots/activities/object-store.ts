@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '#domain/errors.ts';
-import { errnoOf } from '../workspace/file-problem.ts';
+import { errnoOf } from '#activities/workspace/file-problem.ts';
 
 /** What does not answer is a Failure `Unavailable`; an object that is not there is one of `Internal`. */
 export interface ObjectStore {

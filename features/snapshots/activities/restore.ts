@@ -18,10 +18,10 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errnoOf } from '../workspace/file-problem.ts';
-import { type Folder, openChild } from '../workspace/open-folder.ts';
-import { ownAs } from '../workspace/own-as.ts';
-import { createFresh, temporaryName } from '../workspace/replace-file.ts';
+import { errnoOf } from '#activities/workspace/file-problem.ts';
+import { type Folder, openChild } from '#activities/workspace/open-folder.ts';
+import { ownAs } from '#activities/workspace/own-as.ts';
+import { createFresh, temporaryName } from '#activities/workspace/replace-file.ts';
 import {
   CHUNK_BYTES,
   digestOf,

@@ -1,6 +1,6 @@
 /** The object store that settings name: a folder, or a bucket of a service that speaks S3. */
 import { resolveHost } from '#policy/explain/resolve-host.ts';
-import { createEgress } from '../egress/egress.ts';
+import { createEgress } from '#activities/egress/egress.ts';
 import { createFolderStore, type ObjectStore } from './object-store.ts';
 import { createS3Store } from './s3-store.ts';
 import { CHUNK_BYTES } from './tree.ts';

@@ -2,9 +2,9 @@
 import { constants } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FileProblem, fileProblem, errnoOf, shown } from '../workspace/file-problem.ts';
-import { type Folder, openChild } from '../workspace/open-folder.ts';
-import { isTemporary } from '../workspace/replace-file.ts';
+import { FileProblem, fileProblem, errnoOf, shown } from '#activities/workspace/file-problem.ts';
+import { type Folder, openChild } from '#activities/workspace/open-folder.ts';
+import { isTemporary } from '#activities/workspace/replace-file.ts';
 import {
   CHUNK_BYTES,
   digestOf,

@@ -10,7 +10,7 @@ import {
   renewWorkspace,
   takeWorkspace,
   type WorkspaceKey,
-} from '#store/workspace-store.ts';
+} from '../store.ts';
 import { type CleanOptions, removeObjects } from './clean-store.ts';
 import { prefixOf } from './followed.ts';
 

@@ -3,9 +3,9 @@
  * changed is kept before its result is told.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RENEW_MS } from '#store/workspace-store.ts';
-import { FileProblem } from '../workspace/file-problem.ts';
-import type { Files, FileScope, HeldFolder, WorkspaceUse } from '../workspace/files.ts';
+import { RENEW_MS } from '../store.ts';
+import { FileProblem } from '#activities/workspace/file-problem.ts';
+import type { Files, FileScope, HeldFolder, WorkspaceUse } from '#activities/workspace/files.ts';
 import type { Followed } from './followed.ts';
 
 export interface FollowedFiles {
