@@ -26,7 +26,7 @@ import { createOpenAiServers } from '#activities/model/openai-servers.ts';
 import { createEndCommands } from '#activities/process/end-commands.ts';
 import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
-import { whySecured } from '#activities/secure-cli/refuse-secured.ts';
+import { whySecured } from '#features/secure-cli/activities/refuse-secured.ts';
 import { createForgettingRoom } from '#activities/forgetting/forgetting-room.ts';
 import { createScheduleRoom } from '#activities/schedules/schedule-room.ts';
 import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';

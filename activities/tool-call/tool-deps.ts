@@ -19,7 +19,7 @@ import type { MediaTools } from '../media-reading/media-reading-room.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
-import type { SecureClis } from '../secure-cli/secure-clis.ts';
+import type { SecureClis } from '#features/secure-cli/activities/secure-clis.ts';
 import type { Skills } from '../skills/skills.ts';
 import type { TeamTools } from '../teams/team-room.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';

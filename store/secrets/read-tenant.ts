@@ -1,9 +1,9 @@
 /** Reads what a tenant keeps sealed and opens it: the only place where rows become values. */
-import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import type { SecureCli } from '#features/secure-cli/rules/secure-cli.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { readSealedSecrets, secretPlace } from '#store/secret-store.ts';
-import { type CliVariable, listSecureClis, secureCliPlace } from '#store/secure-cli-store.ts';
+import { type CliVariable, listSecureClis, secureCliPlace } from '#features/secure-cli/store.ts';
 
 /** A program with its credentials; values may still refer to secrets. */
 export interface OpenedCli {

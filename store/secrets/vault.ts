@@ -5,7 +5,7 @@
  */
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import { fillSecrets, SecretProblem, secretNamesIn } from '#domain/secret.ts';
-import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import type { SecureCli } from '#features/secure-cli/rules/secure-cli.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { createScrubber, type Scrubber, type ScrubberOf } from './scrubber.ts';
 import type { ChangeFeed } from '#store/change-feed.ts';

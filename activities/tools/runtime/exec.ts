@@ -14,7 +14,7 @@ import {
 } from '#activities/process/command-limits.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
-import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
+import { refuseSecured } from '#features/secure-cli/activities/refuse-secured.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
 import { readsNetwork } from '#domain/shell/reads-network.ts';

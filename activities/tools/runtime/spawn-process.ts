@@ -13,7 +13,7 @@ import {
 } from '#activities/process/command-limits.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, inFolder } from '#activities/process/in-folder.ts';
-import { refuseSecured } from '#activities/secure-cli/refuse-secured.ts';
+import { refuseSecured } from '#features/secure-cli/activities/refuse-secured.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { readsNetwork } from '#domain/shell/reads-network.ts';
 import { filesRunBy } from '#domain/shell/run-files.ts';

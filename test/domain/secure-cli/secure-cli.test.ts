@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { matchesPattern, patternProblem } from '#policy/deny-pattern.ts';
-import { checkArguments } from '#domain/secure-cli/check-arguments.ts';
-import { findSecured } from '#domain/secure-cli/find-secured.ts';
-import { SECURE_CLI_PRESETS } from '#domain/secure-cli/presets.ts';
-import { readCommandLine } from '#domain/secure-cli/read-command-line.ts';
-import type { KeywordRule } from '#domain/secure-cli/secure-cli.ts';
+import { checkArguments } from '#features/secure-cli/rules/check-arguments.ts';
+import { findSecured } from '#features/secure-cli/rules/find-secured.ts';
+import { SECURE_CLI_PRESETS } from '#features/secure-cli/rules/presets.ts';
+import { readCommandLine } from '#features/secure-cli/rules/read-command-line.ts';
+import type { KeywordRule } from '#features/secure-cli/rules/secure-cli.ts';
 import vectors from '../../vectors/credentialed-exec.json' with { type: 'json' };
 
 function check(program: string, args: readonly string[], keyword_allowlist: readonly KeywordRule[] = []) {

@@ -1,6 +1,6 @@
 /** The gate before every plain command: programs with credentials run by credentialed_exec only (SH-4). */
-import { findSecured } from '#domain/secure-cli/find-secured.ts';
-import { mayUse, type SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import { findSecured } from '../rules/find-secured.ts';
+import { mayUse, type SecureCli } from '../rules/secure-cli.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import type { SecureClis } from './secure-clis.ts';
 

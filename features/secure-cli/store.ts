@@ -1,9 +1,9 @@
 /** Programs with credentials as rows: rules in the open, the environment sealed. */
 import { sql } from 'kysely';
-import type { CliEnvKind, SecureCli } from '#domain/secure-cli/secure-cli.ts';
-import { noteChange } from './change-feed.ts';
-import type { Pool } from './pool.ts';
-import { affects, readRow, readRows } from './statements.ts';
+import type { CliEnvKind, SecureCli } from './rules/secure-cli.ts';
+import { noteChange } from '#store/change-feed.ts';
+import type { Pool } from '#store/pool.ts';
+import { affects, readRow, readRows } from '#store/statements.ts';
 
 /** What the sealed part holds. */
 export interface CliVariable {

@@ -9,13 +9,13 @@ import { folderOf } from '#policy/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { inFolder } from '#activities/process/in-folder.ts';
 import { matchesPattern } from '#policy/deny-pattern.ts';
-import { grantNeeded } from '#activities/secure-cli/refuse-secured.ts';
-import type { SecureOutcome } from '#activities/secure-cli/secure-clis.ts';
+import { grantNeeded } from '../activities/refuse-secured.ts';
+import type { SecureOutcome } from '../activities/secure-clis.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { filesHandedTo } from '#domain/shell/run-files.ts';
-import { checkArguments } from '#domain/secure-cli/check-arguments.ts';
-import { readCommandLine } from '#domain/secure-cli/read-command-line.ts';
-import { mayUse, type SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import { checkArguments } from '../rules/check-arguments.ts';
+import { readCommandLine } from '../rules/read-command-line.ts';
+import { mayUse, type SecureCli } from '../rules/secure-cli.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
 /** The most that a program's own `timeout_seconds` may say. */

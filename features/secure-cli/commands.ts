@@ -1,6 +1,6 @@
 /** `tempoclaw secure-clis`: programs that agents run with credentials they never see. */
 import type { Command } from 'commander';
-import { secureClis as resource } from '#domain/resource/secure-clis.ts';
+import { secureClis as resource } from './resource.ts';
 import { addApiCommand } from '#cli/api-commands.ts';
 import { usageError } from '#cli/cli-error.ts';
 import { readObjectFile } from '#cli/object-file.ts';

@@ -10,14 +10,14 @@ import {
   putSecureCli,
   secureCliPlace,
   type SecureCliRow,
-} from '#store/secure-cli-store.ts';
+} from './store.ts';
 import { Failure } from '#domain/errors.ts';
-import { type secureCliPutSchema, secureClis } from '#domain/resource/secure-clis.ts';
-import { SECURE_CLI_PRESETS, type SecureCliPreset } from '#domain/secure-cli/presets.ts';
-import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { requireAgents } from '../require-agents.ts';
-import { serveResource } from '../serve-resource.ts';
+import { type secureCliPutSchema, secureClis } from './resource.ts';
+import { SECURE_CLI_PRESETS, type SecureCliPreset } from './rules/presets.ts';
+import type { SecureCli } from './rules/secure-cli.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { requireAgents } from '#api/require-agents.ts';
+import { serveResource } from '#api/serve-resource.ts';
 
 type SecureCliPut = z.infer<typeof secureCliPutSchema>;
 

@@ -1,6 +1,6 @@
 /** SH-4: a program that runs with credentials of the tenant, and the rules it runs under. Never a value of a credential. */
-import type { keywordRuleSchema, secureCliSchema } from '../resource/secure-clis.ts';
-import type { Kept } from '../schema/scalars.ts';
+import type { keywordRuleSchema, secureCliSchema } from '../resource.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
 
 /**
  * `sensitive`: hidden everywhere. `file`: as sensitive, but the program gets the path of a file with the value, which is

@@ -3,11 +3,11 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ToolErrorCode } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import type { SecureCli } from '../rules/secure-cli.ts';
 import type { CommandOutcome, CommandRequest, Shell } from '#activities/process/shell.ts';
 import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import type { Vault } from '#store/secrets/vault.ts';
-import type { CliVariable } from '#store/secure-cli-store.ts';
+import type { CliVariable } from '../store.ts';
 import { findProgram, type ProgramPlaces } from './find-program.ts';
 
 /** Of the state folder. */

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import type { SecureCli } from '#domain/secure-cli/secure-cli.ts';
+import type { SecureCli } from '../rules/secure-cli.ts';
 
 export type FoundProgram =
   | { readonly ok: true; readonly file: string }

@@ -1,10 +1,10 @@
 /** Programs with credentials (SH-4): rules in both directions, credentials only inwards. */
 import { z } from 'zod';
-import { isRecord } from '../outside-value.ts';
-import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
-import { CLI_ENV_KINDS } from '../secure-cli/secure-cli.ts';
-import { defineResource } from './define-resource.ts';
-import { MAX_SECRET, MIN_SECRET } from './secrets.ts';
+import { isRecord } from '#domain/outside-value.ts';
+import { labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
+import { CLI_ENV_KINDS } from './rules/secure-cli.ts';
+import { defineResource } from '#domain/resource/define-resource.ts';
+import { MAX_SECRET, MIN_SECRET } from '#domain/resource/secrets.ts';
 
 /** A program's name without a folder. */
 const nameOfBinary = z

@@ -1,0 +1,8 @@
+import { defineFeature } from '#domain/feature.ts';
+
+export const secureCli = defineFeature({
+  name: 'secure-cli',
+  summary: 'Programs that run with credentials which no agent sees.',
+  tools: [() => import('./tools/credentialed-exec.ts')],
+  routes: [() => import('./routes.ts')],
+});
