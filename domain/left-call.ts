@@ -2,7 +2,7 @@
 import type { ApprovalStatus } from './approval.ts';
 import type { FormContent, McpForm } from './mcp/form.ts';
 import type { SamplingPrompt } from './mcp/sampling.ts';
-import type { MediaOrder } from './media.ts';
+import type { MediaOrder } from '#features/media/contract.ts';
 import type { ToolFailure } from './tool.ts';
 
 export interface LeftCall {

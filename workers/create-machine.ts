@@ -7,7 +7,7 @@ import { type Config, childEnvironment, commandFolders } from '#config';
 import { createBrowsers } from '#features/browser/activities/browsers.ts';
 import { profilesFolder } from '#features/browser/activities/chromium.ts';
 import { createMcpServers } from '#activities/mcp/mcp-servers.ts';
-import { MEDIA_FOLDER } from '#activities/media-reading/film-parts.ts';
+import { MEDIA_FOLDER } from '#features/media/reading/film-parts.ts';
 import { createEgress } from '#activities/egress/egress.ts';
 import { type Boxes, createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';

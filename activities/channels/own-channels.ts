@@ -13,7 +13,7 @@ import { type ChannelRow, hasSpokenIn, listChannels } from '#store/channel-store
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';
 import { EgressError } from '../egress/egress-error.ts';
-import type { MediaFile } from '../media-reading/open-media.ts';
+import type { MediaFile } from '#features/media/reading/open-media.ts';
 import { FileProblem, shown } from '../workspace/file-problem.ts';
 import { ChannelError } from './channel-error.ts';
 import type { TopicOptions } from './channel-sender.ts';

@@ -1,12 +1,12 @@
 /** The tools that make media, in a temporary workspace, with settings as an environment gives them and a server that speaks as all providers. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createMediaMakingRoom } from '#activities/media-making/media-making-room.ts';
-import { openMedia } from '#activities/media-reading/open-media.ts';
+import { createMediaMakingRoom } from '#features/media/making/media-making-room.ts';
+import { openMedia } from '#features/media/reading/open-media.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { loadConfig } from '#config';
 import type { LeftCall } from '#domain/left-call.ts';
-import type { MediaSettings } from '#domain/schema/media.ts';
+import type { MediaSettings } from '#features/media/schema.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';

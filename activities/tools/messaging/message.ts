@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { withMediaProblems } from '#activities/media-reading/reading-tool.ts';
+import { withMediaProblems } from '#features/media/reading/reading-tool.ts';
 import { type Attachment, MOST_ATTACHMENTS } from '#domain/artifact.ts';
 import { chatIdOf, placeOfChat } from '#domain/channel.ts';
 import { toolError } from '#domain/tool.ts';

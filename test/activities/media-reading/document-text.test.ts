@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
-import { documentText, type PageSpan } from '#activities/media-reading/document-text.ts';
+import { documentText, type PageSpan } from '#features/media/reading/document-text.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 import { detectType } from '#store/detect-type.ts';
 import { DOCX, docxOf, EPUB, ODT, pdfOf, PPTX, workbookOf, XLSX, zipOf } from '#test/support/documents.ts';

@@ -1,7 +1,7 @@
 /** TL create_audio: music of MiniMax and effects of ElevenLabs, as files. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { tool } from '#activities/tools/media_gen/create-audio.ts';
+import { tool } from '#features/media/tools/create-audio.ts';
 import { madeAt, mediaBench } from '#test/support/media-bench.ts';
 import { MP3 } from '#test/support/media-server.ts';
 

@@ -1,7 +1,7 @@
 /** TL create_image: each provider in its own words, the next where one cannot, and a task that is paid for once. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { tool } from '#activities/tools/media_gen/create-image.ts';
+import { tool } from '#features/media/tools/create-image.ts';
 import { madeAt, mediaBench } from '#test/support/media-bench.ts';
 import { PNG } from '#test/support/media-server.ts';
 

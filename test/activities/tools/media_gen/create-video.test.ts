@@ -1,7 +1,7 @@
 /** TL create_video: a job of MiniMax, ordered once, looked at until it is done, and taken back where it may be. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { tool } from '#activities/tools/media_gen/create-video.ts';
+import { tool } from '#features/media/tools/create-video.ts';
 import { madeAt, mediaBench } from '#test/support/media-bench.ts';
 import { MP4, PNG } from '#test/support/media-server.ts';
 

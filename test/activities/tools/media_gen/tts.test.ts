@@ -1,7 +1,7 @@
 /** TL tts: each provider in its own words, Edge's over its WebSocket, and the next where one cannot. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { tool } from '#activities/tools/media_gen/tts.ts';
+import { tool } from '#features/media/tools/tts.ts';
 import { madeAt, mediaBench } from '#test/support/media-bench.ts';
 import { MP3 } from '#test/support/media-server.ts';
 

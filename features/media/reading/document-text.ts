@@ -2,7 +2,7 @@
 import type { MediaFile } from './open-media.ts';
 import { decodeText, kindOf } from '#features/web/pages/decode-text.ts';
 import { readApart, ReadingProblem } from '#features/web/pages/read-apart.ts';
-import { FileProblem, shown } from '../workspace/file-problem.ts';
+import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 
 /** Pages, counted from 1; both count. */
 export interface PageSpan {

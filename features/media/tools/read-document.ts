@@ -1,6 +1,6 @@
 /** read_document: what is written in a document, found on this machine first, and by a model where there is no text or one is asked for. */
 import { z } from 'zod';
-import { documentText, type PageSpan } from '#activities/media-reading/document-text.ts';
+import { documentText, type PageSpan } from '../reading/document-text.ts';
 import {
   askedAbout,
   mediaFields,
@@ -9,10 +9,10 @@ import {
   outsideResult,
   READING,
   withMediaProblems,
-} from '#activities/media-reading/reading-tool.ts';
-import type { Media } from '#activities/media-reading/media-reading-room.ts';
-import type { MediaFile } from '#activities/media-reading/open-media.ts';
-import { seeImage } from '#activities/media-reading/see-image.ts';
+} from '../reading/reading-tool.ts';
+import type { Media } from '../reading/media-reading-room.ts';
+import type { MediaFile } from '../reading/open-media.ts';
+import { seeImage } from '../reading/see-image.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';

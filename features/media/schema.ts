@@ -1,7 +1,7 @@
 /** Who makes pictures, sounds, videos and speech, as the settings say it. */
 import { z } from 'zod';
-import { MEDIA_PROVIDERS } from '../media.ts';
-import { httpUrl, type Kept } from './scalars.ts';
+import { MEDIA_PROVIDERS } from './contract.ts';
+import { httpUrl, type Kept } from '#domain/schema/scalars.ts';
 
 const ref = z
   .string()

@@ -1,6 +1,6 @@
 /** A file as models see it. */
 import { imageProblem, type PromptImage, readImage } from '#domain/image.ts';
-import { FileProblem, shown } from '../workspace/file-problem.ts';
+import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { MediaFile } from './open-media.ts';
 

@@ -5,9 +5,9 @@
 import { APICallError } from 'ai';
 import { z } from 'zod';
 import type { TranscribeRequest, Transcription } from '#domain/model.ts';
-import { createPatience, guardedFetch } from './guarded-fetch.ts';
-import { toModelError } from './model-error.ts';
-import type { ProviderSettings } from './provider-settings.ts';
+import { createPatience, guardedFetch } from '#activities/model/guarded-fetch.ts';
+import { toModelError } from '#activities/model/model-error.ts';
+import type { ProviderSettings } from '#activities/model/provider-settings.ts';
 
 export interface TranscriptionAccess {
   readonly settings: ProviderSettings;

@@ -1,13 +1,7 @@
 /** read_image: a question about one image or several, answered by a model that sees. */
 import { z } from 'zod';
-import {
-  mediaFields,
-  oneRef,
-  outsideResult,
-  READING,
-  withMediaProblems,
-} from '#activities/media-reading/reading-tool.ts';
-import { seeImage } from '#activities/media-reading/see-image.ts';
+import { mediaFields, oneRef, outsideResult, READING, withMediaProblems } from '../reading/reading-tool.ts';
+import { seeImage } from '../reading/see-image.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { MOST_IMAGES } from '#domain/image.ts';
 import { defineTool } from '#policy/define-tool.ts';

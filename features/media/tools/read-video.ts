@@ -1,6 +1,6 @@
 /** read_video: what is said in a film, with its times, and what is seen in it. */
 import { z } from 'zod';
-import { SOUND_TYPE } from '#activities/media-reading/film-parts.ts';
+import { SOUND_TYPE } from '../reading/film-parts.ts';
 import {
   askedAbout,
   mediaFields,
@@ -9,9 +9,9 @@ import {
   outsideResult,
   READING,
   withMediaProblems,
-} from '#activities/media-reading/reading-tool.ts';
-import { seeImage } from '#activities/media-reading/see-image.ts';
-import { clock, transcriptText } from '#activities/media-reading/transcript-text.ts';
+} from '../reading/reading-tool.ts';
+import { seeImage } from '../reading/see-image.ts';
+import { clock, transcriptText } from '../reading/transcript-text.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool } from '#policy/define-tool.ts';

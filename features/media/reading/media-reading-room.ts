@@ -4,7 +4,7 @@ import {
   createReadWithModels,
   type ReadWithModels,
   type ReadWithModelsDeps,
-} from '../model/read-with-models.ts';
+} from '#activities/model/read-with-models.ts';
 import { type FilmParts, type FilmPartsDeps, takeFilmApart } from './film-parts.ts';
 import { type MediaFile, openMedia, type OpenMediaDeps } from './open-media.ts';
 

@@ -2,13 +2,13 @@
  * Has providers make pictures, sounds, videos and speech: one after the other until one does. An order is kept before it is sent and a job's id
  * as soon as it is known, so that each is paid for once whatever dies meanwhile; what a job takes is waited for by timers of the turn's workflow.
  */
-import { type MediaRequest, USUAL_CHAINS } from '#domain/media.ts';
+import { type MediaRequest, USUAL_CHAINS } from '../contract.ts';
 import type { LeftCall } from '#domain/left-call.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { isStopped } from '../attempt.ts';
-import { withMediaProblems } from '../media-reading/reading-tool.ts';
-import { FileProblem } from '../workspace/file-problem.ts';
+import { isStopped } from '#activities/attempt.ts';
+import { withMediaProblems } from '../reading/reading-tool.ts';
+import { FileProblem } from '#activities/workspace/file-problem.ts';
 import { finish, imageOf, madeBefore, told } from './made-file.ts';
 import { costOf, reserve, settle } from './making-cost.ts';
 import { LATER, type MediaMaker, MediaProblem, mediaProblem } from './media-maker.ts';

@@ -1,9 +1,9 @@
 /** create_image: a picture made from words. */
 import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { IMAGE_RATIOS } from '#domain/media.ts';
+import { IMAGE_RATIOS } from '../contract.ts';
 import { defineTool } from '#policy/define-tool.ts';
-import { filenameHint, MAKING, promptOf } from '#activities/media-making/making-tool.ts';
+import { filenameHint, MAKING, promptOf } from '../making/making-tool.ts';
 
 const input = z.object({
   prompt: promptOf(5_000).describe('What the picture shows, in what style'),

@@ -1,7 +1,7 @@
 /** tts: text spoken by a voice. */
 import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { MAKING, promptOf } from '#activities/media-making/making-tool.ts';
+import { MAKING, promptOf } from '../making/making-tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
 /** Of the settings, by the names that models know. */

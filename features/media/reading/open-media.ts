@@ -4,10 +4,10 @@ import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type ArtifactPlaces, findArtifacts, readWhole } from '#store/artifact-store.ts';
 import { detectType, UNKNOWN_TYPE } from '#store/detect-type.ts';
-import type { Egress } from '../egress/egress.ts';
-import { EgressError } from '../egress/egress-error.ts';
-import { FileProblem, shown } from '../workspace/file-problem.ts';
-import type { Files } from '../workspace/files.ts';
+import type { Egress } from '#activities/egress/egress.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
+import type { Files } from '#activities/workspace/files.ts';
 
 export interface MediaFile {
   /** As the model named it. */

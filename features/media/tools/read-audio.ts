@@ -8,8 +8,8 @@ import {
   outsideResult,
   READING,
   withMediaProblems,
-} from '#activities/media-reading/reading-tool.ts';
-import { transcriptText } from '#activities/media-reading/transcript-text.ts';
+} from '../reading/reading-tool.ts';
+import { transcriptText } from '../reading/transcript-text.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool } from '#policy/define-tool.ts';

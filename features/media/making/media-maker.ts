@@ -1,11 +1,11 @@
 /** What a provider of media does, whatever it speaks, and why it did not. */
 import { AISDKError, APICallError, NoImageGeneratedError } from 'ai';
-import type { MediaKind, MediaRequest } from '#domain/media.ts';
+import type { MediaKind, MediaRequest } from '../contract.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import type { Door } from '../egress/egress.ts';
-import { EgressError } from '../egress/egress-error.ts';
-import { retryAfterMs } from '../model/model-error.ts';
+import type { Door } from '#activities/egress/egress.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import { retryAfterMs } from '#activities/model/model-error.ts';
 
 /** How one is reached for a call. */
 export interface MediaAccess extends Pick<Door, 'fetch' | 'connect'> {

@@ -4,10 +4,10 @@ import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MOST_IMAGES } from '#domain/image.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { HOST_LIMITS } from '../process/host-limits.ts';
-import type { Shell } from '../process/shell.ts';
-import { makeWorkerFolder } from '../process/worker-folders.ts';
-import { FileProblem } from '../workspace/file-problem.ts';
+import { HOST_LIMITS } from '#activities/process/host-limits.ts';
+import type { Shell } from '#activities/process/shell.ts';
+import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
+import { FileProblem } from '#activities/workspace/file-problem.ts';
 
 export interface FilmParts {
   readonly seconds: number;

@@ -1,9 +1,9 @@
 /** What was made, as a file of the caller's workspace, at a path that follows from the call: it is the same file whoever writes it. */
 import { fileTypeFromBuffer } from 'file-type';
 import { readImage } from '#domain/image.ts';
-import type { MediaKind, MediaRequest } from '#domain/media.ts';
+import type { MediaKind, MediaRequest } from '../contract.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
-import { FileProblem } from '../workspace/file-problem.ts';
+import { FileProblem } from '#activities/workspace/file-problem.ts';
 import { costOf, settle } from './making-cost.ts';
 import { type LeftOrder, MOST_BYTES, type Work } from './making-work.ts';
 

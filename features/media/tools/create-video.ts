@@ -1,7 +1,7 @@
 /** create_video: a video made from words, or from a picture and words. */
 import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { filenameHint, MAKING, promptOf } from '#activities/media-making/making-tool.ts';
+import { filenameHint, MAKING, promptOf } from '../making/making-tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
 const input = z.object({

@@ -2,7 +2,7 @@
  * Pictures of DashScope, as its asynchronous tasks. One that is not begun can be cancelled. A task that is done says what was asked for, so
  * that an order whose answer was lost is found among those of the last day.
  */
-import type { ImageRatio } from '#domain/media.ts';
+import type { ImageRatio } from '../contract.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { LATER, type MediaAccess, type MediaMaker, sendForJson, textAt, valueAt } from './media-maker.ts';
 

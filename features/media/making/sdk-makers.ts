@@ -2,7 +2,7 @@
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateImage, generateSpeech, type ImageModel } from 'ai';
-import type { ImageRatio } from '#domain/media.ts';
+import type { ImageRatio } from '../contract.ts';
 import {
   type MediaAccess,
   type MediaAsk,

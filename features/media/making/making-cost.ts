@@ -1,6 +1,6 @@
 /** What an order may cost, held in the turn's budgets from before it is sent until what it has cost is known (DU-7). */
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
-import { KNOWN_MEDIA_PRICES, mediaCost } from '#domain/media.ts';
+import { KNOWN_MEDIA_PRICES, mediaCost } from '../contract.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
 import type { Work } from './making-work.ts';
 

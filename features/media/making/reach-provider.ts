@@ -1,8 +1,8 @@
 /** Which provider stands behind a `provider/model`: where it is, its key, and what it speaks. */
-import type { MediaProvider } from '#domain/media.ts';
+import type { MediaProvider } from '../contract.ts';
 import { MEDIA_ADDRESSES } from '#domain/provider-address.ts';
-import type { MediaSettings } from '#domain/schema/media.ts';
-import type { ModelsConfig, ProviderConfig } from '../model/models-config.ts';
+import type { MediaSettings } from '../schema.ts';
+import type { ModelsConfig, ProviderConfig } from '#activities/model/models-config.ts';
 import { dashscope } from './dashscope.ts';
 import { edgeSpeech } from './edge-speech.ts';
 import { elevenlabs } from './elevenlabs.ts';
