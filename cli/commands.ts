@@ -39,7 +39,7 @@ const agentLinks = of(async () => (await import('#domain/resource/agent-links.ts
 const allowlist = of(async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist);
 const webhooks = of(async () => (await import('#domain/resource/webhooks.ts')).webhooks);
 const channels = of(async () => (await import('#domain/resource/channels.ts')).channels);
-const nodes = of(async () => (await import('#domain/resource/nodes.ts')).nodes);
+const nodes = of(async () => (await import('#features/nodes/resource.ts')).nodes);
 const egress = of(async () => (await import('#domain/resource/egress.ts')).egress);
 
 const GROUPS: Readonly<Record<string, readonly Row[]>> = {

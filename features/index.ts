@@ -3,8 +3,9 @@ import type { Feature } from '#domain/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { media } from './media/feature.ts';
+import { nodes } from './nodes/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
 import { web } from './web/feature.ts';
 
-export const FEATURES: readonly Feature[] = [browser, canvas, media, secureCli, snapshots, web];
+export const FEATURES: readonly Feature[] = [browser, canvas, media, nodes, secureCli, snapshots, web];

@@ -13,7 +13,7 @@ import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { CanvasStep } from '#features/canvas/contract.ts';
 import type { MessageContext } from '#domain/turn.ts';
-import type { NodeAbout } from '#domain/node.ts';
+import type { NodeAbout } from '#features/nodes/contract/node.ts';
 import type { HeartbeatSettings } from '#domain/heartbeat.ts';
 import type { ScheduleRights, Timing } from '#domain/schedule.ts';
 import type { BudgetRoot } from '#domain/budget.ts';

@@ -29,7 +29,7 @@ import { type MessageSchedules, messageSchedulesOf } from './message-schedules.t
 import { reachOf } from './reach-workflows.ts';
 import { type RemoveRuns, runRemoverOf } from './remove-runs.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
-import { type NodeQueues, nodeQueuesOf } from './node-queues.ts';
+import { type NodeQueues, nodeQueuesOf } from '#features/nodes/temporal.ts';
 import { ensureSweepSchedule } from './sweep-schedule.ts';
 
 /** A caller waits no longer than this for Temporal to accept something. */

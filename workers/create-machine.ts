@@ -22,7 +22,7 @@ import { THIS_MACHINE } from '#activities/process/reap-orphans.ts';
 import { createShell } from '#activities/process/shell.ts';
 import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import type { HostWall } from '#activities/process/wall.ts';
-import { createNodes } from '#activities/nodes/nodes.ts';
+import { createNodes } from '#features/nodes/activities/nodes.ts';
 import { createSecureClis, CREDENTIALS_FOLDER } from '#features/secure-cli/activities/secure-clis.ts';
 import { createWebPages } from '#features/web/pages/web-pages.ts';
 import { createWebSearch } from '#features/web/search/web-search.ts';

@@ -3,7 +3,7 @@ import type { ApprovalActivities } from '#domain/approval.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { agentSandboxes } from '#store/agent-store.ts';
 import { createApprovalLedger } from '#store/approval-ledger.ts';
-import { hasQueueNodes } from '#store/node-store.ts';
+import { hasQueueNodes } from '#features/nodes/store/node-store.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
 import type { RoomDeps } from '../room-deps.ts';

@@ -16,7 +16,7 @@ import type { AssignmentTools } from '../assignments/assignment-room.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { MediaTools } from '#features/media/reading/media-reading-room.ts';
-import type { Nodes } from '../nodes/nodes.ts';
+import type { Nodes } from '#features/nodes/activities/nodes.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
 import type { SecureClis } from '#features/secure-cli/activities/secure-clis.ts';

@@ -1581,7 +1581,7 @@ create index schedule_runs_by_session on schedule_runs (tenant_id, session_key) 
 
 -- Functions
 
--- Other machines that agents use (domain/node.ts). Until one has joined it is what it was invited as.
+-- Other machines that agents use (features/nodes/contract/node.ts). Until one has joined it is what it was invited as.
 create table nodes (
   tenant_id       text not null references tenants,
   id              uuid not null,

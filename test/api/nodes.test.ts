@@ -5,10 +5,14 @@ import { EventEmitter } from 'node:events';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import type { WebSocket } from 'ws';
-import { createNodeHub } from '#api/node-hub.ts';
-import { CLOSED, CODE_TRIES } from '#domain/node.ts';
-import { giveUpInvocation, insertInvocation, readInvocation } from '#store/node-invocation-store.ts';
-import { findNode } from '#store/node-store.ts';
+import { createNodeHub } from '#features/nodes/routes/node-hub.ts';
+import { CLOSED, CODE_TRIES } from '#features/nodes/contract/node.ts';
+import {
+  giveUpInvocation,
+  insertInvocation,
+  readInvocation,
+} from '#features/nodes/store/node-invocation-store.ts';
+import { findNode } from '#features/nodes/store/node-store.ts';
 import { pruneOldRows } from '#store/old-rows.ts';
 import { connectFakeNode, FAKE_TOKEN, joinFakeNode } from '#test/support/fake-node.ts';
 import { eventually } from '#test/support/processes.ts';

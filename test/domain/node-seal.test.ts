@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash, hkdfSync } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { nodeKeyOf, openFromNode, sealForNode } from '#domain/node-seal.ts';
+import { nodeKeyOf, openFromNode, sealForNode } from '#features/nodes/contract/node-seal.ts';
 
 const KEY = new Uint8Array(32).fill(7);
 const IV = new Uint8Array(12).fill(9);

@@ -1,7 +1,13 @@
 /** TL nodes: what a node was started for decides what it runs. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mayRun, offeredCapabilities, onlyReadsThere, reconnectDelay, timeLeft } from '#domain/node.ts';
+import {
+  mayRun,
+  offeredCapabilities,
+  onlyReadsThere,
+  reconnectDelay,
+  timeLeft,
+} from '#features/nodes/contract/node.ts';
 
 const RUNS: readonly (readonly [pattern: string, argv: readonly string[], may: boolean])[] = [
   ['git status', ['git', 'status'], true],

@@ -4,8 +4,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { it } from 'node:test';
 import { insertTenant } from '#store/api-key-store.ts';
 import { countSealedRows, resealRows } from '#store/key-rotation.ts';
-import { insertInvocation, sendByQueue } from '#store/node-invocation-store.ts';
-import { connectNode, findNode, hasQueueNodes, inviteNode, joinNode } from '#store/node-store.ts';
+import { insertInvocation, sendByQueue } from '#features/nodes/store/node-invocation-store.ts';
+import {
+  connectNode,
+  findNode,
+  hasQueueNodes,
+  inviteNode,
+  joinNode,
+} from '#features/nodes/store/node-store.ts';
 import { createSealer } from '#store/seal.ts';
 import { createTestDatabase } from '#test/support/test-database.ts';
 

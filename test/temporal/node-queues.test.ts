@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ActivityClient, ActivityNotFoundError, ServiceError } from '@temporalio/client';
 import { Failure } from '#domain/errors.ts';
-import { nodeQueuesOf } from '#temporal/node-queues.ts';
+import { nodeQueuesOf } from '#features/nodes/temporal.ts';
 
 const WORK = { id: 'node/t/c', queue: 'q', asked: new Uint8Array(1), milliseconds: 1_000 };
 

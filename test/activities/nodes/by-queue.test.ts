@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { createNodes } from '#activities/nodes/nodes.ts';
-import { nodeWorkPlace } from '#domain/node.ts';
-import { nodeKeyOf, sealForNode } from '#domain/node-seal.ts';
+import { createNodes } from '#features/nodes/activities/nodes.ts';
+import { nodeWorkPlace } from '#features/nodes/contract/node.ts';
+import { nodeKeyOf, sealForNode } from '#features/nodes/contract/node-seal.ts';
 import type { ToolResult } from '#domain/tool.ts';
-import { insertInvocation, readInvocation } from '#store/node-invocation-store.ts';
-import { connectNode, findNode } from '#store/node-store.ts';
-import type { NodeQueues } from '#temporal/node-queues.ts';
+import { insertInvocation, readInvocation } from '#features/nodes/store/node-invocation-store.ts';
+import { connectNode, findNode } from '#features/nodes/store/node-store.ts';
+import type { NodeQueues } from '#features/nodes/temporal.ts';
 import { joinFakeNode } from '#test/support/fake-node.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 

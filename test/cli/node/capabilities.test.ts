@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { type NodePolicy, ownCapabilities } from '#cli/node/capabilities.ts';
-import type { NodeResult } from '#domain/node.ts';
+import { type NodePolicy, ownCapabilities } from '#features/nodes/program/capabilities.ts';
+import type { NodeResult } from '#features/nodes/contract/node.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 

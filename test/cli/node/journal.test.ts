@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { openJournal } from '#cli/node/journal.ts';
+import { openJournal } from '#features/nodes/program/journal.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
 const DONE = { ok: true, text: 'done' };

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { createRunner, stayConnected } from '#cli/node/node-connection.ts';
-import type { NodeResult } from '#domain/node.ts';
+import { createRunner, stayConnected } from '#features/nodes/program/node-connection.ts';
+import type { NodeResult } from '#features/nodes/contract/node.ts';
 
 it('TL nodes a stop that comes while the journal is written stops it all the same', async (t) => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { tool } from '#activities/tools/other/nodes.ts';
-import { NODE_LIMITS, type NodeResult } from '#domain/node.ts';
+import { tool } from '#features/nodes/tools/nodes.ts';
+import { NODE_LIMITS, type NodeResult } from '#features/nodes/contract/node.ts';
 import { createCatalog } from '#policy/catalog.ts';
 import { replayOf } from '#policy/define-tool.ts';
 import { connectFakeNode, type FakeNode, joinFakeNode } from '#test/support/fake-node.ts';

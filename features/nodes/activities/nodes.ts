@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NODE_LIMITS, offeredCapabilities } from '#domain/node.ts';
+import { NODE_LIMITS, offeredCapabilities } from '../contract/node.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -14,9 +14,9 @@ import {
   insertInvocation,
   type InvocationState,
   readInvocation,
-} from '#store/node-invocation-store.ts';
-import { findNode, listNodes, type NodeRow } from '#store/node-store.ts';
-import { isStopped } from '../attempt.ts';
+} from '../store/node-invocation-store.ts';
+import { findNode, listNodes, type NodeRow } from '../store/node-store.ts';
+import { isStopped } from '#activities/attempt.ts';
 import { type QueueParts, workByQueue } from './by-queue.ts';
 
 export interface NodeWish {

@@ -1,6 +1,6 @@
-/** Nodes: other machines that agents use (domain/node.ts). */
+/** Nodes: other machines that agents use (features/nodes/contract/node.ts). */
 import { z } from 'zod';
-import { CODE_MINUTES } from '../node.ts';
+import { CODE_MINUTES } from './contract/node.ts';
 import {
   nodeInvitedSchema,
   nodeInviteSchema,
@@ -9,10 +9,10 @@ import {
   nodeJoinSchema,
   nodeNameSchema,
   nodeSchema,
-} from '../schema/node.ts';
-import { nameSchema } from '../schema/scalars.ts';
-import type { Flags, WriteCommand } from './command.ts';
-import { defineResource, operation } from './define-resource.ts';
+} from './schema.ts';
+import { nameSchema } from '#domain/schema/scalars.ts';
+import type { Flags, WriteCommand } from '#domain/resource/command.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
 type Invited = z.output<typeof nodeInvitedSchema>;
 

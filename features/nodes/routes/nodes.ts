@@ -3,11 +3,11 @@ import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Failure } from '#domain/errors.ts';
-import { NODE_LIMITS, nodeQueue, offeredCapabilities } from '#domain/node.ts';
-import { nodeKeyOf } from '#domain/node-seal.ts';
-import { NODE_JOIN, nodes } from '#domain/resource/nodes.ts';
-import { nodeGreetedSchema, nodeHelloSchema } from '#domain/schema/node.ts';
-import { listInvocations } from '#store/node-invocation-store.ts';
+import { NODE_LIMITS, nodeQueue, offeredCapabilities } from '../contract/node.ts';
+import { nodeKeyOf } from '../contract/node-seal.ts';
+import { NODE_JOIN, nodes } from '../resource.ts';
+import { nodeGreetedSchema, nodeHelloSchema } from '../schema.ts';
+import { listInvocations } from '../store/node-invocation-store.ts';
 import {
   connectNode,
   deleteNode,
@@ -18,12 +18,12 @@ import {
   listNodes,
   type NodeRow,
   renameNode,
-} from '#store/node-store.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { createNodeHub } from '../node-hub.ts';
-import { problems } from '../openapi.ts';
-import { isTimeKeys, readPage } from '../pages.ts';
-import { serveResource } from '../serve-resource.ts';
+} from '../store/node-store.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { createNodeHub } from './node-hub.ts';
+import { problems } from '#api/openapi.ts';
+import { isTimeKeys, readPage } from '#api/pages.ts';
+import { serveResource } from '#api/serve-resource.ts';
 
 /** No letter that looks like a digit or another. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';

@@ -1,12 +1,12 @@
 /** Nodes as rows. Of codes and tokens only hashes are kept, and sealed the key that follows from a token. */
-import { CODE_MINUTES, CODE_TRIES, NODE_LIMITS, type NodeAbout, PING_MS } from '#domain/node.ts';
+import { CODE_MINUTES, CODE_TRIES, NODE_LIMITS, type NodeAbout, PING_MS } from '../contract/node.ts';
 import { sql } from 'kysely';
-import { noteChange } from './change-feed.ts';
-import type { Pool } from './pool.ts';
-import type { Sealer } from './seal.ts';
-import { affects, execute, readRow, readRows, type RowOf } from './statements.ts';
-import { inTransaction } from './transaction.ts';
-import { unlessTaken } from './unless-taken.ts';
+import { noteChange } from '#store/change-feed.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import { affects, execute, readRow, readRows, type RowOf } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
+import { unlessTaken } from '#store/unless-taken.ts';
 
 type Hidden = 'code_id' | 'code_hash' | 'code_tries' | 'token_hash' | 'sealed' | 'key_id' | 'seen_at';
 

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/client';
 import { TimeoutFailure } from '@temporalio/common';
 import { Failure } from '#domain/errors.ts';
-import { NODE_WORK } from '#domain/node.ts';
+import { NODE_WORK } from './contract/node.ts';
 
 export interface NodeWork {
   readonly id: string;

@@ -4,7 +4,7 @@ import { constants, open, realpath } from 'node:fs/promises';
 import { arch, cpus, freemem, hostname, platform, release, totalmem, uptime } from 'node:os';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { z } from 'zod';
-import { type Capability, mayRun, NODE_LIMITS, type NodeResult } from '#domain/node.ts';
+import { type Capability, mayRun, NODE_LIMITS, type NodeResult } from '../contract/node.ts';
 import { runCommand } from './run-command.ts';
 
 export interface NodeAsked {
@@ -21,7 +21,7 @@ export interface OwnCapability extends Capability {
 export interface NodePolicy {
   /** Below which files may be read and commands run. */
   readonly folder?: string | undefined;
-  /** Patterns of commands (domain/node.ts, mayRun). */
+  /** Patterns of commands (features/nodes/contract/node.ts, mayRun). */
   readonly allowRun: readonly string[];
   /** Its state, with its token: nobody reads there, wherever the folder is. */
   readonly stateDir?: string | undefined;

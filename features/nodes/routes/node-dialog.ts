@@ -1,9 +1,9 @@
 /** What is said on one node's connection: what it is, what it is asked, and what came of that. */
 import type { WebSocket } from 'ws';
-import { CLOSED } from '#domain/node.ts';
-import { fromNodeSchema, type ToNode } from '#domain/schema/node.ts';
-import { endInvocation, givenUp, givenUpThere, takeInvocations } from '#store/node-invocation-store.ts';
-import { connectNode } from '#store/node-store.ts';
+import { CLOSED } from '../contract/node.ts';
+import { fromNodeSchema, type ToNode } from '../schema.ts';
+import { endInvocation, givenUp, givenUpThere, takeInvocations } from '../store/node-invocation-store.ts';
+import { connectNode } from '../store/node-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 

@@ -2,12 +2,12 @@
  * What is asked of nodes, under the id of the tool call that asks: written before it is sent, and answered once. Whoever waits for
  * either is told by the change feed.
  */
-import { NODE_LIMITS, type NodeResult } from '#domain/node.ts';
-import { noteChange } from './change-feed.ts';
+import { NODE_LIMITS, type NodeResult } from '../contract/node.ts';
+import { noteChange } from '#store/change-feed.ts';
 import { isConnected, nodePlace } from './node-store.ts';
-import type { Pool } from './pool.ts';
-import type { Sealer } from './seal.ts';
-import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
 
 type Seal = Pick<Sealer, 'seal' | 'open'>;
 

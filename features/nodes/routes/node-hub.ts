@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { CLOSED, NODE_LIMITS, PING_MS } from '#domain/node.ts';
-import { connectedNodes, disconnectNode, hasNode, seeNodes } from '#store/node-store.ts';
-import type { ApiDeps } from './deps.ts';
+import { CLOSED, NODE_LIMITS, PING_MS } from '../contract/node.ts';
+import { connectedNodes, disconnectNode, hasNode, seeNodes } from '../store/node-store.ts';
+import type { ApiDeps } from '#api/deps.ts';
 import { createNodeDialog, type NodeLine, type NodePlace } from './node-dialog.ts';
 
 interface Connection extends NodeLine {

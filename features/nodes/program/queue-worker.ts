@@ -5,9 +5,9 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { z } from 'zod';
 import type { OfficialSettings } from '#config/temporal-connection.ts';
-import { NODE_LIMITS, NODE_WORK, nodeWorkPlace, PING_MS, timeLeft } from '#domain/node.ts';
-import { nodeKeyOf, openFromNode, sealForNode } from '#domain/node-seal.ts';
-import { nodeGreetedSchema } from '#domain/schema/node.ts';
+import { NODE_LIMITS, NODE_WORK, nodeWorkPlace, PING_MS, timeLeft } from '../contract/node.ts';
+import { nodeKeyOf, openFromNode, sealForNode } from '../contract/node-seal.ts';
+import { nodeGreetedSchema } from '../schema.ts';
 import { jsonObjectSchema } from '#domain/schema/scalars.ts';
 import { createRunner, type NodeConnectionParts, revoked, type Runner } from './node-connection.ts';
 

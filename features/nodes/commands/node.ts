@@ -8,15 +8,20 @@ import { clientEnvironment } from '#config/client-environment.ts';
 import { readOfficialSettings } from '#config/temporal-connection.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { ApiError, createClient } from '#cli/client.ts';
-import { ownCapabilities } from '#cli/node/capabilities.ts';
-import { makeNodeToken, type NodeCredential, readCredential, writeCredential } from '#cli/node/credential.ts';
-import { openJournal } from '#cli/node/journal.ts';
-import { stayConnected } from '#cli/node/node-connection.ts';
+import { ownCapabilities } from '../program/capabilities.ts';
+import {
+  makeNodeToken,
+  type NodeCredential,
+  readCredential,
+  writeCredential,
+} from '../program/credential.ts';
+import { openJournal } from '../program/journal.ts';
+import { stayConnected } from '../program/node-connection.ts';
 import { createOutput } from '#cli/output.ts';
 import { releaseLock, takeLock } from '#cli/services/state-lock.ts';
 import { findTarget } from '#cli/target.ts';
-import { NODE_JOIN } from '#domain/resource/nodes.ts';
-import manifest from '../../package.json' with { type: 'json' };
+import { NODE_JOIN } from '../resource.ts';
+import manifest from '../../../package.json' with { type: 'json' };
 
 interface NodeOptions {
   readonly url?: string;
@@ -82,7 +87,7 @@ async function node(options: NodeOptions): Promise<void> {
     if (!options.overTemporal) return await stayConnected(parts);
     const temporal = readOfficialSettings(childEnvironment({}));
     if (typeof temporal === 'string') throw new CliError(temporal);
-    const { workOnQueue } = await import('#cli/node/queue-worker.ts');
+    const { workOnQueue } = await import('../program/queue-worker.ts');
     await workOnQueue({ ...parts, temporal });
   } finally {
     releaseLock(dir);

@@ -1,6 +1,6 @@
 /** One command of a node: no shell, a group of its own that ends as a whole, its output bounded. */
 import { spawn } from 'node:child_process';
-import type { NodeResult } from '#domain/node.ts';
+import type { NodeResult } from '../contract/node.ts';
 
 export interface NodeCommand {
   readonly command: string;

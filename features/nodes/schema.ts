@@ -1,8 +1,8 @@
 /** Nodes and their invocations, as bodies, answers and the messages of a node's connection carry them. */
 import { z } from 'zod';
-import { TOOL_ERROR_CODES } from '../errors.ts';
-import { CAPABILITY, NODE_LIMITS } from '../node.ts';
-import { idSchema, jsonObjectSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
+import { TOOL_ERROR_CODES } from '#domain/errors.ts';
+import { CAPABILITY, NODE_LIMITS } from './contract/node.ts';
+import { idSchema, jsonObjectSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 
 /** Names that stand for something else in the addresses. */
 const OTHER = new Set(['invites', 'join', 'connect', 'hello']);

@@ -1,13 +1,13 @@
 /** An invocation of a node that takes its work from a task queue: sent, waited for, and written down. */
-import { nodeWorkPlace } from '#domain/node.ts';
-import { openFromNode, sealForNode } from '#domain/node-seal.ts';
-import { nodeResultSchema } from '#domain/schema/node.ts';
+import { nodeWorkPlace } from '../contract/node.ts';
+import { openFromNode, sealForNode } from '../contract/node-seal.ts';
+import { nodeResultSchema } from '../schema.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { endInvocation, giveUpInvocation, sendByQueue } from '#store/node-invocation-store.ts';
+import { endInvocation, giveUpInvocation, sendByQueue } from '../store/node-invocation-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import type { NodeQueues } from '#temporal/node-queues.ts';
-import { isStopped } from '../attempt.ts';
+import type { NodeQueues } from '../temporal.ts';
+import { isStopped } from '#activities/attempt.ts';
 
 export interface QueueParts {
   readonly pool: Pool;

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '#cli/cli-error.ts';
 
 export interface NodeCredential {
   readonly url: string;

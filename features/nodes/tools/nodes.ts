@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { NODE_LIMITS, offeredCapabilities, onlyReadsThere } from '#domain/node.ts';
+import { NODE_LIMITS, offeredCapabilities, onlyReadsThere } from '../contract/node.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
