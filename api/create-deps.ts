@@ -11,7 +11,7 @@ import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { loadCatalog } from '#policy/catalog.ts';
-import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
 import { createConnectChannel } from '#activities/channels/connect-channel.ts';
 import { createEgress, type Egress } from '#activities/egress/egress.ts';
 import { createMcpLogins } from '#activities/mcp/oauth.ts';

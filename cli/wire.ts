@@ -19,7 +19,7 @@ import type {
   subagentSchema,
   subagentSteerReceiptSchema,
 } from '#domain/schema/assignment.ts';
-import type { customToolSchema } from '#domain/schema/custom-tool.ts';
+import type { customToolSchema } from '#features/custom-tools/schema.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
 import type { heartbeatSchema } from '#domain/schema/heartbeat.ts';
 import type { scheduleRunSchema } from '#domain/schema/schedule.ts';

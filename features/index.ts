@@ -2,10 +2,20 @@
 import type { Feature } from '#domain/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
+import { customTools } from './custom-tools/feature.ts';
 import { media } from './media/feature.ts';
 import { nodes } from './nodes/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
 import { web } from './web/feature.ts';
 
-export const FEATURES: readonly Feature[] = [browser, canvas, media, nodes, secureCli, snapshots, web];
+export const FEATURES: readonly Feature[] = [
+  browser,
+  canvas,
+  customTools,
+  media,
+  nodes,
+  secureCli,
+  snapshots,
+  web,
+];

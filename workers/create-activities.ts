@@ -48,7 +48,7 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
-import type { AgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';

@@ -2,7 +2,7 @@
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
-import { createToolOfCall, type ToolOfCallDeps } from '../custom-tools/tool-of-call.ts';
+import { createToolOfCall, type ToolOfCallDeps } from '#features/custom-tools/activities/tool-of-call.ts';
 import { createRunCustomTool, createRunTool, type RunToolDeps } from './run-tool.ts';
 
 export function createToolCallRoom(

@@ -4,7 +4,7 @@ import { decideCommands } from '#cli/ask-approval.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { addApiCommand } from '#cli/api-commands.ts';
 import { type ApiOptions, createContext, pathOf, readJsonObject } from '#cli/command-context.ts';
-import { addCustomToolCommands } from '#cli/custom-tools.ts';
+import { addCustomToolCommands } from '#features/custom-tools/commands.ts';
 import { printFields, printJson, printTable, printText } from '#cli/output.ts';
 import type { Page, Tool, ToolInvocation } from '#cli/wire.ts';
 

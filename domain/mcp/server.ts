@@ -1,5 +1,5 @@
 /** What an MCP server is to us (MC-1): how it is reached, what its tools are called, and what we keep of a tool that it lists. */
-import type { CustomReplay } from '../custom-tool/definition.ts';
+import type { CustomReplay } from '#features/custom-tools/rules/definition.ts';
 import { cleanOutsideText } from '../hidden-text.ts';
 import { isRecord } from '../outside-value.ts';
 import type { mcpServerConfigSchema } from '../schema/mcp-server.ts';

@@ -1,6 +1,6 @@
 /** MCP servers on the wire, with the fields of REFERENCE §11. */
 import { z } from 'zod';
-import { CUSTOM_REPLAY, envNameProblem } from '../custom-tool/definition.ts';
+import { CUSTOM_REPLAY, envNameProblem } from '#features/custom-tools/rules/definition.ts';
 import { GRANT_KINDS, MCP_REQUEST_STATUSES } from '../mcp/grants.ts';
 import { MCP_CREDENTIALS, MCP_ORIGINS, MCP_STATUSES, MCP_TRANSPORTS } from '../mcp/server.ts';
 import { isRecord } from '../outside-value.ts';

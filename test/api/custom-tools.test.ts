@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resealRows } from '#store/key-rotation.ts';
-import { MAX_CUSTOM_TOOLS } from '#store/custom-tool-store.ts';
+import { MAX_CUSTOM_TOOLS } from '#features/custom-tools/store.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';
 
 /** The seed's own example. */

@@ -10,7 +10,7 @@ import { shownResult } from '#activities/tool-call/shown-result.ts';
 import { loadConfig } from '#config';
 import { DEFAULT_ITERATIONS } from '#domain/agent.ts';
 import { ANNOUNCE } from '#domain/assignment.ts';
-import { DEFAULT_TIMEOUT_SECONDS } from '#domain/custom-tool/definition.ts';
+import { DEFAULT_TIMEOUT_SECONDS } from '#features/custom-tools/rules/definition.ts';
 import { GATE_LIMITS } from '#domain/gate.ts';
 import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '#domain/heartbeat.ts';
 import { MAX_KNOWLEDGE_DEPTH } from '#domain/knowledge.ts';

@@ -10,7 +10,7 @@ import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { NativeConnection, type ReplayWorkerOptions } from '@temporalio/worker';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
-import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';

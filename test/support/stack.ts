@@ -13,7 +13,7 @@ import { resolveHost } from '#policy/explain/resolve-host.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
-import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
 import { createConnectChannel } from '#activities/channels/connect-channel.ts';
 import type { ChannelDeps } from '#activities/channels/visit-service.ts';
 import { createEgress } from '#activities/egress/egress.ts';

@@ -2,11 +2,11 @@
 import { NO_READS } from '#test/support/tool-call.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createAgentCatalogs } from '#policy/custom-tools/agent-catalogs.ts';
+import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createCatalog } from '#policy/catalog.ts';
-import { createToolOfCall } from '#activities/custom-tools/tool-of-call.ts';
+import { createToolOfCall } from '#features/custom-tools/activities/tool-of-call.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';

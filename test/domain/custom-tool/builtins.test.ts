@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
-import { renderCommand } from '#domain/custom-tool/render.ts';
-import { readTemplate } from '#domain/custom-tool/template.ts';
+import type { Parameters } from '#features/custom-tools/rules/check-parameters.ts';
+import { renderCommand } from '#features/custom-tools/rules/render.ts';
+import { readTemplate } from '#features/custom-tools/rules/template.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
 const parameters: Parameters = {

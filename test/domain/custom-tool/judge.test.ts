@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
-import { type CustomRules, judgeCustomTool } from '#domain/custom-tool/judge.ts';
-import { readTemplate } from '#domain/custom-tool/template.ts';
+import type { Parameters } from '#features/custom-tools/rules/check-parameters.ts';
+import { type CustomRules, judgeCustomTool } from '#features/custom-tools/rules/judge.ts';
+import { readTemplate } from '#features/custom-tools/rules/template.ts';
 
 const rules: CustomRules = { categoriesOff: [], deniedPaths: ['/etc/shadow', '.tempoclaw'], ask: 'on-miss' };
 

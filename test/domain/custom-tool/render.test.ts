@@ -4,9 +4,9 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test, after } from 'node:test';
 import fc from 'fast-check';
-import type { Parameters, Property } from '#domain/custom-tool/check-parameters.ts';
-import { renderCommand, type Rendered } from '#domain/custom-tool/render.ts';
-import { readTemplate } from '#domain/custom-tool/template.ts';
+import type { Parameters, Property } from '#features/custom-tools/rules/check-parameters.ts';
+import { renderCommand, type Rendered } from '#features/custom-tools/rules/render.ts';
+import { readTemplate } from '#features/custom-tools/rules/template.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
 interface Vector<Case> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
-import { keysOf, readTemplate } from '#domain/custom-tool/template.ts';
+import type { Parameters } from '#features/custom-tools/rules/check-parameters.ts';
+import { keysOf, readTemplate } from '#features/custom-tools/rules/template.ts';
 
 const parameters: Parameters = {
   type: 'object',

@@ -4,14 +4,14 @@ import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
-import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
-import { type Arguments, renderCommand } from '#domain/custom-tool/render.ts';
+import type { CustomToolDefinition } from '../rules/definition.ts';
+import { type Arguments, renderCommand } from '../rules/render.ts';
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import { scrubText } from '#domain/scrub/scrub-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
-import { readTemplate, type Template } from '#domain/custom-tool/template.ts';
-import { catalogedTool } from '#policy/custom-tools/custom-tool.ts';
-import type { Environment } from '#policy/custom-tools/tool-environment.ts';
+import { readTemplate, type Template } from '../rules/template.ts';
+import { catalogedTool } from '../policy/custom-tool.ts';
+import type { Environment } from '../policy/tool-environment.ts';
 import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';
 
 /**

@@ -1,14 +1,14 @@
 /** `tempoclaw tools custom`: shell commands as tools of the agents, from YAML or JSON files. */
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { customTools as resource } from '#domain/resource/custom-tools.ts';
-import { addApiCommand, PAGE_FLAGS } from './api-commands.ts';
-import { call } from './call.ts';
-import { CliError, usageError } from './cli-error.ts';
-import { type ApiOptions, type CommandContext, createContext, readJsonObject } from './command-context.ts';
-import { readObjectFile } from './object-file.ts';
-import { printFields, printJson, printTable } from './output.ts';
-import type { CustomTool } from './wire.ts';
+import { customTools as resource } from './resource.ts';
+import { addApiCommand, PAGE_FLAGS } from '#cli/api-commands.ts';
+import { call } from '#cli/call.ts';
+import { CliError, usageError } from '#cli/cli-error.ts';
+import { type ApiOptions, type CommandContext, createContext, readJsonObject } from '#cli/command-context.ts';
+import { readObjectFile } from '#cli/object-file.ts';
+import { printFields, printJson, printTable } from '#cli/output.ts';
+import type { CustomTool } from '#cli/wire.ts';
 
 const { listCustomTools, getCustomTool, createCustomTool, putCustomTool, deleteCustomTool, testCustomTool } =
   resource.operations;

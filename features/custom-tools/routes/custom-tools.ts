@@ -1,7 +1,7 @@
 /** Custom tools: rows behind the definition, checked, their variables sealed. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { catalogedTool } from '#policy/custom-tools/custom-tool.ts';
+import { catalogedTool } from '../policy/custom-tool.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import { findAgent } from '#store/agent-store.ts';
 import {
@@ -13,15 +13,15 @@ import {
   MAX_CUSTOM_TOOLS,
   type ToolToWrite,
   updateCustomTool,
-} from '#store/custom-tool-store.ts';
+} from '../store.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
-import { customTools } from '#domain/resource/custom-tools.ts';
-import type { customToolTestSchema, customToolVerdictSchema } from '#domain/schema/custom-tool.ts';
-import { changedTool, checkTool, isSameTool, sealEnv, requiredTexts } from '../custom-tool-definition.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { type Call, serveResource } from '../serve-resource.ts';
-import { MAIN_AGENT } from '../tenant-care.ts';
+import { customTools } from '../resource.ts';
+import type { customToolTestSchema, customToolVerdictSchema } from '../schema.ts';
+import { changedTool, checkTool, isSameTool, sealEnv, requiredTexts } from './custom-tool-definition.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { type Call, serveResource } from '#api/serve-resource.ts';
+import { MAIN_AGENT } from '#api/tenant-care.ts';
 
 type Change = Call<(typeof customTools.operations)['updateCustomTool']>;
 

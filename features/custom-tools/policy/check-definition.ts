@@ -1,6 +1,6 @@
 /** Everything that is wrong with a custom tool before it is stored: what is stored can be rendered and compiled. */
-import { type Parameters, parameterProblems } from '#domain/custom-tool/check-parameters.ts';
-import { readTemplate } from '#domain/custom-tool/template.ts';
+import { type Parameters, parameterProblems } from '../rules/check-parameters.ts';
+import { readTemplate } from '../rules/template.ts';
 import { compileParameters } from './arguments-schema.ts';
 
 export interface DefinitionProblem {

@@ -5,9 +5,9 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
-import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
-import { type Arguments, renderCommand } from '#domain/custom-tool/render.ts';
-import type { Template } from '#domain/custom-tool/template.ts';
+import type { Parameters } from '../rules/check-parameters.ts';
+import { type Arguments, renderCommand } from '../rules/render.ts';
+import type { Template } from '../rules/template.ts';
 
 /** Characters of all texts among the arguments: more than a command line takes (`renderCommand`). */
 const MAX_CHARACTERS = 131_072;

@@ -1,15 +1,15 @@
 /** From what a request says of a custom tool to what is stored: merged, checked, its variables sealed. */
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { definitionProblems } from '#policy/custom-tools/check-definition.ts';
-import { sealEnvironment } from '#policy/custom-tools/tool-environment.ts';
+import { definitionProblems } from '../policy/check-definition.ts';
+import { sealEnvironment } from '../policy/tool-environment.ts';
 import { findAgent } from '#store/agent-store.ts';
-import type { CustomToolRow, ToolToWrite } from '#store/custom-tool-store.ts';
-import type { Parameters } from '#domain/custom-tool/check-parameters.ts';
-import { keysOf } from '#domain/custom-tool/template.ts';
+import type { CustomToolRow, ToolToWrite } from '../store.ts';
+import type { Parameters } from '../rules/check-parameters.ts';
+import { keysOf } from '../rules/template.ts';
 import { Failure } from '#domain/errors.ts';
-import type { customToolChangeSchema } from '#domain/schema/custom-tool.ts';
-import type { ApiDeps } from './deps.ts';
+import type { customToolChangeSchema } from '../schema.ts';
+import type { ApiDeps } from '#api/deps.ts';
 
 /** Every placeholder a text that must be given: what a tool without a schema means. */
 export function requiredTexts(command: string): Parameters {

@@ -1,10 +1,10 @@
 /** A custom tool as one of the catalog: judged by its rendered template, as exec is by its command (CU-2). */
 import { z } from 'zod';
-import type { Tool } from '../define-tool.ts';
-import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
-import { judgeCustomTool } from '#domain/custom-tool/judge.ts';
-import { type Arguments, renderCommand } from '#domain/custom-tool/render.ts';
-import { readTemplate } from '#domain/custom-tool/template.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import type { CustomToolDefinition } from '../rules/definition.ts';
+import { judgeCustomTool } from '../rules/judge.ts';
+import { type Arguments, renderCommand } from '../rules/render.ts';
+import { readTemplate } from '../rules/template.ts';
 import { filesRunBy } from '#domain/shell/run-files.ts';
 import { toolError } from '#domain/tool.ts';
 import { argumentsSchema } from './arguments-schema.ts';

@@ -6,9 +6,9 @@ import {
   customToolSchema,
   customToolTestSchema,
   customToolVerdictSchema,
-} from '../schema/custom-tool.ts';
-import { nameSchema } from '../schema/scalars.ts';
-import { defineResource, operation } from './define-resource.ts';
+} from './schema.ts';
+import { nameSchema } from '#domain/schema/scalars.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
 /** REFERENCE §12: what is out of range is the default. */
 const DEFAULT_LIMIT = 50;

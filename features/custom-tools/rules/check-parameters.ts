@@ -3,7 +3,7 @@
  * schema without references. The validator compiles schemas into code and trusts them; this is what lets it.
  */
 
-import { type Fields, isRecord } from '../outside-value.ts';
+import { type Fields, isRecord } from '#domain/outside-value.ts';
 
 export type Scalar = string | number | boolean;
 

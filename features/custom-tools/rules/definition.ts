@@ -1,5 +1,5 @@
 /** What a custom tool is (CU-1): its fields, their limits, and which names it may have. */
-import type { ReplayClass } from '../tool.ts';
+import type { ReplayClass } from '#domain/tool.ts';
 import type { Parameters } from './check-parameters.ts';
 
 /** Classes that an author can promise; `verify` needs a probe, which a command has not. */

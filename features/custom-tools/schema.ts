@@ -1,15 +1,15 @@
 /** Custom tools on the wire, with the fields of REFERENCE §12 and the promise of what a second run does. */
 import { z } from 'zod';
-import { type Parameters, parameterProblems } from '../custom-tool/check-parameters.ts';
+import { type Parameters, parameterProblems } from './rules/check-parameters.ts';
 import {
   CUSTOM_REPLAY,
   customNameProblem,
   DEFAULT_TIMEOUT_SECONDS,
   envNameProblem,
   MAX_TIMEOUT_SECONDS,
-} from '../custom-tool/definition.ts';
-import { TEMPLATE_LIMITS } from '../custom-tool/template.ts';
-import { jsonObjectSchema, nameSchema, textSchema, timeSchema } from './scalars.ts';
+} from './rules/definition.ts';
+import { TEMPLATE_LIMITS } from './rules/template.ts';
+import { jsonObjectSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 
 /** Says the problem of a text that has one. */
 function checked(problem: (text: string) => string | undefined) {

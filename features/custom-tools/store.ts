@@ -1,10 +1,10 @@
 /** Custom tools as rows (CU-1). Each change is noted in the same statement, so that every process learns of it. */
 import { type RawBuilder, sql } from 'kysely';
-import type { CustomToolDefinition } from '#domain/custom-tool/definition.ts';
-import { noteChange } from './change-feed.ts';
-import type { Pool } from './pool.ts';
-import { affects, readRow, readRows } from './statements.ts';
-import { unlessTaken } from './unless-taken.ts';
+import type { CustomToolDefinition } from './rules/definition.ts';
+import { noteChange } from '#store/change-feed.ts';
+import type { Pool } from '#store/pool.ts';
+import { affects, readRow, readRows } from '#store/statements.ts';
+import { unlessTaken } from '#store/unless-taken.ts';
 
 export interface CustomToolRow extends CustomToolDefinition {
   /** Names of its variables; the values are sealed in a table of their own. */

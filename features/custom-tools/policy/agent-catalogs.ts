@@ -7,10 +7,10 @@
 import type { Catalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { ChangeFeed } from '#store/change-feed.ts';
-import { readTenantTools, readToolsVersion } from '#store/custom-tool-store.ts';
+import { readTenantTools, readToolsVersion } from '../store.ts';
 import type { Pool } from '#store/pool.ts';
 import { readMcpTools } from '#store/mcp-tool-store.ts';
-import { catalogedMcpTools } from '../mcp/mcp-tool.ts';
+import { catalogedMcpTools } from '#policy/mcp/mcp-tool.ts';
 import { catalogedTool } from './custom-tool.ts';
 
 export interface AgentCatalogs {
