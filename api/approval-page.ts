@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { ApprovalRow } from '#store/approval-store.ts';
 import { approvalFacts } from '#domain/approval-facts.ts';
-import type { FormField, McpForm } from '#domain/mcp/form.ts';
-import { promptLines } from '#domain/mcp/sampling.ts';
+import type { FormField, McpForm } from '#domain/form.ts';
+import { promptLines } from '#domain/sampling.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
 import { showHidden, unhideJson } from '#domain/hidden-text.ts';
 

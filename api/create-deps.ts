@@ -14,7 +14,7 @@ import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
 import { createConnectChannel } from '#activities/channels/connect-channel.ts';
 import { createEgress, type Egress } from '#activities/egress/egress.ts';
-import { createMcpLogins } from '#activities/mcp/oauth.ts';
+import { createMcpLogins } from '#features/mcp/activities/oauth.ts';
 import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';

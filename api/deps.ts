@@ -20,8 +20,8 @@ import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs
 import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
-import type { McpOwner } from '#store/mcp-credential-store.ts';
-import type { McpServerToUse } from '#store/mcp-server-store.ts';
+import type { McpOwner } from '#features/mcp/store/mcp-credential-store.ts';
+import type { McpServerToUse } from '#features/mcp/store/mcp-server-store.ts';
 import type { ArtifactPlaces } from '#store/artifact-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
@@ -129,7 +129,7 @@ export interface WorkspaceDoor {
   ): Promise<{ readonly created: boolean; readonly bytes: number; readonly version: string }>;
 }
 
-/** Logins at MCP servers by OAuth (activities/mcp/oauth.ts). `user` is empty for one that is for all. */
+/** Logins at MCP servers by OAuth (features/mcp/activities/oauth.ts). `user` is empty for one that is for all. */
 export interface McpLogins {
   /** @throws Failure Unprocessable */
   start(

@@ -12,7 +12,7 @@ import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { listen } from './listen.ts';
 import { createServer } from './server.ts';
-import { syncSettingsServers } from './settings-servers.ts';
+import { syncSettingsServers } from '#features/mcp/routes/settings-servers.ts';
 
 /** Requests that run get so long to end; then their connections are cut. */
 const DRAIN_MS = 10_000;

@@ -1,5 +1,5 @@
 /** One approval for a person who decides: what would run, for whom and why, how it stands, and what happens next. */
-import { formLines } from '#domain/mcp/form.ts';
+import { formLines } from '#domain/form.ts';
 import { alwaysLine, decideCommands } from './ask-approval.ts';
 import { fitted, indent, type Output, printFields } from './output.ts';
 import { agoWords, oneLine, printable } from './text.ts';

@@ -1,7 +1,7 @@
 /** Puts one approval to the person at the terminal and turns the answer into the API's decision. */
 import { isCancel, text, type TextOptions } from '@clack/prompts';
 import type { Decision } from '#domain/approval.ts';
-import { formLines } from '#domain/mcp/form.ts';
+import { formLines } from '#domain/form.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 import { CliError } from './cli-error.ts';
 import { ApiError, type Client } from './client.ts';

@@ -13,7 +13,7 @@ import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
 import { RETRY_SECONDS } from '#domain/webhook.ts';
 import { SANDBOX_MODES } from '#domain/sandbox.ts';
 import { hooksSchema } from '#domain/schema/hook.ts';
-import { mcpServersSettingsSchema } from '#domain/schema/mcp-server.ts';
+import { mcpServersSettingsSchema } from '#features/mcp/schema/mcp-server.ts';
 import { mediaSchema } from '#features/media/schema.ts';
 import { commandBounds, sandboxFields } from '#domain/schema/sandbox.ts';
 import { httpUrl, withAliases } from '#domain/schema/scalars.ts';

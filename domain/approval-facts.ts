@@ -2,7 +2,7 @@
 import { type AlwaysOffer, alwaysWords } from './approval.ts';
 import type { AskedTerms } from './approval-terms.ts';
 import { type BoundFile, boundFilesWords } from './bound-file.ts';
-import type { McpForm } from './mcp/form.ts';
+import type { McpForm } from './form.ts';
 import { runsAtWords } from './sandbox.ts';
 
 /** Of an approval's row, whose texts were scrubbed when it was written. */

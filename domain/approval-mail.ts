@@ -3,7 +3,7 @@ import type { ApprovalStatus } from './approval.ts';
 import { type AskedApproval, approvalFacts, timeWords } from './approval-facts.ts';
 import { cutText } from './cut-text.ts';
 import { showHidden } from './hidden-text.ts';
-import { formLines } from './mcp/form.ts';
+import { formLines } from './form.ts';
 import { NOTIFY_WORDS } from './webhook.ts';
 
 const MAILTO = 'mailto:';

@@ -1,7 +1,7 @@
 /** What a call has left outside, by which a later attempt goes on with it. Kept sealed: ids and states are a server's secrets. */
 import type { ApprovalStatus } from './approval.ts';
-import type { FormContent, McpForm } from './mcp/form.ts';
-import type { SamplingPrompt } from './mcp/sampling.ts';
+import type { FormContent, McpForm } from './form.ts';
+import type { SamplingPrompt } from './sampling.ts';
 import type { MediaOrder } from '#features/media/contract.ts';
 import type { ToolFailure } from './tool.ts';
 

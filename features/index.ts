@@ -3,6 +3,7 @@ import type { Feature } from '#domain/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
+import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
 import { nodes } from './nodes/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
@@ -13,6 +14,7 @@ export const FEATURES: readonly Feature[] = [
   browser,
   canvas,
   customTools,
+  mcp,
   media,
   nodes,
   secureCli,

@@ -10,7 +10,7 @@ import {
   type ToolDecision,
 } from '#domain/policy/effective-tools.ts';
 import { explainDecision } from '#domain/policy/explain-decision.ts';
-import { grantProblem } from '#domain/mcp/grants.ts';
+import { grantProblem } from '#features/mcp/rules/grants.ts';
 import { findCallRule, type FoundRule, type RuleLayer } from '#domain/policy/find-call-rule.ts';
 import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';

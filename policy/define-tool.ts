@@ -4,7 +4,7 @@ import type { ToolDialect } from '#domain/agent.ts';
 import type { RunFiles } from '#domain/bound-file.ts';
 import type { DocumentAccess } from '#domain/document.ts';
 import type { FileOrigins } from '#domain/file-origins.ts';
-import type { McpAccess } from '#domain/mcp/grants.ts';
+import type { McpAccess } from '#features/mcp/rules/grants.ts';
 import type { CallOutside } from '#domain/left-call.ts';
 import type { SubagentContext } from '#domain/subagent.ts';
 import type { TeamContext } from '#domain/team.ts';

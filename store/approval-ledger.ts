@@ -11,7 +11,7 @@ import type {
 } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
-import type { McpForm } from '#domain/mcp/form.ts';
+import type { McpForm } from '#domain/form.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Scope } from '#domain/schema/api-key.ts';

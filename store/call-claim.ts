@@ -4,7 +4,7 @@ import type { AlwaysOffer, ApprovalStatus } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { BudgetExceeded } from '#domain/budget.ts';
-import type { McpForm } from '#domain/mcp/form.ts';
+import type { McpForm } from '#domain/form.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { SkillInUse } from '#domain/skill/skill.ts';

@@ -8,7 +8,7 @@ import type { Decision, AlwaysOffer } from '#domain/approval.ts';
 import type { ChannelPlace, DirectPost } from '#domain/channel.ts';
 import type { ChannelSettings } from '#domain/schema/channel.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
-import type { McpForm } from '#domain/mcp/form.ts';
+import type { McpForm } from '#domain/form.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { CanvasStep } from '#features/canvas/contract.ts';

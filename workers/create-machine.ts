@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
 import { createBrowsers } from '#features/browser/activities/browsers.ts';
 import { profilesFolder } from '#features/browser/activities/chromium.ts';
-import { createMcpServers } from '#activities/mcp/mcp-servers.ts';
+import { createMcpServers } from '#features/mcp/activities/mcp-servers.ts';
 import { MEDIA_FOLDER } from '#features/media/reading/film-parts.ts';
 import { createEgress } from '#activities/egress/egress.ts';
 import { type Boxes, createBoxes } from '#activities/sandbox/boxes.ts';

@@ -1,6 +1,6 @@
 /** Writes down what a person answered to the question of an MCP server. */
 import type { DecideInput, RefusedRequest, SettleApprovalResult } from '#domain/approval.ts';
-import { answerProblem, type McpForm } from '#domain/mcp/form.ts';
+import { answerProblem, type McpForm } from '#domain/form.ts';
 import { storableJson } from '#domain/storable-text.ts';
 import type { ApprovalBasis, ApprovalLedger, SettleRecord } from '#store/approval-ledger.ts';
 import { formPlace } from '../tool-call/call-outside.ts';

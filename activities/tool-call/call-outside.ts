@@ -1,6 +1,6 @@
 /** A call that has something outside beyond its attempt: what is kept of it, and what its MCP server asks people. */
 import { approvalIdOf } from '#domain/ids.ts';
-import { standardAnswer } from '#domain/mcp/form.ts';
+import { standardAnswer } from '#domain/form.ts';
 import type { CallOutside, LeftCall, PendingForm } from '#domain/left-call.ts';
 import { storableJson } from '#domain/storable-text.ts';
 import type { RunToolInput } from '#domain/turn.ts';

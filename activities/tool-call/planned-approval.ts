@@ -2,7 +2,7 @@
 import { type AlwaysOffer, alwaysWords } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import { type BoundFile, boundFilesWords } from '#domain/bound-file.ts';
-import type { McpForm } from '#domain/mcp/form.ts';
+import type { McpForm } from '#domain/form.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';

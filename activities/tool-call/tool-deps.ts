@@ -14,7 +14,7 @@ import type { MakingTools } from '#features/media/making/media-making-room.ts';
 import type { MemoryTools } from '../memory/memory-room.ts';
 import type { AssignmentTools } from '../assignments/assignment-room.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';
-import type { McpServers } from '../mcp/mcp-servers.ts';
+import type { McpServers } from '#features/mcp/activities/mcp-servers.ts';
 import type { MediaTools } from '#features/media/reading/media-reading-room.ts';
 import type { Nodes } from '#features/nodes/activities/nodes.ts';
 import type { Processes } from '../process/background.ts';

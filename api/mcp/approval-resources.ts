@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type ApprovalRow, findVisibleApproval, listApprovals } from '#store/approval-store.ts';
 import { Failure } from '#domain/errors.ts';
-import { formLines } from '#domain/mcp/form.ts';
+import { formLines } from '#domain/form.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { markdownCode } from '#domain/markdown.ts';
 import { decisionSchema } from '#domain/schema/approval.ts';

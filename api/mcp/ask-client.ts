@@ -9,7 +9,7 @@ import { type ApprovalRow, findVisibleApproval, listApprovals } from '#store/app
 import { boundFilesWords } from '#domain/bound-file.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
-import { formLines, formSchema } from '#domain/mcp/form.ts';
+import { formLines, formSchema } from '#domain/form.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 import { decisionSchema } from '#domain/schema/approval.ts';
 import { requireScope } from '../auth.ts';

@@ -5,7 +5,7 @@ import { hashToken } from '#policy/decision-token.ts';
 import { type ApprovalLinkRow, findApprovalLink } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { type CallProgress, findCallProgress } from '#store/tool-call-store.ts';
-import { readAnswer } from '#domain/mcp/form.ts';
+import { readAnswer } from '#domain/form.ts';
 import { FAILURES, Failure, type FailureType } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';
 import { LINK_DECISIONS } from '#domain/schema/approval-link.ts';

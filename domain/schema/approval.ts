@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { APPROVAL_STATUSES, APPROVAL_VERBS, DECISION_ALIASES, DECISIONS, readDecision } from '../approval.ts';
 import { RUNS_AT } from '../sandbox.ts';
 import { approvalTermsSchema } from './approval-terms.ts';
-import { mcpFormSchema } from './mcp-form.ts';
+import { mcpFormSchema } from './form.ts';
 import {
   idSchema,
   jsonObjectSchema,

@@ -540,7 +540,7 @@ create table approvals (
   always       jsonb not null,
   sandbox      jsonb,
   files        jsonb not null default '[]',
-  -- What an MCP server asks while it works at the call (domain/mcp/form.ts): `args` are the answer then, sealed as they are told.
+  -- What an MCP server asks while it works at the call (domain/form.ts): `args` are the answer then, sealed as they are told.
   form         jsonb,
   args_sealed  bytea,
   status       text not null default 'pending'

@@ -1,7 +1,7 @@
 /** MC-1, R9: MCP servers as a resource: what is refused, and what nobody is shown. Workers are not needed for it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { mcpServersSettingsSchema } from '#domain/schema/mcp-server.ts';
+import { mcpServersSettingsSchema } from '#features/mcp/schema/mcp-server.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 describe('/v1/mcp/servers', () => {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { syncSettingsServers } from '#api/settings-servers.ts';
+import { syncSettingsServers } from '#features/mcp/routes/settings-servers.ts';
 import { type Config, deploymentValues, loadConfig, preflight } from '#config';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 

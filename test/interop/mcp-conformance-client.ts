@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { createEgress } from '#activities/egress/egress.ts';
-import { goOn } from '#activities/mcp/go-on.ts';
-import { openServer } from '#activities/mcp/open-server.ts';
+import { goOn } from '#features/mcp/activities/go-on.ts';
+import { openServer } from '#features/mcp/activities/open-server.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { boxesAt } from '#test/support/container-engine.ts';
 import { withoutWall } from '#activities/process/wall.ts';
 import type { FormAnswer, LeftCall } from '#domain/left-call.ts';
-import type { McpToolDefinition } from '#domain/mcp/server.ts';
+import type { McpToolDefinition } from '#features/mcp/rules/server.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { createSealer } from '#store/seal.ts';
 import type { Pool } from '#store/pool.ts';
-import { mcpServerPlace } from '#store/mcp-server-store.ts';
+import { mcpServerPlace } from '#features/mcp/store/mcp-server-store.ts';
 
 /** Rows of nobody: the suite's servers want no login. */
 function withoutLogins(): Pool {

@@ -15,7 +15,7 @@ import { GATE_LIMITS } from '#domain/gate.ts';
 import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '#domain/heartbeat.ts';
 import { MAX_KNOWLEDGE_DEPTH } from '#domain/knowledge.ts';
 import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS } from '#domain/sandbox.ts';
-import { mcpServerCreateSchema } from '#domain/schema/mcp-server.ts';
+import { mcpServerCreateSchema } from '#features/mcp/schema/mcp-server.ts';
 import { SECURE_CLI_PRESETS } from '#features/secure-cli/rules/presets.ts';
 import { STEER_SETTLE_MS, STEER_TEXT, WAIT_SECONDS } from '#domain/subagent.ts';
 import { TEAM_LIMITS } from '#domain/team.ts';

@@ -17,7 +17,7 @@ import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalog
 import { createConnectChannel } from '#activities/channels/connect-channel.ts';
 import type { ChannelDeps } from '#activities/channels/visit-service.ts';
 import { createEgress } from '#activities/egress/egress.ts';
-import { createMcpLogins } from '#activities/mcp/oauth.ts';
+import { createMcpLogins } from '#features/mcp/activities/oauth.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';

@@ -1,13 +1,13 @@
 /** Finds the custom tool, or the MCP server's, that a call was planned with, as it is now, for the one activity that runs them all. */
 import type { Tool } from '#policy/define-tool.ts';
-import { readMcpToolOfCall } from '#store/mcp-tool-store.ts';
+import { readMcpToolOfCall } from '#features/mcp/store/mcp-tool-store.ts';
 import { readToolOfCall } from '../store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { RunToolInput } from '#domain/turn.ts';
 import { createGoneTool } from '../policy/custom-tool.ts';
 import { type Environment, openEnvironment } from '../policy/tool-environment.ts';
-import { runnableMcpTool } from '#activities/mcp/run-mcp-tool.ts';
+import { runnableMcpTool } from '#features/mcp/activities/run-mcp-tool.ts';
 import { runnableTool } from './run-custom-tool.ts';
 
 export interface ToolOfCallDeps {

@@ -9,8 +9,8 @@ import type { Tool } from '#policy/define-tool.ts';
 import type { ChangeFeed } from '#store/change-feed.ts';
 import { readTenantTools, readToolsVersion } from '../store.ts';
 import type { Pool } from '#store/pool.ts';
-import { readMcpTools } from '#store/mcp-tool-store.ts';
-import { catalogedMcpTools } from '#policy/mcp/mcp-tool.ts';
+import { readMcpTools } from '#features/mcp/store/mcp-tool-store.ts';
+import { catalogedMcpTools } from '#features/mcp/policy/mcp-tool.ts';
 import { catalogedTool } from './custom-tool.ts';
 
 export interface AgentCatalogs {

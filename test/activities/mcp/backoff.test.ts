@@ -1,7 +1,7 @@
 /** MC-1: when a lost connection is made again, and how often a server is looked at. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createBackoff, TIMING } from '#activities/mcp/backoff.ts';
+import { createBackoff, TIMING } from '#features/mcp/activities/backoff.ts';
 
 describe('MC-1 the waits of a connection that is lost', () => {
   it('are 2 s, then twice as long up to a minute, ten attempts, and then five minutes', (t) => {

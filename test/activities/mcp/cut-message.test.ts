@@ -1,8 +1,8 @@
 /** F12: a message that is too long is cut, whoever wrote it in whichever order, and what is no message is dropped. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseBeginning } from '#activities/mcp/cut-message.ts';
-import { createMessageLines } from '#activities/mcp/message-lines.ts';
+import { parseBeginning } from '#features/mcp/activities/cut-message.ts';
+import { createMessageLines } from '#features/mcp/activities/message-lines.ts';
 
 const words = `first "quoted" \\ ${'é'.repeat(30_000)}`;
 const result = { content: [{ type: 'text', text: words }] };

@@ -1,10 +1,10 @@
 /** DU-2: which stretch of a call of an MCP server may be gone on with by another worker, and which is lost. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { LiveServer } from '#activities/mcp/open-server.ts';
-import { CallLost, goOn } from '#activities/mcp/go-on.ts';
+import type { LiveServer } from '#features/mcp/activities/open-server.ts';
+import { CallLost, goOn } from '#features/mcp/activities/go-on.ts';
 import type { LeftCall } from '#domain/left-call.ts';
-import { readSampling } from '#domain/mcp/sampling.ts';
+import { readSampling } from '#domain/sampling.ts';
 
 const params = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
 const left: LeftCall = {

@@ -1,7 +1,7 @@
 /** MC-1: a message of a server that is not quite one of the protocol is read as it is meant, or ends its request at once. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createMessageLines } from '#activities/mcp/message-lines.ts';
+import { createMessageLines } from '#features/mcp/activities/message-lines.ts';
 
 function read(text: string): readonly unknown[] {
   const lines = createMessageLines();

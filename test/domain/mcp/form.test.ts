@@ -9,7 +9,7 @@ import {
   readAnswer,
   readForm,
   standardAnswer,
-} from '#domain/mcp/form.ts';
+} from '#domain/form.ts';
 
 const PROPERTIES = {
   name: { type: 'string', minLength: 2, maxLength: 5, description: 'Yours' },

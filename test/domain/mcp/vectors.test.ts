@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { serverProblems } from '#domain/mcp/check-server.ts';
+import { serverProblems } from '#features/mcp/rules/check-server.ts';
 import {
   callSeconds,
   grantProblem,
@@ -10,9 +10,15 @@ import {
   type McpGrant,
   mostCallSeconds,
   passesFilter,
-} from '#domain/mcp/grants.ts';
-import { argsProblem, commandProblem } from '#domain/mcp/judge-launch.ts';
-import { clawftToolName, mcpBaseName, mcpReplay, mcpToolName, readMcpTool } from '#domain/mcp/server.ts';
+} from '#features/mcp/rules/grants.ts';
+import { argsProblem, commandProblem } from '#features/mcp/rules/judge-launch.ts';
+import {
+  clawftToolName,
+  mcpBaseName,
+  mcpReplay,
+  mcpToolName,
+  readMcpTool,
+} from '#features/mcp/rules/server.ts';
 
 const vectors = JSON.parse(readFileSync(new URL('../../vectors/mcp.json', import.meta.url), 'utf8'));
 

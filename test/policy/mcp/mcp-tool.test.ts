@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { policyWarnings } from '#domain/policy/check-policy.ts';
 import { matchesTool } from '#domain/policy/tool-groups.ts';
-import { mcpServerCreateSchema } from '#domain/schema/mcp-server.ts';
-import { splitServer } from '#domain/mcp/server.ts';
+import { mcpServerCreateSchema } from '#features/mcp/schema/mcp-server.ts';
+import { splitServer } from '#features/mcp/rules/server.ts';
 import { policyToolOf } from '#policy/call-rules.ts';
 import { createCatalog } from '#policy/catalog.ts';
-import { catalogedMcpTools } from '#policy/mcp/mcp-tool.ts';
+import { catalogedMcpTools } from '#features/mcp/policy/mcp-tool.ts';
 
 const { config } = splitServer(
   mcpServerCreateSchema.parse({ name: 'every', url: 'https://mcp.example.com/' }),

@@ -1,0 +1,56 @@
+/** What an MCP server asks of the agent's model (`sampling/createMessage` of both revisions), within our bounds. Its words are hostile. */
+import { isRecord } from './outside-value.ts';
+import type { mcpFormSchema } from './schema/form.ts';
+import type { Kept } from './schema/scalars.ts';
+
+export type SamplingPrompt = NonNullable<Kept<typeof mcpFormSchema>['prompt']>;
+
+/** An answer takes no longer. */
+export const SAMPLING_SECONDS = 60;
+const MAX_MESSAGES = 50;
+/** Of all texts together: people are shown them whole. */
+const MAX_CHARACTERS = 16_000;
+const MAX_TOKENS = 4_096;
+/** Characters of a line that people see. */
+const LINE = 500;
+
+/** `params` as a question to people that has no fields; undefined when it asks for tools or other than text, or is beyond bounds. */
+export function readSampling(server: string, params: unknown) {
+  if (!isRecord(params) || params['tools'] !== undefined) return undefined;
+  const { systemPrompt, messages, maxTokens } = params;
+  if (!Array.isArray(messages) || messages.length === 0 || messages.length > MAX_MESSAGES) return undefined;
+  if (!Number.isInteger(maxTokens) || Number(maxTokens) < 1) return undefined;
+  const max_tokens = Math.min(Number(maxTokens), MAX_TOKENS);
+  const system = typeof systemPrompt === 'string' ? storable(systemPrompt) : '';
+  const read = messages.map(readMessage);
+  if (!read.every((message) => message !== undefined)) return undefined;
+  const characters = read.reduce((sum, { text }) => sum + text.length, system.length);
+  if (characters > MAX_CHARACTERS) return undefined;
+  const message = `an answer of the agent’s model, of ${max_tokens} tokens at most`;
+  return { server, message, fields: [], prompt: { system, messages: read, max_tokens } };
+}
+
+function readMessage(given: unknown): SamplingPrompt['messages'][number] | undefined {
+  if (!isRecord(given)) return undefined;
+  const { role, content } = given;
+  if (role !== 'user' && role !== 'assistant') return undefined;
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  const texts = blocks.flatMap((block) =>
+    isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string' ? [block['text']] : [],
+  );
+  return texts.length === blocks.length ? { role, text: storable(texts.join('\n')) } : undefined;
+}
+
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '');
+}
+
+/** For people, whole: what the server wrote stands behind a bar, so that none of it passes for ours. */
+export function promptLines({ system, messages }: SamplingPrompt): string[] {
+  const parts = [...(system === '' ? [] : [{ role: 'system', text: system }]), ...messages];
+  const line = new RegExp(`.{1,${LINE}}`, 'gu');
+  return parts.flatMap(({ role, text }) => [
+    `${role}:`,
+    ...(text.match(line) ?? []).map((words) => `| ${words}`),
+  ]);
+}

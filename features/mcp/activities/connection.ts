@@ -1,0 +1,223 @@
+/**
+ * The worker's connection to one MCP server (MC-1): made when somebody needs it, shared by all, made again when it is lost – after 2 s, then
+ * twice as long up to a minute, ten times, then not for five minutes. What the server lists is recorded each time.
+ */
+import type { McpStatus } from '../rules/server.ts';
+import type { ListedTool } from '../store/mcp-tool-store.ts';
+import { createBackoff, type Timing } from './backoff.ts';
+import { McpAway } from './mcp-away.ts';
+import { type Heard, type LiveServer, type OpenServer } from './open-server.ts';
+import { wordsOf } from './error-words.ts';
+import { createToolList, OPEN_MS } from './tool-list.ts';
+
+type Mode = 'auto' | 'legacy';
+
+export interface ConnectionParts {
+  readonly name: string;
+  readonly timing: Timing;
+  readonly open: (heard: Heard, mode: Mode, signal: AbortSignal) => Promise<OpenServer>;
+  /** Throws when it may not be opened now. */
+  readonly mayOpen: () => void;
+  readonly recordListed: (tools: readonly ListedTool[]) => Promise<void>;
+  readonly recordStatus: (status: McpStatus, error: string | null) => Promise<void>;
+}
+
+export interface Connection {
+  /** Connects when it must. @throws McpAway */
+  use<Result>(work: (live: LiveServer) => Promise<Result>): Promise<Result>;
+  /** Has the tools listed and recorded anew. @throws McpAway */
+  relist(): Promise<void>;
+  /** Whether it still answers, and by its list where it does not tell of changes; a lost one is made again. Never throws. */
+  lookAfter(): Promise<void>;
+  readonly isBusy: () => boolean;
+  readonly lastUse: () => number;
+  close(): Promise<void>;
+}
+
+export function createConnection(parts: ConnectionParts): Connection {
+  const backoff = createBackoff(parts.timing);
+  let live: LiveServer | undefined;
+  let opening: Promise<LiveServer> | undefined;
+  let problem = '';
+  let isClosed = false;
+  const revision = createRevisionChoice();
+  const uses = countUses();
+
+  const list = createToolList({
+    current: () => live,
+    found(server, hashes) {
+      if (live?.client === server.client) live = { ...live, hashes };
+    },
+    async failed(server, error) {
+      await lose(wordsOf(error, server.hide));
+      throw away();
+    },
+    recordListed: parts.recordListed,
+  });
+
+  async function open(): Promise<LiveServer> {
+    let opened: OpenServer | undefined;
+    const signal = AbortSignal.timeout(OPEN_MS);
+    try {
+      parts.mayOpen();
+      opened = await parts.open(
+        { onClosed: () => void lose('the connection ended'), onToolsChanged: list.onChanged },
+        revision.mode(),
+        signal,
+      );
+      const hashes = await list.read(opened, signal);
+      if (isClosed) throw new Error('it was changed or switched off meanwhile');
+      live = { ...opened, hashes };
+      revision.opened(opened.client.getProtocolEra() === 'modern');
+      backoff.opened();
+      opening = undefined;
+      return live;
+    } catch (error) {
+      await opened?.end();
+      list.reset();
+      revision.failed();
+      // Before the next attempt is set, which must not take this one for its own.
+      opening = undefined;
+      await fail(wordsOf(error, opened?.hide ?? ((text) => text)));
+      throw away();
+    }
+  }
+
+  async function relist(): Promise<void> {
+    const wasLive = live;
+    // Else it was listed a moment ago.
+    if ((await connected()) === wasLive) await list.refresh();
+  }
+
+  /** Without a reason it is made again at once. */
+  async function lose(why?: string): Promise<void> {
+    const lost = live;
+    if (!lost || isClosed) return;
+    live = undefined;
+    list.reset();
+    if (why !== undefined) await fail(why);
+    await lost.end();
+  }
+
+  async function fail(why: string): Promise<void> {
+    if (isClosed) return;
+    problem = why;
+    // Not by `connected`, which may find that a moment is left: clocks and timers round.
+    const isOver = backoff.failed(() => void (live ?? reopen().catch(() => undefined)));
+    // Nothing depends on it but what people see.
+    await parts.recordStatus(isOver ? 'failed' : 'degraded', why).catch(() => undefined);
+  }
+
+  const away = (): McpAway => new McpAway(awayWords(parts.name, backoff.waitMs()), problem);
+
+  async function connected(): Promise<LiveServer> {
+    if (isClosed) throw new McpAway(`the MCP server ${parts.name} was changed or switched off; call again`);
+    if (live) return live;
+    if (!opening && backoff.waitMs() > 0) throw away();
+    return reopen();
+  }
+
+  const reopen = (): Promise<LiveServer> => (opening ??= open());
+
+  async function lookAfter(): Promise<void> {
+    const looked = live;
+    // One that works at something may be too busy to answer.
+    if (!looked || uses.isBusy()) return;
+    if (!list.isTold()) return list.refresh(true).catch(() => undefined);
+    const problem = await probeProblem(looked);
+    if (problem !== undefined && live?.client === looked.client) await lose(problem);
+  }
+
+  /** With its list as it is, as far as the server has told. @throws McpAway */
+  async function current(): Promise<LiveServer> {
+    await connected();
+    if (list.isStale()) await list.refresh();
+    return connected();
+  }
+
+  const forget = async ({ client }: LiveServer) => (live?.client === client ? lose() : undefined);
+
+  return {
+    use: (work) => uses.count(() => inSession(current, forget, work), lookAfter),
+    relist,
+    lookAfter,
+    isBusy: uses.isBusy,
+    lastUse: uses.last,
+    async close() {
+      isClosed = true;
+      backoff.end();
+      const ending = live;
+      live = undefined;
+      await ending?.end();
+      // Ends itself, seeing that it is closed.
+      await opening?.catch(() => undefined);
+    },
+  };
+}
+
+/** A program may end when it is asked for the newest revision: then it is not the next time, unless it has ever spoken it. */
+function createRevisionChoice() {
+  let mode: Mode = 'auto';
+  let isModern = false;
+  return {
+    mode: () => mode,
+    opened(wasModern: boolean) {
+      isModern ||= wasModern;
+      mode = isModern ? 'auto' : 'legacy';
+    },
+    failed() {
+      if (!isModern) mode = mode === 'auto' ? 'legacy' : 'auto';
+    },
+  };
+}
+
+function countUses() {
+  let uses = 0;
+  let last = Date.now();
+  return {
+    isBusy: () => uses > 0,
+    last: () => last,
+    /** `onFailed` is called after one that threw. */
+    async count<Result>(use: () => Promise<Result>, onFailed: () => Promise<void>): Promise<Result> {
+      uses += 1;
+      let isWhole = false;
+      try {
+        const result = await use();
+        isWhole = true;
+        return result;
+      } finally {
+        uses -= 1;
+        last = Date.now();
+        if (!isWhole) void onFailed();
+      }
+    },
+  };
+}
+
+/** What a server over HTTP refuses since it has ended our session it has not begun: it is sent once more in a new one. */
+async function inSession<Result>(
+  current: () => Promise<LiveServer>,
+  forget: (server: LiveServer) => Promise<void>,
+  work: (server: LiveServer) => Promise<Result>,
+): Promise<Result> {
+  const server = await current();
+  try {
+    return await work(server);
+  } catch (error) {
+    if (!server.isForgotten(error)) throw error;
+    await forget(server);
+    return work(await current());
+  }
+}
+
+function probeProblem({ probe, hide }: LiveServer): Promise<string | undefined> {
+  return probe().then(
+    () => undefined,
+    (error: unknown) => wordsOf(error, hide),
+  );
+}
+
+function awayWords(name: string, waitMs: number): string {
+  const when = waitMs > 0 ? `; it is tried again in ${Math.ceil(waitMs / 1000)} s` : '';
+  return `the MCP server ${name} is disconnected${when}`;
+}

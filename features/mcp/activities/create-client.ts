@@ -1,0 +1,213 @@
+/** The protocol's side of a connection: both revisions, what servers are offered, and their questions, handed to the call that they are of. */
+import {
+  Client,
+  type CreateMessageRequest,
+  type ElicitRequest,
+  isSpecType,
+  type JsonSchemaValidator,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestOptions,
+  StreamableHTTPClientTransport,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import type { SampledAnswer } from '#domain/left-call.ts';
+import { MAX_MCP_TOOLS } from '../rules/server.ts';
+import { type Fields, isRecord } from '#domain/outside-value.ts';
+
+/** Extension of MCP 2026-07-28 (SEP-2663). */
+const TASKS = 'io.modelcontextprotocol/tasks';
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+/** Where a task that answers a call is handed on, since the SDK knows no such result. */
+export const TASK_ANSWER = 'tempoclaw/task';
+const MAX_PAGES = 20;
+/** For each but the first. */
+const PAGE_MS = 10_000;
+/** Where the next page of a list is handed on: the SDK would read pages without end, or none of them. */
+const NEXT_PAGE = 'tempoclaw/next-page';
+/** A program may be slow to start, and one that knows no `server/discover` may say nothing at all. */
+const DISCOVER_MS = 20_000;
+/** Until a server says that it will tell of changes. */
+const LISTEN_MS = 5_000;
+
+/** A call that is being made, to which its server may put questions over the connection (2025-11-25). */
+export interface Talk {
+  /** Its task at the server, once it has one. */
+  task?: string;
+  ask(request: Question, signal: AbortSignal): Promise<Answer>;
+}
+
+export type Question = Pick<ElicitRequest | CreateMessageRequest, 'method' | 'params'>;
+type ElicitAnswer = {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, string | number | boolean | string[]>;
+};
+/** To a question of its own kind. */
+export type Answer = ElicitAnswer | SampledAnswer;
+
+export function createClient(
+  onToolsChanged: () => void,
+  /** Whether it may ask the agent's model. */
+  sampling: boolean,
+): {
+  readonly client: Client;
+  readonly talks: Set<Talk>;
+} {
+  const client = new Client(
+    { name: 'tempoclaw', version: '1' },
+    {
+      capabilities: {
+        elicitation: { form: {}, url: {} },
+        ...(sampling && { sampling: {} }),
+        extensions: { [TASKS]: {} },
+      },
+      // People answer in their own time, and another worker may go on with it then.
+      inputRequired: { autoFulfill: false },
+      // A schema of a server's making is not compiled: it may be made to take for ever.
+      jsonSchemaValidator: {
+        getValidator:
+          <T>(): JsonSchemaValidator<T> =>
+          (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
+      },
+    },
+  );
+  client.setNotificationHandler('notifications/tools/list_changed', onToolsChanged);
+  const talks = new Set<Talk>();
+  const ask = (question: Question, signal: AbortSignal) =>
+    talkOf(talks, question.params).ask(question, signal);
+  client.setRequestHandler(
+    'elicitation/create',
+    ({ method, params }, { mcpReq }) => ask({ method, params }, mcpReq.signal) as Promise<ElicitAnswer>,
+  );
+  if (sampling)
+    client.setRequestHandler('sampling/createMessage', async ({ method, params }, { mcpReq }) => {
+      const answer = await ask({ method, params }, mcpReq.signal);
+      if ('role' in answer) return answer;
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'nobody allowed it in time');
+    });
+  return { client, talks };
+}
+
+/** `legacy`: as of 2025-11-25, for programs that end when they are asked for anything else first. Throws when there is no connection. */
+export async function connectClient(
+  client: Client,
+  transport: Transport,
+  mode: 'auto' | 'legacy',
+): Promise<void> {
+  client.setVersionNegotiation({ mode, probe: { timeoutMs: DISCOVER_MS } });
+  await client.connect(transport);
+  const pass = transport.onmessage;
+  transport.onmessage = (message, extra) => pass?.(withResult(message, readable) as typeof message, extra);
+}
+
+/** All tools, from at most 20 pages: those that came stay where there are more, where they go round in a circle, or where one does not come. */
+export async function listTools(client: Client, options: RequestOptions): Promise<readonly Tool[]> {
+  if (!client.getServerCapabilities()?.tools) return [];
+  const tools: Tool[] = [];
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES && tools.length < MAX_MCP_TOOLS; page += 1) {
+    const params = cursor === undefined ? undefined : { cursor };
+    // How long the server allows it to be kept is no matter: a look looks.
+    const asked = client.listTools(params, {
+      ...options,
+      ...(page > 0 && { timeout: PAGE_MS }),
+      cacheMode: 'bypass',
+    });
+    const listed = await (page === 0 ? asked : asked.catch(() => undefined));
+    if (!listed) break;
+    tools.push(...listed.tools);
+    const next = listed._meta?.[NEXT_PAGE];
+    if (typeof next !== 'string' || next === '' || seen.has(next)) break;
+    seen.add(next);
+    cursor = next;
+  }
+  return tools;
+}
+
+/**
+ * Whether a server of this connection tells of changes of its list: of 2026-07-28 while it holds a subscription, which is asked for here;
+ * before, where it says so and has a way to. `onEnd` is called when a subscription ends.
+ */
+export async function hearChanges(client: Client, onEnd: () => void): Promise<boolean> {
+  if (client.getServerCapabilities()?.tools?.listChanged !== true) return false;
+  // Over HTTP it may have no stream to tell it on.
+  if (client.getProtocolEra() === 'legacy')
+    return !(client.transport instanceof StreamableHTTPClientTransport);
+  try {
+    const { honoredFilter, closed } = await client.listen({ toolsListChanged: true }, { timeout: LISTEN_MS });
+    void closed.then(onEnd);
+    return honoredFilter.toolsListChanged === true;
+  } catch {
+    // It may have no place for one more now; its list is then looked at instead.
+    return false;
+  }
+}
+
+/** Whether a server is there, by what its revision has for that. A refusal is an answer as well. @throws what a request does */
+export async function probe(client: Client, options: RequestOptions): Promise<void> {
+  const asked = client.getProtocolEra() === 'modern' ? client.discover(options) : client.ping(options);
+  await asked.catch((error: unknown) => {
+    if (!(error instanceof ProtocolError)) throw error;
+  });
+}
+
+/** Whether a call of such a tool is to be asked for as a task (2025-11-25); where the server decides, it needs no asking (2026-07-28). */
+export function asksForTask(client: Client, isTask: boolean | undefined): boolean {
+  const requests = client.getServerCapabilities()?.tasks?.requests;
+  return isTask === true && client.getProtocolEra() === 'legacy' && requests?.tools?.call !== undefined;
+}
+
+/** Over a shared connection a server does not say of which call it asks, unless that is a task: so there must be one only. */
+function talkOf(talks: ReadonlySet<Talk>, params: Question['params']): Talk {
+  const related = params._meta?.[RELATED_TASK];
+  const task = isRecord(related) ? related['taskId'] : undefined;
+  const meant = [...talks].filter((talk) => task === undefined || talk.task === task);
+  const [talk] = meant;
+  if (talk && meant.length === 1) return talk;
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidRequest,
+    'of which call this asks is not known: several are made over this connection',
+  );
+}
+
+function withResult(message: unknown, change: (result: Fields) => Fields): unknown {
+  const result = isRecord(message) ? message['result'] : undefined;
+  return isRecord(message) && isRecord(result) ? { ...message, result: change(result) } : message;
+}
+
+/** A result that the SDK would not read, or read whole, as one that it does. */
+function readable(result: Fields): Fields {
+  const task = result['resultType'] === 'task' ? result : result['task'];
+  if (isRecord(task) && typeof task['taskId'] === 'string')
+    return { resultType: 'complete', content: [], _meta: { [TASK_ANSWER]: task } };
+  if ('content' in result) return readableAnswer(result);
+  const { tools, nextCursor, _meta, ...rest } = result;
+  if (!Array.isArray(tools)) return result;
+  // One tool that is none does not take the others with it.
+  const meta = { ...(isRecord(_meta) && _meta), [NEXT_PAGE]: nextCursor };
+  return { ...rest, tools: tools.filter((tool) => isSpecType.Tool(tool)), _meta: meta };
+}
+
+/** Of a tool: what else it is written as than the protocol has it is meant all the same. */
+function readableAnswer({ content, isError, structuredContent, ...rest }: Fields): Fields {
+  const blocks = (Array.isArray(content) ? content : content === null ? [] : [content]).map(readableBlock);
+  if (structuredContent !== undefined && !isRecord(structuredContent))
+    blocks.push({ type: 'text', text: JSON.stringify(structuredContent) });
+  return {
+    ...rest,
+    content: blocks,
+    ...(isError !== undefined && { isError: Boolean(isError) && isError !== 'false' }),
+    ...(isRecord(structuredContent) && { structuredContent }),
+  };
+}
+
+function readableBlock(block: unknown): unknown {
+  if (isSpecType.ContentBlock(block)) return block;
+  if (typeof block === 'string') return { type: 'text', text: block };
+  const type = isRecord(block) ? block['type'] : undefined;
+  // Not cut: half of a secret could not be told from other text.
+  const kind = typeof type === 'string' && /^[\w-]{1,50}$/.test(type) ? type : 'unknown';
+  return { type: 'text', text: `[content that cannot be read, of the kind ${kind}, is left out]` };
+}

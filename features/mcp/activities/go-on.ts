@@ -1,0 +1,312 @@
+/**
+ * A stretch of a call of an MCP server: begun, followed as a task, or gone on with after people have answered what the server asked. What
+ * the next stretch needs is kept before anything is waited for, so that a call is never begun twice.
+ */
+import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client';
+import { isStopped } from '#activities/attempt.ts';
+import type { CallOutside, FormAnswer, LeftCall } from '#domain/left-call.ts';
+import { type McpForm, readForm, standardAnswer } from '#domain/form.ts';
+import { readSampling } from '#domain/sampling.ts';
+import { isRecord } from '#domain/outside-value.ts';
+import { mapTexts } from '#domain/storable-text.ts';
+import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
+import { beginCall, type CallToBegin, type HeldCall, hold, type Said } from './begin-call.ts';
+import type { LiveServer } from './open-server.ts';
+import type { Answer, Question } from './create-client.ts';
+import { answerTask, cancelTask, followTask } from './follow-task.ts';
+
+/** A task that takes longer is given up. */
+const LONGEST_MS = 86_400_000;
+/** Until a task whose server did not answer is looked at again: a tenth of its age, so that a day makes some hundred looks. */
+const LATER_SECONDS = { least: 5, most: 300 };
+/** Questions of one call, whoever answers them. */
+const MOST_ASKS = 20;
+/** Calls that wait in a worker for answers. */
+const MOST_HELD = 200;
+/** The key of a question that comes over the connection. */
+const HELD = 'held';
+
+/** An earlier attempt may have done it, or the worker that had the connection is gone. */
+export class CallLost extends Error {}
+/** The server did not answer in its time; whether it has done anything is not known. */
+export class CallLate extends Error {}
+
+export interface Stretch {
+  /** Of the tenant and the call. */
+  readonly key: string;
+  readonly server: string;
+  /** It may ask the agent's model. */
+  readonly maySample: boolean;
+  readonly begins: Omit<CallToBegin, 'again'>;
+  /** Throws what keeps the call from being sent. */
+  readonly check: (live: LiveServer) => void;
+  readonly use: <Result>(work: (live: LiveServer) => Promise<Result>) => Promise<Result>;
+  readonly held: Map<string, HeldCall>;
+  readonly outside: CallOutside;
+  readonly signal: AbortSignal;
+  /** What a second run would do nothing new. */
+  readonly mayRepeat: boolean;
+  readonly limitMs: number;
+  readonly progress: (line: string) => void;
+  readonly show: (result: CallToolResult, hide: (text: string) => string) => ToolResult;
+  /** Told when the request may be at the server. */
+  readonly onSent: (hide: (text: string) => string) => void;
+}
+
+export async function goOn(stretch: Stretch): Promise<ToolResult> {
+  const { outside, held: all, key } = stretch;
+  const { left, answer } = outside;
+  const held = all.get(key);
+  all.delete(key);
+  if (answer?.status === 'withdrawn' || outside.isStopped) return endCall(stretch, withdrawn(stretch), held);
+  if (held && left?.isHeld) return answerHeld(stretch, held, left, answer);
+  checkUnsent(stretch);
+  if (left?.asked && !left.isHeld) return handIn(stretch, left, answer);
+  if (left?.task !== undefined) return follow(stretch, left.task, left);
+  return untilSaid(stretch, begin(stretch), left ?? { since: Date.now(), asks: 0 });
+}
+
+/** Answers are kept before they are sent: where one is open nothing was. @throws CallLost when another attempt may have made the call. */
+function checkUnsent({ mayRepeat, outside: { left, isAgain } }: Stretch): void {
+  const isOpen = left?.asked !== undefined && !left.isHeld && openKey(left) !== undefined;
+  if (mayRepeat || isOpen || left?.task !== undefined) return;
+  if (left?.isHeld || isAgain)
+    throw new CallLost('the worker that made the call, and held its connection, is gone');
+}
+
+async function answerHeld(
+  stretch: Stretch,
+  held: HeldCall,
+  left: LeftCall,
+  answer: FormAnswer | undefined,
+): Promise<ToolResult> {
+  try {
+    const said = await answerTo(stretch, left.asked?.[HELD], answer);
+    if ('ok' in said) return await endCall(stretch, said, held);
+    held.talk.answer(said);
+  } catch (error) {
+    held.stop.abort();
+    throw error;
+  }
+  return untilSaid(stretch, held, left);
+}
+
+function begin(stretch: Stretch, again?: CallToBegin['again']): HeldCall {
+  const { use, begins, check } = stretch;
+  return beginCall(use, { ...begins, ...(again && { again }) }, check);
+}
+
+/** The answer to the question that people were asked; when it was the last one of several, they go to the server. */
+async function handIn(stretch: Stretch, left: LeftCall, answer: FormAnswer | undefined): Promise<ToolResult> {
+  const { asked = {}, state, ...rest } = left;
+  const key = openKey(left);
+  const said = key === undefined ? undefined : await answerTo(stretch, asked[key], answer);
+  if (said && 'ok' in said) return endCall(stretch, said);
+  const answers = { ...left.answers, ...(key !== undefined && { [key]: said }) };
+  const now = { ...left, answers };
+  if (openKey(now) !== undefined) return ask(stretch, now);
+  if (left.task === undefined) {
+    await stretch.outside.keep(now);
+    return untilSaid(stretch, begin(stretch, { inputResponses: answers, requestState: state }), rest);
+  }
+  const { task } = left;
+  const given = Object.fromEntries(Object.keys(asked).map((name) => [name, answers[name]]));
+  const followed = { ...rest, answers };
+  try {
+    await stretch.use(({ client }) => answerTask(client, task, given));
+    await stretch.outside.keep(followed);
+  } catch (error) {
+    return lookLater(stretch, left, error);
+  }
+  return follow(stretch, task, followed);
+}
+
+async function follow(stretch: Stretch, task: string, left: LeftCall): Promise<ToolResult> {
+  const { answers = {} } = left;
+  const isAnswered = (key: string): boolean => Object.hasOwn(answers, key);
+  const held = hold(stretch.use, task, (live, signal) =>
+    followTask(live, task, isAnswered, signal, stretch.progress),
+  );
+  return untilSaid(stretch, held, left);
+}
+
+/** Waits for what the server says next, for as long as a call may take. */
+async function untilSaid(stretch: Stretch, held: HeldCall, left: LeftCall): Promise<ToolResult> {
+  let next: Next;
+  try {
+    next = await nextOf(stretch, held);
+  } catch (error) {
+    held.stop.abort();
+    return lookLater(stretch, left, error);
+  }
+  return next.kind === 'question'
+    ? park(stretch, held, left, mapTexts(next.question, held.hide))
+    : heard(stretch, next, left, held.hide);
+}
+
+type Next = Said | { readonly kind: 'question'; readonly question: Question };
+
+/** @throws CallLate, and what the call does. */
+async function nextOf({ signal, limitMs, onSent }: Stretch, held: HeldCall): Promise<Next> {
+  const question = held.talk.asked().then((asked) => ({ kind: 'question', question: asked }) as const);
+  const ended = Promise.withResolvers<never>();
+  const stop = (): void => ended.reject(new Error('stopped'));
+  let timer: NodeJS.Timeout | undefined;
+  // To connect takes its own time.
+  const sent = held.sent.then(() => {
+    onSent(held.hide);
+    timer = setTimeout(() => ended.reject(new CallLate()), limitMs).unref();
+    return ended.promise;
+  });
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([held.over, question, sent, ended.promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function heard(
+  stretch: Stretch,
+  said: Said,
+  left: LeftCall,
+  hide: HeldCall['hide'],
+): Promise<ToolResult> {
+  const { since, asks, task, answers } = left;
+  switch (said.kind) {
+    case 'result':
+      return stretch.show(said.result, hide);
+    case 'cancelled':
+      return toolError('ExecutionFailed', `the MCP server ${stretch.server} has cancelled the task`);
+    case 'task': {
+      const begun = { since, asks, task: said.id };
+      await stretch.outside.keep(begun);
+      return follow(stretch, said.id, begun);
+    }
+    case 'asks': {
+      const { state } = said;
+      const asked = Object.fromEntries(
+        Object.entries(said.asked).map(([key, request]) => [key, mapTexts(request, hide)]),
+      );
+      const known = task === undefined ? {} : { task, ...(answers && { answers }) };
+      return ask(stretch, { since, asks, ...known, asked, ...(state !== undefined && { state }) });
+    }
+  }
+}
+
+/** The first question that has no answer yet. */
+function openKey({ asked = {}, answers = {} }: LeftCall): string | undefined {
+  return Object.keys(asked).find((key) => !Object.hasOwn(answers, key));
+}
+
+async function ask(stretch: Stretch, left: LeftCall): Promise<ToolResult> {
+  const key = openKey(left);
+  if (left.asks >= MOST_ASKS) return endCall(stretch, failure(stretch, `asked more than ${MOST_ASKS} times`));
+  // A server may only want to be called again, with its state.
+  if (key === undefined) return handIn(stretch, { ...left, asks: left.asks + 1 }, undefined);
+  const form = questionOf(stretch, left.asked?.[key]);
+  if (form) return { ok: true, text: '', pending: { form, left: { ...left, asks: left.asks + 1 } } };
+  return endCall(stretch, notOffered(stretch));
+}
+
+function failure({ server }: Stretch, words: string): ToolFailure {
+  return toolError('ExecutionFailed', `the MCP server ${server} ${words}`);
+}
+
+function notOffered(stretch: Stretch): ToolFailure {
+  return failure(stretch, 'asks for what is not offered to it, or more than people can be shown');
+}
+
+function questionOf({ server, maySample }: Stretch, request: unknown): McpForm | undefined {
+  if (!isRecord(request)) return undefined;
+  const { method, params } = request;
+  if (method === 'elicitation/create') return readForm(server, params);
+  return method === 'sampling/createMessage' && maySample ? readSampling(server, params) : undefined;
+}
+
+/** The call stays at the server, and its connection in this worker, until people have answered. */
+async function park(
+  stretch: Stretch,
+  held: HeldCall,
+  left: LeftCall,
+  question: unknown,
+): Promise<ToolResult> {
+  const asked = await ask(stretch, { ...left, asked: { [HELD]: question }, answers: {}, isHeld: true });
+  if (!asked.ok) {
+    held.stop.abort();
+    return asked;
+  }
+  if (stretch.held.size >= MOST_HELD) {
+    held.talk.answer({ action: 'cancel' });
+    return untilSaid(stretch, held, { ...left, asks: left.asks + 1 });
+  }
+  stretch.held.set(stretch.key, held);
+  return asked;
+}
+
+/** What the server hears. Of an answer of the model that it does not get it cannot hear in every revision: the call ends. */
+async function answerTo(
+  stretch: Stretch,
+  request: unknown,
+  answer: FormAnswer | undefined,
+): Promise<Answer | ToolFailure> {
+  const form = questionOf(stretch, request);
+  const isApproved = answer?.status === 'approved';
+  if (form?.prompt) return isApproved ? stretch.outside.sample(form.prompt) : unsampled(stretch, answer);
+  // Its admin may have taken back meanwhile what it asks for.
+  if (!form) return notOffered(stretch);
+  if (!isApproved) return { action: answer?.status === 'denied' ? 'decline' : 'cancel' };
+  if (form.url !== undefined) return { action: 'accept' };
+  return {
+    action: 'accept',
+    content: { ...(answer.content ?? standardAnswer(form)) } as Record<string, string>,
+  };
+}
+
+function unsampled({ server }: Stretch, answer: FormAnswer | undefined): ToolFailure {
+  return toolError(
+    answer?.status === 'denied' ? 'ApprovalDenied' : 'ApprovalExpired',
+    `nobody allowed the MCP server ${server} an answer of the model; the call was ended, and what it had done by then stays done`,
+  );
+}
+
+function withdrawn({ server }: Stretch): ToolFailure {
+  return toolError(
+    'Cancelled',
+    `the call was stopped while it was at the MCP server ${server}; what it had done by then stays done`,
+  );
+}
+
+async function endCall(stretch: Stretch, failure: ToolFailure, held?: HeldCall): Promise<ToolFailure> {
+  held?.stop.abort();
+  const task = stretch.outside.left?.task;
+  if (task !== undefined) await cancelQuietly(stretch, task);
+  return failure;
+}
+
+/** A server that does not answer ends its task when it likes. */
+async function cancelQuietly({ use }: Stretch, task: string): Promise<void> {
+  await use(({ client }) => cancelTask(client, task)).catch(() => undefined);
+}
+
+/** What goes wrong on the way to a task says nothing of the task itself. Throws what ends the call. */
+async function lookLater(stretch: Stretch, left: LeftCall, error: unknown): Promise<ToolResult> {
+  const { outside, signal, server } = stretch;
+  const { task, since } = outside.left ?? left;
+  if (task === undefined) throw error;
+  if (isStopped(signal)) await cancelQuietly(stretch, task);
+  if (signal.aborted || error instanceof ProtocolError) throw error;
+  const age = Date.now() - since;
+  if (age < LONGEST_MS) {
+    const { least, most } = LATER_SECONDS;
+    const later = Math.min(most, Math.max(least, Math.ceil(age / 10_000)));
+    return { ok: true, text: '', pending: { later } };
+  }
+  await cancelQuietly(stretch, task);
+  return toolError(
+    'Timeout',
+    `the task at the MCP server ${server} was not over within a day and was cancelled`,
+  );
+}

@@ -1,0 +1,209 @@
+/** All connections of a worker to MCP servers: one a tenant and server, bounded, looked after, and the looks that people ask for. */
+import type { ChangeFeed } from '#store/change-feed.ts';
+import { findMcpCredentials } from '../store/mcp-credential-store.ts';
+import {
+  claimChecks,
+  currentRevisions,
+  endCheck,
+  type McpCheck,
+  type McpServerToUse,
+  recordMcpStatus,
+} from '../store/mcp-server-store.ts';
+import { recordListed } from '../store/mcp-tool-store.ts';
+import { TIMING, type Timing } from './backoff.ts';
+import type { HeldCall } from './begin-call.ts';
+import { type Connection, createConnection } from './connection.ts';
+import { McpAway } from './mcp-away.ts';
+import { type LiveServer, type OpenServerDeps, openServer } from './open-server.ts';
+
+export interface McpServers {
+  /**
+   * Of a server whose credentials are each user's own: over the connection of `user`, and of nobody else.
+   * @throws McpAway when there is no connection, and none can be made now.
+   */
+  use<Result>(
+    server: McpServerToUse,
+    user: string | null,
+    work: (live: LiveServer) => Promise<Result>,
+  ): Promise<Result>;
+  /** Calls that wait in this worker for people's answers to what their servers asked over the connection, by tenant and call. */
+  readonly held: Map<string, HeldCall>;
+  close(): Promise<void>;
+}
+
+export interface McpServersDeps extends OpenServerDeps {
+  readonly changes: Pick<ChangeFeed, 'subscribe'>;
+  readonly onError: (error: unknown) => void;
+  readonly timing?: Timing;
+}
+
+/** REFERENCE §11. */
+const MAX_CONNECTIONS = 200;
+const MAX_OF_USER = 30;
+/** Nobody has called it for so long: it is closed until somebody does. */
+const IDLE_MS = 600_000;
+/** SECURITY F15. */
+const OPENINGS_A_MINUTE = 10;
+
+interface Held {
+  readonly server: McpServerToUse;
+  /** Empty: everybody's. */
+  readonly user: string;
+  /** When the user gave the credentials that it was made with. */
+  readonly givenAt: number;
+  readonly connection: Connection;
+}
+
+export function createMcpServers(deps: McpServersDeps): McpServers {
+  const { pool, timing = TIMING } = deps;
+  const held = new Map<string, Held>();
+  let isClosed = false;
+  const mayOpen = limitOpenings();
+
+  const keyOf = ({ tenant, id }: McpServerToUse, user: string): string => `${tenant}/${id}/${user}`;
+
+  function drop(key: string): void {
+    const one = held.get(key);
+    held.delete(key);
+    one?.connection.close().catch(deps.onError);
+  }
+
+  /** `user` is empty for the server's own credentials. */
+  async function connectionTo(server: McpServerToUse, user: string): Promise<Connection> {
+    const key = keyOf(server, user);
+    const givenAt = user === '' ? 0 : await whenGiven(deps, server, user);
+    if (givenAt === undefined) {
+      drop(key);
+      throw new McpAway(noCredentialsWords(server.name, user));
+    }
+    if (isClosed) throw new McpAway('the worker is ending; call again');
+    const known = held.get(key);
+    if (known && known.server.revision >= server.revision && known.givenAt >= givenAt)
+      return known.connection;
+    drop(key);
+    const others = [...held];
+    const isTheirs = ([, one]: (typeof others)[number]): boolean =>
+      one.user === user && one.server.tenant === server.tenant;
+    if (user !== '') makeRoom(others.filter(isTheirs), MAX_OF_USER, drop);
+    makeRoom(others, MAX_CONNECTIONS, drop);
+    const connection = createConnection({
+      name: server.name,
+      timing,
+      open: (heard, mode, signal) => openServer(deps, server, heard, { mode, user, signal }),
+      mayOpen: () => mayOpen(key),
+      recordListed: (tools) => recordListed(pool, server, tools, user !== ''),
+      // What is wrong with one user's is told to that one.
+      recordStatus: async (status, error) => {
+        if (user === '') await recordMcpStatus(pool, server, status, error);
+      },
+    });
+    held.set(key, { server, user, givenAt, connection });
+    return connection;
+  }
+
+  async function check(one: McpCheck): Promise<void> {
+    try {
+      await (await connectionTo(one.server, one.user)).relist();
+    } catch (error) {
+      // The row says why; a list that could not be recorded is looked at again.
+      if (!(error instanceof McpAway)) throw error;
+      if (one.user !== '') await recordMcpStatus(pool, one.server, 'degraded', error.message);
+    }
+    // Nobody's calls are for it: what fails is not tried again and again.
+    if (one.user === '' && one.server.config.credentials === 'per_user') drop(keyOf(one.server, ''));
+    // A worker that ends has not looked: another does, when the lease is over.
+    if (!isClosed) await endCheck(pool, one);
+  }
+
+  async function runChecks(tenant: string | undefined): Promise<void> {
+    if (isClosed) return;
+    const checks = await claimChecks(pool, tenant);
+    await Promise.all(checks.map(check));
+  }
+
+  /** Ends connections to what is gone, off or otherwise now. */
+  async function dropStale(tenant: string | undefined): Promise<void> {
+    const tenants = new Set([...held.values()].map(({ server }) => server.tenant));
+    for (const each of tenants) {
+      if (tenant !== undefined && tenant !== each) continue;
+      const revisions = await currentRevisions(pool, each);
+      for (const [key, { server }] of held)
+        if (server.tenant === each && revisions.get(server.id) !== server.revision) drop(key);
+    }
+  }
+
+  const look = (tenant: string | undefined): void => {
+    if (!isClosed)
+      dropStale(tenant)
+        .then(() => runChecks(tenant))
+        .catch(deps.onError);
+  };
+  deps.changes.subscribe('custom_tools', look);
+  look(undefined);
+  const timer = setInterval(() => {
+    look(undefined);
+    for (const [key, { connection }] of held)
+      if (!connection.isBusy() && Date.now() - connection.lastUse() > IDLE_MS) drop(key);
+      else void connection.lookAfter();
+  }, timing.healthMs);
+  timer.unref();
+
+  return {
+    held: new Map(),
+    async use(server, user, work) {
+      const isOwn = server.config.credentials === 'per_user';
+      if (isOwn && !user)
+        throw new McpAway(
+          `the MCP server ${server.name} is used with a user's own credentials, and this turn is nobody's`,
+        );
+      return (await connectionTo(server, isOwn ? (user ?? '') : '')).use(work);
+    },
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      const all = [...held.values()];
+      held.clear();
+      await Promise.all(all.map(({ connection }) => connection.close()));
+    },
+  };
+}
+
+/** When the user gave the credentials that he has now; undefined when he has none. */
+async function whenGiven(
+  deps: McpServersDeps,
+  { tenant, id }: McpServerToUse,
+  user: string,
+): Promise<number | undefined> {
+  const own = await findMcpCredentials(deps, { tenant, server: id, user });
+  return own?.given_at?.getTime();
+}
+
+function noCredentialsWords(name: string, user: string): string {
+  return `the user ${user} has no credentials for the MCP server ${name}; give them with: npx tempoclaw mcp credentials ${name} FILE, or npx tempoclaw mcp login ${name}`;
+}
+
+/** Ends the one that was longest not used. @throws McpAway when all are in use. */
+function makeRoom(
+  among: readonly (readonly [key: string, one: Held])[],
+  most: number,
+  drop: (key: string) => void,
+): void {
+  if (among.length < most) return;
+  const idle = among.filter(([, { connection }]) => !connection.isBusy());
+  const [oldest] = idle.toSorted(([, a], [, b]) => a.connection.lastUse() - b.connection.lastUse());
+  if (!oldest) throw new McpAway(`all ${most} connections to MCP servers are in use; try again`);
+  drop(oldest[0]);
+}
+
+/** Whatever asks for it, a server is not started more often. */
+function limitOpenings(): (key: string) => void {
+  const times = new Map<string, number[]>();
+  return (key) => {
+    const since = Date.now() - 60_000;
+    for (const [each, all] of times) if ((all.at(-1) ?? 0) < since) times.delete(each);
+    const recent = (times.get(key) ?? []).filter((time) => time > since);
+    if (recent.length >= OPENINGS_A_MINUTE)
+      throw new McpAway(`it was started ${OPENINGS_A_MINUTE} times within a minute`);
+    times.set(key, [...recent, Date.now()]);
+  };
+}

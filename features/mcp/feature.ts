@@ -1,0 +1,12 @@
+import { defineFeature } from '#domain/feature.ts';
+
+export const mcp = defineFeature({
+  name: 'mcp',
+  summary: 'MCP servers whose tools agents use: connections, grants, logins, consent.',
+  routes: [
+    () => import('./routes/mcp-credentials.ts'),
+    () => import('./routes/mcp-grants.ts'),
+    () => import('./routes/mcp-requests.ts'),
+    () => import('./routes/mcp-servers.ts'),
+  ],
+});

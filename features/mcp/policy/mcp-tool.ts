@@ -1,0 +1,86 @@
+/** A tool of an MCP server as one of the catalog (MC-2): what it may be given is the server's word, checked no further than by name. */
+import { z } from 'zod';
+import { mostCallSeconds } from '../rules/grants.ts';
+import { isRecord } from '#domain/outside-value.ts';
+import { SAMPLING_SECONDS } from '#domain/sampling.ts';
+import {
+  clawftToolName,
+  goclawToolName,
+  mcpReplay,
+  mcpToolName,
+  type McpToolDefinition,
+} from '../rules/server.ts';
+import type { McpToolsOfServer } from '../store/mcp-tool-store.ts';
+import type { Tool } from '#policy/define-tool.ts';
+
+/** To connect and to list its tools, beside the call's own time. */
+export const CONNECT_SECONDS = 70;
+
+/** Characters of all arguments: a file or so. */
+const MAX_ARGUMENTS = 1_048_576;
+
+type Server = Omit<McpToolsOfServer, 'tools'>;
+type ToolOfServer = McpToolsOfServer['tools'][number];
+
+export function catalogedMcpTools(server: McpToolsOfServer): readonly Tool[] {
+  return server.tools.map((tool) => catalogedMcpTool(server, tool));
+}
+
+/** To be judged and shown; what runs is made for its call. */
+export function catalogedMcpTool(
+  { name: server, base, config, grants }: Server,
+  { id, revision, definition }: ToolOfServer,
+): Tool {
+  const { name, description } = definition;
+  return {
+    name: mcpToolName(base, name),
+    description,
+    group: 'mcp',
+    outside: true,
+    mcp: {
+      server,
+      tool: name,
+      requireGrant: config.require_grant,
+      grants,
+      isInternal: config.internal_only,
+    },
+    replay: mcpReplay(config, definition),
+    definition: { id, revision },
+    aliases: { [clawftToolName(server, name)]: {}, [goclawToolName(base, name)]: {} },
+    forms: { clawft: { name: clawftToolName(server, name) } },
+    input: argumentsSchema(definition),
+    limits: {
+      duration: 'long',
+      inline: true,
+      costly: true,
+      timeoutSeconds:
+        mostCallSeconds(config.timeout_sec, grants) +
+        CONNECT_SECONDS +
+        (config.sampling ? SAMPLING_SECONDS : 0),
+    },
+    run: () => Promise.reject(new Error('a tool of a catalog does not run')),
+  };
+}
+
+/**
+ * The server checks its arguments itself. A schema of its making is not compiled: it may be made to take for ever. What is required must be
+ * there, and what is empty and need not be is not sent: models fill in what they do not mean.
+ */
+function argumentsSchema({ schema }: McpToolDefinition): z.ZodType {
+  const required = Array.isArray(schema['required']) ? schema['required'].map(String) : [];
+  return z
+    .unknown()
+    .meta({ ...schema })
+    .transform((raw, context) => {
+      const given = isRecord(raw) ? raw : {};
+      for (const name of required)
+        if (!Object.hasOwn(given, name))
+          context.addIssue({ code: 'custom', path: [name], message: 'is required' });
+      if (JSON.stringify(given).length > MAX_ARGUMENTS)
+        context.addIssue({ code: 'custom', message: `have more than ${MAX_ARGUMENTS} characters` });
+      const meant = Object.entries(given).filter(
+        ([name, value]) => required.includes(name) || !(typeof value === 'string' && value.trim() === ''),
+      );
+      return Object.fromEntries(meant);
+    });
+}

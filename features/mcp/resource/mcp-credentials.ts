@@ -1,0 +1,74 @@
+/** What users give of their own for an MCP server, and logins by OAuth. */
+import { z } from 'zod';
+import {
+  mcpLoginSchema,
+  mcpServerNameSchema,
+  mcpUserCredentialsPutSchema,
+  mcpUserCredentialsSchema,
+} from '../schema/mcp-server.ts';
+import { labelSchema } from '#domain/schema/scalars.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
+
+const path = '/v1/mcp/servers/:name/user-credentials';
+
+const own = {
+  scope: 'run',
+  params: z.object({ name: mcpServerNameSchema }),
+  query: z.strictObject({
+    user: labelSchema.optional().describe('For admins; the user of the key when absent'),
+  }),
+  findsFirst: true,
+} as const;
+
+export const mcpCredentials = defineResource(
+  {
+    path,
+    tag: 'mcp',
+    item: mcpUserCredentialsSchema,
+    key: 'name',
+    missing: 'There is no MCP server of this name, or nothing was given for it',
+  },
+  () => ({
+    getMcpUserCredentials: operation({
+      ...own,
+      method: 'GET',
+      path,
+      summary: 'Look at what a user has given for an MCP server',
+      description:
+        'Names, and no values. Of a server with credentials for all: whether an admin has logged in.',
+      answer: mcpUserCredentialsSchema,
+    }),
+    setMcpUserCredentials: operation({
+      ...own,
+      method: 'PUT',
+      path,
+      summary: 'Give a user’s own credentials for an MCP server',
+      description:
+        'For servers whose `credentials` are `per_user`. Replaces what was given before; a login stays.',
+      body: mcpUserCredentialsPutSchema,
+      answer: mcpUserCredentialsSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+    }),
+    deleteMcpUserCredentials: operation({
+      ...own,
+      method: 'DELETE',
+      path,
+      summary: 'Remove a user’s credentials for an MCP server, and end the login',
+      description: 'Of a server with credentials for all it ends the login, for admins.',
+      answer: z.null(),
+      status: 204,
+    }),
+    startMcpLogin: operation({
+      ...own,
+      method: 'POST',
+      path: '/v1/mcp/servers/:name/oauth/start',
+      summary: 'Begin a login at an MCP server by OAuth',
+      description:
+        'For the user where each has his own credentials, else for all, by an admin. A login that was begun before is over.',
+      body: z.strictObject({}).nullish(),
+      answer: mcpLoginSchema,
+      shownOnce: ['authorization_url'],
+      refuses: ['Conflict', 'Unprocessable'],
+    }),
+  }),
+);

@@ -1,0 +1,96 @@
+/** Who asks for access to an MCP server, and what an admin says (MC-3). */
+import { isMessageId } from '#domain/ids.ts';
+import {
+  mcpRequestCreateSchema,
+  mcpRequestReviewSchema,
+  mcpRequestSchema,
+  mcpRequestStatusSchema,
+  mcpServerNameSchema,
+} from '../schema/mcp-server.ts';
+import { defineResource } from '#domain/resource/define-resource.ts';
+
+export const mcpRequests = defineResource(
+  {
+    path: '/v1/mcp/requests',
+    tag: 'mcp',
+    item: mcpRequestSchema,
+    key: 'id',
+    isKey: isMessageId,
+    missing: 'There is no access request with this id',
+  },
+  ({ list, show, create, action }) => ({
+    listMcpRequests: list({
+      scope: 'read',
+      summary: 'List requests for access to MCP servers, newest first',
+      description: 'Admins see all, others those that they have made.',
+      query: { status: mcpRequestStatusSchema.optional(), server: mcpServerNameSchema.optional() },
+      command: {
+        help: 'who asks for access, newest first',
+        flags: {
+          status: { flags: '--status <status>', choices: mcpRequestStatusSchema.options },
+          server: { flags: '--server <name>' },
+        },
+        columns: [
+          { title: 'id', cell: ({ id }) => id },
+          { title: 'status', cell: ({ status }) => status },
+          { title: 'server', cell: ({ server }) => server },
+          { title: 'for', cell: ({ scope, subject }) => `${scope} ${subject}` },
+          { title: 'tools', cell: ({ tool_allow }) => tool_allow.join(', ') || 'all' },
+          { title: 'by', cell: ({ requested_by }) => requested_by },
+          { title: 'reason', cell: ({ reason }) => reason, flexible: true },
+        ],
+        nothing: 'Nobody has asked for access.',
+      },
+    }),
+    getMcpRequest: show({
+      scope: 'read',
+      summary: 'Get a request for access',
+      command: { help: 'one request' },
+    }),
+    createMcpRequest: create({
+      scope: 'run',
+      summary: 'Ask for access to an MCP server',
+      description:
+        'For an agent, or for a user: a key with a user asks for that one only. It gives nothing until an admin approves it.',
+      body: mcpRequestCreateSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'create',
+        help: 'ask for access of an agent or a user to a server',
+        arguments: ['server'],
+        flags: {
+          agent: { flags: '--agent <key>', help: 'the agent it is for' },
+          user: { flags: '--user <user>', help: 'the user it is for; yours when neither is given' },
+          tools: { flags: '--tools <tool...>', help: 'only these; globs', kind: 'texts' },
+          reason: { flags: '--reason <text>', help: 'why it is needed' },
+        },
+        body: ({ server, agent, user, tools, reason = '' }) => ({
+          server,
+          scope: agent === undefined ? ('user' as const) : ('agent' as const),
+          subject: agent ?? user,
+          tool_allow: tools,
+          reason,
+        }),
+        says: ({ id, server, scope, subject }) =>
+          `${id}: access of ${scope} ${subject} to ${server} is asked for; an admin reviews it`,
+      },
+    }),
+    reviewMcpRequest: action('review')({
+      scope: 'admin',
+      summary: 'Approve or reject a request for access',
+      description:
+        'Decided once. Approval adds the tools to the grant of the agent or user, in the same transaction; what a grant denies stays denied.',
+      body: mcpRequestReviewSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'review',
+        help: 'decide a request: approve or reject',
+        arguments: ['decision'],
+        flags: { reason: { flags: '--reason <text>', help: 'needed to reject' } },
+        body: ({ decision, reason }) => ({ decision: decision as 'approve', reason }),
+        says: ({ id, status, scope, subject, server }) =>
+          `${id} is ${status}: ${scope} ${subject} on ${server}`,
+      },
+    }),
+  }),
+);

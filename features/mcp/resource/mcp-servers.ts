@@ -1,0 +1,128 @@
+/** MCP servers whose tools agents use (MC-1…MC-4): added, looked at, and agreed to. */
+import { z } from 'zod';
+import {
+  mcpConsentSchema,
+  mcpServerChangeSchema,
+  mcpServerCreateSchema,
+  mcpServerNameSchema,
+  mcpServerSchema,
+} from '../schema/mcp-server.ts';
+import { jsonObjectSchema } from '#domain/schema/scalars.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
+
+const path = '/v1/mcp/servers';
+
+type Server = z.output<typeof mcpServerSchema>;
+
+/** One line: how it is, and what it has. */
+function stateOf({ name, status, error, tools }: Server): string {
+  const changed = tools.filter((tool) => tool.changed).length;
+  const waiting = changed > 0 ? `; ${changed} new or changed, off until consent` : '';
+  const usable = tools.filter((tool) => tool.enabled).length;
+  return `${name} is ${status}: ${usable} tools${waiting}${error === null ? '' : `; ${error}`}`;
+}
+
+const looked = { scope: 'admin', body: z.strictObject({}).nullish() } as const;
+export const mcpServers = defineResource(
+  {
+    path,
+    tag: 'mcp',
+    item: mcpServerSchema,
+    key: 'name',
+    keySchema: mcpServerNameSchema,
+    missing: 'There is no MCP server of this name',
+  },
+  ({ listAll, show, create, change, remove, action }) => ({
+    listMcpServers: listAll({
+      scope: 'admin',
+      summary: 'List MCP servers with their tools',
+      command: {
+        help: 'the servers there are',
+        columns: [
+          { title: 'server', cell: (one) => one.name },
+          { title: 'status', cell: (one) => (one.enabled ? one.status : 'off') },
+          { title: 'tools', cell: (one) => one.tools.filter((tool) => tool.enabled).length },
+          { title: 'to agree to', cell: (one) => one.tools.filter((tool) => tool.changed).length || '-' },
+          { title: 'where', cell: (one) => one.url || [one.command, ...one.args].join(' '), flexible: true },
+        ],
+        nothing: 'There is no MCP server.',
+      },
+    }),
+    getMcpServer: show({
+      scope: 'admin',
+      summary: 'Get an MCP server with its tools',
+      command: {
+        help: 'one server and its tools',
+        fields: ({ tools, args, replay, ...one }) => ({
+          ...one,
+          args: args.join(' '),
+          replay: JSON.stringify(replay),
+          ...Object.fromEntries(
+            tools.map((tool) => [
+              tool.tool,
+              tool.gone ? 'gone' : tool.changed ? `waits for consent (${tool.found_hash})` : 'agreed to',
+            ]),
+          ),
+        }),
+      },
+    }),
+    exportMcpServers: operation({
+      method: 'GET',
+      path: '/v1/mcp/export',
+      scope: 'admin',
+      summary: 'Get the MCP servers as `mcpServers` of a file',
+      description: 'Values that are no references become references to secrets, `secret://mcp_SERVER_NAME`.',
+      answer: z.object({ mcpServers: z.record(z.string(), jsonObjectSchema) }),
+    }),
+    createMcpServer: create({
+      scope: 'admin',
+      summary: 'Add an MCP server',
+      description:
+        'A worker connects to it. What it lists first is agreed to; a tool that is new or other later is off until `consent`.',
+      body: mcpServerCreateSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+    }),
+    updateMcpServer: change({
+      scope: 'admin',
+      summary: 'Change an MCP server',
+      description:
+        'Given fields replace the old ones whole. Its connections end; calls that were judged before do not run.',
+      body: mcpServerChangeSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+    }),
+    deleteMcpServer: remove({
+      scope: 'admin',
+      summary: 'Remove an MCP server',
+      description: 'Calls of its tools that have not begun end with `NotFound`.',
+      command: { word: 'delete', help: 'remove a server', says: (name) => `${name} is removed` },
+    }),
+    testMcpServer: action('test')({
+      ...looked,
+      summary: 'Have a worker look at an MCP server',
+      description: 'Waits some seconds for it; `status` is `connecting` when no worker has looked by then.',
+      command: { word: 'test', help: 'connect, and list its tools', body: () => ({}), says: stateOf },
+    }),
+    reconnectMcpServer: action('reconnect')({
+      ...looked,
+      summary: 'Connect to an MCP server anew',
+      description: 'Ends the connections of all workers, also one that is waiting to be tried again.',
+      command: {
+        word: 'reconnect',
+        help: 'end its connections and make a new one',
+        body: () => ({}),
+        says: stateOf,
+      },
+    }),
+    consentToMcpTools: action('consent')({
+      scope: 'admin',
+      summary: 'Agree to tools of an MCP server as they are now',
+      body: mcpConsentSchema,
+      command: {
+        word: 'consent',
+        help: 'agree to its new and changed tools as they are now',
+        body: () => ({}),
+        says: stateOf,
+      },
+    }),
+  }),
+);

@@ -1,0 +1,181 @@
+/** Users' own credentials for MCP servers, and logins: sealed rows behind the definition, and the page that an authorization server leads back to. */
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { Failure } from '#domain/errors.ts';
+import { MCP_LOGIN_PATHS, mcpClientId, mcpClientMetadata, mcpRedirectUrl } from '../contract/mcp-login.ts';
+import { mcpCredentials } from '../resource/mcp-credentials.ts';
+import type { mcpUserCredentialsSchema } from '../schema/mcp-server.ts';
+import {
+  changeMcpCredentials,
+  deleteMcpCredentials,
+  findMcpCredentials,
+  type McpOwner,
+} from '../store/mcp-credential-store.ts';
+import {
+  askForCheck,
+  findMcpServer,
+  type McpServerRow,
+  openServerCredentials,
+} from '../store/mcp-server-store.ts';
+import { confirmPage, noticePage } from '#api/approval-page.ts';
+import { type Caller, requireOwnUser, requireScope } from '#api/auth.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { addPage } from '#api/page-routes.ts';
+import { serveResource } from '#api/serve-resource.ts';
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool, settings, mcpLogins } = deps;
+  const kept = { pool, sealer: deps.secrets.sealer };
+  const show = async (owner: McpOwner): Promise<z.input<typeof mcpUserCredentialsSchema> | undefined> => {
+    const row = await findMcpCredentials(kept, owner);
+    return (
+      row && {
+        user: owner.user,
+        env_names: Object.keys(row.kept.env),
+        header_names: Object.keys(row.kept.headers),
+        logged_in: row.kept.oauth !== undefined,
+        given_at: row.given_at?.toISOString() ?? null,
+      }
+    );
+  };
+  const find = ({ tenant }: Caller, name: string) => findMcpServer(pool, tenant, name);
+  const ownedBy = async (caller: Caller, name: string, user: string | undefined) => {
+    const server = await find(caller, name);
+    return server && { server, owner: ownerOf(caller, server, user) };
+  };
+
+  serveResource(
+    app,
+    mcpCredentials,
+    {
+      async getMcpUserCredentials({ caller, params, query }) {
+        const found = await ownedBy(caller, params.name, query.user);
+        return found && show(found.owner);
+      },
+      async setMcpUserCredentials({ caller, params, query, body }) {
+        const found = await ownedBy(caller, params.name, query.user);
+        if (!found) return undefined;
+        const { server, owner } = found;
+        if (owner.user === '')
+          throw new Failure(
+            'Conflict',
+            `${server.name} has one set of credentials for all: its env and headers`,
+          );
+        const named = Object.keys(openServerCredentials(kept.sealer, caller.tenant, server).env);
+        const other = Object.keys(body.env).find((name) => !named.includes(name));
+        // A program may do what a variable says: which there are is an admin's to say.
+        if (other !== undefined)
+          throw new Failure(
+            'Unprocessable',
+            `body/env/${other}: ${server.name} takes ${named.join(', ') || 'no variables'}; an admin names others in its env`,
+          );
+        await changeMcpCredentials(kept, owner, (before) => ({ ...before, ...body }), {
+          isGiven: true,
+        });
+        // The first user's connection tells which tools there are.
+        if (server.status !== 'ready') await askForCheck(pool, owner.tenant, server.id, false, owner.user);
+        return show(owner);
+      },
+      async deleteMcpUserCredentials({ caller, params, query }) {
+        const found = await ownedBy(caller, params.name, query.user);
+        return found !== undefined && deleteMcpCredentials(pool, found.owner);
+      },
+      async startMcpLogin({ caller, params, query, request }) {
+        const found = await ownedBy(caller, params.name, query.user);
+        if (!found) return undefined;
+        const { server, owner } = found;
+        if (server.config.transport === 'stdio')
+          throw new Failure(
+            'Conflict',
+            `${server.name} is a program, and programs have no login; give it env`,
+          );
+        const redirectUrl = mcpRedirectUrl(settings.publicUrl ?? `${request.protocol}://${request.host}`);
+        const of = { ...server, tenant: owner.tenant };
+        const { url, expiresAt } = await mcpLogins.start(
+          of,
+          owner.user,
+          redirectUrl,
+          mcpClientId(settings.publicUrl),
+        );
+        return { authorization_url: url, expires_at: expiresAt.toISOString() };
+      },
+    },
+    find,
+  );
+
+  addClientMetadata(app, settings.publicUrl);
+  addPage(app, {
+    path: MCP_LOGIN_PATHS.callback,
+    async show(request) {
+      const { state } = answerOf(request);
+      const login = await mcpLogins.find(state);
+      if (!login) throw new Failure('NotFound', NO_LOGIN);
+      // Whoever began it has what is agreed to: the one who has agreed must know whom.
+      const words = `TempoClaw then uses ${login.server} with your account there, ${whose(login)}. Go on only if you have begun this login yourself.`;
+      return confirmPage(`Log in at ${login.server}?`, words, 'Log in');
+    },
+    async submit(request) {
+      const login = await mcpLogins.finish(answerOf(request));
+      if (!login) throw new Failure('NotFound', NO_LOGIN);
+      return noticePage(
+        'Logged in',
+        `TempoClaw can use ${login.server} now, ${whose(login)}. You may close this page.`,
+      );
+    },
+  });
+}
+
+/** What authorization servers read of us in place of a registration. */
+function addClientMetadata(app: Api, publicUrl: string | undefined): void {
+  app.get(
+    MCP_LOGIN_PATHS.metadata,
+    { config: { scope: 'public' }, schema: { hide: true } },
+    (_request, reply) => {
+      const client_id = mcpClientId(publicUrl);
+      if (publicUrl === undefined || client_id === undefined)
+        throw new Failure('NotFound', 'There is no client metadata without api.publicUrl, an https address');
+      return reply.send({
+        client_id,
+        client_uri: publicUrl,
+        ...mcpClientMetadata(mcpRedirectUrl(publicUrl)),
+      });
+    },
+  );
+}
+
+/** Whose credentials the caller may change. @throws Failure Forbidden, Unprocessable */
+function ownerOf(caller: Caller, { id, config }: McpServerRow, named: string | undefined): McpOwner {
+  const { tenant } = caller;
+  if (config.credentials === 'shared') {
+    requireScope(caller, 'admin');
+    return { tenant, server: id, user: '' };
+  }
+  const user = named ?? caller.user;
+  if (user === null) throw new Failure('Unprocessable', 'query/user: say whose; the key has no user');
+  requireOwnUser(caller, user, 'credentials');
+  return { tenant, server: id, user };
+}
+
+const NO_LOGIN =
+  'This login was used, has expired, or was never begun. Begin it anew: tempoclaw mcp login NAME';
+
+function whose({ tenant, user }: McpOwner): string {
+  return user === '' ? `for all agents of ${tenant}` : `for the user ${user} of ${tenant}`;
+}
+
+const MOST = 4_096;
+
+/** @throws Failure InvalidInput for what no authorization server sends. */
+function answerOf({ query }: FastifyRequest) {
+  const { state, code, iss, error } = query as Readonly<Record<string, unknown>>;
+  if (error !== undefined)
+    throw new Failure(
+      'Unprocessable',
+      'The authorization server has refused the login. Nothing was changed.',
+    );
+  const isText = (text: unknown): text is string =>
+    typeof text === 'string' && text !== '' && text.length <= MOST;
+  if (!isText(state) || !isText(code) || (iss !== undefined && !isText(iss)))
+    throw new Failure('InvalidInput', 'The address has no state and code of a login');
+  return { state, code, iss };
+}

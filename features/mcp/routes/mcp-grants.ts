@@ -1,0 +1,52 @@
+/** Grants on MCP servers: rows behind the definition. */
+import { Failure } from '#domain/errors.ts';
+import { mcpGrants } from '../resource/mcp-grants.ts';
+import {
+  deleteMcpGrant,
+  listMcpGrants,
+  MAX_MCP_GRANTS,
+  type McpGrantRow,
+  putMcpGrant,
+} from '../store/mcp-grant-store.ts';
+import { findMcpServer } from '../store/mcp-server-store.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { requireAgents } from '#api/require-agents.ts';
+import { serveResource } from '#api/serve-resource.ts';
+
+export function addRoutes(app: Api, { pool }: ApiDeps): void {
+  serveResource(
+    app,
+    mcpGrants,
+    {
+      async listMcpGrants({ tenant, params }) {
+        const server = await findMcpServer(pool, tenant, params.name);
+        return server && { data: (await listMcpGrants(pool, tenant, server.id)).map(showGrant) };
+      },
+      async setMcpGrant({ tenant, by, params: { name, kind, subject }, body }) {
+        const server = await findMcpServer(pool, tenant, name);
+        if (!server) return undefined;
+        if (kind === 'user' && Object.keys(body.config_overrides).length > 0)
+          throw new Failure('Unprocessable', 'config_overrides are of the grants of agents');
+        if (kind === 'agent') await requireAgents(pool, tenant, [['path/subject', subject]]);
+        const grant = await putMcpGrant(pool, tenant, server.id, { ...body, kind, subject, by });
+        if (!grant)
+          throw new Failure('Unprocessable', `${name} has ${MAX_MCP_GRANTS} grants, which is the most`);
+        return showGrant(grant);
+      },
+      async deleteMcpGrant({ tenant, params: { name, ...grant } }) {
+        const server = await findMcpServer(pool, tenant, name);
+        return server !== undefined && deleteMcpGrant(pool, tenant, server.id, grant);
+      },
+    },
+    ({ tenant }, name) => findMcpServer(pool, tenant, name),
+  );
+}
+
+function showGrant({ updated_at, ...grant }: McpGrantRow) {
+  return {
+    ...grant,
+    tool_allow: [...grant.tool_allow],
+    tool_deny: [...grant.tool_deny],
+    updated_at: updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,110 @@
+/** Requests for access to MCP servers: rows behind the definition. */
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { Failure } from '#domain/errors.ts';
+import { mcpRequests } from '../resource/mcp-requests.ts';
+import type { mcpRequestCreateSchema } from '../schema/mcp-server.ts';
+import {
+  findMcpRequest,
+  insertMcpRequest,
+  listMcpRequests,
+  MAX_PENDING_REQUESTS,
+  type McpRequestRow,
+  reviewMcpRequest,
+} from '../store/mcp-request-store.ts';
+import { findMcpServer } from '../store/mcp-server-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { type Caller, signatureOf, userOf } from '#api/auth.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { readTimePage } from '#api/pages.ts';
+import { requireAgents } from '#api/require-agents.ts';
+import { serveResource } from '#api/serve-resource.ts';
+
+export function addRoutes(app: Api, { pool }: ApiDeps): void {
+  const find = async (caller: Caller, id: string): Promise<McpRequestRow | undefined> => {
+    const row = await findMcpRequest(pool, caller.tenant, id);
+    const maySee = caller.scopes.has('admin') || row?.requested_by === signatureOf(caller);
+    return maySee ? row : undefined;
+  };
+  serveResource(
+    app,
+    mcpRequests,
+    {
+      listMcpRequests: ({ tenant, caller, by, query }) =>
+        readTimePage(
+          query,
+          (limit, after) =>
+            listMcpRequests(
+              pool,
+              tenant,
+              { ...query, by: caller.scopes.has('admin') ? undefined : by },
+              limit,
+              after,
+            ),
+          ({ created_text, id }) => [created_text, id],
+          showRequest,
+        ),
+      async getMcpRequest({ caller, params }) {
+        const row = await find(caller, params.id);
+        return row && showRequest(row);
+      },
+      async createMcpRequest({ tenant, caller, by, body: { server: name, tool_allow, reason, ...asked } }) {
+        const server = await findMcpServer(pool, tenant, name);
+        if (!server) throw new Failure('Unprocessable', `There is no MCP server ${name}`);
+        const subject = await subjectOf(pool, caller, asked);
+        const id = `mreq_${randomUUID()}`;
+        const request = { id, kind: asked.scope, subject, tool_allow, reason, by };
+        const row = await insertMcpRequest(pool, tenant, server.id, request);
+        if (row === 'taken')
+          throw new Failure(
+            'Conflict',
+            `Access of ${asked.scope} ${subject} to ${name} is asked for already; it waits for an admin`,
+          );
+        if (row === 'full')
+          throw new Failure(
+            'Conflict',
+            `${MAX_PENDING_REQUESTS} requests for ${name} wait for an admin, which is the most`,
+          );
+        return showRequest(row);
+      },
+      async reviewMcpRequest({ tenant, by, params: { id }, body: { decision, reason = null } }) {
+        const row = await findMcpRequest(pool, tenant, id);
+        if (!row) return undefined;
+        const status = decision === 'approve' ? 'approved' : 'rejected';
+        const isDecided = await reviewMcpRequest(pool, tenant, row, { status, reason, by });
+        const now = await findMcpRequest(pool, tenant, id);
+        if (!now || isDecided) return now && showRequest(now);
+        const { status: was, reviewed_by, reviewed_at } = showRequest(now);
+        const decided = { status: was, reviewed_by, reviewed_at };
+        throw new Failure('Conflict', `It was ${was} by ${reviewed_by} at ${reviewed_at}`, decided);
+      },
+    },
+    find,
+  );
+}
+
+/** A key of a user asks for that user only. @throws Failure Forbidden, Unprocessable */
+async function subjectOf(
+  pool: Pool,
+  caller: Caller,
+  { scope, subject }: Pick<z.output<typeof mcpRequestCreateSchema>, 'scope' | 'subject'>,
+): Promise<string> {
+  const found = scope === 'user' ? userOf(caller, subject) : subject;
+  if (found === undefined)
+    throw new Failure(
+      'Unprocessable',
+      `body/subject: say which ${scope}${scope === 'user' ? '; the key has none' : ''}`,
+    );
+  if (scope === 'agent') await requireAgents(pool, caller.tenant, [['body/subject', found]]);
+  return found;
+}
+
+function showRequest({ kind, server_id: _server, created_text: _text, ...row }: McpRequestRow) {
+  return {
+    ...row,
+    scope: kind,
+    tool_allow: [...row.tool_allow],
+    created_at: row.created_at.toISOString(),
+    reviewed_at: row.reviewed_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,225 @@
+/** MCP servers: rows behind the definition, their credentials sealed; workers connect to them (activities/mcp/). */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { z } from 'zod';
+import { Failure } from '#domain/errors.ts';
+import { serverProblems } from '../rules/check-server.ts';
+import {
+  type McpCredentials,
+  type McpServerConfig,
+  mcpBaseName,
+  mcpToolName,
+  splitServer,
+} from '../rules/server.ts';
+import { exportedServer } from '../rules/export-server.ts';
+import { mcpServers } from '../resource/mcp-servers.ts';
+import type { mcpServerSchema } from '../schema/mcp-server.ts';
+import { findMcpCredentials } from '../store/mcp-credential-store.ts';
+import { tenantEgress } from '#policy/tenant-egress.ts';
+import {
+  askForCheck,
+  deleteMcpServer,
+  findMcpServer,
+  insertMcpServer,
+  isChecked,
+  listMcpServers,
+  MAX_MCP_SERVERS,
+  mcpServerPlace,
+  type McpServerRow,
+  openServerCredentials,
+  updateMcpServer,
+} from '../store/mcp-server-store.ts';
+import { consentToTools, listMcpTools, type McpToolRow } from '../store/mcp-tool-store.ts';
+import type { Caller } from '#api/auth.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { serveResource } from '#api/serve-resource.ts';
+
+type ShownServer = z.input<typeof mcpServerSchema>;
+
+/** How long a caller waits for a worker's look. */
+const LOOK_MS = 20_000;
+const LOOK_EVERY_MS = 200;
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
+  const show = async (tenant: string, row: McpServerRow): Promise<ShownServer> =>
+    showServer(deps, tenant, row, await listMcpTools(pool, tenant, row.id));
+  const look = async (
+    { tenant, user }: Caller,
+    name: string,
+    fresh: boolean,
+  ): Promise<ShownServer | undefined> => {
+    const row = await findMcpServer(pool, tenant, name);
+    if (!row) return undefined;
+    if (!row.config.enabled) throw new Failure('Conflict', `${name} is switched off; set enabled first`);
+    // With the caller's own credentials, where he has given some: those of others are not his to use.
+    const isOwn =
+      row.config.credentials === 'per_user' &&
+      user !== null &&
+      (await findMcpCredentials({ pool, sealer: deps.secrets.sealer }, { tenant, server: row.id, user }));
+    await untilLooked(deps, tenant, row.id, fresh, isOwn ? user : null);
+    const now = await findMcpServer(pool, tenant, name);
+    return now && show(tenant, now);
+  };
+
+  serveResource(
+    app,
+    mcpServers,
+    {
+      async listMcpServers({ tenant }) {
+        const [rows, tools] = await Promise.all([listMcpServers(pool, tenant), listMcpTools(pool, tenant)]);
+        const ofServer = Map.groupBy(tools, (tool) => tool.server_id);
+        return { data: rows.map((row) => showServer(deps, tenant, row, ofServer.get(row.id) ?? [])) };
+      },
+      async exportMcpServers({ tenant }) {
+        const rows = await listMcpServers(pool, tenant);
+        return {
+          mcpServers: Object.fromEntries(
+            rows.map((row) => [
+              row.name,
+              exportedServer(row, openServerCredentials(deps.secrets.sealer, tenant, row)),
+            ]),
+          ),
+        };
+      },
+      async getMcpServer({ tenant, params }) {
+        const row = await findMcpServer(pool, tenant, params.name);
+        return row && show(tenant, row);
+      },
+      async createMcpServer({ tenant, by, body }) {
+        const { name, ...given } = body;
+        const { config, credentials } = splitServer(given);
+        const written = await toWrite(deps, tenant, { id: randomUUID(), name, config, by }, credentials);
+        const row = await insertMcpServer(pool, tenant, written);
+        if (row === 'full')
+          throw new Failure('Conflict', `There are ${MAX_MCP_SERVERS} MCP servers, which is the most`);
+        if (row === 'taken') throw taken(written);
+        return show(tenant, row);
+      },
+      async updateMcpServer({ tenant, by, params, body: { env, headers, ...given } }) {
+        const old = await findMcpServer(pool, tenant, params.name);
+        if (!old) return undefined;
+        refuseOfSettings(old);
+        const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+        const config: McpServerConfig = { ...old.config, ...set };
+        const before = openServerCredentials(deps.secrets.sealer, tenant, old);
+        const now = { env: env ?? before.env, headers: headers ?? before.headers };
+        const written = await toWrite(deps, tenant, { id: old.id, name: old.name, config, by }, now);
+        const row = await updateMcpServer(pool, tenant, written, old.revision);
+        if (row === 'taken') throw taken(written);
+        if (row === 'stale')
+          throw new Failure(
+            'Conflict',
+            `${old.name} was changed by somebody else at the same time; try again`,
+          );
+        return show(tenant, row);
+      },
+      async deleteMcpServer({ tenant, params }) {
+        const row = await findMcpServer(pool, tenant, params.name);
+        if (!row) return false;
+        refuseOfSettings(row);
+        return deleteMcpServer(pool, tenant, params.name);
+      },
+      testMcpServer: ({ caller, params }) => look(caller, params.name, false),
+      reconnectMcpServer: ({ caller, params }) => look(caller, params.name, true),
+      async consentToMcpTools({ tenant, params, body }) {
+        const row = await findMcpServer(pool, tenant, params.name);
+        if (!row) return undefined;
+        await consentToTools(pool, tenant, row.id, body.tools);
+        return show(tenant, row);
+      },
+    },
+    ({ tenant }, name) => findMcpServer(pool, tenant, name),
+  );
+}
+
+/** Asks the workers, and waits for the first. */
+async function untilLooked(
+  { pool }: ApiDeps,
+  tenant: string,
+  id: string,
+  fresh: boolean,
+  user: string | null,
+): Promise<void> {
+  const asked = await askForCheck(pool, tenant, id, fresh, user);
+  if (asked === undefined) return;
+  for (const until = Date.now() + LOOK_MS; Date.now() < until; await pause(LOOK_EVERY_MS))
+    if (await isChecked(pool, tenant, id, asked)) return;
+}
+
+interface Fields {
+  readonly id: string;
+  readonly name: string;
+  readonly config: McpServerConfig;
+  readonly by: string;
+}
+
+/** Another start would have it as the file says. */
+function refuseOfSettings({ name, origin }: McpServerRow): void {
+  if (origin === 'settings')
+    throw new Failure(
+      'Conflict',
+      `${name} stands in the settings file, under mcp.servers; change it there and start the API anew`,
+    );
+}
+
+/** @throws Failure Unprocessable for what must not be connected to. */
+async function toWrite(deps: ApiDeps, tenant: string, fields: Fields, credentials: McpCredentials) {
+  const { sealer } = deps.secrets;
+  const rules = await tenantEgress(deps.pool, deps.policy.settings.egress, tenant);
+  const errors = serverProblems(fields.config, rules).map(({ field, message }) => ({
+    pointer: `body/${field}`,
+    message,
+  }));
+  if (errors[0]) throw new Failure('Unprocessable', `${errors[0].pointer}: ${errors[0].message}`, { errors });
+  return {
+    ...fields,
+    base: mcpBaseName(fields.config.tool_prefix, fields.name),
+    sealed: sealer.seal(JSON.stringify(credentials), mcpServerPlace(tenant, fields.id)),
+    keyId: sealer.keyId,
+  };
+}
+
+function taken({ name, base }: { readonly name: string; readonly base: string }): Failure {
+  return new Failure(
+    'Conflict',
+    `There is an MCP server ${name} already, or one whose tools are named ${base}__… as well; choose another name or tool_prefix`,
+  );
+}
+
+function showServer(
+  deps: ApiDeps,
+  tenant: string,
+  row: McpServerRow,
+  tools: readonly McpToolRow[],
+): ShownServer {
+  const { env, headers } = openServerCredentials(deps.secrets.sealer, tenant, row);
+  return {
+    name: row.name,
+    ...row.config,
+    args: [...row.config.args],
+    origin: row.origin,
+    env_names: Object.keys(env),
+    header_names: Object.keys(headers),
+    status: row.config.enabled ? row.status : 'disabled',
+    error: row.error,
+    tools: tools.map((tool) => showTool(row.base, tool)),
+    updated_by: row.updated_by,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+function showTool(base: string, tool: McpToolRow): ShownServer['tools'][number] {
+  const { name, pinned, found, pinned_hash, found_hash } = tool;
+  const isChanged = found_hash !== null && found_hash !== pinned_hash;
+  return {
+    name,
+    tool: mcpToolName(base, name),
+    description: (found ?? pinned)?.description ?? '',
+    enabled: found_hash !== null && !isChanged,
+    pinned_hash,
+    ...(isChanged && { changed: true, found_hash }),
+    ...(found_hash === null && { gone: true }),
+  };
+}

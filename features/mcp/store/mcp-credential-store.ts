@@ -1,0 +1,148 @@
+/** Credentials for MCP servers beside the servers' own, sealed: of users, and logins by OAuth, which are refreshed by one worker at a time. */
+import { sql } from 'kysely';
+import { Failure } from '#domain/errors.ts';
+import type { KeptMcpCredentials } from '../rules/server.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import { affects, readRow } from '#store/statements.ts';
+
+export interface McpOwner {
+  readonly tenant: string;
+  readonly server: string;
+  /** Empty: for all. */
+  readonly user: string;
+}
+
+interface CredentialRow {
+  /** JSON of KeptMcpCredentials, bound to `placeOf(owner)`. */
+  readonly sealed: string;
+  readonly revision: number;
+  /** Null before the first login. */
+  readonly given_at: Date | null;
+}
+
+export interface OpenedMcpCredentials extends Omit<CredentialRow, 'sealed'> {
+  readonly kept: KeptMcpCredentials;
+}
+
+/** Users of a server that have their own. */
+const MAX_USERS = 10_000;
+
+const MOST_TRIES = 5;
+
+export const NO_CREDENTIALS: KeptMcpCredentials = { env: {}, headers: {} };
+
+export interface CredentialDeps {
+  readonly pool: Pool;
+  readonly sealer: Sealer;
+}
+
+const isOf = ({ tenant, server, user }: McpOwner) =>
+  sql`tenant_id = ${tenant} and server_id = ${server} and user_id = ${user}`;
+
+function placeOf({ tenant, server, user }: McpOwner): string {
+  return `${tenant}/mcp_credentials/${server}/${user}`;
+}
+
+function opened(
+  sealer: Sealer,
+  owner: McpOwner,
+  { sealed, revision, given_at }: CredentialRow,
+): OpenedMcpCredentials {
+  return { revision, given_at, kept: JSON.parse(sealer.open(sealed, placeOf(owner))) as KeptMcpCredentials };
+}
+
+export async function findMcpCredentials(
+  { pool, sealer }: CredentialDeps,
+  owner: McpOwner,
+): Promise<OpenedMcpCredentials | undefined> {
+  const row = await readRow<CredentialRow>(pool)`
+    select sealed, revision, given_at from mcp_credentials where ${isOf(owner)}`;
+  return row && opened(sealer, owner, row);
+}
+
+export interface CredentialChange {
+  /** They can be used now, by a new connection. */
+  readonly isGiven?: boolean;
+  /** A login begins; any other that is under way is over. */
+  readonly login?: { readonly hash: Buffer; readonly seconds: number };
+}
+
+/**
+ * What `change` makes of what is there, if it makes anything; tries again when another has changed it meanwhile.
+ * @throws Failure Conflict when the server is gone, or has too many.
+ */
+export async function changeMcpCredentials(
+  deps: CredentialDeps,
+  owner: McpOwner,
+  change: (kept: KeptMcpCredentials | undefined) => KeptMcpCredentials | undefined,
+  { isGiven = false, login }: CredentialChange = {},
+): Promise<void> {
+  const { pool, sealer } = deps;
+  const { tenant, server, user } = owner;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const before = await findMcpCredentials(deps, owner);
+    const next = change(before?.kept);
+    if (!next) return;
+    const sealed = sealer.seal(JSON.stringify(next), placeOf(owner));
+    const givenAt = isGiven ? sql`now()` : sql`null::timestamptz`;
+    const until = sql`now() + make_interval(secs => ${login?.seconds})`;
+    const isWritten = before
+      ? await affects(pool)`
+          update mcp_credentials set sealed = ${sealed}, key_id = ${sealer.keyId}, revision = revision + 1, refreshing_until = null,
+            given_at = coalesce(${givenAt}, given_at), state_hash = coalesce(${login?.hash}::bytea, state_hash),
+            state_expires_at = coalesce(${until}, state_expires_at)
+          where ${isOf(owner)} and revision = ${before.revision}`
+      : await affects(pool)`
+          insert into mcp_credentials (tenant_id, server_id, user_id, sealed, key_id, given_at, state_hash, state_expires_at)
+          select tenant_id, id, ${user}, ${sealed}, ${sealer.keyId}, ${givenAt}, ${login?.hash}::bytea, ${until}
+          from mcp_servers where tenant_id = ${tenant} and id = ${server}
+            and (select count(*) from mcp_credentials where tenant_id = ${tenant} and server_id = ${server}) < ${MAX_USERS}
+          on conflict do nothing`;
+    if (isWritten) return;
+  }
+  throw new Failure(
+    'Conflict',
+    `The credentials were not kept: the server is gone, ${MAX_USERS} users have theirs, or others change them at once`,
+  );
+}
+
+/** False when there were none. */
+export function deleteMcpCredentials(pool: Pool, owner: McpOwner): Promise<boolean> {
+  return affects(pool)`delete from mcp_credentials where ${isOf(owner)}`;
+}
+
+/** Whose login has this `state`: `server` is its name. */
+export function findMcpLogin(pool: Pool, hash: Buffer): Promise<McpOwner | undefined> {
+  return readRow<McpOwner>(pool)`
+    select c.tenant_id as tenant, s.name as server, c.user_id as "user"
+    from mcp_credentials c join mcp_servers s on s.tenant_id = c.tenant_id and s.id = c.server_id
+    where c.state_hash = ${hash} and c.state_expires_at > now()`;
+}
+
+/** The login that has this `state`, once: it is used by this. Like a key, it names the tenant. `name`: of the server. */
+export async function claimMcpLogin(
+  { pool, sealer }: CredentialDeps,
+  hash: Buffer,
+): Promise<
+  { readonly owner: McpOwner; readonly name: string; readonly kept: KeptMcpCredentials } | undefined
+> {
+  const row = await readRow<McpOwner & CredentialRow & { readonly name: string }>(pool)`
+    update mcp_credentials c set state_hash = null, state_expires_at = null from mcp_servers s
+    where c.state_hash = ${hash} and c.state_expires_at > now() and s.tenant_id = c.tenant_id and s.id = c.server_id
+    returning c.tenant_id as tenant, c.server_id as server, c.user_id as "user", s.name, c.sealed, c.revision, c.given_at`;
+  if (!row) return undefined;
+  const { tenant, server, user, name } = row;
+  const owner = { tenant, server, user };
+  return { owner, name, kept: opened(sealer, owner, row).kept };
+}
+
+/** A worker that dies at it is followed by another after this. */
+const REFRESH_LEASE = '1 minute';
+
+/** True for the one that is to refresh the tokens of this revision. */
+export function claimRefresh(pool: Pool, owner: McpOwner, revision: number): Promise<boolean> {
+  return affects(pool)`
+    update mcp_credentials set refreshing_until = now() + ${REFRESH_LEASE}::interval
+    where ${isOf(owner)} and revision = ${revision} and (refreshing_until is null or refreshing_until < now())`;
+}

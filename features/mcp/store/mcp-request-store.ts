@@ -1,0 +1,113 @@
+/** Requests for access to MCP servers as rows (MC-3): decided once, the grant in the same transaction. */
+import { sql } from 'kysely';
+import { Failure } from '#domain/errors.ts';
+import { type AskedAccess, grantWith, type McpGrant, type McpRequestStatus } from '../rules/grants.ts';
+import { MAX_MCP_GRANTS, putMcpGrant } from './mcp-grant-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { below, execute, type PageEnd, readRow, readRows } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
+import { unlessTaken } from '#store/unless-taken.ts';
+
+export interface McpRequestRow extends AskedAccess {
+  readonly id: string;
+  readonly server_id: string;
+  readonly server: string;
+  readonly reason: string;
+  readonly status: McpRequestStatus;
+  readonly requested_by: string;
+  readonly created_at: Date;
+  readonly created_text: string;
+  readonly reviewed_by: string | null;
+  readonly reviewed_at: Date | null;
+  readonly review_reason: string | null;
+}
+
+export interface NewMcpRequest extends AskedAccess, Pick<McpRequestRow, 'id' | 'reason'> {
+  readonly by: string;
+}
+
+/** Of a server, waiting: an admin looks at each. */
+export const MAX_PENDING_REQUESTS = 200;
+
+const COLUMNS = sql`r.id, r.server_id, s.name as server, r.kind, r.subject, r.tool_allow, r.reason, r.status, r.requested_by,
+  r.created_at, r.created_at::text as created_text, r.reviewed_by, r.reviewed_at, r.review_reason`;
+const FROM = sql`from mcp_access_requests r join mcp_servers s on s.tenant_id = r.tenant_id and s.id = r.server_id`;
+
+/** `taken`: one for the same agent or user waits already. */
+export async function insertMcpRequest(
+  pool: Pool,
+  tenant: string,
+  server: string,
+  { id, kind, subject, tool_allow, reason, by }: NewMcpRequest,
+): Promise<McpRequestRow | 'taken' | 'full'> {
+  const written = await unlessTaken(
+    'full',
+    readRow<{ id: string }>(pool)`
+      insert into mcp_access_requests (tenant_id, id, server_id, kind, subject, tool_allow, reason, requested_by)
+      select ${tenant}, ${id}, ${server}, ${kind}, ${subject}, ${[...tool_allow]}, ${reason}, ${by}
+      where (select count(*) from mcp_access_requests
+             where tenant_id = ${tenant} and server_id = ${server} and status = 'pending') < ${MAX_PENDING_REQUESTS}
+      returning id`,
+  );
+  if (typeof written === 'string') return written;
+  // Its server was removed meanwhile, and it with it.
+  return (await findMcpRequest(pool, tenant, id)) ?? 'full';
+}
+
+export function findMcpRequest(pool: Pool, tenant: string, id: string): Promise<McpRequestRow | undefined> {
+  return readRow<McpRequestRow>(pool)`
+    select ${COLUMNS} ${FROM} where r.tenant_id = ${tenant} and r.id = ${id}`;
+}
+
+export interface McpRequestFilter {
+  readonly status?: McpRequestStatus | undefined;
+  readonly server?: string | undefined;
+  /** Only those that this one has made. */
+  readonly by?: string | undefined;
+}
+
+/** Newest first. */
+export function listMcpRequests(
+  pool: Pool,
+  tenant: string,
+  { status, server, by }: McpRequestFilter,
+  limit: number,
+  after: PageEnd | undefined,
+): Promise<McpRequestRow[]> {
+  return readRows<McpRequestRow>(pool)`
+    select ${COLUMNS} ${FROM}
+    where r.tenant_id = ${tenant} and (${status}::text is null or r.status = ${status})
+      and (${server}::text is null or s.name = ${server}) and (${by}::text is null or r.requested_by = ${by})
+      ${below('r.created_at', 'r.id', after)}
+    order by r.created_at desc, r.id limit ${limit}`;
+}
+
+export interface McpReview {
+  readonly status: Exclude<McpRequestStatus, 'pending'>;
+  readonly reason: string | null;
+  readonly by: string;
+}
+
+/** Whether this review decided it: another may have been first. @throws Failure when the server has no place for a grant; nothing is decided then. */
+export function reviewMcpRequest(
+  pool: Pool,
+  tenant: string,
+  { id, server_id, server }: Pick<McpRequestRow, 'id' | 'server_id' | 'server'>,
+  { status, reason, by }: McpReview,
+): Promise<boolean> {
+  return inTransaction(pool, async (tx) => {
+    // Before the request: its removal takes them in this order. Reviews for one grant follow one another.
+    await execute(tx)`
+      select from mcp_servers where tenant_id = ${tenant} and id = ${server_id} for update`;
+    const asked = await readRow<AskedAccess>(tx)`
+      update mcp_access_requests set status = ${status}, reviewed_by = ${by}, reviewed_at = now(), review_reason = ${reason}
+      where tenant_id = ${tenant} and id = ${id} and status = 'pending' returning kind, subject, tool_allow`;
+    if (!asked || status === 'rejected') return asked !== undefined;
+    const before = await readRow<McpGrant>(tx)`
+      select kind, subject, tool_allow, tool_deny, enabled, config_overrides from mcp_grants
+      where tenant_id = ${tenant} and server_id = ${server_id} and kind = ${asked.kind} and subject = ${asked.subject}`;
+    if (!(await putMcpGrant(tx, tenant, server_id, { ...grantWith(before, asked), by })))
+      throw new Failure('Unprocessable', `${server} has ${MAX_MCP_GRANTS} grants, which is the most`);
+    return true;
+  });
+}

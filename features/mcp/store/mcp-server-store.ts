@@ -1,0 +1,195 @@
+/** MCP servers as rows (MC-1). A change is noted in the same commit, so that catalogs and the workers' connections learn of it. */
+import { sql } from 'kysely';
+import type { MCP_ORIGINS, McpCredentials, McpServerConfig, McpStatus } from '../rules/server.ts';
+import { noteChange } from '#store/change-feed.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import { affects, readRow, readRows } from '#store/statements.ts';
+import { unlessTaken } from '#store/unless-taken.ts';
+
+export interface McpServerRow {
+  readonly id: string;
+  readonly name: string;
+  readonly base: string;
+  readonly config: McpServerConfig;
+  /** JSON of McpCredentials, bound to `mcpServerPlace(tenant, id)`. */
+  readonly sealed: string;
+  readonly revision: number;
+  readonly status: McpStatus;
+  readonly error: string | null;
+  readonly origin: (typeof MCP_ORIGINS)[number];
+  readonly updated_by: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export interface McpServerToWrite {
+  readonly id: string;
+  readonly name: string;
+  readonly base: string;
+  readonly config: McpServerConfig;
+  readonly sealed: string;
+  readonly keyId: string;
+  readonly by: string;
+  /** Of a new one. */
+  readonly origin?: McpServerRow['origin'];
+}
+
+/** Of a tenant: the tools of all are in the memory of each process that works for it. */
+export const MAX_MCP_SERVERS = 100;
+
+const COLUMNS = sql`id, name, base, config, sealed, revision, status, error, origin, updated_by, created_at, updated_at`;
+
+export function mcpServerPlace(tenant: string, id: string): string {
+  return `${tenant}/mcp_servers/${id}`;
+}
+
+/** To be sealed again, or to be told by name; values go nowhere else. */
+export function openServerCredentials(
+  sealer: Sealer,
+  tenant: string,
+  { id, sealed }: Pick<McpServerRow, 'id' | 'sealed'>,
+): McpCredentials {
+  return JSON.parse(sealer.open(sealed, mcpServerPlace(tenant, id))) as McpCredentials;
+}
+
+/** `taken`: another has its name, or its tools would have the same names. */
+export function insertMcpServer(
+  pool: Pool,
+  tenant: string,
+  server: McpServerToWrite,
+): Promise<McpServerRow | 'taken' | 'full'> {
+  const { id, name, base, config, sealed, keyId, by, origin = 'api' } = server;
+  return unlessTaken(
+    'full',
+    readRow<McpServerRow>(pool)`with saved as (
+       insert into mcp_servers (tenant_id, id, name, base, config, sealed, key_id, updated_by, origin)
+       select ${tenant}, ${id}, ${name}, ${base}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}, ${origin}
+       where (select count(*) from mcp_servers where tenant_id = ${tenant}) < ${MAX_MCP_SERVERS}
+       returning ${COLUMNS}),
+     ${noteChange(tenant, 'custom_tools', 'saved')}
+     select ${COLUMNS} from saved`,
+  );
+}
+
+/** Where it is elsewhere now, nobody's credentials go with it. Its connections end and it is looked at anew; calls that were judged by it as it was do not run. `stale`: gone, or changed by another. */
+export function updateMcpServer(
+  pool: Pool,
+  tenant: string,
+  server: McpServerToWrite,
+  revision: number,
+): Promise<McpServerRow | 'taken' | 'stale'> {
+  const { id, name, base, config, sealed, keyId, by } = server;
+  return unlessTaken(
+    'stale',
+    readRow<McpServerRow>(pool)`with saved as (
+       update mcp_servers set name = ${name}, base = ${base}, config = ${JSON.stringify(config)}, sealed = ${sealed},
+         key_id = ${keyId}, updated_by = ${by}, updated_at = now(), revision = revision + 1, status = 'connecting', error = null,
+         check_asked_at = clock_timestamp()
+       where tenant_id = ${tenant} and id = ${id} and revision = ${revision} returning ${COLUMNS}),
+     tools as (
+       update mcp_tools t set revision = t.revision + 1 from saved
+       where t.tenant_id = ${tenant} and t.server_id = saved.id),
+     left_behind as (
+       delete from mcp_credentials c using saved, mcp_servers before
+       where c.tenant_id = ${tenant} and c.server_id = saved.id and before.tenant_id = ${tenant} and before.id = saved.id
+         and (before.config -> 'url', before.config -> 'command', before.config -> 'args')
+           is distinct from (saved.config -> 'url', saved.config -> 'command', saved.config -> 'args')),
+     ${noteChange(tenant, 'custom_tools', 'saved')}
+     select ${COLUMNS} from saved`,
+  );
+}
+
+/** With its tools and grants. False when there was none. */
+export function deleteMcpServer(pool: Pool, tenant: string, name: string): Promise<boolean> {
+  return affects(pool)`
+    with gone as (delete from mcp_servers where tenant_id = ${tenant} and name = ${name} returning id),
+     ${noteChange(tenant, 'custom_tools', 'gone')}
+     select id from gone`;
+}
+
+export function findMcpServer(pool: Pool, tenant: string, name: string): Promise<McpServerRow | undefined> {
+  return readRow<McpServerRow>(pool)`
+    select ${COLUMNS} from mcp_servers where tenant_id = ${tenant} and name = ${name}`;
+}
+
+export function listMcpServers(pool: Pool, tenant: string): Promise<McpServerRow[]> {
+  return readRows<McpServerRow>(pool)`
+    select ${COLUMNS} from mcp_servers where tenant_id = ${tenant} order by name`;
+}
+
+/** Asks the workers to look at it, over the connection of `user` if there is one; `fresh` ends the connections that they have. Resolves with what `isChecked` takes. */
+export async function askForCheck(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  fresh: boolean,
+  user: string | null = null,
+): Promise<string | undefined> {
+  const row = await readRow<{ asked: string }>(pool)`with asked as (
+     update mcp_servers set check_asked_at = clock_timestamp(), check_user = ${user}, revision = revision + ${fresh ? 1 : 0}
+     where tenant_id = ${tenant} and id = ${id} returning check_asked_at::text as asked),
+   ${noteChange(tenant, 'custom_tools', 'asked')}
+   select asked from asked`;
+  return row?.asked;
+}
+
+export function isChecked(pool: Pool, tenant: string, id: string, asked: string): Promise<boolean> {
+  return affects(pool)`
+    select from mcp_servers where tenant_id = ${tenant} and id = ${id} and checked_at >= ${asked}::timestamptz`;
+}
+
+export interface McpServerToUse extends McpServerRow {
+  readonly tenant: string;
+}
+
+export interface McpCheck {
+  readonly server: McpServerToUse;
+  readonly asked: string;
+  /** Empty: with the server's own credentials. */
+  readonly user: string;
+}
+
+/** A worker that dies at it is followed by another after this. */
+const CHECK_LEASE = '2 minutes';
+const CHECKS_AT_ONCE = 10;
+
+/** Those that wait for a look, of one tenant or of all: each to one worker. */
+export async function claimChecks(pool: Pool, tenant: string | undefined): Promise<McpCheck[]> {
+  const rows = await readRows<McpServerToUse & Omit<McpCheck, 'server'>>(pool)`
+    update mcp_servers set checking_until = now() + ${CHECK_LEASE}::interval
+    where (tenant_id, id) in (
+      select tenant_id, id from mcp_servers
+      where (checked_at is null or checked_at < check_asked_at) and (checking_until is null or checking_until < now())
+        and (${tenant}::text is null or tenant_id = ${tenant}) and (config ->> 'enabled')::boolean
+      order by check_asked_at limit ${CHECKS_AT_ONCE} for update skip locked)
+    returning tenant_id as tenant, check_asked_at::text as asked,
+      coalesce(check_user, '') as "user", ${COLUMNS}`;
+  return rows.map(({ asked, user, ...server }) => ({ server, asked, user }));
+}
+
+export async function endCheck(pool: Pool, { server, asked }: McpCheck): Promise<void> {
+  await affects(pool)`
+    update mcp_servers set checked_at = ${asked}::timestamptz, checking_until = null,
+      check_user = case when check_asked_at <= ${asked}::timestamptz then null else check_user end
+    where tenant_id = ${server.tenant} and id = ${server.id}`;
+}
+
+/** Of a connection of this revision; an older one says nothing any more. */
+export async function recordMcpStatus(
+  pool: Pool,
+  { tenant, id, revision }: Pick<McpServerToUse, 'tenant' | 'id' | 'revision'>,
+  status: McpStatus,
+  error: string | null,
+): Promise<void> {
+  await affects(pool)`
+    update mcp_servers set status = ${status}, error = ${error}
+    where tenant_id = ${tenant} and id = ${id} and revision = ${revision} and (status, error) is distinct from (${status}, ${error})`;
+}
+
+/** Ids and revisions of those that connections may be to. */
+export async function currentRevisions(pool: Pool, tenant: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await readRows<Pick<McpServerRow, 'id' | 'revision'>>(pool)`
+    select id, revision from mcp_servers where tenant_id = ${tenant} and (config ->> 'enabled')::boolean`;
+  return new Map(rows.map(({ id, revision }) => [id, revision]));
+}

@@ -1,0 +1,152 @@
+/** Tools of MCP servers as rows: what each server lists, and what people have agreed to (SECURITY R9, rug pulls). */
+import { sql } from 'kysely';
+import type { McpGrant } from '../rules/grants.ts';
+import type { McpServerConfig, McpToolDefinition } from '../rules/server.ts';
+import { noteChange } from '#store/change-feed.ts';
+import type { McpServerToUse } from './mcp-server-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { execute, readRow, readRows } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
+
+export interface McpToolRow {
+  readonly server_id: string;
+  readonly name: string;
+  readonly id: string;
+  readonly revision: number;
+  readonly pinned: McpToolDefinition | null;
+  readonly pinned_hash: string | null;
+  readonly found: McpToolDefinition | null;
+  readonly found_hash: string | null;
+}
+
+export interface ListedTool {
+  readonly definition: McpToolDefinition;
+  readonly hash: string;
+}
+
+const COLUMNS = sql`server_id, name, id, revision, pinned, pinned_hash, found, found_hash`;
+
+/** What a server lists now. The first list is agreed to, since an admin added the server; what differs later waits for consent. A user may have fewer tools than others: what he has not is not gone. */
+export function recordListed(
+  pool: Pool,
+  { tenant, id, revision }: Pick<McpServerToUse, 'tenant' | 'id' | 'revision'>,
+  listed: readonly ListedTool[],
+  ofUser = false,
+): Promise<void> {
+  return inTransaction(pool, async (tx) => {
+    const server = await readRow<{ consented: boolean }>(tx)`
+      select consented_at is not null as consented from mcp_servers
+      where tenant_id = ${tenant} and id = ${id} and revision = ${revision} for update`;
+    if (!server) return;
+    const rows = listed.map(({ definition, hash }) => ({ name: definition.name, definition, hash }));
+    const isFirst = !server.consented;
+    const changed = await execute(tx)`
+      insert into mcp_tools (tenant_id, server_id, name, found, found_hash, pinned, pinned_hash)
+      select ${tenant}, ${id}, x.name, x.definition, x.hash, case when ${isFirst} then x.definition end,
+             case when ${isFirst} then x.hash end
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x(name text, definition jsonb, hash text)
+      on conflict (tenant_id, server_id, name) do update set found = excluded.found, found_hash = excluded.found_hash
+      where mcp_tools.found_hash is distinct from excluded.found_hash`;
+    const gone = ofUser
+      ? 0
+      : await execute(tx)`
+      update mcp_tools set found = null, found_hash = null
+      where tenant_id = ${tenant} and server_id = ${id} and found_hash is not null
+        and name <> all (${rows.map(({ name }) => name)}::text[])`;
+    await execute(tx)`
+      update mcp_servers set consented_at = coalesce(consented_at, now()), status = 'ready', error = null
+      where tenant_id = ${tenant} and id = ${id}`;
+    if (changed + gone > 0)
+      await execute(tx)`
+        with changed as (select 1), ${noteChange(tenant, 'custom_tools', 'changed')} select from changed`;
+  });
+}
+
+/** Agrees to tools as their server has them now: all, or those whose hash is still the given one. Resolves with the names. */
+export async function consentToTools(
+  pool: Pool,
+  tenant: string,
+  server: string,
+  picked: readonly { readonly name: string; readonly hash: string }[] | undefined,
+): Promise<readonly string[]> {
+  const rows = await readRows<{ name: string }>(pool)`with agreed as (
+     update mcp_tools t set pinned = found, pinned_hash = found_hash, revision = t.revision + 1
+     where t.tenant_id = ${tenant} and t.server_id = ${server} and t.found_hash is not null
+       and t.pinned_hash is distinct from t.found_hash
+       and (${picked === undefined} or exists (
+         select from jsonb_to_recordset(${JSON.stringify(picked ?? [])}::jsonb) as x(name text, hash text)
+         where x.name = t.name and x.hash = t.found_hash))
+     returning t.name),
+   ${noteChange(tenant, 'custom_tools', 'agreed')}
+   select name from agreed order by name`;
+  return rows.map(({ name }) => name);
+}
+
+/** Of one server, or of all of the tenant's. */
+export function listMcpTools(pool: Pool, tenant: string, server?: string): Promise<McpToolRow[]> {
+  return readRows<McpToolRow>(pool)`
+    select ${COLUMNS} from mcp_tools
+    where tenant_id = ${tenant} and (${server}::uuid is null or server_id = ${server}) order by name`;
+}
+
+/** A server with what agents may have of it. */
+export interface McpToolsOfServer {
+  readonly name: string;
+  readonly base: string;
+  readonly config: McpServerConfig;
+  readonly grants: readonly McpGrant[];
+  readonly tools: readonly (Pick<McpToolRow, 'id' | 'revision'> & {
+    readonly definition: McpToolDefinition;
+  })[];
+}
+
+const GRANTS = sql`coalesce((select jsonb_agg(jsonb_build_object('kind', g.kind, 'subject', g.subject, 'tool_allow', g.tool_allow,
+      'tool_deny', g.tool_deny, 'enabled', g.enabled, 'config_overrides', g.config_overrides)) from mcp_grants g
+    where g.tenant_id = s.tenant_id and g.server_id = s.id), '[]')`;
+
+/** Those that are agreed to and still so, of enabled servers. */
+export function readMcpTools(pool: Pool, tenant: string): Promise<McpToolsOfServer[]> {
+  return readRows<McpToolsOfServer>(pool)`
+    select s.name, s.base, s.config, ${GRANTS} as grants,
+      (select jsonb_agg(jsonb_build_object('id', t.id, 'revision', t.revision, 'definition', t.pinned) order by t.name)
+       from mcp_tools t where t.tenant_id = s.tenant_id and t.server_id = s.id and t.pinned_hash = t.found_hash) as tools
+    from mcp_servers s
+    where s.tenant_id = ${tenant} and (s.config ->> 'enabled')::boolean
+      and exists (select from mcp_tools t
+                  where t.tenant_id = s.tenant_id and t.server_id = s.id and t.pinned_hash = t.found_hash)
+    order by s.name`;
+}
+
+export interface McpToolOfCall {
+  /** As the call has it. */
+  readonly name: string;
+  /** Null when the server or the tool is not there any more. */
+  readonly found: {
+    readonly server: McpServerToUse;
+    readonly grants: readonly McpGrant[];
+    readonly tool: McpToolRow;
+  } | null;
+}
+
+/** Undefined when the call was planned with no definition at all. For calls that no custom tool is found for. */
+export async function readMcpToolOfCall(
+  pool: Pool,
+  tenant: string,
+  call: string,
+): Promise<McpToolOfCall | undefined> {
+  const row = await readRow<{
+    name: string;
+    server: McpServerToUse | null;
+    grants: McpGrant[];
+    tool: McpToolRow;
+  }>(pool)`
+    select c.tool as name, to_jsonb(s) || jsonb_build_object('tenant', s.tenant_id) as server, to_jsonb(t) as tool,
+      ${GRANTS} as grants
+    from tool_calls c
+    left join mcp_tools t on t.tenant_id = c.tenant_id and t.id = c.custom_tool_id
+    left join mcp_servers s on s.tenant_id = t.tenant_id and s.id = t.server_id
+    where c.tenant_id = ${tenant} and c.id = ${call} and c.custom_tool_id is not null`;
+  if (!row) return undefined;
+  const { name, server, grants, tool } = row;
+  return { name, found: server && { server, grants, tool } };
+}
