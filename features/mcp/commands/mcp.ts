@@ -10,7 +10,7 @@ import { addApiCommand, addList, type Flags } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
-import { addMcpServe } from '#cli/mcp-serve.ts';
+import { addMcpServe } from '#features/mcp-server/commands/mcp-serve.ts';
 import { readObjectFile } from '#cli/object-file.ts';
 import { printJson } from '#cli/output.ts';
 import { addCommands } from '#cli/resource-commands.ts';

@@ -8,9 +8,9 @@ import {
 import { z } from 'zod';
 import type { TurnRow } from '#store/turn-store.ts';
 import { isMessageId } from '#domain/ids.ts';
-import { requireScope, signatureOf } from '../auth.ts';
-import { reachableTurn } from '../found.ts';
-import { hasEnded } from '../turn-wait.ts';
+import { requireScope, signatureOf } from '#api/auth.ts';
+import { reachableTurn } from '#api/found.ts';
+import { hasEnded } from '#api/turn-wait.ts';
 import { toProtocolError, type McpRequest } from './mcp-request.ts';
 import { resultOf, taskOf } from './turn-answer.ts';
 

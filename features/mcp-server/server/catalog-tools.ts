@@ -6,11 +6,11 @@ import { randomUUID } from 'node:crypto';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
-import { requireScope } from '../auth.ts';
-import type { ToolDescription } from '../deps.ts';
-import { stemOfKey } from '../idempotency.ts';
-import { contextOf, idOf } from '../routes/messages.ts';
-import { submitToolCall } from '../submit-tool-call.ts';
+import { requireScope } from '#api/auth.ts';
+import type { ToolDescription } from '#api/deps.ts';
+import { stemOfKey } from '#api/idempotency.ts';
+import { contextOf, idOf } from '#api/routes/messages.ts';
+import { submitToolCall } from '#api/submit-tool-call.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { answerOfTurn } from './turn-answer.ts';
 

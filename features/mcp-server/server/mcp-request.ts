@@ -1,9 +1,9 @@
 /** One request of an MCP client: who asks, in which agent's name, and how long an answer may take. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { FAILURES, type FailureType } from '#domain/errors.ts';
-import type { Caller } from '../auth.ts';
-import type { ApiDeps } from '../deps.ts';
-import { toProblem } from '../errors.ts';
+import type { Caller } from '#api/auth.ts';
+import type { ApiDeps } from '#api/deps.ts';
+import { toProblem } from '#api/errors.ts';
 import type { Answered } from './ask-client.ts';
 
 export interface McpRequest {

@@ -3,11 +3,11 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
-import { callerOf } from '../auth.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { createMcpServer } from '../mcp/mcp-server.ts';
-import { MAIN_AGENT } from '../tenant-care.ts';
-import { endOf, waitQuery } from './messages.ts';
+import { callerOf } from '#api/auth.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { createMcpServer } from '../server/mcp-server.ts';
+import { MAIN_AGENT } from '#api/tenant-care.ts';
+import { endOf, waitQuery } from '#api/routes/messages.ts';
 
 /** Below the minute after which clients give up. */
 const DEFAULT_WAIT_SECONDS = 50;

@@ -4,7 +4,7 @@ import { listApprovals } from '#store/approval-store.ts';
 import { findInvokedCall } from '#store/tool-call-store.ts';
 import type { TurnRow } from '#store/turn-store.ts';
 import { showHidden } from '#domain/hidden-text.ts';
-import { hasEnded, waitForTurn } from '../turn-wait.ts';
+import { hasEnded, waitForTurn } from '#api/turn-wait.ts';
 import { askClient } from './ask-client.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { reportProgress } from './report-progress.ts';

@@ -8,12 +8,12 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import manifest from '../../package.json' with { type: 'json' };
+import manifest from '../../../package.json' with { type: 'json' };
 import { Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { idSchema, textSchema } from '#domain/schema/scalars.ts';
-import { requireScope } from '../auth.ts';
-import { reachableTurn } from '../found.ts';
+import { requireScope } from '#api/auth.ts';
+import { reachableTurn } from '#api/found.ts';
 import { callAgentTool, listAgentTools } from './agent-tools.ts';
 import {
   APPROVAL_TEMPLATE,

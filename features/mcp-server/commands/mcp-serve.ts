@@ -3,8 +3,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Command } from 'commander';
-import { usageError } from './cli-error.ts';
-import { type ApiOptions, createContext, wholeNumber } from './command-context.ts';
+import { usageError } from '#cli/cli-error.ts';
+import { type ApiOptions, createContext, wholeNumber } from '#cli/command-context.ts';
 
 interface ServeOptions extends ApiOptions {
   readonly agent?: string;

@@ -1,7 +1,7 @@
 /** Tells an MCP client how its turn goes, by the events of the session's feed. */
 import { readEvents, readLastEventIds } from '#store/event-store.ts';
 import type { EventType, StoredEvent } from '#domain/event.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { ApiDeps } from '#api/deps.ts';
 import type { McpCall } from './mcp-request.ts';
 
 const PAGE = 200;
