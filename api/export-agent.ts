@@ -5,7 +5,7 @@ import { EXPORT_BYTES, type ExportLine } from '#domain/schema/agent-export.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { listOwnDocuments, readDocumentVersion } from '#store/document-store.ts';
 import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
-import { listSkills, readSkillFiles } from '#store/skill-store.ts';
+import { listSkills, readSkillFiles } from '#features/skills/store.ts';
 import type { ApiDeps } from './deps.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets'>;

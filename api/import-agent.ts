@@ -10,10 +10,16 @@ import {
   exportLineSchema,
   type Imported,
 } from '#domain/schema/agent-export.ts';
-import { readPublished } from '#policy/skills/read-published.ts';
+import { readPublished } from '#features/skills/policy/read-published.ts';
 import { type AgentRow, findAgent, insertAgent, updateAgent } from '#store/agent-store.ts';
 import { checkSize, listOwnDocuments, writeDocument } from '#store/document-store.ts';
-import { findSkill, grantSkill, publishSkill, skillDigest, type SkillToPublish } from '#store/skill-store.ts';
+import {
+  findSkill,
+  grantSkill,
+  publishSkill,
+  skillDigest,
+  type SkillToPublish,
+} from '#features/skills/store.ts';
 import { startIndexing } from '#temporal/start-indexing.ts';
 import type { ApiDeps } from './deps.ts';
 import { refuseSecretDefinition } from './refuse-secrets.ts';

@@ -8,6 +8,7 @@ import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
 import { nodes } from './nodes/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
+import { skills } from './skills/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
 import { web } from './web/feature.ts';
 
@@ -20,6 +21,7 @@ export const FEATURES: readonly Feature[] = [
   media,
   nodes,
   secureCli,
+  skills,
   snapshots,
   web,
 ];

@@ -30,7 +30,7 @@ import { whySecured } from '#features/secure-cli/activities/refuse-secured.ts';
 import { createForgettingRoom } from '#activities/forgetting/forgetting-room.ts';
 import { createScheduleRoom } from '#activities/schedules/schedule-room.ts';
 import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';
-import { createSkills } from '#activities/skills/skills.ts';
+import { createSkills } from '#features/skills/activities/skills.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
 import { createTeamRoom } from '#activities/teams/team-room.ts';
 import { createWebhookRoom } from '#activities/webhooks/webhook-room.ts';

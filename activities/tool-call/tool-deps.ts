@@ -20,7 +20,7 @@ import type { Nodes } from '#features/nodes/activities/nodes.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
 import type { SecureClis } from '#features/secure-cli/activities/secure-clis.ts';
-import type { Skills } from '../skills/skills.ts';
+import type { Skills } from '#features/skills/activities/skills.ts';
 import type { TeamTools } from '../teams/team-room.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
 import type { WebPages } from '#features/web/pages/web-pages.ts';

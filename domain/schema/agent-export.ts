@@ -4,7 +4,7 @@ import { DOCUMENT_LIMITS, isDocumentPath } from '../document.ts';
 import { isStorable } from '../outside-value.ts';
 import { agentConfigSchema } from './agent.ts';
 import { labelSchema } from './scalars.ts';
-import { skillNameSchema, skillPublishSchema } from './skill.ts';
+import { skillNameSchema, skillPublishSchema } from '#features/skills/schema.ts';
 
 export const EXPORT_TYPE = 'application/x-ndjson';
 /** Of a whole file; API and caller have it in memory. */

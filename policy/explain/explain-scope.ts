@@ -15,7 +15,7 @@ import { agentPatchSchema, sharedExecPolicySchema, toolPolicySchema } from '#dom
 import type { explainToolSchema } from '#domain/schema/explain.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
-import type { SkillInUse } from '#domain/skill/skill.ts';
+import type { SkillInUse } from '#features/skills/rules/skill.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 

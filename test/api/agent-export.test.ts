@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { publishSkill } from '#store/skill-store.ts';
+import { publishSkill } from '#features/skills/store.ts';
 import { writeDocument } from '#store/document-store.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';
 import { skillText } from '#test/support/skills.ts';

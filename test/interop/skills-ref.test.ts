@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { childEnvironment } from '#config';
-import { readSkill } from '#policy/skills/read-skill.ts';
+import { readSkill } from '#features/skills/policy/read-skill.ts';
 import { pythonWith } from '#test/support/python.ts';
 import { SKILL_CASES } from '#test/support/skill-texts.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFolderSkills } from '#activities/skills/folder-skills.ts';
+import { createFolderSkills } from '#features/skills/activities/folder-skills.ts';
 import { cleanStore } from '#features/snapshots/activities/clean-store.ts';
 import { removeSnapshots } from '#features/snapshots/activities/remove-snapshots.ts';
 import { createFollowed, type Followed } from '#features/snapshots/activities/followed.ts';

@@ -1,7 +1,7 @@
 /** TL skills: SKILL.md is read as the open format has it, in bounds, and what is wrong is said. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readSkill } from '#policy/skills/read-skill.ts';
+import { readSkill } from '#features/skills/policy/read-skill.ts';
 import { SKILL_CASES } from '#test/support/skill-texts.ts';
 
 function problemsOf(text: string, folder = 'notes'): string {

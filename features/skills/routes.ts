@@ -1,7 +1,7 @@
 /** Published skills: rows behind the definition. */
 import { Failure } from '#domain/errors.ts';
-import { skills } from '#domain/resource/skills.ts';
-import { readPublished } from '#policy/skills/read-published.ts';
+import { skills } from './resource.ts';
+import { readPublished } from './policy/read-published.ts';
 import {
   findSkill,
   grantSkill,
@@ -15,10 +15,10 @@ import {
   type SkillGrant,
   type SkillRow,
   type SkillVersionRow,
-} from '#store/skill-store.ts';
-import { type Caller, userOf } from '../auth.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { serveResource } from '../serve-resource.ts';
+} from './store.ts';
+import { type Caller, userOf } from '#api/auth.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { serveResource } from '#api/serve-resource.ts';
 
 export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
   const find = async (caller: Caller, name: string): Promise<SkillRow | undefined> => {

@@ -1,7 +1,7 @@
 /** skill_search: which of the skills that are there fits the work. */
 import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { skillLine } from '#domain/skill/words.ts';
+import { skillLine } from '../rules/words.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

@@ -9,10 +9,10 @@ import {
   type SkillAccess,
   SKILL_LIMITS,
   type SkillFile,
-} from '#domain/skill/skill.ts';
+} from '../rules/skill.ts';
 import { basename } from 'node:path';
 import { rankAgents, searchedText } from '#domain/rank-agents.ts';
-import { readSkill } from '#policy/skills/read-skill.ts';
+import { readSkill } from '../policy/read-skill.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { filesRead } from '#store/outside-file-store.ts';
 import { readToolsVersion } from '#features/custom-tools/store.ts';
@@ -24,10 +24,10 @@ import {
   readSkillFiles,
   type SkillRow,
   type SkillToPublish,
-} from '#store/skill-store.ts';
-import type { Embed } from '../model/embed.ts';
-import type { RoomDeps } from '../room-deps.ts';
-import type { Files } from '../workspace/files.ts';
+} from '../store.ts';
+import type { Embed } from '#activities/model/embed.ts';
+import type { RoomDeps } from '#activities/room-deps.ts';
+import type { Files } from '#activities/workspace/files.ts';
 import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
 import { readSkillFolder } from './read-skill-folder.ts';
 

@@ -1,15 +1,15 @@
-/** Published skills: their versions, and who may use them. Commands that read a folder: cli/commands/skills.ts. */
+/** Published skills: their versions, and who may use them. Commands that read a folder: features/skills/commands.ts. */
 import { z } from 'zod';
-import { labelSchema } from '../schema/scalars.ts';
+import { labelSchema } from '#domain/schema/scalars.ts';
 import {
   skillGrantSchema,
   skillNameSchema,
   skillPublishSchema,
   skillSchema,
   skillVersionSchema,
-} from '../schema/skill.ts';
-import { SKILL_LIMITS } from '../skill/skill.ts';
-import { defineResource, operation } from './define-resource.ts';
+} from './schema.ts';
+import { SKILL_LIMITS } from './rules/skill.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
 const path = '/v1/skills';
 const named = z.object({ name: skillNameSchema });

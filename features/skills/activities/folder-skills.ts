@@ -1,10 +1,10 @@
 /** Skills that lie in a folder, one below it each: of a workspace, or of the settings. Looked at anew after some seconds, and read when changed. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readSkill } from '#policy/skills/read-skill.ts';
-import { SKILL_FILE, SKILL_LIMITS, type SkillFacts } from '#domain/skill/skill.ts';
-import { errnoOf, FileProblem } from '../workspace/file-problem.ts';
-import type { Files } from '../workspace/files.ts';
+import { readSkill } from '../policy/read-skill.ts';
+import { SKILL_FILE, SKILL_LIMITS, type SkillFacts } from '../rules/skill.ts';
+import { errnoOf, FileProblem } from '#activities/workspace/file-problem.ts';
+import type { Files } from '#activities/workspace/files.ts';
 
 export type SkillFiles = Pick<Files, 'list' | 'readBytes'>;
 

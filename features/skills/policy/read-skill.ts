@@ -3,8 +3,8 @@
  * instructions. Beside the format's `allowed-tools` the key `allowed_tools` and lists are taken.
  */
 import { type Document, isCollection, isMap, isNode, parseDocument, visit } from 'yaml';
-import { SKILL_LIMITS, type SkillFacts } from '#domain/skill/skill.ts';
-import { allowedToolsProblem, readAllowedTools } from '#domain/skill/skill-tools.ts';
+import { SKILL_LIMITS, type SkillFacts } from '../rules/skill.ts';
+import { allowedToolsProblem, readAllowedTools } from '../rules/skill-tools.ts';
 
 export type ReadSkill =
   | { readonly ok: true; readonly skill: SkillFacts; readonly body: string }

@@ -5,7 +5,7 @@ import {
   type SkillFacts,
   type SkillFile,
   skillPathProblem,
-} from '#domain/skill/skill.ts';
+} from '../rules/skill.ts';
 import { readSkill } from './read-skill.ts';
 
 export type ReadPublished =

@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { questionTerms, searchTerms } from '#domain/memory/search-terms.ts';
-import type { SkillAccess, SkillFacts, SkillFile, SkillInUse, SkillVisibility } from '#domain/skill/skill.ts';
-import { noteChange } from './change-feed.ts';
-import type { Pool } from './pool.ts';
-import { affects, execute, readRow, readRows } from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import type { SkillAccess, SkillFacts, SkillFile, SkillInUse, SkillVisibility } from './rules/skill.ts';
+import { noteChange } from '#store/change-feed.ts';
+import type { Pool } from '#store/pool.ts';
+import { affects, execute, readRow, readRows } from '#store/statements.ts';
+import { inTransaction, type Transaction } from '#store/transaction.ts';
 
 /** Of a tenant; all of them are in the memory of each worker that works for it. */
 export const MAX_SKILLS = 1_000;

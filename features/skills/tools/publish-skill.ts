@@ -3,10 +3,10 @@ import { basename, normalize } from 'node:path';
 import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
-import { SKILL_FILE, SKILL_VISIBILITIES } from '#domain/skill/skill.ts';
+import { SKILL_FILE, SKILL_VISIBILITIES } from '../rules/skill.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
-import { readPublished } from '#policy/skills/read-published.ts';
+import { readPublished } from '../policy/read-published.ts';
 
 const input = z.object({
   path: z.string().min(1).max(4096).describe(`Folder with a ${SKILL_FILE}, such as skills/my-skill`),

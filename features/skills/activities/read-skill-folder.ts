@@ -1,8 +1,8 @@
 /** A skill's folder as files, on its way to being published or unpacked: bounded, without links, hidden files and what git obeys. */
-import { SKILL_LIMITS, type SkillFile, skillPathProblem } from '#domain/skill/skill.ts';
-import { FileProblem } from '../workspace/file-problem.ts';
-import type { Entry, Files, FileScope } from '../workspace/files.ts';
-import { isGits } from '../assignments/pass-files.ts';
+import { SKILL_LIMITS, type SkillFile, skillPathProblem } from '../rules/skill.ts';
+import { FileProblem } from '#activities/workspace/file-problem.ts';
+import type { Entry, Files, FileScope } from '#activities/workspace/files.ts';
+import { isGits } from '#activities/assignments/pass-files.ts';
 
 /** Names that begin with a dot are passed over. @throws FileProblem that says which file cannot be part of it. */
 export async function readSkillFolder(

@@ -1,5 +1,5 @@
 /** Which tools a turn has while skills are in use: those that their globs name, of those that the rules leave (MC-4). */
-import { matchesTool, type PolicyTool } from '../policy/tool-groups.ts';
+import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
 import { SKILL_LIMITS, SKILL_SEARCH, type SkillInUse, USE_SKILL } from './skill.ts';
 
 /** There whatever a skill names, so that a turn can go on to another. */

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { nearest } from '#domain/nearest-name.ts';
-import { SKILL_LIMITS } from '#domain/skill/skill.ts';
-import { skillText } from '#domain/skill/words.ts';
+import { SKILL_LIMITS } from '../rules/skill.ts';
+import { skillText } from '../rules/words.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

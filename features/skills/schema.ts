@@ -1,7 +1,7 @@
 /** Skills on the wire. */
 import { z } from 'zod';
-import { SKILL_LIMITS, SKILL_VISIBILITIES } from '../skill/skill.ts';
-import { labelSchema, timeSchema } from './scalars.ts';
+import { SKILL_LIMITS, SKILL_VISIBILITIES } from './rules/skill.ts';
+import { labelSchema, timeSchema } from '#domain/schema/scalars.ts';
 
 export const skillNameSchema = z
   .string()

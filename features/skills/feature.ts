@@ -1,0 +1,12 @@
+import { defineFeature } from '#domain/feature.ts';
+
+export const skills = defineFeature({
+  name: 'skills',
+  summary: 'Instructions that agents find, use and publish.',
+  tools: [
+    () => import('./tools/publish-skill.ts'),
+    () => import('./tools/skill-search.ts'),
+    () => import('./tools/use-skill.ts'),
+  ],
+  routes: [() => import('./routes.ts')],
+});
