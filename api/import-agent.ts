@@ -20,7 +20,7 @@ import {
   skillDigest,
   type SkillToPublish,
 } from '#features/skills/store.ts';
-import { startIndexing } from '#temporal/start-indexing.ts';
+import { startIndexing } from '#features/memory/temporal.ts';
 import type { ApiDeps } from './deps.ts';
 import { refuseSecretDefinition } from './refuse-secrets.ts';
 import { checkModels, toConfig } from './routes/agents.ts';

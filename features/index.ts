@@ -6,6 +6,7 @@ import { customTools } from './custom-tools/feature.ts';
 import { mcpServer } from './mcp-server/feature.ts';
 import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
+import { memory } from './memory/feature.ts';
 import { nodes } from './nodes/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
@@ -19,6 +20,7 @@ export const FEATURES: readonly Feature[] = [
   mcpServer,
   mcp,
   media,
+  memory,
   nodes,
   secureCli,
   skills,

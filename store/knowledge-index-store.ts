@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import { type DrawnFacts, KNOWLEDGE_LIMITS, type KnowledgeStatus, nameKey } from '#domain/knowledge.ts';
-import type { Chunk } from '#domain/memory/chunk-text.ts';
+import type { Chunk } from '#features/memory/rules/chunk-text.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import { IS_MEMORY, isOwn } from './document-scope.ts';
 import type { Pool } from './pool.ts';

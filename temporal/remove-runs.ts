@@ -1,6 +1,6 @@
 /** Removes what Temporal keeps of a session or of a user's memory (DU-8). */
 import type { WorkflowClient, WorkflowService } from '@temporalio/client';
-import { INDEX_DOCUMENT, isIndexOf } from '#domain/memory.ts';
+import { INDEX_DOCUMENT, isIndexOf } from '#features/memory/contract.ts';
 
 /**
  * Removes the runs of a session's workflows, or those that index the memory of a user, that began until then, wherever they are;

@@ -19,7 +19,7 @@ import { createMailDelivery } from '#activities/mail/approval-mails.ts';
 import { createSendMail } from '#activities/mail/send-mail.ts';
 import { createMediaMakingRoom } from '#features/media/making/media-making-room.ts';
 import { createMediaReadingRoom } from '#features/media/reading/media-reading-room.ts';
-import { createMemoryRoom } from '#activities/memory/memory-room.ts';
+import { createMemoryRoom } from '#features/memory/activities/memory-room.ts';
 import { createEmbed } from '#activities/model/embed.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createOpenAiServers } from '#activities/model/openai-servers.ts';

@@ -5,7 +5,7 @@ export { delegation, subagent } from './assignment.ts';
 export { awaitSubagents } from './await-subagents.ts';
 export { evaluateLoop } from './evaluate-loop.ts';
 export { forget } from './forget.ts';
-export { indexDocument } from './index-document.ts';
+export { indexDocument } from '#features/memory/workflow.ts';
 export { scheduledMessage } from './scheduled-message.ts';
 export { sweep } from './sweep.ts';
 export { teamTask } from './team-task.ts';

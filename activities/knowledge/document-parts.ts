@@ -1,6 +1,6 @@
 /** Puts the pieces of a document together to the parts that a model reads at once, so that a change elsewhere leaves a part as it is. */
 import { createHash } from 'node:crypto';
-import type { Chunk } from '#domain/memory/chunk-text.ts';
+import type { Chunk } from '#features/memory/rules/chunk-text.ts';
 
 export interface DocumentPart {
   /** That it is known by. */

@@ -1,7 +1,7 @@
-/** Draws facts from documents of memory (workflows/index-document.ts), a part after the other: what is left to read is in the rows. */
+/** Draws facts from documents of memory (features/memory/workflow.ts), a part after the other: what is left to read is in the rows. */
 import { Context } from '@temporalio/activity';
 import type { DocumentScope } from '#domain/document.ts';
-import type { MemoryActivities } from '#domain/memory.ts';
+import type { MemoryActivities } from '#features/memory/contract.ts';
 import { KNOWLEDGE_LIMITS } from '#domain/knowledge.ts';
 import { storableText } from '#domain/storable-text.ts';
 import { findAgent } from '#store/agent-store.ts';
@@ -15,7 +15,12 @@ import {
   unreadDocument,
 } from '#store/knowledge-index-store.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
-import { askToRecord, BEGINS_MS, type RecordDeps, type RecordRequest } from '../memory/ask-to-record.ts';
+import {
+  askToRecord,
+  BEGINS_MS,
+  type RecordDeps,
+  type RecordRequest,
+} from '#features/memory/activities/ask-to-record.ts';
 import type { RoomDeps } from '../room-deps.ts';
 import { type DocumentPart, partsOf } from './document-parts.ts';
 import { readDrawnFacts, RECORD_FACTS } from './drawn-facts.ts';

@@ -10,9 +10,9 @@ import {
   readRelations,
   walkRelations,
 } from '#store/knowledge-search.ts';
-import { hiddenDocuments } from '#store/memory-search.ts';
+import { hiddenDocuments } from '#features/memory/store/memory-search.ts';
 import type { Pool } from '#store/pool.ts';
-import { shownMemory } from '../memory/shown-memory.ts';
+import { shownMemory } from '#features/memory/activities/shown-memory.ts';
 
 export interface KnowledgeQuery {
   /** `*`: all. */

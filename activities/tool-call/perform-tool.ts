@@ -29,7 +29,7 @@ import { readArguments } from '#policy/read-arguments.ts';
 import { isDatabaseFault } from '#store/pool.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';
-import { startIndexing } from '#temporal/start-indexing.ts';
+import { startIndexing } from '#features/memory/temporal.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
 export interface PerformDeps extends CallDeps {

@@ -11,7 +11,7 @@ import type { Egress } from '../egress/egress.ts';
 import type { OwnHeartbeats } from '../schedules/own-heartbeats.ts';
 import type { OwnSchedules } from '../schedules/own-schedules.ts';
 import type { MakingTools } from '#features/media/making/media-making-room.ts';
-import type { MemoryTools } from '../memory/memory-room.ts';
+import type { MemoryTools } from '#features/memory/activities/memory-room.ts';
 import type { AssignmentTools } from '../assignments/assignment-room.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';
 import type { McpServers } from '#features/mcp/activities/mcp-servers.ts';

@@ -4,7 +4,7 @@ import type { Spent } from '#domain/budget.ts';
 import { createMeter, type Meter } from '#domain/budget/meter.ts';
 import { turnGates } from '#domain/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
-import type { Memory } from '../memory/memory-room.ts';
+import type { Memory } from '#features/memory/activities/memory-room.ts';
 import { imageTokens } from '#domain/image.ts';
 import { ModelError, type ModelRequest, type OfferedTool } from '#domain/model.ts';
 import { type KnownSkill, SKILL_SEARCH, USE_SKILL } from '#features/skills/rules/skill.ts';

@@ -15,7 +15,7 @@ import {
   readDocumentVersion,
   writeDocument,
 } from '#store/document-store.ts';
-import { startIndexing } from '#temporal/start-indexing.ts';
+import { startIndexing } from '#features/memory/temporal.ts';
 import { type Caller, requireScope, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { type Call, serveResource } from '../serve-resource.ts';

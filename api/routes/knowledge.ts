@@ -11,7 +11,7 @@ import {
   mergeEntities,
   splitEntity,
 } from '#store/knowledge-store.ts';
-import { startIndexing } from '#temporal/start-indexing.ts';
+import { startIndexing } from '#features/memory/temporal.ts';
 import type { KnowledgeEntity, KnowledgeRelation } from '#store/knowledge-search.ts';
 import { type Caller, requireScope } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
 /** memory_search in a large memory: how long the first hits take, by words and with vectors. */
-import { createSearchMemory } from '#activities/memory/search-memory.ts';
+import { createSearchMemory } from '../../features/memory/activities/search-memory.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
-import { saveVectors } from '#store/memory-index-store.ts';
+import { saveVectors } from '../../features/memory/store/memory-index-store.ts';
 import { TENANT } from '../contender.ts';
 import type { Bench, Measure } from '../measure.ts';
 import { shown, spreadOf } from '../report.ts';

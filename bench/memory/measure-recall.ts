@@ -1,7 +1,7 @@
 /** How often the first five hits have the answer: documents in the index, questions through the search that tools use. */
 import type { DocumentScope } from '#domain/document.ts';
-import { chunkText } from '#domain/memory/chunk-text.ts';
-import { createSearchMemory } from '#activities/memory/search-memory.ts';
+import { chunkText } from '../../features/memory/rules/chunk-text.ts';
+import { createSearchMemory } from '../../features/memory/activities/search-memory.ts';
 import { writeDocument } from '#store/document-store.ts';
 import {
   saveChunks,
@@ -9,7 +9,7 @@ import {
   type UnembeddedText,
   unembeddedText,
   unindexedText,
-} from '#store/memory-index-store.ts';
+} from '../../features/memory/store/memory-index-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import type { RecallDocument } from './recall-set.ts';

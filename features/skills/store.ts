@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { questionTerms, searchTerms } from '#domain/memory/search-terms.ts';
+import { questionTerms, searchTerms } from '#features/memory/rules/search-terms.ts';
 import type { SkillAccess, SkillFacts, SkillFile, SkillInUse, SkillVisibility } from './rules/skill.ts';
 import { noteChange } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';

@@ -4,7 +4,7 @@
  * it is, so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
  */
 import type { QualityGate } from '#domain/gate.ts';
-import { INDEX_DOCUMENT, indexWorkflowId } from '#domain/memory.ts';
+import { INDEX_DOCUMENT, indexWorkflowId } from '#features/memory/contract.ts';
 import { FORGET, forgetWorkflowId } from '#domain/forgetting.ts';
 import { SCHEDULED_MESSAGE, scheduleIdOf } from '#domain/schedule.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';

@@ -1,8 +1,8 @@
 /** TL memory_search with pgvector, and without it, on the same rows. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { saveChunks, saveVectors } from '#store/memory-index-store.ts';
-import { findByVector } from '#store/memory-search.ts';
+import { saveChunks, saveVectors } from '#features/memory/store/memory-index-store.ts';
+import { findByVector } from '#features/memory/store/memory-search.ts';
 import { migrate } from '#store/migrate.ts';
 import { createPool, type Pool } from '#store/pool.ts';
 import { indexVectors, LARGE } from '#store/vector-index.ts';

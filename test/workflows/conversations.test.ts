@@ -1,8 +1,8 @@
 /** VF-2: what users state in conversations is in memory afterwards, whether or not the agent wrote it down. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { indexWorkflowId } from '#domain/memory.ts';
-import { startIndexing } from '#temporal/start-indexing.ts';
+import { indexWorkflowId } from '#features/memory/contract.ts';
+import { startIndexing } from '#features/memory/temporal.ts';
 import { sweepId, SWEEP } from '#domain/sweep.ts';
 import { runCli } from '#test/cli/support/run-cli.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';

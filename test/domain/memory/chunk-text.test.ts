@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { chunkText } from '#domain/memory/chunk-text.ts';
+import { chunkText } from '#features/memory/rules/chunk-text.ts';
 
 const long = 'A sentence that goes on for a while, so that its section stands alone. '.repeat(3).trim();
 

@@ -1,9 +1,9 @@
 /** How identifiers become words of the index (TL memory_search). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { askedTime, beforeEvent, dateIn } from '#domain/memory/asked-time.ts';
-import { editDistance } from '#domain/memory/edit-distance.ts';
-import { questionTerms, searchTerms } from '#domain/memory/search-terms.ts';
+import { askedTime, beforeEvent, dateIn } from '#features/memory/rules/asked-time.ts';
+import { editDistance } from '#features/memory/rules/edit-distance.ts';
+import { questionTerms, searchTerms } from '#features/memory/rules/search-terms.ts';
 
 const NOW = Date.UTC(2026, 7, 20);
 

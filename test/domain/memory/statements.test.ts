@@ -7,7 +7,7 @@ import {
   type NewStatement,
   STATEMENT_LIMITS,
   statementText,
-} from '#domain/memory/statements.ts';
+} from '#features/memory/rules/statements.ts';
 
 const said = (text: string, from: string, more: Partial<NewStatement> = {}): NewStatement => ({
   about: 'doctor of Ann',

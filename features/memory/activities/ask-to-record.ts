@@ -2,13 +2,13 @@
 import { Context } from '@temporalio/activity';
 import { costsNothing, createMeter } from '#domain/budget/meter.ts';
 import type { DocumentScope } from '#domain/document.ts';
-import { indexWorkflowId } from '#domain/memory.ts';
+import { indexWorkflowId } from '../contract.ts';
 import { ModelError, type ModelRequest, type OfferedTool } from '#domain/model.ts';
 import type { ModelUse } from '#domain/model-use.ts';
-import type { BudgetGuard } from '../budgets/budget-guard.ts';
-import { generateWithFallback } from '../model/fallback.ts';
-import { type Models, useOf } from '../model/model-catalog.ts';
-import { estimatePromptTokens } from '../model/prompt-size.ts';
+import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
+import { generateWithFallback } from '#activities/model/fallback.ts';
+import { type Models, useOf } from '#activities/model/model-catalog.ts';
+import { estimatePromptTokens } from '#activities/model/prompt-size.ts';
 
 export interface RecordDeps {
   readonly models: Pick<Models, 'resolve' | 'cost' | 'seesImages'>;

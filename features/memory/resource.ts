@@ -1,8 +1,8 @@
 /** What of an agent's memory is indexed, for callers that wait until it is (VF-2). */
 import { z } from 'zod';
-import { isName } from '../ids.ts';
-import { labelSchema, nameSchema } from '../schema/scalars.ts';
-import { defineResource, operation } from './define-resource.ts';
+import { isName } from '#domain/ids.ts';
+import { labelSchema, nameSchema } from '#domain/schema/scalars.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
 const memoryStatusSchema = z.object({
   documents: z.int().meta({ description: 'Of memory, those that the user sees' }),

@@ -12,10 +12,10 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { DocumentScope } from '#domain/document.ts';
-import { INDEX_DOCUMENT, type MemoryActivities } from '#domain/memory.ts';
+import { INDEX_DOCUMENT, type MemoryActivities } from './contract.ts';
 import { inputProblem } from '#domain/start-problem.ts';
-import { INDEXING } from './activity-options.ts';
-import { refuseWrongStart } from './steps/refuse-start.ts';
+import { INDEXING } from '#workflows/activity-options.ts';
+import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 
 const writtenSignal = defineSignal(INDEX_DOCUMENT.signals.written);
 

@@ -1,10 +1,10 @@
-/** Brings the index up to the documents (workflows/index-document.ts): what is left to do is in the rows, so any attempt goes on. */
+/** Brings the index up to the documents (features/memory/workflow.ts): what is left to do is in the rows, so any attempt goes on. */
 import { Context } from '@temporalio/activity';
 import type { DocumentScope } from '#domain/document.ts';
-import { indexWorkflowId, type MemoryActivities } from '#domain/memory.ts';
-import { chunkText } from '#domain/memory/chunk-text.ts';
+import { indexWorkflowId, type MemoryActivities } from '../contract.ts';
+import { chunkText } from '../rules/chunk-text.ts';
 import { storableText } from '#domain/storable-text.ts';
-import { unrecordedCount } from '#store/conversation-store.ts';
+import { unrecordedCount } from '../store/conversation-store.ts';
 import { unreadCount } from '#store/knowledge-index-store.ts';
 import {
   pendingCount,
@@ -13,12 +13,12 @@ import {
   unembeddedText,
   unindexedText,
   type UnembeddedText,
-} from '#store/memory-index-store.ts';
-import { activityFailure, failingAs } from '../activity-failure.ts';
-import { partsOf } from '../knowledge/document-parts.ts';
-import type { Embed } from '../model/embed.ts';
-import type { Models } from '../model/model-catalog.ts';
-import type { RoomDeps } from '../room-deps.ts';
+} from '../store/memory-index-store.ts';
+import { activityFailure, failingAs } from '#activities/activity-failure.ts';
+import { partsOf } from '#activities/knowledge/document-parts.ts';
+import type { Embed } from '#activities/model/embed.ts';
+import type { Models } from '#activities/model/model-catalog.ts';
+import type { RoomDeps } from '#activities/room-deps.ts';
 
 export interface IndexDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
   readonly embed: Embed;

@@ -1,5 +1,5 @@
 /** VF-2, TL memory: the index of an agent's memory, and how it is brought up to what the documents say. */
-import { DOCUMENT_LIMITS, documentKind, type DocumentScope } from './document.ts';
+import { DOCUMENT_LIMITS, documentKind, type DocumentScope } from '#domain/document.ts';
 
 /** What `memory_read` reads and `memory_write` writes unless a path is given. */
 export const MEMORY_FILE = 'MEMORY.md';

@@ -1,14 +1,14 @@
 /** The index of memory as rows (VF-2): pieces of documents and their vectors, each written only for the text that the document still has. */
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
-import type { MemoryStatus } from '#domain/memory.ts';
-import type { Chunk } from '#domain/memory/chunk-text.ts';
-import { searchTerms } from '#domain/memory/search-terms.ts';
-import { IS_MEMORY, isOwn } from './document-scope.ts';
-import { IS_UNREAD, keepParts, type PartPlace } from './knowledge-index-store.ts';
-import type { Pool } from './pool.ts';
-import { affects, execute, readRow, readRows } from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import type { MemoryStatus } from '../contract.ts';
+import type { Chunk } from '../rules/chunk-text.ts';
+import { searchTerms } from '../rules/search-terms.ts';
+import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
+import { IS_UNREAD, keepParts, type PartPlace } from '#store/knowledge-index-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { affects, execute, readRow, readRows } from '#store/statements.ts';
+import { inTransaction, type Transaction } from '#store/transaction.ts';
 
 type Vector = readonly number[];
 

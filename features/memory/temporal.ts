@@ -1,8 +1,8 @@
 /** Has the index of memory follow a write, whoever wrote: the model, a person over HTTP, the sweep. */
 import type { DocumentScope } from '#domain/document.ts';
-import { INDEX_DOCUMENT, indexWorkflowId } from '#domain/memory.ts';
+import { INDEX_DOCUMENT, indexWorkflowId } from './contract.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import { unlessUnavailable } from './unless-unavailable.ts';
+import { unlessUnavailable } from '#temporal/unless-unavailable.ts';
 
 /** After the commit of the write. Safe to repeat. What Temporal does not take now, the sweep finds by its row. */
 export async function startIndexing(

@@ -1,11 +1,11 @@
 /** Finds pieces of memory by words and vectors, and makes one list of them (TL memory_search). */
-import { type AskedTime, askedTime, beforeEvent } from '#domain/memory/asked-time.ts';
-import { fuseHits } from '#domain/memory/fuse-hits.ts';
-import { rankMatches, timeOf } from '#domain/memory/rank-matches.ts';
+import { type AskedTime, askedTime, beforeEvent } from '../rules/asked-time.ts';
+import { fuseHits } from '../rules/fuse-hits.ts';
+import { rankMatches, timeOf } from '../rules/rank-matches.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type ChunkKey, findByVector, hiddenDocuments, readChunks } from '#store/memory-search.ts';
-import { askedWords, findByWords } from '#store/memory-words.ts';
-import type { EmbedPlace } from '../model/embed.ts';
+import { type ChunkKey, findByVector, hiddenDocuments, readChunks } from '../store/memory-search.ts';
+import { askedWords, findByWords } from '../store/memory-words.ts';
+import type { EmbedPlace } from '#activities/model/embed.ts';
 import type { IndexDeps } from './index-memory.ts';
 import { shownMemory } from './shown-memory.ts';
 

@@ -1,12 +1,12 @@
 /** What of an agent's memory is indexed, and read for facts: rows behind the definition. */
 import type { DocumentScope } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
-import { memory } from '#domain/resource/memory.ts';
+import { memory } from './resource.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { knowledgeStatus } from '#store/knowledge-index-store.ts';
-import { memoryStatus } from '#store/memory-index-store.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { type Call, serveResource } from '../serve-resource.ts';
+import { memoryStatus } from './store/memory-index-store.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { type Call, serveResource } from '#api/serve-resource.ts';
 
 type Asked = Pick<
   Call<(typeof memory.operations)['getMemoryStatus']>,

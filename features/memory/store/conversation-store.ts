@@ -3,12 +3,12 @@ import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import { type DocumentChange, changeDocument } from './document-store.ts';
-import { noteUses } from './knowledge-index-store.ts';
-import type { Pool } from './pool.ts';
-import { appendEvents, lockSession } from './session-writes.ts';
-import { affects, readRow, readRows } from './statements.ts';
-import { inTransaction } from './transaction.ts';
+import { type DocumentChange, changeDocument } from '#store/document-store.ts';
+import { noteUses } from '#store/knowledge-index-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { appendEvents, lockSession } from '#store/session-writes.ts';
+import { affects, readRow, readRows } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
 
 /** A conversation is read when nobody has spoken in it for so long, or when so many messages wait. */
 const IDLE_MINUTES = 10;

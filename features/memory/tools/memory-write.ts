@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { DOCUMENT_LIMITS } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
-import { MEMORY_FILE, memoryPath } from '#domain/memory.ts';
+import { MEMORY_FILE, memoryPath } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

@@ -1,10 +1,10 @@
-/** Keeps what users say in conversations as documents of memory, when a conversation rests or grows long (workflows/index-document.ts). */
+/** Keeps what users say in conversations as documents of memory, when a conversation rests or grows long (features/memory/workflow.ts). */
 import { Context } from '@temporalio/activity';
 import { z } from 'zod';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { DocumentScope } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
-import type { MemoryActivities } from '#domain/memory.ts';
+import type { MemoryActivities } from '../contract.ts';
 import {
   addStatements,
   CONVERSATIONS_FILE,
@@ -13,7 +13,7 @@ import {
   OUTSIDE_CONVERSATIONS_FILE,
   STATEMENT_LIMITS as LIMITS,
   statementText,
-} from '#domain/memory/statements.ts';
+} from '../rules/statements.ts';
 import type { OfferedTool } from '#domain/model.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { storableText } from '#domain/storable-text.ts';
@@ -24,11 +24,11 @@ import {
   type UnrecordedTalk,
   unrecordedCount,
   unrecordedTalk,
-} from '#store/conversation-store.ts';
+} from '../store/conversation-store.ts';
 import { readDocument } from '#store/document-store.ts';
 import { noteUses } from '#store/knowledge-index-store.ts';
-import { activityFailure, failingAs } from '../activity-failure.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import { activityFailure, failingAs } from '#activities/activity-failure.ts';
+import type { RoomDeps } from '#activities/room-deps.ts';
 import { askToRecord, BEGINS_MS, type RecordDeps } from './ask-to-record.ts';
 
 export interface RecordConversationsDeps extends RoomDeps, RecordDeps {

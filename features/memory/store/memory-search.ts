@@ -1,13 +1,13 @@
 /** Memory's index as searches read it (TL memory_search): which documents count, pieces by their vectors, and what is shown of those found. */
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
-import type { FoundBy } from '#domain/memory/fuse-hits.ts';
-import { IS_MEMORY } from './document-scope.ts';
+import type { FoundBy } from '../rules/fuse-hits.ts';
+import { IS_MEMORY } from '#store/document-scope.ts';
 import { fromHalves, signsOf } from './memory-index-store.ts';
-import type { Pool } from './pool.ts';
-import { execute, readRows } from './statements.ts';
-import { inTransaction } from './transaction.ts';
-import { distanceFrom, isIndexed } from './vector-index.ts';
+import type { Pool } from '#store/pool.ts';
+import { execute, readRows } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
+import { distanceFrom, isIndexed } from '#store/vector-index.ts';
 
 /** Which piece. */
 export interface ChunkKey {

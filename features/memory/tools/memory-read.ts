@@ -1,6 +1,6 @@
 /** memory_read: MEMORY.md, or the paragraphs of it that have the words of a query. */
 import { z } from 'zod';
-import { shownMemory } from '#activities/memory/shown-memory.ts';
+import { shownMemory } from '../activities/shown-memory.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

@@ -1,8 +1,8 @@
 /** memory_get: lines of a document of memory. */
 import { z } from 'zod';
-import { shownMemory } from '#activities/memory/shown-memory.ts';
+import { shownMemory } from '../activities/shown-memory.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { memoryPath } from '#domain/memory.ts';
+import { memoryPath } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

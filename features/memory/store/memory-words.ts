@@ -1,11 +1,11 @@
 /** Searches of memory's index by words (TL memory_search), weighed as BM25 does; words that nothing has are taken for those most like them. */
 import { sql } from 'kysely';
-import { deletions, editDistance } from '#domain/memory/edit-distance.ts';
-import type { WordMatch } from '#domain/memory/rank-matches.ts';
-import { questionTerms } from '#domain/memory/search-terms.ts';
+import { deletions, editDistance } from '../rules/edit-distance.ts';
+import type { WordMatch } from '../rules/rank-matches.ts';
+import { questionTerms } from '../rules/search-terms.ts';
 import { type ChunkKey, isSearched, type Searched } from './memory-search.ts';
-import type { Pool } from './pool.ts';
-import { readRow, readRows } from './statements.ts';
+import type { Pool } from '#store/pool.ts';
+import { readRow, readRows } from '#store/statements.ts';
 
 /** Words of a question that are looked for, and as many identifiers that they may be parts of. */
 const WORDS = 24;

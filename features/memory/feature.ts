@@ -1,0 +1,14 @@
+import { defineFeature } from '#domain/feature.ts';
+
+export const memory = defineFeature({
+  name: 'memory',
+  summary:
+    'What agents remember: documents in pieces, found by words and vectors, and what conversations tell.',
+  tools: [
+    () => import('./tools/memory-get.ts'),
+    () => import('./tools/memory-read.ts'),
+    () => import('./tools/memory-search.ts'),
+    () => import('./tools/memory-write.ts'),
+  ],
+  routes: [() => import('./routes.ts')],
+});
