@@ -3,6 +3,7 @@ import type { Feature } from '#domain/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
+import { knowledge } from './knowledge/feature.ts';
 import { mcpServer } from './mcp-server/feature.ts';
 import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
@@ -17,6 +18,7 @@ export const FEATURES: readonly Feature[] = [
   browser,
   canvas,
   customTools,
+  knowledge,
   mcpServer,
   mcp,
   media,

@@ -5,7 +5,7 @@ import { BOOTSTRAP_FILE, CONTEXT_FILES, DOCUMENT_LIMITS, type DocumentScope } fr
 import { Failure } from '#domain/errors.ts';
 import { OUTSIDE_DOCUMENT, type UsedTools } from '#domain/policy/used-tools.ts';
 import { isOwn } from './document-scope.ts';
-import { removeUnnamed } from './knowledge-index-store.ts';
+import { removeUnnamed } from '#features/knowledge/store/knowledge-index-store.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows } from './statements.ts';
 import { inTransaction, type Transaction } from './transaction.ts';

@@ -1,5 +1,5 @@
 /** knowledge_graph_search in a large graph: how long a walk over its relations takes. */
-import { createSearchKnowledge } from '#activities/knowledge/search-knowledge.ts';
+import { createSearchKnowledge } from '../../features/knowledge/activities/search-knowledge.ts';
 import { TENANT } from '../contender.ts';
 import type { Bench, Measure } from '../measure.ts';
 import { shown, spreadOf } from '../report.ts';

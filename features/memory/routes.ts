@@ -3,7 +3,7 @@ import type { DocumentScope } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { memory } from './resource.ts';
 import { findAgent } from '#store/agent-store.ts';
-import { knowledgeStatus } from '#store/knowledge-index-store.ts';
+import { knowledgeStatus } from '#features/knowledge/store/knowledge-index-store.ts';
 import { memoryStatus } from './store/memory-index-store.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';

@@ -5,7 +5,7 @@ import { indexWorkflowId, type MemoryActivities } from '../contract.ts';
 import { chunkText } from '../rules/chunk-text.ts';
 import { storableText } from '#domain/storable-text.ts';
 import { unrecordedCount } from '../store/conversation-store.ts';
-import { unreadCount } from '#store/knowledge-index-store.ts';
+import { unreadCount } from '#features/knowledge/store/knowledge-index-store.ts';
 import {
   pendingCount,
   saveChunks,
@@ -15,7 +15,7 @@ import {
   type UnembeddedText,
 } from '../store/memory-index-store.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import { partsOf } from '#activities/knowledge/document-parts.ts';
+import { partsOf } from '#features/knowledge/activities/document-parts.ts';
 import type { Embed } from '#activities/model/embed.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import type { RoomDeps } from '#activities/room-deps.ts';

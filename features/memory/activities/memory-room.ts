@@ -9,8 +9,14 @@ import { type DocumentText, readDocument, writeDocument } from '#store/document-
 import { scopesToRecord } from '../store/conversation-store.ts';
 import { scopesToIndex } from '../store/memory-index-store.ts';
 import { startIndexing } from '../temporal.ts';
-import { createExtractKnowledge, type ExtractDeps } from '#activities/knowledge/extract-knowledge.ts';
-import { createSearchKnowledge, type SearchKnowledge } from '#activities/knowledge/search-knowledge.ts';
+import {
+  createExtractKnowledge,
+  type ExtractDeps,
+} from '#features/knowledge/activities/extract-knowledge.ts';
+import {
+  createSearchKnowledge,
+  type SearchKnowledge,
+} from '#features/knowledge/activities/search-knowledge.ts';
 import { createIndexDocuments, type IndexDeps } from './index-memory.ts';
 import { createRecordConversations, type RecordConversationsDeps } from './record-conversations.ts';
 import { createSearchMemory, type SearchMemory } from './search-memory.ts';

@@ -26,7 +26,7 @@ import {
   unrecordedTalk,
 } from '../store/conversation-store.ts';
 import { readDocument } from '#store/document-store.ts';
-import { noteUses } from '#store/knowledge-index-store.ts';
+import { noteUses } from '#features/knowledge/store/knowledge-index-store.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { RoomDeps } from '#activities/room-deps.ts';
 import { askToRecord, BEGINS_MS, type RecordDeps } from './ask-to-record.ts';

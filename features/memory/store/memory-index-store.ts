@@ -5,7 +5,7 @@ import type { MemoryStatus } from '../contract.ts';
 import type { Chunk } from '../rules/chunk-text.ts';
 import { searchTerms } from '../rules/search-terms.ts';
 import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
-import { IS_UNREAD, keepParts, type PartPlace } from '#store/knowledge-index-store.ts';
+import { IS_UNREAD, keepParts, type PartPlace } from '#features/knowledge/store/knowledge-index-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';
 import { inTransaction, type Transaction } from '#store/transaction.ts';

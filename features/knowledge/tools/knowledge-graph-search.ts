@@ -1,7 +1,7 @@
 /** knowledge_graph_search: entities that memory names, and how they relate. */
 import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { MAX_KNOWLEDGE_DEPTH } from '#domain/knowledge.ts';
+import { MAX_KNOWLEDGE_DEPTH } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

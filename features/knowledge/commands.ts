@@ -1,6 +1,6 @@
 /** `tempoclaw knowledge`: what agents know of people, places and things, by the definitions of both resources. */
 import type { Command } from 'commander';
-import { knowledgeEntities, knowledgeRelations } from '#domain/resource/knowledge.ts';
+import { knowledgeEntities, knowledgeRelations } from './resource.ts';
 import { addCommands } from '#cli/resource-commands.ts';
 
 export function register(knowledge: Command): void {

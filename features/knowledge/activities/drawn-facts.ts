@@ -6,7 +6,7 @@ import {
   KNOWLEDGE_LIMITS as LIMITS,
   nameKey,
   typeKey,
-} from '#domain/knowledge.ts';
+} from '../contract.ts';
 import type { OfferedTool } from '#domain/model.ts';
 
 const name = z.string().max(2_000);

@@ -2,13 +2,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
-import { nameKey, typeKey } from '#domain/knowledge.ts';
-import { isOwn } from './document-scope.ts';
+import { nameKey, typeKey } from '../contract.ts';
+import { isOwn } from '#store/document-scope.ts';
 import { addNames, judgeFacts, lockKnowledge } from './knowledge-index-store.ts';
 import { entitiesOf, type KnowledgeEntity, type KnowledgeRelation, relationsOf } from './knowledge-search.ts';
-import type { Pool } from './pool.ts';
-import { affects, type Db, execute, readRow, readRows } from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import type { Pool } from '#store/pool.ts';
+import { affects, type Db, execute, readRow, readRows } from '#store/statements.ts';
+import { inTransaction, type Transaction } from '#store/transaction.ts';
 
 /** Whose are listed. `viewer`: a user who sees his own and those of agents; null: all. */
 export interface KnowledgeFilter {

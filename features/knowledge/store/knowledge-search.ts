@@ -1,9 +1,9 @@
 /** Searches of the knowledge graph (TL knowledge): which entities are meant, what is near them, and what holds at a time. */
 import { type RawBuilder, sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
-import { nameKey } from '#domain/knowledge.ts';
-import type { Pool } from './pool.ts';
-import { readRows } from './statements.ts';
+import { nameKey } from '../contract.ts';
+import type { Pool } from '#store/pool.ts';
+import { readRows } from '#store/statements.ts';
 
 /** Whose graph, at what time, and without which documents (`{user_id}/{path}`, hiddenDocuments). */
 export interface KnowledgeView extends DocumentScope {

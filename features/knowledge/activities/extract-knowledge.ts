@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { DocumentScope } from '#domain/document.ts';
 import type { MemoryActivities } from '#features/memory/contract.ts';
-import { KNOWLEDGE_LIMITS } from '#domain/knowledge.ts';
+import { KNOWLEDGE_LIMITS } from '../contract.ts';
 import { storableText } from '#domain/storable-text.ts';
 import { findAgent } from '#store/agent-store.ts';
 import {
@@ -13,15 +13,15 @@ import {
   type UnreadDocument,
   unreadCount,
   unreadDocument,
-} from '#store/knowledge-index-store.ts';
-import { activityFailure, failingAs } from '../activity-failure.ts';
+} from '../store/knowledge-index-store.ts';
+import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import {
   askToRecord,
   BEGINS_MS,
   type RecordDeps,
   type RecordRequest,
 } from '#features/memory/activities/ask-to-record.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import type { RoomDeps } from '#activities/room-deps.ts';
 import { type DocumentPart, partsOf } from './document-parts.ts';
 import { readDrawnFacts, RECORD_FACTS } from './drawn-facts.ts';
 

@@ -1,5 +1,5 @@
 /** Finds entities and what is known around them (TL knowledge_graph_search), bounded, each fact with its source. */
-import { KNOWLEDGE_LIMITS, typeKey } from '#domain/knowledge.ts';
+import { KNOWLEDGE_LIMITS, typeKey } from '../contract.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import {
   findEntities,
@@ -9,7 +9,7 @@ import {
   readEntities,
   readRelations,
   walkRelations,
-} from '#store/knowledge-search.ts';
+} from '../store/knowledge-search.ts';
 import { hiddenDocuments } from '#features/memory/store/memory-search.ts';
 import type { Pool } from '#store/pool.ts';
 import { shownMemory } from '#features/memory/activities/shown-memory.ts';

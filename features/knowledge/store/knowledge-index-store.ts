@@ -1,13 +1,13 @@
 /** The knowledge graph as documents make it: what is left to read, and the facts of a part, written only for the text that the document still has. */
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
-import { type DrawnFacts, KNOWLEDGE_LIMITS, type KnowledgeStatus, nameKey } from '#domain/knowledge.ts';
+import { type DrawnFacts, KNOWLEDGE_LIMITS, type KnowledgeStatus, nameKey } from '../contract.ts';
 import type { Chunk } from '#features/memory/rules/chunk-text.ts';
 import type { ModelUse } from '#domain/model-use.ts';
-import { IS_MEMORY, isOwn } from './document-scope.ts';
-import type { Pool } from './pool.ts';
-import { type Db, execute, readRow, readRows } from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
+import type { Pool } from '#store/pool.ts';
+import { type Db, execute, readRow, readRows } from '#store/statements.ts';
+import { inTransaction, type Transaction } from '#store/transaction.ts';
 
 /** Of documents `d`: facts are to be drawn from it, and were not as it is. */
 export const IS_UNREAD = sql`(${IS_MEMORY} and d.extracted is distinct from d.digest and exists (select from agents a

@@ -1,8 +1,8 @@
 /** The knowledge graph of agents and their users: what people browse and correct (TL knowledge). */
 import { z } from 'zod';
-import { KNOWLEDGE_LIMITS } from '../knowledge.ts';
-import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
-import { defineResource } from './define-resource.ts';
+import { KNOWLEDGE_LIMITS } from './contract.ts';
+import { labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
+import { defineResource } from '#domain/resource/define-resource.ts';
 
 const idSchema = z.string().regex(/^\d{1,18}$/, 'must be the id of an entity');
 const name = textSchema(KNOWLEDGE_LIMITS.name).refine((text) => text.trim() !== '', 'must not be blank');

@@ -1,6 +1,6 @@
 /** The knowledge graph: rows behind the definitions, each corrected in the name of who may. */
 import { Failure } from '#domain/errors.ts';
-import { knowledgeEntities, knowledgeRelations } from '#domain/resource/knowledge.ts';
+import { knowledgeEntities, knowledgeRelations } from './resource.ts';
 import {
   changeEntity,
   correctRelation,
@@ -10,13 +10,13 @@ import {
   listRelations,
   mergeEntities,
   splitEntity,
-} from '#store/knowledge-store.ts';
+} from './store/knowledge-store.ts';
 import { startIndexing } from '#features/memory/temporal.ts';
-import type { KnowledgeEntity, KnowledgeRelation } from '#store/knowledge-search.ts';
-import { type Caller, requireScope } from '../auth.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { isNumberKeys, readPage } from '../pages.ts';
-import { serveResource } from '../serve-resource.ts';
+import type { KnowledgeEntity, KnowledgeRelation } from './store/knowledge-search.ts';
+import { type Caller, requireScope } from '#api/auth.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { isNumberKeys, readPage } from '#api/pages.ts';
+import { serveResource } from '#api/serve-resource.ts';
 
 export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void {
   const entityOf = ({ tenant, confinedTo }: Caller, id: string) => findEntity(pool, tenant, id, confinedTo);
