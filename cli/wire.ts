@@ -21,8 +21,8 @@ import type {
 } from '#domain/schema/assignment.ts';
 import type { customToolSchema } from '#features/custom-tools/schema.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
-import type { heartbeatSchema } from '#domain/schema/heartbeat.ts';
-import type { scheduleRunSchema } from '#domain/schema/schedule.ts';
+import type { heartbeatSchema } from '#features/schedules/schema/heartbeat.ts';
+import type { scheduleRunSchema } from '#features/schedules/schema/schedule.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
 import type { notifyTestSchema } from '#domain/schema/webhook.ts';

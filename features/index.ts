@@ -9,6 +9,7 @@ import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
 import { memory } from './memory/feature.ts';
 import { nodes } from './nodes/feature.ts';
+import { schedules } from './schedules/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
@@ -24,6 +25,7 @@ export const FEATURES: readonly Feature[] = [
   media,
   memory,
   nodes,
+  schedules,
   secureCli,
   skills,
   snapshots,

@@ -1,6 +1,6 @@
 /** Rows that are kept for a time only, and how rows go in bounded batches. */
 import { type RawBuilder, sql } from 'kysely';
-import { SCHEDULE_LIMITS } from '#domain/schedule.ts';
+import { SCHEDULE_LIMITS } from '#features/schedules/contract/schedule.ts';
 import { KEPT_HOURS } from './idempotency-store.ts';
 import { type Db, execute } from './statements.ts';
 

@@ -25,7 +25,7 @@ import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnSta
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-error.ts';
 import { claimNamespace, keepNamespace } from './installation.ts';
-import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
+import { type MessageSchedules, messageSchedulesOf } from '#features/schedules/temporal/message-schedules.ts';
 import { reachOf } from './reach-workflows.ts';
 import { type RemoveRuns, runRemoverOf } from './remove-runs.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';

@@ -28,7 +28,7 @@ import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { whySecured } from '#features/secure-cli/activities/refuse-secured.ts';
 import { createForgettingRoom } from '#activities/forgetting/forgetting-room.ts';
-import { createScheduleRoom } from '#activities/schedules/schedule-room.ts';
+import { createScheduleRoom } from '#features/schedules/activities/schedule-room.ts';
 import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';
 import { createSkills } from '#features/skills/activities/skills.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';

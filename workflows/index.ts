@@ -6,7 +6,7 @@ export { awaitSubagents } from './await-subagents.ts';
 export { evaluateLoop } from './evaluate-loop.ts';
 export { forget } from './forget.ts';
 export { indexDocument } from '#features/memory/workflow.ts';
-export { scheduledMessage } from './scheduled-message.ts';
+export { scheduledMessage } from '#features/schedules/workflow.ts';
 export { sweep } from './sweep.ts';
 export { teamTask } from './team-task.ts';
 export { wait } from './wait.ts';

@@ -18,7 +18,7 @@ import {
 } from '#store/forgetting-store.ts';
 import type { Db } from '#store/statements.ts';
 import { listTurns } from '#store/turn-store.ts';
-import type { Schedules } from '#temporal/schedules.ts';
+import type { Schedules } from '#features/schedules/temporal/schedules.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import { ownSuffix } from '../workspace/workspace-folder.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentConfig } from '#domain/agent.ts';
 import { CONTEXT_FILES, CONTEXT_TOKENS, type DocumentScope, SUBAGENT_FILES } from '#domain/document.ts';
-import { CHECKLIST } from '#domain/heartbeat.ts';
+import { CHECKLIST } from '#features/schedules/contract/heartbeat.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { MEMORY_FILES } from '#features/memory/contract.ts';
 import { CONVERSATIONS_FILE } from '#features/memory/rules/statements.ts';

@@ -6,7 +6,7 @@ import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-stor
 import { removeUnneededFiles } from '#store/file-store.ts';
 import { PRUNED_TABLES, pruneOldRows } from '#store/old-rows.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
-import type { Schedules } from '#temporal/schedules.ts';
+import type { Schedules } from '#features/schedules/temporal/schedules.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import { startDueDeliveries } from '#temporal/start-deliveries.ts';

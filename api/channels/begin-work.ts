@@ -5,9 +5,9 @@ import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
 import { inboundWebhookSchema } from '#domain/schema/inbound-webhook.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import type { ChannelRow } from '#store/channel-store.ts';
-import { findSchedule } from '#store/schedule-store.ts';
+import { findSchedule } from '#features/schedules/store/schedule-store.ts';
 import { findTeam } from '#store/team-store.ts';
-import { createSchedules } from '#temporal/schedules.ts';
+import { createSchedules } from '#features/schedules/temporal/schedules.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import type { ApiDeps } from '../deps.ts';
 

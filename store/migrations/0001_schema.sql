@@ -1525,7 +1525,7 @@ create table schedules (
   agent_key        text not null,
   user_id          text,
   message          text not null,
-  -- Timing of domain/schedule.ts.
+  -- Timing of features/schedules/contract/schedule.ts.
   timing           jsonb not null,
   -- Where it is said; null: in a session of the run's own.
   session_key      text,
@@ -1533,9 +1533,9 @@ create table schedules (
   enabled          boolean not null,
   overlap          text not null check (overlap in ('skip','allow')),
   catchup_seconds  int not null,
-  -- ScheduleRights of domain/schedule.ts.
+  -- ScheduleRights of features/schedules/contract/schedule.ts.
   rights           jsonb not null,
-  -- HeartbeatSettings of domain/heartbeat.ts, where it is an agent's heartbeat; null: a plain one.
+  -- HeartbeatSettings of features/schedules/contract/heartbeat.ts, where it is an agent's heartbeat; null: a plain one.
   heartbeat        jsonb,
   created_by       text not null,
   revision         int not null default 1,

@@ -1,7 +1,7 @@
 /** TL heartbeat: which answers are quiet, which checklists empty, which hours active. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isActive, isEmptyChecklist, lookAgain, wordsOf } from '#domain/heartbeat.ts';
+import { isActive, isEmptyChecklist, lookAgain, wordsOf } from '#features/schedules/contract/heartbeat.ts';
 
 describe('TL heartbeat, its rules', () => {
   for (const quiet of [

@@ -12,7 +12,7 @@ import { DEFAULT_ITERATIONS } from '#domain/agent.ts';
 import { ANNOUNCE } from '#domain/assignment.ts';
 import { DEFAULT_TIMEOUT_SECONDS } from '#features/custom-tools/rules/definition.ts';
 import { GATE_LIMITS } from '#domain/gate.ts';
-import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '#domain/heartbeat.ts';
+import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '#features/schedules/contract/heartbeat.ts';
 import { MAX_KNOWLEDGE_DEPTH } from '#features/knowledge/contract.ts';
 import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS } from '#domain/sandbox.ts';
 import { mcpServerCreateSchema } from '#features/mcp/schema/mcp-server.ts';

@@ -6,7 +6,7 @@
 import type { QualityGate } from '#domain/gate.ts';
 import { INDEX_DOCUMENT, indexWorkflowId } from '#features/memory/contract.ts';
 import { FORGET, forgetWorkflowId } from '#domain/forgetting.ts';
-import { SCHEDULED_MESSAGE, scheduleIdOf } from '#domain/schedule.ts';
+import { SCHEDULED_MESSAGE, scheduleIdOf } from '#features/schedules/contract/schedule.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';
 import { AGENT_TURN } from '#domain/turn.ts';
 import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#domain/webhook.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { scheduleIdOf } from '#domain/schedule.ts';
+import { scheduleIdOf } from '#features/schedules/contract/schedule.ts';
 import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { startTelegram, textUpdate, TOKEN } from '#test/support/telegram-server.ts';

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Failure } from '#domain/errors.ts';
-import { scheduleCreateSchema } from '#domain/schema/schedule.ts';
+import { scheduleCreateSchema } from '#features/schedules/schema/schedule.ts';
 import { insertAgent } from '#store/agent-store.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
-import { type HeartbeatChange, setHeartbeat } from '#temporal/heartbeats.ts';
-import { createSchedules } from '#temporal/schedules.ts';
+import { type HeartbeatChange, setHeartbeat } from '#features/schedules/temporal/heartbeats.ts';
+import { createSchedules } from '#features/schedules/temporal/schedules.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const AWAY = [

@@ -1,7 +1,7 @@
 /** TL heartbeat by HTTP: beats on Temporal Schedules, quiet unless there is something to say. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { runIdOf, SCHEDULED_MESSAGE, scheduleIdOf } from '#domain/schedule.ts';
+import { runIdOf, SCHEDULED_MESSAGE, scheduleIdOf } from '#features/schedules/contract/schedule.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 

@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Failure } from '#domain/errors.ts';
-import { runIdOf, SCHEDULE_LIMITS, SCHEDULED_MESSAGE, scheduleIdOf } from '#domain/schedule.ts';
+import {
+  runIdOf,
+  SCHEDULE_LIMITS,
+  SCHEDULED_MESSAGE,
+  scheduleIdOf,
+} from '#features/schedules/contract/schedule.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';
-import { createSchedules } from '#temporal/schedules.ts';
+import { createSchedules } from '#features/schedules/temporal/schedules.ts';
 import type { Answer, Stack } from '#test/support/stack.ts';
 import { startStack } from '#test/support/stack.ts';
 

@@ -1,8 +1,8 @@
 /** TL cron: when an expression runs, in zones whose clocks change; what users type; what is refused. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Timing } from '#domain/schedule.ts';
-import { isInstantOf, nextInstants, timingProblem } from '#domain/schedule/instants.ts';
+import type { Timing } from '#features/schedules/contract/schedule.ts';
+import { isInstantOf, nextInstants, timingProblem } from '#features/schedules/rules/instants.ts';
 
 const cron = (expr: string, tz = 'UTC'): Timing => ({ kind: 'cron', expr, tz });
 const runs = (timing: Timing, after: string, count: number): string[] =>

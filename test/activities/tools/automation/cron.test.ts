@@ -1,7 +1,7 @@
 /** TL cron: schedules that an agent makes for itself. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { runIdOf, SCHEDULED_MESSAGE } from '#domain/schedule.ts';
+import { runIdOf, SCHEDULED_MESSAGE } from '#features/schedules/contract/schedule.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 describe('TL cron, the tool', () => {

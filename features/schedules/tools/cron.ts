@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { OwnSchedules, ScheduleChange, ShownSchedule } from '#activities/schedules/own-schedules.ts';
+import type { OwnSchedules, ScheduleChange, ShownSchedule } from '../activities/own-schedules.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
-import { OVERLAPS, SCHEDULE_LIMITS, type Timing } from '#domain/schedule.ts';
+import { OVERLAPS, SCHEDULE_LIMITS, type Timing } from '../contract/schedule.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const timing = z

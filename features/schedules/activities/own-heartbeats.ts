@@ -1,14 +1,14 @@
 /** What the tool `heartbeat` does: that of the calling agent and its user, made with no more rights than the caller's turn has. */
 import { mayWriteInTurn } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
-import { CHECKLIST } from '#domain/heartbeat.ts';
+import { CHECKLIST } from '../contract/heartbeat.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { writeDocument } from '#store/document-store.ts';
 import type { Pool } from '#store/pool.ts';
-import { type ListedRun, listRuns } from '#store/schedule-run-store.ts';
-import { findHeartbeat, type ScheduleRow } from '#store/schedule-store.ts';
-import { type HeartbeatChange, readChecklist, setHeartbeat } from '#temporal/heartbeats.ts';
-import { nextRuns, type Schedules } from '#temporal/schedules.ts';
+import { type ListedRun, listRuns } from '../store/schedule-run-store.ts';
+import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
+import { type HeartbeatChange, readChecklist, setHeartbeat } from '../temporal/heartbeats.ts';
+import { nextRuns, type Schedules } from '../temporal/schedules.ts';
 import { readRuns, rightsOf } from './own-schedules.ts';
 
 export type OwnHeartbeat = ScheduleRow & { readonly next_runs: readonly string[] };

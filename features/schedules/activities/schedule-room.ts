@@ -1,14 +1,14 @@
 /** The room of schedules: a run begins, once, with the rights of then and now; and what the tool does to them. */
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
-import { CHECKLIST, type HeartbeatSettings, lookAgain, tellWords, wordsOf } from '#domain/heartbeat.ts';
+import { CHECKLIST, type HeartbeatSettings, lookAgain, tellWords, wordsOf } from '../contract/heartbeat.ts';
 import {
   SCHEDULE_LIMITS,
   type ScheduleActivities,
   type ScheduledMessageInput,
   type ScheduledRun,
-} from '#domain/schedule.ts';
-import { nextInstants } from '#domain/schedule/instants.ts';
+} from '../contract/schedule.ts';
+import { nextInstants } from '../rules/instants.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
@@ -21,14 +21,14 @@ import {
   type TakenRun,
   takeRun,
   whyDenied,
-} from '#store/schedule-run-store.ts';
-import { readSchedule, type ScheduleRow } from '#store/schedule-store.ts';
+} from '../store/schedule-run-store.ts';
+import { readSchedule, type ScheduleRow } from '../store/schedule-store.ts';
 import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
-import { readChecklist } from '#temporal/heartbeats.ts';
-import { createSchedules, type ScheduleParts, type Schedules } from '#temporal/schedules.ts';
-import { activityFailure, failingAs } from '../activity-failure.ts';
-import type { RoomDeps } from '../room-deps.ts';
-import type { WakeSession } from '../turn/wake-session.ts';
+import { readChecklist } from '../temporal/heartbeats.ts';
+import { createSchedules, type ScheduleParts, type Schedules } from '../temporal/schedules.ts';
+import { activityFailure, failingAs } from '#activities/activity-failure.ts';
+import type { RoomDeps } from '#activities/room-deps.ts';
+import type { WakeSession } from '#activities/turn/wake-session.ts';
 import { createOwnHeartbeats, type OwnHeartbeats } from './own-heartbeats.ts';
 import { createOwnSchedules, type OwnSchedules } from './own-schedules.ts';
 

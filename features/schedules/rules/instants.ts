@@ -3,7 +3,7 @@
  * server reads some of them in another way (`#`, both day fields, the hours that a clock change skips or doubles).
  */
 import { Cron } from 'croner';
-import { SCHEDULE_LIMITS, type Timing } from '../schedule.ts';
+import { SCHEDULE_LIMITS, type Timing } from '../contract/schedule.ts';
 
 /** Temporal's server refuses calendars of years after 2100 (maxCalendarYear of its scheduler). */
 const LAST = Date.parse('2100-01-01T00:00:00Z');

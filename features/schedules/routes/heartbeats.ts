@@ -1,19 +1,19 @@
 /** Heartbeats: schedules with a kind of their own, behind the definition. */
 import { randomUUID } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
-import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '#domain/heartbeat.ts';
-import { heartbeats } from '#domain/resource/heartbeats.ts';
-import { scheduleIdOf } from '#domain/schedule.ts';
+import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '../contract/heartbeat.ts';
+import { heartbeats } from '../resource/heartbeats.ts';
+import { scheduleIdOf } from '../contract/schedule.ts';
 import { findAgent } from '#store/agent-store.ts';
-import { findHeartbeat, type ScheduleRow } from '#store/schedule-store.ts';
+import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
 import { findSession } from '#store/session-store.ts';
-import { readChecklist, setHeartbeat } from '#temporal/heartbeats.ts';
-import { createSchedules, nextRuns } from '#temporal/schedules.ts';
-import { userOf } from '../auth.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { stemOf } from '../idempotency.ts';
-import { type Call, serveResource } from '../serve-resource.ts';
-import { createTemporalLink } from '../temporal-links.ts';
+import { readChecklist, setHeartbeat } from '../temporal/heartbeats.ts';
+import { createSchedules, nextRuns } from '../temporal/schedules.ts';
+import { userOf } from '#api/auth.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { stemOf } from '#api/idempotency.ts';
+import { type Call, serveResource } from '#api/serve-resource.ts';
+import { createTemporalLink } from '#api/temporal-links.ts';
 import { pageOfRuns, rightsOf, runNow } from './schedules.ts';
 
 type Asked = Pick<Call, 'caller' | 'tenant'> & {

@@ -1,10 +1,10 @@
 /** One firing of a schedule: a Temporal Schedule starts it at its instant, or somebody who wants a run now (docs/schedules.md). */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
-import type { ScheduleActivities, ScheduledMessageInput, ScheduledRun } from '#domain/schedule.ts';
+import type { ScheduleActivities, ScheduledMessageInput, ScheduledRun } from './contract/schedule.ts';
 import { inputProblem } from '#domain/start-problem.ts';
-import { SCHEDULED } from './activity-options.ts';
-import { refuseWrongStart } from './steps/refuse-start.ts';
+import { SCHEDULED } from '#workflows/activity-options.ts';
+import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 
 const { start_scheduled_run, settle_heartbeat } = proxyActivities<ScheduleActivities>(SCHEDULED);
 

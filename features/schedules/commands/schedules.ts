@@ -1,6 +1,6 @@
 /** `tempoclaw schedules`: the commands of the definition, and how the runs of one went. */
 import type { Command } from 'commander';
-import { schedules as resource } from '#domain/resource/schedules.ts';
+import { schedules as resource } from '../resource/schedules.ts';
 import { addList } from '#cli/api-commands.ts';
 import type { Column } from '#cli/output.ts';
 import { addCommands } from '#cli/resource-commands.ts';

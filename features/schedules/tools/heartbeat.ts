@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { OwnHeartbeat, OwnHeartbeats } from '#activities/schedules/own-heartbeats.ts';
+import type { OwnHeartbeat, OwnHeartbeats } from '../activities/own-heartbeats.ts';
 import { DOCUMENT_LIMITS } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
-import { CHECKLIST, QUIET_ANSWER } from '#domain/heartbeat.ts';
-import { heartbeatFields } from '#domain/schema/heartbeat.ts';
+import { CHECKLIST, QUIET_ANSWER } from '../contract/heartbeat.ts';
+import { heartbeatFields } from '../schema/heartbeat.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const MOST_LOGS = 50;

@@ -1,6 +1,6 @@
 /** `tempoclaw heartbeat`: show, set, remove and test an agent's, and how its beats went. */
 import type { Command } from 'commander';
-import { heartbeats } from '#domain/resource/heartbeats.ts';
+import { heartbeats } from '../resource/heartbeats.ts';
 import { addApiCommand, addList, type Flags } from '#cli/api-commands.ts';
 import { printFields } from '#cli/output.ts';
 import type { Heartbeat, ScheduleRun } from '#cli/wire.ts';

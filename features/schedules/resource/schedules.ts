@@ -1,15 +1,15 @@
 /** Schedules: what an agent is told at times to come, and how that went. */
 import { z } from 'zod';
-import { isMessageId } from '../ids.ts';
-import { labelSchema, nameSchema } from '../schema/scalars.ts';
+import { isMessageId } from '#domain/ids.ts';
+import { labelSchema, nameSchema } from '#domain/schema/scalars.ts';
 import {
   scheduleCreateSchema,
   schedulePatchSchema,
   scheduleRunSchema,
   scheduleSchema,
 } from '../schema/schedule.ts';
-import type { Flags, ListCommand } from './command.ts';
-import { defineResource } from './define-resource.ts';
+import type { Flags, ListCommand } from '#domain/resource/command.ts';
+import { defineResource } from '#domain/resource/define-resource.ts';
 
 const flags = {
   message: { flags: '--message <text>', help: 'what the agent is told' },

@@ -7,15 +7,15 @@ import {
   HEARTBEAT_PROMPT,
   type HeartbeatSettings,
   isEmptyChecklist,
-} from '#domain/heartbeat.ts';
-import type { heartbeatChangeSchema } from '#domain/schema/heartbeat.ts';
+} from '../contract/heartbeat.ts';
+import type { heartbeatChangeSchema } from '../schema/heartbeat.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
-import type { ScheduleRights } from '#domain/schedule.ts';
-import { isZone } from '#domain/schedule/instants.ts';
+import type { ScheduleRights } from '../contract/schedule.ts';
+import { isZone } from '../rules/instants.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { readDocument } from '#store/document-store.ts';
 import type { Pool } from '#store/pool.ts';
-import { findHeartbeat, type ScheduleRow } from '#store/schedule-store.ts';
+import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
 import type { ScheduleMaker, Schedules } from './schedules.ts';
 
 export type HeartbeatChange = Kept<typeof heartbeatChangeSchema>;

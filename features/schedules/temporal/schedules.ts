@@ -11,9 +11,9 @@ import {
   type ScheduledMessageInput,
   type ScheduleRights,
   type Timing,
-} from '#domain/schedule.ts';
-import type { HeartbeatSettings } from '#domain/heartbeat.ts';
-import { nextInstants, timingProblem, wholeSeconds } from '#domain/schedule/instants.ts';
+} from '../contract/schedule.ts';
+import type { HeartbeatSettings } from '../contract/heartbeat.ts';
+import { nextInstants, timingProblem, wholeSeconds } from '../rules/instants.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { isTransient, type Pool } from '#store/pool.ts';
 import {
@@ -26,7 +26,7 @@ import {
   schedulesOf,
   schedulesToPlan,
   updateSchedule,
-} from '#store/schedule-store.ts';
+} from '../store/schedule-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import type { MessageSchedules } from './message-schedules.ts';
 

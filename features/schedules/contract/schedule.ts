@@ -1,7 +1,7 @@
 /** Schedules: a message that an agent is sent at instants to come. The row says what; a Temporal Schedule says when, and follows the row. */
 import type { HEARTBEAT_OUTCOMES } from './heartbeat.ts';
-import type { scheduleCreateSchema, timingSchema } from './schema/schedule.ts';
-import type { Kept } from './schema/scalars.ts';
+import type { scheduleCreateSchema, timingSchema } from '../schema/schedule.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
 
 /** The workflow's type: one run of it is one firing. */
 export const SCHEDULED_MESSAGE = 'scheduledMessage';

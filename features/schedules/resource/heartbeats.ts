@@ -1,9 +1,9 @@
-/** Heartbeats: an agent has one for each of its users, and one for none. Commands: cli/commands/heartbeat.ts. */
+/** Heartbeats: an agent has one for each of its users, and one for none. Commands: features/schedules/commands/heartbeat.ts. */
 import { z } from 'zod';
 import { heartbeatChangeSchema, heartbeatSchema } from '../schema/heartbeat.ts';
-import { labelSchema, nameSchema, pageQuery, pageSchema } from '../schema/scalars.ts';
+import { labelSchema, nameSchema, pageQuery, pageSchema } from '#domain/schema/scalars.ts';
 import { scheduleRunSchema } from '../schema/schedule.ts';
-import { defineResource, operation } from './define-resource.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
 const path = '/v1/agents/:agent/heartbeat';
 const whose = {

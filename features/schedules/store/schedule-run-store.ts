@@ -1,8 +1,8 @@
 /** The runs of schedules: each has its place once, which is taken under the lock of its schedule's row. */
-import { isActive } from '#domain/heartbeat.ts';
-import { isInstantOf, nextInstants } from '#domain/schedule/instants.ts';
+import { isActive } from '../contract/heartbeat.ts';
+import { isInstantOf, nextInstants } from '../rules/instants.ts';
 import type { TurnStatus } from '#domain/turn.ts';
-import type { Pool } from './pool.ts';
+import type { Pool } from '#store/pool.ts';
 import { lockSchedule, type ScheduleRow } from './schedule-store.ts';
 import {
   affects,
@@ -13,8 +13,8 @@ import {
   readRow,
   readRows,
   type RowOf,
-} from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+} from '#store/statements.ts';
+import { inTransaction, type Transaction } from '#store/transaction.ts';
 
 export interface ScheduleRunRow extends RowOf<'schedule_runs', 'schedule_id' | 'at' | 'created_at'> {
   readonly at: Date;

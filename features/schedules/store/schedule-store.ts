@@ -1,10 +1,10 @@
 /** Schedules and the runs of each. Who changes one holds its row's lock; who makes its Temporal Schedule follow has a lease of it, and no lock. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { HeartbeatSettings } from '#domain/heartbeat.ts';
-import { SCHEDULE_LIMITS, type ScheduleRights, type Timing } from '#domain/schedule.ts';
-import { nextInstants } from '#domain/schedule/instants.ts';
-import type { Pool } from './pool.ts';
+import type { HeartbeatSettings } from '../contract/heartbeat.ts';
+import { SCHEDULE_LIMITS, type ScheduleRights, type Timing } from '../contract/schedule.ts';
+import { nextInstants } from '../rules/instants.ts';
+import type { Pool } from '#store/pool.ts';
 import {
   affects,
   below,
@@ -14,8 +14,8 @@ import {
   readRow,
   readRows,
   type RowOf,
-} from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+} from '#store/statements.ts';
+import { inTransaction, type Transaction } from '#store/transaction.ts';
 
 type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
 

@@ -1,7 +1,7 @@
 /** Heartbeats on the wire. */
 import { z } from 'zod';
-import { ACTIVE_HOURS, CHECKLIST, HEARTBEAT_LIMITS, QUIET_ANSWER } from '../heartbeat.ts';
-import { SCHEDULE_LIMITS } from '../schedule.ts';
+import { ACTIVE_HOURS, CHECKLIST, HEARTBEAT_LIMITS, QUIET_ANSWER } from '../contract/heartbeat.ts';
+import { SCHEDULE_LIMITS } from '../contract/schedule.ts';
 import {
   changeShape,
   idSchema,
@@ -10,7 +10,7 @@ import {
   sessionKeySchema,
   textSchema,
   timeSchema,
-} from './scalars.ts';
+} from '#domain/schema/scalars.ts';
 
 /** What is not given is as it was, or as HEARTBEAT_DEFAULTS has it. */
 export const heartbeatFields = {

@@ -1,7 +1,7 @@
 /** Schedules on the wire. */
 import { z } from 'zod';
-import { OVERLAPS, RUN_STATES, SCHEDULE_LIMITS } from '../schedule.ts';
-import { TURN_STATUSES } from '../turn.ts';
+import { OVERLAPS, RUN_STATES, SCHEDULE_LIMITS } from '../contract/schedule.ts';
+import { TURN_STATUSES } from '#domain/turn.ts';
 import {
   changeShape,
   idSchema,
@@ -11,7 +11,7 @@ import {
   sessionKeySchema,
   textSchema,
   timeSchema,
-} from './scalars.ts';
+} from '#domain/schema/scalars.ts';
 
 export const timingSchema = z
   .discriminatedUnion('kind', [

@@ -1,11 +1,11 @@
 /** What the tool `cron` does: the schedules of the calling agent and its user, made with no more rights than the caller's turn has. */
 import { Failure } from '#domain/errors.ts';
-import type { NewSchedule, ScheduleRights } from '#domain/schedule.ts';
+import type { NewSchedule, ScheduleRights } from '../contract/schedule.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { Pool } from '#store/pool.ts';
-import { type ListedRun, listRuns } from '#store/schedule-run-store.ts';
-import { findSchedule, listSchedules, type ScheduleRow } from '#store/schedule-store.ts';
-import { nextRuns, type ScheduleChange, type Schedules } from '#temporal/schedules.ts';
+import { type ListedRun, listRuns } from '../store/schedule-run-store.ts';
+import { findSchedule, listSchedules, type ScheduleRow } from '../store/schedule-store.ts';
+import { nextRuns, type ScheduleChange, type Schedules } from '../temporal/schedules.ts';
 
 type Caller = Pick<
   RunningCall,

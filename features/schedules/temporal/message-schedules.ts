@@ -1,8 +1,8 @@
 /** The Temporal Schedules that send messages: one for each row of `schedules`, made and changed only as its row says. */
 import { type ScheduleClient, ScheduleNotFoundError } from '@temporalio/client';
 import type { CalendarSpec, Month } from '@temporalio/client';
-import { SCHEDULED_MESSAGE, type ScheduledMessageInput } from '#domain/schedule.ts';
-import { searchAttributes } from './reach-workflows.ts';
+import { SCHEDULED_MESSAGE, type ScheduledMessageInput } from '../contract/schedule.ts';
+import { searchAttributes } from '#temporal/reach-workflows.ts';
 
 /** What a Temporal Schedule is to be. */
 export interface SchedulePlan {
