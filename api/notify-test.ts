@@ -1,9 +1,9 @@
 /** Tests whether those who are told of approvals are reached: by deliveries as events have them, from where they are sent. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
-import type { NotifyTest } from '#domain/schema/webhook.ts';
-import { findDelivery, insertNotifyTests } from '#store/webhook-store.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import type { NotifyTest } from '#features/webhooks-out/schema.ts';
+import { findDelivery, insertNotifyTests } from '#features/webhooks-out/store/webhook-store.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** Above what one attempt may take. */

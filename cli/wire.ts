@@ -25,7 +25,7 @@ import type { heartbeatSchema } from '#features/schedules/schema/heartbeat.ts';
 import type { scheduleRunSchema } from '#features/schedules/schema/schedule.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
-import type { notifyTestSchema } from '#domain/schema/webhook.ts';
+import type { notifyTestSchema } from '#features/webhooks-out/schema.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 

@@ -10,7 +10,7 @@ import { settingsBudgetsSchema } from '#domain/schema/budget.ts';
 import { retentionSchema } from '#domain/schema/forgetting.ts';
 import { MAX_LINGER_SECONDS } from '#domain/start-problem.ts';
 import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
-import { RETRY_SECONDS } from '#domain/webhook.ts';
+import { RETRY_SECONDS } from '#features/webhooks-out/contract.ts';
 import { SANDBOX_MODES } from '#domain/sandbox.ts';
 import { hooksSchema } from '#domain/schema/hook.ts';
 import { mcpServersSettingsSchema } from '#features/mcp/schema/mcp-server.ts';

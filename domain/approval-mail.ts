@@ -4,7 +4,7 @@ import { type AskedApproval, approvalFacts, timeWords } from './approval-facts.t
 import { cutText } from './cut-text.ts';
 import { showHidden } from './hidden-text.ts';
 import { formLines } from './form.ts';
-import { NOTIFY_WORDS } from './webhook.ts';
+import { NOTIFY_WORDS } from '#features/webhooks-out/contract.ts';
 
 const MAILTO = 'mailto:';
 

@@ -14,6 +14,7 @@ import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
 import { web } from './web/feature.ts';
+import { webhooksOut } from './webhooks-out/feature.ts';
 
 export const FEATURES: readonly Feature[] = [
   browser,
@@ -30,4 +31,5 @@ export const FEATURES: readonly Feature[] = [
   skills,
   snapshots,
   web,
+  webhooksOut,
 ];

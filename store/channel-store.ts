@@ -13,7 +13,7 @@ import type { Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
 import { affects, execute, type RowOf, readRow, readRows } from './statements.ts';
 import { inTransaction } from './transaction.ts';
-import { insertWebhook, openWebhook, sealWebhook } from './webhook-store.ts';
+import { insertWebhook, openWebhook, sealWebhook } from '#features/webhooks-out/store/webhook-store.ts';
 
 export interface ChannelRow extends RowOf<'channels', 'updated_at'> {
   readonly sealed: string;

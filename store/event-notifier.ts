@@ -5,7 +5,7 @@
  * want any of it.
  */
 import type { Pool } from './pool.ts';
-import { HAS_DUE } from './webhook-delivery-store.ts';
+import { HAS_DUE } from '#features/webhooks-out/store/webhook-delivery-store.ts';
 
 export const EVENT_CHANNEL = 'tempoclaw_events';
 

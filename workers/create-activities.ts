@@ -33,7 +33,7 @@ import { openArtifactObjects } from '#features/snapshots/activities/open-object-
 import { createSkills } from '#features/skills/activities/skills.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
 import { createTeamRoom } from '#activities/teams/team-room.ts';
-import { createWebhookRoom } from '#activities/webhooks/webhook-room.ts';
+import { createWebhookRoom } from '#features/webhooks-out/activities.ts';
 import type { PlaceOf } from '#activities/tool-call/call-deps.ts';
 import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
 import { createToolCallRoom } from '#activities/tool-call/tool-call-room.ts';

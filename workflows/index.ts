@@ -10,4 +10,4 @@ export { scheduledMessage } from '#features/schedules/workflow.ts';
 export { sweep } from './sweep.ts';
 export { teamTask } from './team-task.ts';
 export { wait } from './wait.ts';
-export { webhookDelivery } from './webhook-delivery.ts';
+export { webhookDelivery } from '#features/webhooks-out/workflow.ts';

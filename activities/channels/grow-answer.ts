@@ -6,7 +6,7 @@ import type { ChannelPlace, ChannelPost } from '#domain/channel.ts';
 import { recordPost } from '#store/channel-post-store.ts';
 import { readEvents } from '#store/event-store.ts';
 import { findGrowing, GROWING, mayGrow, takeGrowing } from '#store/growing-post-store.ts';
-import type { DeliveryBasis } from '#store/webhook-delivery-store.ts';
+import type { DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender } from './channel-sender.ts';
 import type { Spot } from './send-part.ts';

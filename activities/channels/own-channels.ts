@@ -11,7 +11,7 @@ import { type ArtifactPlaces, asAttachment, putArtifact } from '#store/artifact-
 import { insertDirectPost } from '#store/channel-post-store.ts';
 import { type ChannelRow, hasSpokenIn, listChannels } from '#store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import type { MediaFile } from '#features/media/reading/open-media.ts';
 import { FileProblem, shown } from '../workspace/file-problem.ts';

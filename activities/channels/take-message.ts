@@ -24,7 +24,7 @@ import { closeAlbum, insertDirectPost, postsOf, recordPost } from '#store/channe
 import { type ChannelRow } from '#store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { findSession } from '#store/session-store.ts';
-import type { DeliveryBasis } from '#store/webhook-delivery-store.ts';
+import type { DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import type { WakeSession } from '../turn/wake-session.ts';
 import { ChannelError } from './channel-error.ts';

@@ -32,7 +32,7 @@ import {
 } from '#store/channel-post-store.ts';
 import { type ChannelRow, findChannel, placeOfSession } from '#store/channel-store.ts';
 import { findSession } from '#store/session-store.ts';
-import type { AttemptRecord, DeliveryBasis } from '#store/webhook-delivery-store.ts';
+import type { AttemptRecord, DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import { ChannelError } from './channel-error.ts';
 import { growingAnswer, takeGrown } from './grow-answer.ts';

@@ -9,7 +9,7 @@ import { pruneByRetention } from '#store/retention-store.ts';
 import type { Schedules } from '#features/schedules/temporal/schedules.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Boxes } from '../sandbox/boxes.ts';
 

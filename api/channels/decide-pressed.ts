@@ -12,7 +12,7 @@ import { channelLinkMaker } from '#store/approval-link-store.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { insertDirectPost, postsOf } from '#store/channel-post-store.ts';
 import { type ChannelRow, type PersonRow } from '#store/channel-store.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import { sendDecision } from '../decide-as.ts';
 import type { ApiDeps } from '../deps.ts';
 

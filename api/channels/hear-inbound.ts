@@ -19,7 +19,7 @@ import { addToAlbum, countWaiting, insertDirectPost } from '#store/channel-post-
 import { type ChannelRow, findPerson, offerPairing } from '#store/channel-store.ts';
 import { findUntaken } from '#store/message-store.ts';
 import { findSession } from '#store/session-store.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import type { ApiDeps } from '../deps.ts';
 import { followHandoff } from '../follow-handoff.ts';
 import { type Submission, submitMessage } from '../submit-message.ts';

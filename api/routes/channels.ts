@@ -14,7 +14,7 @@ import {
 } from '#domain/schema/channel.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { type InboundWebhook, inboundWebhookSchema } from '#domain/schema/inbound-webhook.ts';
-import { MAX_WEBHOOKS } from '#domain/webhook.ts';
+import { MAX_WEBHOOKS } from '#features/webhooks-out/contract.ts';
 import {
   type ChannelRow,
   deleteChannel,
@@ -29,15 +29,20 @@ import {
   updateChannel,
 } from '#store/channel-store.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
-import { deleteWebhook, listDeliveries, openWebhook, redeliver } from '#store/webhook-store.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import {
+  deleteWebhook,
+  listDeliveries,
+  openWebhook,
+  redeliver,
+} from '#features/webhooks-out/store/webhook-store.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import { isStandardSecret } from '../channels/signatures.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { isTimeKeys, readPage } from '../pages.ts';
 import { type NamedAgent, requireAgents } from '../require-agents.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
-import { showDelivery } from './webhooks.ts';
+import { showDelivery } from '#features/webhooks-out/routes.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, temporal } = deps;

@@ -13,7 +13,7 @@ import {
   decisionReceiptSchema,
   decisionSchema,
 } from '../schema/approval.ts';
-import { notifyTestCreateSchema, notifyTestSchema } from '../schema/webhook.ts';
+import { notifyTestCreateSchema, notifyTestSchema } from '#features/webhooks-out/schema.ts';
 import { defineResource, operation } from './define-resource.ts';
 
 export const approvals = defineResource(

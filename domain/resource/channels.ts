@@ -10,7 +10,7 @@ import {
   pairingSchema,
 } from '../schema/channel.ts';
 import { nameSchema } from '../schema/scalars.ts';
-import { DELIVERY_STATUSES, deliverySchema } from '../schema/webhook.ts';
+import { DELIVERY_STATUSES, deliverySchema } from '#features/webhooks-out/schema.ts';
 import type { Column } from './command.ts';
 import { defineResource, operation } from './define-resource.ts';
 

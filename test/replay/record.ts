@@ -9,7 +9,7 @@ import { FORGET, forgetWorkflowId } from '#domain/forgetting.ts';
 import { SCHEDULED_MESSAGE, scheduleIdOf } from '#features/schedules/contract/schedule.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';
 import { AGENT_TURN } from '#domain/turn.ts';
-import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#domain/webhook.ts';
+import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#features/webhooks-out/contract.ts';
 import { beginForgetting } from '#store/forgetting-store.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';

@@ -1,9 +1,9 @@
 /** IN-4: what waits for one webhook delays no other, however much it is. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#domain/webhook.ts';
-import { claimDueDeliveries } from '#store/webhook-delivery-store.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
+import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#features/webhooks-out/contract.ts';
+import { claimDueDeliveries } from '#features/webhooks-out/store/webhook-delivery-store.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';
 

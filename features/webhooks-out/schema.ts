@@ -1,8 +1,8 @@
 /** Outgoing webhooks and their deliveries, as bodies and answers carry them. */
 import { z } from 'zod';
-import { mailAddressOf } from '../approval-mail.ts';
-import { EVENT_TYPES } from '../event.ts';
-import { eventProblem, ROTATION_SECONDS } from '../webhook.ts';
+import { mailAddressOf } from '#domain/approval-mail.ts';
+import { EVENT_TYPES } from '#domain/event.ts';
+import { eventProblem, ROTATION_SECONDS } from './contract.ts';
 import {
   changeShape,
   type Kept,
@@ -11,7 +11,7 @@ import {
   sessionKeySchema,
   textSchema,
   timeSchema,
-} from './scalars.ts';
+} from '#domain/schema/scalars.ts';
 
 /** 24 to 64 bytes, as the specification of Standard Webhooks wants them. */
 export const webhookSecretSchema = z

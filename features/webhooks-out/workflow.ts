@@ -1,10 +1,10 @@
 /** Delivers one event to one webhook: an attempt at a time until one is taken or none is left (docs/webhooks.md). */
 import { continueAsNew, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
-import type { DeliveryReport } from '#domain/schema/webhook.ts';
+import type { DeliveryReport } from './schema.ts';
 import { inputProblem } from '#domain/start-problem.ts';
-import { type DeliveryInput, WEBHOOK_DELIVERY, type WebhookActivities } from '#domain/webhook.ts';
-import { DELIVERING } from './activity-options.ts';
-import { refuseWrongStart } from './steps/refuse-start.ts';
+import { type DeliveryInput, WEBHOOK_DELIVERY, type WebhookActivities } from './contract.ts';
+import { DELIVERING } from '#workflows/activity-options.ts';
+import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 
 const { deliver_webhook } = proxyActivities<WebhookActivities>(DELIVERING);
 

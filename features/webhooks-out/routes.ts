@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mailAddressOf } from '#domain/approval-mail.ts';
 import { Failure } from '#domain/errors.ts';
 import { judgeUrl } from '#domain/net/judge-url.ts';
-import { webhooks } from '#domain/resource/webhooks.ts';
-import { MAX_WEBHOOKS } from '#domain/webhook.ts';
+import { webhooks } from './resource.ts';
+import { MAX_WEBHOOKS } from './contract.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import {
   deleteWebhook,
@@ -20,12 +20,12 @@ import {
   sealWebhook,
   updateWebhook,
   type WebhookRow,
-} from '#store/webhook-store.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { isTimeKeys, readPage } from '../pages.ts';
-import { requireAgents } from '../require-agents.ts';
-import { serveResource } from '../serve-resource.ts';
+} from './store/webhook-store.ts';
+import { startDueDeliveries } from './temporal.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { isTimeKeys, readPage } from '#api/pages.ts';
+import { requireAgents } from '#api/require-agents.ts';
+import { serveResource } from '#api/serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, temporal, notifier } = deps;

@@ -1,10 +1,10 @@
-/** The room of outgoing webhooks (workflows/webhook-delivery.ts): each attempt is one signed POST, or one mail, and a row's change. */
+/** The room of outgoing webhooks (features/webhooks-out/workflow.ts): each attempt is one signed POST, or one mail, and a row's change. */
 import { Context } from '@temporalio/activity';
 import { Webhook } from 'standardwebhooks';
 import { mailAddressOf } from '#domain/approval-mail.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
-import type { DeliveryReport } from '#domain/schema/webhook.ts';
-import { type DeliveryInput, NOTIFY_TEST, retryDelay, type WebhookActivities } from '#domain/webhook.ts';
+import type { DeliveryReport } from './schema.ts';
+import { type DeliveryInput, NOTIFY_TEST, retryDelay, type WebhookActivities } from './contract.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
@@ -14,13 +14,13 @@ import {
   readDelivery,
   recordAttempt,
   takeUpNext,
-} from '#store/webhook-delivery-store.ts';
-import { openWebhook } from '#store/webhook-store.ts';
-import { startDueDeliveries } from '#temporal/start-deliveries.ts';
-import { activityFailure, failingAs } from '../activity-failure.ts';
-import { type TellDeps, tellChannel, type Told } from '../channels/tell-channel.ts';
-import { EgressError } from '../egress/egress-error.ts';
-import type { MailDelivery } from '../mail/approval-mails.ts';
+} from './store/webhook-delivery-store.ts';
+import { openWebhook } from './store/webhook-store.ts';
+import { startDueDeliveries } from './temporal.ts';
+import { activityFailure, failingAs } from '#activities/activity-failure.ts';
+import { type TellDeps, tellChannel, type Told } from '#activities/channels/tell-channel.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import type { MailDelivery } from '#activities/mail/approval-mails.ts';
 
 export interface WebhookDeps extends Omit<TellDeps, 'egressSettings'> {
   readonly notifier: Pick<EventNotifier, 'whenDue'>;

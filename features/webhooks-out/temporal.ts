@@ -1,8 +1,8 @@
 /** Starts the workflows of deliveries that are due: new ones, and those whose workflow Temporal has lost. */
-import { deliveryWorkflowId, type DeliveryInput, WEBHOOK_DELIVERY } from '#domain/webhook.ts';
+import { deliveryWorkflowId, type DeliveryInput, WEBHOOK_DELIVERY } from './contract.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { Pool } from '#store/pool.ts';
-import { claimDueDeliveries, type DueDelivery } from '#store/webhook-delivery-store.ts';
+import { claimDueDeliveries, type DueDelivery } from './store/webhook-delivery-store.ts';
 
 /** Claims of one call; what is due after them is found by the next one. */
 const ROUNDS = 10;

@@ -1,10 +1,10 @@
 /** Outgoing webhooks and their deliveries as rows. `append_events` of the schema makes the deliveries. */
 import { sql } from 'kysely';
 import type { ChannelCredentials } from '#domain/channel.ts';
-import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '#domain/webhook.ts';
-import { deleteSome } from './old-rows.ts';
-import type { Pool } from './pool.ts';
-import type { Sealer } from './seal.ts';
+import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '../contract.ts';
+import { deleteSome } from '#store/old-rows.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
 import {
   affects,
   below,
@@ -14,7 +14,7 @@ import {
   readRow,
   readRows,
   type RowOf,
-} from './statements.ts';
+} from '#store/statements.ts';
 
 export type WebhookRow = RowOf<'webhooks'>;
 export type DeliveryRow = RowOf<'webhook_deliveries', 'claimed_until' | 'held_back'>;

@@ -1,9 +1,9 @@
 /** Deliveries of webhooks on their way: taken when they are due, and what came of each attempt. */
 import type { StoredEvent } from '#domain/event.ts';
-import { NOTIFY_TEST } from '#domain/webhook.ts';
-import type { Pool } from './pool.ts';
-import { affects, execute, readRow, readRows } from './statements.ts';
-import { inTransaction } from './transaction.ts';
+import { NOTIFY_TEST } from '../contract.ts';
+import type { Pool } from '#store/pool.ts';
+import { affects, execute, readRow, readRows } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
 import type { DeliveryRow, DeliveryStatus, WebhookRow } from './webhook-store.ts';
 
 /** How long one attempt may take with all that is around it; then its workflow is looked for. */

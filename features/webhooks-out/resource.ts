@@ -8,10 +8,10 @@ import {
   webhookRotationSchema,
   webhookSchema,
   webhookWithSecretSchema,
-} from '../schema/webhook.ts';
-import { idSchema } from '../schema/scalars.ts';
-import type { Column } from './command.ts';
-import { defineResource, operation } from './define-resource.ts';
+} from './schema.ts';
+import { idSchema } from '#domain/schema/scalars.ts';
+import type { Column } from '#domain/resource/command.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
 const columns: readonly Column<z.output<typeof webhookSchema>>[] = [
   { title: 'ID', cell: (row) => row.id },

@@ -1,5 +1,5 @@
 /** Outgoing webhooks (IN-4): what is delivered, when it is tried again, and the contract of the workflow that delivers. */
-import type { DeliveryReport } from './schema/webhook.ts';
+import type { DeliveryReport } from './schema.ts';
 
 export const WEBHOOK_DELIVERY = 'webhookDelivery';
 
