@@ -12,7 +12,7 @@ import { createCallRules } from '#policy/call-rules.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
-import { createConnectChannel } from '#activities/channels/connect-channel.ts';
+import { createConnectChannel } from '#features/channels/activities/connect-channel.ts';
 import { createEgress, type Egress } from '#activities/egress/egress.ts';
 import { createMcpLogins } from '#features/mcp/activities/oauth.ts';
 import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';

@@ -1,7 +1,7 @@
 /** What the API needs of the world; api/main.ts builds it, tests pass their own. */
 import type { Feature } from '#domain/feature.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
-import type { ConnectChannel } from '#domain/channel.ts';
+import type { ConnectChannel } from '#features/channels/contract.ts';
 import type { Readable } from 'node:stream';
 import type {
   FastifyBaseLogger,

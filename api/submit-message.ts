@@ -2,7 +2,7 @@
  * The way of a message into a session, safe to crash at any point and to repeat: its row first, then Temporal, then the
  * turn's row (DESIGN §3.0). Who repeats it with the same id gets the same turn.
  */
-import { findChannel } from '#store/channel-store.ts';
+import { findChannel } from '#features/channels/store/channel-store.ts';
 import { invocationPlace } from '#store/message-store.ts';
 import { refuseSecretIds } from './refuse-secrets.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
@@ -23,7 +23,7 @@ import type { ApiDeps } from './deps.ts';
 import { noSession } from './found.ts';
 import { MAIN_AGENT } from './tenant-care.ts';
 import { hasEnded } from './turn-wait.ts';
-import { throughWebChannel } from './web-channel.ts';
+import { throughWebChannel } from '#features/channels/web/web-channel.ts';
 
 export interface Submission extends NewMessage {
   /** The id follows from an Idempotency-Key: the same request may run twice, even at once. */

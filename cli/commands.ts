@@ -38,7 +38,7 @@ function of(load: () => Promise<Resource>): () => Promise<Module> {
 const agentLinks = of(async () => (await import('#domain/resource/agent-links.ts')).agentLinks);
 const allowlist = of(async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist);
 const webhooks = of(async () => (await import('#features/webhooks-out/resource.ts')).webhooks);
-const channels = of(async () => (await import('#domain/resource/channels.ts')).channels);
+const channels = of(async () => (await import('#features/channels/resource.ts')).channels);
 const nodes = of(async () => (await import('#features/nodes/resource.ts')).nodes);
 const egress = of(async () => (await import('#domain/resource/egress.ts')).egress);
 

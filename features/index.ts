@@ -2,6 +2,7 @@
 import type { Feature } from '#domain/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
+import { channels } from './channels/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
 import { knowledge } from './knowledge/feature.ts';
 import { mcpServer } from './mcp-server/feature.ts';
@@ -19,6 +20,7 @@ import { webhooksOut } from './webhooks-out/feature.ts';
 export const FEATURES: readonly Feature[] = [
   browser,
   canvas,
+  channels,
   customTools,
   knowledge,
   mcpServer,

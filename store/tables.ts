@@ -5,8 +5,8 @@
 import type { ColumnType } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { Decision, AlwaysOffer } from '#domain/approval.ts';
-import type { ChannelPlace, DirectPost } from '#domain/channel.ts';
-import type { ChannelSettings } from '#domain/schema/channel.ts';
+import type { ChannelPlace, DirectPost } from '#features/channels/contract.ts';
+import type { ChannelSettings } from '#features/channels/schema.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';

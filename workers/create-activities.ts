@@ -7,7 +7,7 @@ import { childEnvironment, commandFolders, type Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
 import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
 import { createCanvases } from '#features/canvas/canvases.ts';
-import { createOwnChannels } from '#activities/channels/own-channels.ts';
+import { createOwnChannels } from '#features/channels/activities/own-channels.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';

@@ -6,7 +6,7 @@ import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
 import type { Browsers } from '#features/browser/activities/browsers.ts';
 import type { Canvases } from '#features/canvas/canvases.ts';
-import type { OwnChannels } from '../channels/own-channels.ts';
+import type { OwnChannels } from '#features/channels/activities/own-channels.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { OwnHeartbeats } from '#features/schedules/activities/own-heartbeats.ts';
 import type { OwnSchedules } from '#features/schedules/activities/own-schedules.ts';

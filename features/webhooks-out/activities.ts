@@ -18,7 +18,7 @@ import {
 import { openWebhook } from './store/webhook-store.ts';
 import { startDueDeliveries } from './temporal.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import { type TellDeps, tellChannel, type Told } from '#activities/channels/tell-channel.ts';
+import { type TellDeps, tellChannel, type Told } from '#features/channels/activities/tell-channel.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import type { MailDelivery } from '#activities/mail/approval-mails.ts';
 

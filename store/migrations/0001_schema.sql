@@ -1500,7 +1500,7 @@ create table channel_posts (
   primary key (tenant_id, delivery_id, part),
   foreign key (tenant_id, delivery_id) references webhook_deliveries (tenant_id, id) on delete cascade
 );
--- Part -1: a message that grows while an answer is written (store/growing-post-store.ts).
+-- Part -1: a message that grows while an answer is written (features/channels/store/growing-post-store.ts).
 create index channel_posts_growing on channel_posts (tenant_id, channel_key) where part < 0;
 create index channel_posts_of_approval on channel_posts (tenant_id, approval_id) where approval_id is not null;
 

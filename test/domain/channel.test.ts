@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chatIdOf, type Inbound, isAddressed, placeOfChat, pressData, readPress } from '#domain/channel.ts';
-import { approvalPost, editedPost, outcomePost, type ShownApproval } from '#domain/channel/approval-post.ts';
+import {
+  chatIdOf,
+  type Inbound,
+  isAddressed,
+  placeOfChat,
+  pressData,
+  readPress,
+} from '#features/channels/contract.ts';
+import {
+  approvalPost,
+  editedPost,
+  outcomePost,
+  type ShownApproval,
+} from '#features/channels/rules/approval-post.ts';
 
 const NOW = new Date('2030-01-02T03:00:00Z');
 const DELIVERY = `msg_${'0a'.repeat(16)}`;

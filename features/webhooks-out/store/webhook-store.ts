@@ -1,6 +1,6 @@
 /** Outgoing webhooks and their deliveries as rows. `append_events` of the schema makes the deliveries. */
 import { sql } from 'kysely';
-import type { ChannelCredentials } from '#domain/channel.ts';
+import type { ChannelCredentials } from '#features/channels/contract.ts';
 import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '../contract.ts';
 import { deleteSome } from '#store/old-rows.ts';
 import type { Pool } from '#store/pool.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { ChannelError, type Refusal } from '#activities/channels/channel-error.ts';
-import type { ChannelSender, SendContext } from '#activities/channels/channel-sender.ts';
-import { discordSender } from '#activities/channels/discord.ts';
-import { slackSender } from '#activities/channels/slack.ts';
+import { ChannelError, type Refusal } from '#features/channels/activities/channel-error.ts';
+import type { ChannelSender, SendContext } from '#features/channels/activities/channel-sender.ts';
+import { discordSender } from '#features/channels/discord/sender.ts';
+import { slackSender } from '#features/channels/slack/sender.ts';
 import { createEgress } from '#activities/egress/egress.ts';
-import type { ChannelPlace, ChannelPost } from '#domain/channel.ts';
+import type { ChannelPlace, ChannelPost } from '#features/channels/contract.ts';
 import { DISCORD, startDiscord } from '#test/support/discord-server.ts';
 import { SLACK, slackRefusal, startSlack } from '#test/support/slack-server.ts';
-import { telegramSender } from '#activities/channels/telegram.ts';
+import { telegramSender } from '#features/channels/telegram/sender.ts';
 import { refusal, startTelegram, TOKEN } from '#test/support/telegram-server.ts';
 
 function contextOf(t: TestContext, baseUrl: string, token: string): SendContext {

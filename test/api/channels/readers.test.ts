@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { discordReader } from '#api/channels/discord.ts';
-import { slackReader } from '#api/channels/slack.ts';
-import { webhookReader } from '#api/channels/webhook.ts';
+import { discordReader } from '#features/channels/discord/reader.ts';
+import { slackReader } from '#features/channels/slack/reader.ts';
+import { webhookReader } from '#features/channels/webhook/reader.ts';
 import { discordAsk, discordPress } from '#test/support/discord-server.ts';
 import { slackMessage, slackPress } from '#test/support/slack-server.ts';
 

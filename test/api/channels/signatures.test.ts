@@ -9,7 +9,7 @@ import {
   isSlackSigned,
   isStandardSigned,
   isStripeSigned,
-} from '#api/channels/signatures.ts';
+} from '#features/channels/webhook/signatures.ts';
 import { DISCORD, discordHeaders } from '#test/support/discord-server.ts';
 
 const request = (body: string, headers: Readonly<Record<string, string>>) => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { telegramReader } from '#api/channels/telegram.ts';
+import { telegramReader } from '#features/channels/telegram/reader.ts';
 import { TOKEN, textUpdate } from '#test/support/telegram-server.ts';
 
 const channel = { key: 'tg', settings: { username: '@OurBot' } };

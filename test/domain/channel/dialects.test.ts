@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { discordMarkdown } from '#domain/channel/discord-markdown.ts';
-import { slackMrkdwn } from '#domain/channel/slack-mrkdwn.ts';
-import { telegramHtml } from '#domain/channel/telegram-html.ts';
+import { discordMarkdown } from '#features/channels/discord/discord-markdown.ts';
+import { slackMrkdwn } from '#features/channels/slack/slack-mrkdwn.ts';
+import { telegramHtml } from '#features/channels/telegram/telegram-html.ts';
 
 const ANSWER = `# Result
 

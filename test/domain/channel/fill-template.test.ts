@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fieldAt, fillTemplate } from '#domain/channel/fill-template.ts';
+import { fieldAt, fillTemplate } from '#features/channels/webhook/fill-template.ts';
 
 const plain = (words: string) => words;
 

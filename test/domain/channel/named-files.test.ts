@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { heardText } from '#domain/channel/heard-text.ts';
-import { namedFiles } from '#domain/channel/named-files.ts';
+import { heardText } from '#features/channels/rules/heard-text.ts';
+import { namedFiles } from '#features/channels/rules/named-files.ts';
 
 const A = `art_${'a'.repeat(32)}`;
 const B = `art_${'b'.repeat(32)}`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { splitText } from '#domain/channel/split-text.ts';
+import { splitText } from '#features/channels/rules/split-text.ts';
 
 const FENCE = /^[ \t]*(?:`{3,}|~{3,}).*$/gm;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isWorthShowing, readPieces } from '#domain/channel/written-text.ts';
+import { isWorthShowing, readPieces } from '#features/channels/rules/written-text.ts';
 import type { EventType, StoredEvent } from '#domain/event.ts';
 
 const NOTHING = { last: 1, text: '', origin: '', isOver: false };

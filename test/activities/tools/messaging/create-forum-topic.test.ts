@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { OwnChannels } from '#activities/channels/own-channels.ts';
-import { tool } from '#activities/tools/messaging/create-forum-topic.ts';
+import type { OwnChannels } from '#features/channels/activities/own-channels.ts';
+import { tool } from '#features/channels/tools/create-forum-topic.ts';
 import { toolCall } from '#test/support/tool-call.ts';
 import { toolError } from '#domain/tool.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { tool } from '#activities/tools/messaging/message.ts';
+import { tool } from '#features/channels/tools/message.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { toolCall } from '#test/support/tool-call.ts';

@@ -1,0 +1,105 @@
+/** An answer is seen while it is written: one message of the chat grows by edits, until the next thing is to be told there. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { namedFiles } from '../rules/named-files.ts';
+import { isWorthShowing, readPieces, type WrittenText } from '../rules/written-text.ts';
+import type { ChannelPlace, ChannelPost } from '../contract.ts';
+import { recordPost } from '../store/channel-post-store.ts';
+import { readEvents } from '#store/event-store.ts';
+import { findGrowing, GROWING, mayGrow, takeGrowing } from '../store/growing-post-store.ts';
+import type { DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
+import { ChannelError } from './channel-error.ts';
+import type { ChannelSender } from './channel-sender.ts';
+import type { Spot } from './send-part.ts';
+import type { ChannelDeps, Visit } from './visit-service.ts';
+
+/** Slack takes 50 changes a minute. An answer that is written in less comes whole. */
+const EDIT_MS = 1_200;
+/** Between two looks at what is written: so long may the whole answer wait for it. */
+const LOOK_MS = 250;
+/** From the beginning of an attempt, whose activity has a little longer. */
+const GROW_MS = 90_000;
+/** Of a request: a slow service must not keep the whole answer back. */
+const REQUEST_MS = 5_000;
+const EVENTS = 500;
+
+/**
+ * Holds the chat while the turn's next answer is written, since its deliveries come one after the other: nobody else changes the message.
+ * An attempt that follows a lost one goes on with its message.
+ */
+export function growingAnswer(
+  deps: Pick<ChannelDeps, 'pool'>,
+  tenant: string,
+  channel: string,
+  delivery: DeliveryBasis,
+  place: ChannelPlace,
+): Visit {
+  const until = performance.now() + GROW_MS;
+  return async (sender, context) => {
+    try {
+      await grow(deps, tenant, channel, delivery, { sender, context, place }, until);
+    } catch {
+      // The service, or Postgres: the whole answer has a delivery of its own, which is tried again. One that is told to stop, stops.
+      context.signal.throwIfAborted();
+    }
+  };
+}
+
+async function grow(
+  { pool }: Pick<ChannelDeps, 'pool'>,
+  tenant: string,
+  channel: string,
+  delivery: DeliveryBasis,
+  { sender, context, place }: Omit<Spot, 'isLast'>,
+  until: number,
+): Promise<void> {
+  const { id, session_key, stored } = delivery;
+  const turn = stored?.turn_id;
+  if (!stored || turn === undefined) return;
+  let written: WrittenText = { last: stored.id, text: '', origin: '', isOver: false };
+  let shown = { text: '', at: 0 };
+  let message = (await findGrowing(pool, tenant, channel, delivery))?.message_id;
+  while (performance.now() < until) {
+    written = readPieces(written, await readEvents(pool, tenant, session_key, written.last, EVENTS), turn);
+    if (written.isOver || !(await mayGrow(pool, tenant, delivery))) return;
+    const part = partOf(sender, written.text);
+    const now = performance.now();
+    if (part && shown.at === 0) shown = { text: '', at: now };
+    if (part && part.markdown !== shown.text && now - shown.at >= EDIT_MS) {
+      const signal = AbortSignal.any([context.signal, AbortSignal.timeout(REQUEST_MS)]);
+      const request = { ...context, signal };
+      if (message === undefined) {
+        message = await sender.send(request, place, part);
+        const row = { delivery_id: id, part: GROWING, channel_key: channel, message_id: message, place };
+        await recordPost(pool, tenant, { ...row, approval_id: null, digest: null });
+      } else if (!(await sender.edit(request, place, message, part))) return;
+      shown = { text: part.markdown, at: performance.now() };
+    }
+    await sleep(LOOK_MS, undefined, { signal: context.signal });
+  }
+}
+
+/** As much as one message takes. */
+function partOf(sender: ChannelSender, text: string): ChannelPost | undefined {
+  return isWorthShowing(text) ? sender.split({ markdown: namedFiles(text).markdown })[0] : undefined;
+}
+
+/** Puts the first part of what is said in the place of the message that has grown. False: there is none any more. @throws ChannelError, EgressError */
+export async function takeGrown(
+  { pool }: Pick<ChannelDeps, 'pool'>,
+  tenant: string,
+  channel: string,
+  delivery: DeliveryBasis,
+  { sender, context, place }: Omit<Spot, 'isLast'>,
+  part: ChannelPost,
+): Promise<boolean> {
+  const grown = await findGrowing(pool, tenant, channel, delivery);
+  if (!grown) return false;
+  try {
+    if (!(await sender.edit(context, place, grown.message_id, part))) return false;
+  } catch (error) {
+    if (!(error instanceof ChannelError && error.refusal.isFinal)) throw error;
+    return false;
+  }
+  await takeGrowing(pool, tenant, grown, delivery.id);
+  return true;
+}

@@ -1,0 +1,132 @@
+/** What the tools `message` and `create_forum_topic` do: only in channels of the caller's agent, and where its user may be. */
+import { createHash } from 'node:crypto';
+import type { Attachment } from '#domain/artifact.ts';
+import { type ChannelPlace, chatIdOf, POSTED } from '../contract.ts';
+import { Failure } from '#domain/errors.ts';
+import { SecretProblem } from '#domain/secret.ts';
+import { type ToolFailure, toolError } from '#domain/tool.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { type ArtifactPlaces, asAttachment, putArtifact } from '#store/artifact-store.ts';
+import { insertDirectPost } from '../store/channel-post-store.ts';
+import { type ChannelRow, hasSpokenIn, listChannels } from '../store/channel-store.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import type { MediaFile } from '#features/media/reading/open-media.ts';
+import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
+import { ChannelError } from './channel-error.ts';
+import type { TopicOptions } from './channel-sender.ts';
+import { type ChannelDeps, refusalWords, visitService } from './visit-service.ts';
+
+type Caller = Pick<
+  RunningCall,
+  'tenant' | 'agent' | 'user' | 'roles' | 'sessionKey' | 'channel' | 'chatId' | 'callId'
+>;
+
+/** Where somebody is to be written to. */
+export interface Target {
+  readonly channel: ChannelRow;
+  readonly place: ChannelPlace;
+}
+
+export interface OwnChannels {
+  /** Why not, in words for the model, when the agent or its user may not be there. Without `channel` that of the session. */
+  target(call: Caller, channel: string | undefined, place: ChannelPlace): Promise<Target | ToolFailure>;
+  /** Once a call; a service that is away is told later. */
+  say(call: Caller, target: Target, markdown: string, files?: readonly Attachment[]): Promise<void>;
+  /** A file of the workspace as an artifact of the caller's user. @throws FileProblem */
+  keep(call: RunningCall, file: Pick<MediaFile, 'name' | 'type' | 'bytes'>): Promise<Attachment>;
+  /** Undefined where its service has no topics. Not safe to repeat: each makes one. */
+  createTopic(
+    call: Caller,
+    target: Target,
+    name: string,
+    options: TopicOptions,
+  ): Promise<string | ToolFailure>;
+}
+
+export interface OwnChannelDeps extends ChannelDeps, ArtifactPlaces {
+  readonly reach: Pick<WorkflowReach, 'start'>;
+  readonly scrubberOf: (tenant: string) => Promise<Scrubber>;
+}
+
+export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
+  const { pool } = deps;
+  return {
+    async target(call, name = call.channel ?? undefined, place) {
+      const own = (await listChannels(pool, call.tenant)).filter(
+        ({ key, type, agent_key, enabled }) =>
+          enabled && POSTED.has(type) && (agent_key === call.agent || key === call.channel),
+      );
+      const channel = own.find(({ key }) => key === name);
+      if (!channel) {
+        const names = own.map(({ key }) => key).join(', ') || 'none';
+        const problem =
+          name === undefined
+            ? 'this conversation is in no channel: name one'
+            : `there is no channel ${name} of yours`;
+        return toolError('NotFound', `${problem}; yours: ${names}`);
+      }
+      if (await mayReach(deps, call, channel, place)) return { channel, place };
+      const chat = chatIdOf(place);
+      return toolError(
+        'PermissionDenied',
+        `${chat} of ${channel.key} is no chat of ${call.user ?? 'this user'}; an operator lists it in the channel’s settings.targets`,
+      );
+    },
+    async say(call, { channel, place }, markdown, files = []) {
+      const stem = createHash('sha256').update(`${call.tenant}\n${call.callId}`).digest('hex').slice(0, 32);
+      const { text } = await deps.scrubberOf(call.tenant);
+      const post = {
+        id: `msg_${stem}`,
+        session: call.sessionKey,
+        post: { place, markdown: text(markdown), files },
+      };
+      await insertDirectPost(pool, call.tenant, channel.webhook_id, post);
+      await startDueDeliveries(pool, deps.reach);
+    },
+    async keep({ tenant, user, hasSecret }, { name: filename, type, bytes }) {
+      // Words are said without what is secret; a file goes as it is, or not at all.
+      if (!/^(?:image|audio|video)\//.test(type) && hasSecret(bytes.toString('latin1')))
+        throw new FileProblem('PermissionDenied', `${shown(filename)} holds what no chat is told: a secret`);
+      try {
+        return asAttachment(await putArtifact(deps, tenant, { bytes, user, filename, type, hasSecret }));
+      } catch (error) {
+        if (!(error instanceof Failure) || error.type === 'Unavailable') throw error;
+        throw new FileProblem('ExecutionFailed', `${shown(filename)}: ${error.message}`);
+      }
+    },
+    async createTopic(call, { channel, place }, name, options) {
+      let made: string | undefined;
+      const { text } = await deps.scrubberOf(call.tenant);
+      try {
+        await visitService(deps, call.tenant, channel, async (sender, context) => {
+          made = await sender.createTopic?.(context, place.chat, text(name), options);
+        });
+      } catch (error) {
+        if (error instanceof SecretProblem) return toolError('ExecutionFailed', error.message);
+        if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
+        // Without an answer it may have been made all the same.
+        const code = error instanceof ChannelError ? 'ExecutionFailed' : 'OutcomeUnknown';
+        return toolError(code, refusalWords(error));
+      }
+      return made ?? toolError('InvalidArgs', `${channel.type} has no topics that could be created`);
+    },
+  };
+}
+
+/** The chat that it is in, those in which its user has spoken, and those that an operator lists; an admin is not confined. */
+async function mayReach(
+  { pool }: ChannelDeps,
+  { tenant, user, roles, channel: here, chatId }: Caller,
+  { key, settings }: ChannelRow,
+  place: ChannelPlace,
+): Promise<boolean> {
+  const chat = chatIdOf(place);
+  if (roles.includes('admin') || (here === key && chatId !== null && [chat, place.chat].includes(chatId)))
+    return true;
+  if (here === key && chatId?.startsWith(`${place.chat}/`)) return true;
+  if (settings.targets?.some((one) => one === chat || one === place.chat)) return true;
+  return user !== null && hasSpokenIn(pool, tenant, { channel: key, chatId: chat, user });
+}

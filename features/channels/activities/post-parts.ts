@@ -1,0 +1,13 @@
+/** What services have in common: a post in messages of text, the buttons with the last. */
+import type { ChannelPost } from '../contract.ts';
+
+export function postParts(
+  { markdown, buttons = [] }: ChannelPost,
+  split: (markdown: string, hasButtons: boolean) => readonly string[],
+): readonly ChannelPost[] {
+  const texts = split(markdown, buttons.length > 0);
+  return texts.map((part, index) => ({
+    markdown: part,
+    ...(index === texts.length - 1 && { buttons }),
+  }));
+}

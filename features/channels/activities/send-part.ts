@@ -1,0 +1,73 @@
+/** One part of what is said in a chat: words, or a file. */
+import type { Attachment } from '#domain/artifact.ts';
+import type { ChannelPlace, ChannelPost } from '../contract.ts';
+import { Failure } from '#domain/errors.ts';
+import { markdownText } from '#domain/markdown.ts';
+import { type ArtifactPlaces, readWhole } from '#store/artifact-store.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import { ChannelError } from './channel-error.ts';
+import type { ChannelSender, SendContext } from './channel-sender.ts';
+import { refusalWords } from './visit-service.ts';
+
+export interface Spot {
+  readonly sender: ChannelSender;
+  readonly context: SendContext;
+  readonly place: ChannelPlace;
+  /** Of the part, the same for each attempt. */
+  readonly key?: string;
+  /** A file that is refused now is given up: what is said in the chat waits behind it. */
+  readonly isLast: boolean;
+}
+
+export type Part = ChannelPost | Attachment | string;
+
+/** A service that takes no key for a message has it twice after a crash; this tells people so. */
+const SENT_AGAIN = '(Sent again: whether it arrived before is not known.)';
+
+/** One that an earlier attempt may have sent. Its id at the service. @throws ChannelError, EgressError */
+export async function sendPartAgain(
+  places: ArtifactPlaces,
+  tenant: string,
+  spot: Spot,
+  part: Part,
+): Promise<string> {
+  const { sender, context, place } = spot;
+  if (sender.isOnceByKey) return sendPart(places, tenant, spot, part);
+  const post = typeof part === 'string' ? { markdown: part } : part;
+  const marked = 'markdown' in post && { ...post, markdown: `${post.markdown}\n\n${SENT_AGAIN}` };
+  if (marked && sender.split(marked).length === 1) return sendPart(places, tenant, spot, marked);
+  await sender.send(context, place, { markdown: SENT_AGAIN });
+  return sendPart(places, tenant, spot, part);
+}
+
+/** A file that the service does not take is told in words, so that nothing waits behind it. @throws ChannelError, EgressError */
+export async function sendPart(
+  places: ArtifactPlaces,
+  tenant: string,
+  { sender, context, place, key, isLast }: Spot,
+  part: Part,
+): Promise<string> {
+  const say = (markdown: string) => sender.send(context, place, { markdown }, key);
+  if (typeof part === 'string') return say(part);
+  if ('markdown' in part) return sender.send(context, place, part, key);
+  const name = part.name ?? part.artifact;
+  if (part.size > sender.mostBytes)
+    return say(
+      `${markdownText(name)} is not sent: it has more than the ${sender.mostBytes} bytes that are taken here.`,
+    );
+  const bytes = await readWhole(places, tenant, part).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    // The store of files is away: as when the service is.
+    if (!isLast) throw new ChannelError(error.message, { status: 0 });
+    return undefined;
+  });
+  if (!bytes) return say(`${markdownText(name)} is not sent: it is kept no more.`);
+  try {
+    return await sender.sendFile(context, place, { name, type: part.type, bytes });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
+    if (!isLast && !(error instanceof ChannelError && error.refusal.isFinal)) throw error;
+    return say(`${markdownText(name)} could not be sent: ${markdownText(refusalWords(error))}`);
+  }
+}

@@ -1,0 +1,12 @@
+/** The services that channels may be of, as workers speak to them. Those without one are read over the API. */
+import type { ChannelType } from '../contract.ts';
+import type { ChannelSender } from './channel-sender.ts';
+import { discordSender } from '../discord/sender.ts';
+import { slackSender } from '../slack/sender.ts';
+import { telegramSender } from '../telegram/sender.ts';
+
+export const SENDERS: Readonly<Partial<Record<ChannelType, ChannelSender>>> = {
+  telegram: telegramSender,
+  slack: slackSender,
+  discord: discordSender,
+};

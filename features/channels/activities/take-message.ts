@@ -1,0 +1,203 @@
+/**
+ * A message that came with files: each is fetched and kept as an artifact, with a row that says so, and then the message is submitted. Who
+ * repeats it fetches what is missing, and submits the same message.
+ */
+import { type Attachment, attachmentLine } from '#domain/artifact.ts';
+import { heardText } from '../rules/heard-text.ts';
+import {
+  type ChannelPlace,
+  type DirectPost,
+  INBOUND_FILE_BYTES,
+  type InboundFile,
+  type WaitingMessage,
+} from '../contract.ts';
+import { Failure } from '#domain/errors.ts';
+import { markdownText } from '#domain/markdown.ts';
+import {
+  type ArtifactPlaces,
+  asAttachment,
+  findArtifacts,
+  type NewArtifact,
+  putArtifact,
+} from '#store/artifact-store.ts';
+import { closeAlbum, insertDirectPost, postsOf, recordPost } from '../store/channel-post-store.ts';
+import { type ChannelRow } from '../store/channel-store.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
+import { findSession } from '#store/session-store.ts';
+import type { DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import type { WakeSession } from '#activities/turn/wake-session.ts';
+import { ChannelError } from './channel-error.ts';
+import type { ChannelSender, SendContext } from './channel-sender.ts';
+import { refusalWords, type Visit } from './visit-service.ts';
+
+export interface TakeDeps extends ArtifactPlaces {
+  readonly wake: WakeSession;
+  readonly scrubberOf: (tenant: string) => Promise<Scrubber>;
+}
+
+/** Attempts: some minutes. The words are more urgent than what came with them, and what is said in the chat waits behind them. */
+const TRIES = 8;
+/** Bytes of all strangers' files of a channel. */
+const STRANGERS_BYTES = 1024 ** 3;
+/** After which no further file is begun in one attempt. */
+const VISIT_MS = 20_000;
+
+/** Files that do not go through now are left out. What the service asked to wait for is no try. */
+export function isLastTryOfFiles({ attempts, waits }: DeliveryBasis): boolean {
+  return attempts - waits + 1 >= TRIES;
+}
+
+interface Refused {
+  readonly name: string;
+  readonly why: string;
+}
+
+export function takeMessage(
+  deps: TakeDeps,
+  tenant: string,
+  channel: ChannelRow,
+  delivery: DeliveryBasis,
+  { place, waiting: given }: DirectPost & { readonly waiting: WaitingMessage },
+): Visit {
+  return async (sender, context) => {
+    const waiting = given.album ? ((await closeAlbum(deps.pool, tenant, delivery.id)) ?? given) : given;
+    const { files, left } = waiting;
+    const isLast = isLastTryOfFiles(delivery);
+    const posts = await postsOf(deps.pool, tenant, delivery.id);
+    const kept = new Map(posts.map(({ part, message_id }) => [part, message_id]));
+    const refused: Refused[] = [];
+    const until = performance.now() + VISIT_MS;
+    for (const [part, file] of files.entries()) {
+      if (kept.has(part)) continue;
+      if (performance.now() > until)
+        throw new ChannelError('more files are to come', { status: 200, retryAfter: 1_000 });
+      const taken = await takeFile(deps, tenant, channel, waiting, { file, sender, context, isLast });
+      if (typeof taken === 'string') {
+        const row = { delivery_id: delivery.id, part, channel_key: channel.key, message_id: taken };
+        await recordPost(deps.pool, tenant, {
+          ...row,
+          place,
+          approval_id: null,
+          digest: null,
+        });
+        kept.set(part, taken);
+      } else refused.push(taken);
+    }
+    if (left > 0) refused.push({ name: `${left} more`, why: `a message has at most ${files.length} files` });
+    const ids = [...kept].toSorted(([one], [other]) => one - other).map(([, id]) => id);
+    if (refused.length > 0) await tellRefused(deps, tenant, channel, delivery, place, refused);
+    if (ids.length > 0 || waiting.text.trim() !== '')
+      await submit(deps, tenant, channel, { delivery, place, waiting }, ids, refused);
+  };
+}
+
+interface Asked {
+  readonly file: InboundFile;
+  readonly sender: ChannelSender;
+  readonly context: SendContext;
+  readonly isLast: boolean;
+}
+
+/** The artifact's id, or why there is none. @throws what another attempt may help against */
+async function takeFile(
+  deps: TakeDeps,
+  tenant: string,
+  { key }: ChannelRow,
+  { context }: WaitingMessage,
+  { file, sender, context: service, isLast }: Asked,
+): Promise<string | Refused> {
+  const name = file.name ?? 'the file';
+  const tooLarge = { name, why: `it has more than ${INBOUND_FILE_BYTES / 1_000_000} MB` };
+  if ((file.size ?? 0) > INBOUND_FILE_BYTES) return tooLarge;
+  try {
+    const bytes = await sender.fetchFile(service, file);
+    return await keep(deps, tenant, { bytes, ...ownerOf(context.user, key) }, file);
+  } catch (error) {
+    service.signal.throwIfAborted();
+    if (error instanceof EgressError && error.rule === 'too_large') return tooLarge;
+    if (error instanceof Failure && error.type !== 'Unavailable') return { name, why: error.message };
+    if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
+    const isFinal = error instanceof ChannelError && error.refusal.isFinal === true;
+    if (isFinal || isLast) return { name, why: refusalWords(error) };
+    throw error;
+  }
+}
+
+/** People whom nobody has paired share what room there is for them. */
+function ownerOf(user: string | undefined, channel: string): Pick<NewArtifact, 'user' | 'within'> {
+  const strangers = `${channel}:`;
+  if (!user?.startsWith(strangers)) return { user: user ?? null };
+  return { user, within: { users: strangers, bytes: STRANGERS_BYTES } };
+}
+
+/** Also what is no such file as its sender's program says. The same bytes are the same artifact. @throws Failure */
+async function keep(
+  deps: TakeDeps,
+  tenant: string,
+  brought: Pick<NewArtifact, 'bytes' | 'user' | 'within'>,
+  { name: filename, type }: InboundFile,
+): Promise<string> {
+  const { text: scrub } = await deps.scrubberOf(tenant);
+  const given = { ...brought, filename, hasSecret: (text: string) => scrub(text) !== text };
+  const put = (called: string | undefined) => putArtifact(deps, tenant, { ...given, type: called });
+  const row = await put(type).catch((error: unknown) => {
+    if (!(error instanceof Failure && error.type === 'Unprocessable')) throw error;
+    return put(undefined);
+  });
+  return row.id;
+}
+
+/** The sender sees what is missing, as the model does. Once a message. */
+async function tellRefused(
+  { pool }: TakeDeps,
+  tenant: string,
+  { webhook_id }: ChannelRow,
+  { id, session_key: session }: DeliveryBasis,
+  place: ChannelPlace,
+  refused: readonly Refused[],
+): Promise<void> {
+  const lines = refused.map(({ name, why }) => `- ${markdownText(name)}: ${markdownText(why)}`);
+  const markdown = ['I could not take:', ...lines].join('\n');
+  await insertDirectPost(pool, tenant, webhook_id, { id: `${id}.left`, session, post: { place, markdown } });
+}
+
+interface Taken {
+  readonly delivery: DeliveryBasis;
+  readonly place: ChannelPlace;
+  readonly waiting: WaitingMessage;
+}
+
+/** What another attempt would not change is told to the sender. @throws Failure Unavailable, QueueFull */
+async function submit(
+  { pool, wake }: TakeDeps,
+  tenant: string,
+  { agent_key, webhook_id }: ChannelRow,
+  { delivery, place, waiting }: Taken,
+  ids: readonly string[],
+  refused: readonly Refused[],
+): Promise<void> {
+  const { id: messageId, session, context } = waiting;
+  const rows = await findArtifacts(pool, tenant, ids, context.user ?? null);
+  const attachments: Attachment[] = ids.flatMap((id) =>
+    rows.filter((row) => row.id === id).map(asAttachment),
+  );
+  const lines = [
+    ...attachments.map(attachmentLine),
+    ...refused.map(({ name, why }) => `[sent along, but not taken: ${name}: ${why}]`),
+  ];
+  // One that has begun stays with its agent.
+  const agent = (await findSession(pool, tenant, session)) ? undefined : agent_key;
+  try {
+    const text = heardText(waiting, lines.join('\n'));
+    const { isOwn } = waiting;
+    await wake({ tenant, session, messageId, text, mode: 'queue', context, agent, attachments, isOwn });
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type === 'Unavailable' || error.type === 'QueueFull')
+      throw error;
+    const markdown = `That was not taken: ${markdownText(error.message)}`;
+    const id = `${delivery.id}.lost`;
+    await insertDirectPost(pool, tenant, webhook_id, { id, session, post: { place, markdown } });
+    throw new ChannelError(error.message, { status: 0, isFinal: true });
+  }
+}

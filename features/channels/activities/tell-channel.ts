@@ -1,0 +1,300 @@
+/** One attempt to tell a chat service what a delivery is about. What is known to have arrived is not sent again. */
+import { createHash } from 'node:crypto';
+import type { Attachment } from '#domain/artifact.ts';
+import { type Asking, approvalPost, editedPost, linkWords, outcomePost } from '../rules/approval-post.ts';
+import { namedFiles } from '../rules/named-files.ts';
+import { SILENT } from '../rules/written-text.ts';
+import {
+  type ChannelPlace,
+  type ChannelPost,
+  type DirectPost,
+  INBOUND_FILE_BYTES,
+  placeOfChat,
+} from '../contract.ts';
+import { SecretProblem } from '#domain/secret.ts';
+import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
+import { channelLinkMaker } from '#store/approval-link-store.ts';
+import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
+import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
+import {
+  firstAsking,
+  forgetPost,
+  type PostRow,
+  postsOf,
+  postsOfApproval,
+  recordPost,
+} from '../store/channel-post-store.ts';
+import { type ChannelRow, findChannel, placeOfSession } from '../store/channel-store.ts';
+import { findSession } from '#store/session-store.ts';
+import type { AttemptRecord, DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import { ChannelError } from './channel-error.ts';
+import { growingAnswer, takeGrown } from './grow-answer.ts';
+import { type Part, sendPart, sendPartAgain, type Spot } from './send-part.ts';
+import { isLastTryOfFiles, type TakeDeps, takeMessage } from './take-message.ts';
+import { type ChannelDeps, refusalWords, type Visit, visitService } from './visit-service.ts';
+
+export type TellDeps = ChannelDeps & TakeDeps & OwnLinkDeps;
+
+/** `problem` is null when it was taken. */
+export interface Told extends Pick<AttemptRecord, 'answered' | 'problem'> {
+  /** Milliseconds; the receiver said when. */
+  readonly retryAfter?: number | undefined;
+  /** Again would be answered the same. */
+  readonly isFinal?: boolean | undefined;
+}
+
+/** After which no further part is begun: the attempt has a limit, and one that runs into it would be repeated beside itself. */
+const VISIT_MS = 20_000;
+const TAKEN: Told = { answered: 200, problem: null };
+export async function tellChannel(deps: TellDeps, tenant: string, delivery: DeliveryBasis): Promise<Told> {
+  const channel = await findChannel(deps.pool, tenant, delivery.webhook.channel_key ?? '');
+  if (!channel) return { answered: null, problem: 'the channel was deleted', isFinal: true };
+  const visit = await visitFor(deps, tenant, channel, delivery);
+  if (!visit) return TAKEN;
+  try {
+    await visitService(
+      deps,
+      tenant,
+      channel,
+      visit,
+      delivery.post?.waiting ? { bytes: INBOUND_FILE_BYTES } : {},
+    );
+    return TAKEN;
+  } catch (error) {
+    if (error instanceof SecretProblem) return { answered: null, problem: error.message };
+    if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
+    const refusal = error instanceof ChannelError ? error.refusal : undefined;
+    const problem = refusalWords(error);
+    return {
+      answered: refusal?.status ?? null,
+      problem,
+      retryAfter: refusal?.retryAfter,
+      isFinal: refusal?.isFinal,
+    };
+  }
+}
+
+/** Undefined: there is nothing to be said of it. */
+async function visitFor(
+  deps: TellDeps,
+  tenant: string,
+  channel: ChannelRow,
+  delivery: DeliveryBasis,
+): Promise<Visit | undefined> {
+  const { post, stored, session_key } = delivery;
+  if (post?.waiting) return takeMessage(deps, tenant, channel, delivery, { ...post, waiting: post.waiting });
+  if (post?.link)
+    return saying(
+      deps,
+      tenant,
+      channel,
+      delivery,
+      post.place,
+      await linkPost(deps, tenant, channel, post.link),
+    );
+  if (post) return saying(deps, tenant, channel, delivery, post.place, post, post.files);
+  if (!stored) return undefined;
+  const { type, data } = stored;
+  if (type.startsWith('approval.'))
+    return aboutApproval(deps, tenant, channel, delivery, String(data['approval_id']));
+  const chat = await placeOfSession(deps.pool, tenant, channel.key, session_key);
+  if (chat === undefined) return undefined;
+  const place = placeOfChat(chat);
+  const grow = channel.settings.stream
+    ? growingAnswer(deps, tenant, channel.key, delivery, place)
+    : () => Promise.resolve();
+  if (type === 'turn.started')
+    return async (sender, context) => {
+      // To be seen at once or not at all.
+      await sender.typing?.(context, place).catch(ignoreRefusal);
+      await grow(sender, context);
+    };
+  const markdown = type === 'turn.failed' ? failureWords(data) : String(data['text'] ?? '').trim();
+  if (markdown === '' || SILENT.has(markdown)) return undefined;
+  const named = namedFiles(markdown);
+  const files = await filesOf(deps, tenant, session_key, named.ids);
+  const say = await saying(deps, tenant, channel, delivery, place, named, files);
+  return async (sender, context) => {
+    await say(sender, context);
+    if (type === 'message.completed') await grow(sender, context);
+  };
+}
+
+async function linkPost(
+  deps: TellDeps,
+  tenant: string,
+  { key, webhook_id: webhook }: ChannelRow,
+  { approval: id, user }: NonNullable<DirectPost['link']>,
+): Promise<ChannelPost> {
+  const approval = await findApproval(deps.pool, tenant, id);
+  const wish = approval && { webhook, approval, user, createdBy: channelLinkMaker(key) };
+  const link = wish && (await makeOwnLink(deps, tenant, wish));
+  return { markdown: linkWords(link) };
+}
+
+/** What the session's user may read of it; else words. */
+async function filesOf(
+  { pool }: TellDeps,
+  tenant: string,
+  session: string,
+  ids: readonly string[],
+): Promise<readonly (Attachment | string)[]> {
+  if (ids.length === 0) return [];
+  const user = (await findSession(pool, tenant, session))?.user_id ?? null;
+  const rows = await findArtifacts(pool, tenant, ids, user);
+  return ids.map((id) => {
+    const row = rows.find((one) => one.id === id);
+    return row ? asAttachment(row) : `There is no artifact:${id}.`;
+  });
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
+}
+
+function failureWords(data: Readonly<Record<string, unknown>>): string {
+  const { message } = (data['error'] ?? {}) as { readonly message?: unknown };
+  return `This went wrong: ${typeof message === 'string' ? message : 'the turn failed'}`;
+}
+
+/**
+ * Its parts from the first that is not known to have arrived. That a part is sent is noted before: after a crash in between, one that may have
+ * arrived is sent again with words that say so, unless the service knows it by its key.
+ * All parts of a question are about the same call: one that was edited meanwhile is asked from the beginning.
+ */
+async function saying(
+  deps: TellDeps,
+  tenant: string,
+  channel: ChannelRow,
+  delivery: DeliveryBasis,
+  place: ChannelPlace,
+  post: ChannelPost,
+  files: readonly (Attachment | string)[] = [],
+  asked?: { readonly approval_id: string; readonly digest: string },
+): Promise<Visit> {
+  const { id } = delivery;
+  // Only what the turn itself says, or that it failed.
+  const mayTake = channel.settings.stream && !asked && !delivery.post;
+  const digest = asked?.digest ?? null;
+  const isLast = isLastTryOfFiles(delivery);
+  const posts = await postsOf(deps.pool, tenant, id);
+  const ofThis = posts.filter((post) => post.digest === digest);
+  const arrived = ofThis.filter(({ message_id }) => message_id !== SENDING).length;
+  const begun = ofThis.find(({ message_id }) => message_id === SENDING)?.part;
+  return async (sender, context) => {
+    const words = post.markdown === '' && files.length > 0 ? [] : sender.split(post);
+    const parts = [...words, ...files];
+    const until = performance.now() + VISIT_MS;
+    for (const [part, one] of parts.entries()) {
+      if (part < arrived) continue;
+      if (performance.now() > until)
+        throw new ChannelError(`${part} of ${parts.length} parts have arrived`, {
+          status: 200,
+          retryAfter: 1_000,
+        });
+      const key = createHash('sha256')
+        .update(`${tenant}\n${id}\n${part}\n${digest}`)
+        .digest('hex')
+        .slice(0, 25);
+      const spot = { sender, context, place, key, isLast };
+      const first = mayTake && part === 0 ? words[0] : undefined;
+      if (first && (await takeGrown(deps, tenant, channel.key, delivery, spot, first))) continue;
+      const row = { delivery_id: id, part, channel_key: channel.key, place, digest };
+      await recordPost(deps.pool, tenant, { ...row, message_id: SENDING, approval_id: null });
+      const message_id = await sendNoted(deps, tenant, spot, one, { row, isAgain: part === begun });
+      const approval_id = (part === parts.length - 1 ? asked?.approval_id : undefined) ?? null;
+      await recordPost(deps.pool, tenant, { ...row, message_id, approval_id });
+    }
+  };
+}
+
+/** In place of a message's id, from before it is sent until its service has answered. */
+const SENDING = '';
+
+/** What the service surely did not take is not sent again with a mark. */
+async function sendNoted(
+  deps: TellDeps,
+  tenant: string,
+  spot: Spot,
+  part: Part,
+  { row, isAgain }: { readonly row: Pick<PostRow, 'delivery_id' | 'part'>; readonly isAgain: boolean },
+): Promise<string> {
+  try {
+    return await (isAgain ? sendPartAgain : sendPart)(deps, tenant, spot, part);
+  } catch (error) {
+    const wasRefused =
+      error instanceof ChannelError && error.refusal.status > 0 && error.refusal.status < 500;
+    if (wasRefused && !isAgain) await forgetPost(deps.pool, tenant, row);
+    throw error;
+  }
+}
+
+/** Asked once in a channel, on whichever feeds it is; what follows changes the message that asked. */
+async function aboutApproval(
+  deps: TellDeps,
+  tenant: string,
+  channel: ChannelRow,
+  delivery: DeliveryBasis,
+  id: string,
+): Promise<Visit | undefined> {
+  const approval = await findApproval(deps.pool, tenant, id);
+  if (!approval) return undefined;
+  const posts = await postsOfApproval(deps.pool, tenant, channel.key, id);
+  if (delivery.event === 'approval.requested') {
+    if (posts.length > 0 || approval.status !== 'pending') return undefined;
+    // What a subagent asks stands in the feeds above it too.
+    if ((await firstAsking(deps.pool, tenant, delivery, id)) !== delivery.id) return undefined;
+    const place = await askedAt(deps, tenant, channel, delivery.session_key);
+    const asked = { approval_id: id, digest: approval.digest };
+    return (
+      place &&
+      saying(
+        deps,
+        tenant,
+        channel,
+        delivery,
+        place,
+        approvalPost(approval, askingOf(deps, delivery.id), new Date()),
+        [],
+        asked,
+      )
+    );
+  }
+  return async (sender, context) => {
+    for (const post of posts) {
+      const shown = shownNow(deps, approval, post, (one) => sender.split(one).length);
+      const part = shown && sender.split(shown).at(-1);
+      if (part) await sender.edit(context, post.place, post.message_id, part);
+    }
+  };
+}
+
+/** What the message with the buttons says from now on; undefined: what it says. Its earlier parts stay as they are. */
+function shownNow(
+  deps: TellDeps,
+  approval: ApprovalRow,
+  { delivery_id: delivery, part, digest }: PostRow,
+  partsOf: (post: ChannelPost) => number,
+): ChannelPost | undefined {
+  if (approval.status !== 'pending') return outcomePost(approval);
+  if (approval.digest !== digest) return editedPost(approval, askingOf(deps, delivery));
+  const post = approvalPost(approval, askingOf(deps, delivery), new Date());
+  return partsOf(post) === part + 1 ? post : undefined;
+}
+
+function askingOf({ publicUrl }: TellDeps, delivery: string): Asking {
+  return { delivery, hasLinks: publicUrl !== undefined };
+}
+
+/** In the chat that it is about, unless the channel has another place for questions. */
+async function askedAt(
+  { pool }: TellDeps,
+  tenant: string,
+  { key, settings }: ChannelRow,
+  session: string,
+): Promise<ChannelPlace | undefined> {
+  if (settings.approvals_to) return settings.approvals_to;
+  const chat = await placeOfSession(pool, tenant, key, session);
+  return chat === undefined ? undefined : placeOfChat(chat);
+}

@@ -1,0 +1,74 @@
+/** One visit to a chat service: a door that opens to it alone, and its channel's credentials. */
+import { Context } from '@temporalio/activity';
+import type { ChannelType } from '../contract.ts';
+import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import { type ChannelRow, openChannel } from '../store/channel-store.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import type { Egress } from '#activities/egress/egress.ts';
+import type { EgressError } from '#activities/egress/egress-error.ts';
+import { operatorRules } from '#activities/egress/operator-rules.ts';
+import { ChannelError } from './channel-error.ts';
+import type { ChannelSender, SendContext } from './channel-sender.ts';
+import { SENDERS } from './senders.ts';
+
+export interface ChannelDeps {
+  readonly pool: Pool;
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly resolveOf: (tenant: string, text: string) => Promise<string>;
+  readonly egress: Egress;
+  readonly egressSettings: EgressSettings;
+  readonly services: Readonly<Partial<Record<ChannelType, { readonly baseUrl?: string }>>>;
+}
+
+/** What is done there. */
+export type Visit = (sender: ChannelSender, context: SendContext) => Promise<void>;
+
+export interface VisitOptions {
+  /** Of an answer. */
+  readonly bytes?: number;
+  /** Of the activity, unless it is in none. */
+  readonly signal?: AbortSignal;
+}
+
+/** A file of the largest size goes at 1 MB a second. While it goes nothing is heard, which counts as idle. */
+const LIMITS = { redirects: 0, totalMs: 60_000, idleMs: 60_000 };
+/** Of all that is asked: below the time of an activity, which would be repeated beside itself with nothing recorded. */
+const VISIT_MS = 100_000;
+const ANSWER_BYTES = 1_048_576;
+
+/** @throws ChannelError, EgressError */
+export async function visitService(
+  { sealer, resolveOf, egress, egressSettings, services }: ChannelDeps,
+  tenant: string,
+  channel: ChannelRow,
+  visit: Visit,
+  { bytes = ANSWER_BYTES, signal = Context.current().cancellationSignal }: VisitOptions = {},
+): Promise<void> {
+  const sender = SENDERS[channel.type];
+  if (!sender)
+    throw new ChannelError(`there is no service behind a channel of type ${channel.type}`, {
+      status: 0,
+      isFinal: true,
+    });
+  const own = services[channel.type]?.baseUrl;
+  const baseUrl = (own ?? sender.usualUrl).replace(/\/+$/, '');
+  const rules = operatorRules({ url: baseUrl, isOwn: own !== undefined }, egressSettings);
+  const door = egress.open({ tenant, purpose: 'channel', rules, limits: { ...LIMITS, bytes } });
+  const late = AbortSignal.timeout(VISIT_MS);
+  try {
+    const credentials = await openChannel(sealer, resolveOf, tenant, channel);
+    await visit(sender, { door, credentials, baseUrl, signal: AbortSignal.any([signal, late]) });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (late.aborted) throw new ChannelError(`it took longer than ${VISIT_MS / 1000} seconds`, { status: 0 });
+    throw error;
+  } finally {
+    await door.close();
+  }
+}
+
+/** Addresses that errors name may have a token in them. */
+export function refusalWords({ message }: ChannelError | EgressError): string {
+  return message.replace(/\/bot[^/\s]+/g, '/bot…').slice(0, 500);
+}

@@ -1,0 +1,176 @@
+/** Chat channels (IN-4): services whose messages an agent answers, who speaks there as whom, and what was told them. */
+import { z } from 'zod';
+import { CHANNEL_TYPES } from './contract.ts';
+import {
+  channelChangeSchema,
+  channelCreateSchema,
+  channelPersonSchema,
+  channelSchema,
+  connectedSchema,
+  pairingSchema,
+} from './schema.ts';
+import { nameSchema } from '#domain/schema/scalars.ts';
+import { DELIVERY_STATUSES, deliverySchema } from '#features/webhooks-out/schema.ts';
+import type { Column } from '#domain/resource/command.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
+
+const columns: readonly Column<z.output<typeof channelSchema>>[] = [
+  { title: 'CHANNEL', cell: (row) => row.key },
+  { title: 'TYPE', cell: (row) => row.type },
+  { title: 'AGENT', cell: (row) => row.agent },
+  { title: 'STATE', cell: (row) => (row.enabled ? (row.failing_since ? 'failing' : 'on') : 'off') },
+  { title: 'INBOUND', cell: (row) => row.inbound, flexible: true },
+  { title: 'CREATED', cell: (row) => row.created_at, ago: true },
+];
+
+const settings = {
+  flags: '--settings <json>',
+  kind: 'json',
+  help: 'such as {"token":"secret://TELEGRAM_TOKEN","secret_token":"secret://TELEGRAM_SECRET"}',
+} as const;
+const agent = { flags: '--agent <key>' } as const;
+const added = {
+  type: { flags: '--type <type>', choices: CHANNEL_TYPES, required: true },
+  agent,
+  settings,
+} as const;
+const changed = {
+  agent,
+  settings,
+  enabled: { flags: '--enabled <yes-or-no>', choices: ['yes', 'no'] },
+} as const;
+const paired = {
+  user: { flags: '--user <name>' },
+  decides: {
+    flags: '--may-decide <yes-or-no>',
+    choices: ['yes', 'no'],
+    help: 'decides approvals by buttons',
+  },
+} as const;
+
+const connecting = {
+  scope: 'admin' as const,
+  summary: 'Register a channel with its service',
+  description:
+    'As far as the service lets a bot do that: it is told where to call (below `api.publicUrl`) and what the bot understands. Safe to repeat.',
+  body: z.strictObject({}),
+  answer: connectedSchema,
+  refuses: ['Unprocessable'] as const,
+  command: {
+    word: 'connect',
+    help: 'register it with its service, and say what is missing',
+    body: () => ({}),
+    says: ({ account, done, todo }: z.output<typeof connectedSchema>) =>
+      [
+        `speaks as ${account ?? 'nobody yet'}`,
+        ...done.map((line) => `done: ${line}`),
+        ...todo.map((line) => `to do: ${line}`),
+      ].join('\n'),
+  },
+};
+
+export const channels = defineResource(
+  {
+    path: '/v1/channels',
+    tag: 'channels',
+    item: channelSchema,
+    key: 'key',
+    keySchema: nameSchema,
+    missing: 'There is no channel with this key',
+  },
+  (make) => ({
+    listChannels: make.listAll({
+      scope: 'admin',
+      summary: 'List channels',
+      command: { help: 'chat services that agents answer in', nothing: 'no channels', columns },
+    }),
+    getChannel: make.show({
+      scope: 'admin',
+      summary: 'Get a channel',
+      command: { help: 'one channel' },
+    }),
+    createChannel: make.create({
+      scope: 'admin',
+      summary: 'Have an agent answer in a chat service',
+      description:
+        'What its type needs as credentials stands among `settings` too, as text or as `secret://NAME`: it is sealed and never shown again.',
+      body: channelCreateSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'add',
+        help: 'have an agent answer in a chat service',
+        arguments: ['key'],
+        flags: added,
+        // Without its type the command is refused before.
+        body: ({ type = 'web', ...given }) => ({ type, ...given }),
+        says: ({ key, inbound }) => `${key} hears at ${inbound} below the public address; tell the service`,
+      },
+    }),
+    updateChannel: make.change({
+      scope: 'admin',
+      summary: 'Change a channel',
+      description: 'Chats that have begun stay with their agent.',
+      body: channelChangeSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'set',
+        help: 'change one',
+        flags: changed,
+        body: ({ enabled, ...given }) => ({ ...given, enabled: enabled && enabled === 'yes' }),
+        says: ({ key, enabled }) => `${key} is ${enabled ? 'on' : 'off'}`,
+      },
+    }),
+    deleteChannel: make.remove({
+      scope: 'admin',
+      summary: 'Delete a channel with its people and deliveries',
+      command: { word: 'delete', help: 'delete one; its sessions stay', says: (key) => `deleted ${key}` },
+    }),
+    connectChannel: make.action('connect')(connecting),
+    pairChannelPerson: make.action('pairings')({
+      scope: 'admin',
+      summary: 'Let somebody speak as a user',
+      description: 'By the code that he was told, which is good for an hour, or by the service’s id of him.',
+      body: pairingSchema,
+      answer: channelPersonSchema,
+      refuses: ['Unprocessable'],
+      command: {
+        word: 'pair',
+        help: 'let whoever was told the code speak as a user',
+        arguments: ['code'],
+        flags: paired,
+        body: ({ code, user, decides }) => ({ code, user: user ?? '', may_decide: decides === 'yes' }),
+        says: ({ name, user }) => `${name} speaks as ${user} from now on`,
+      },
+    }),
+    listChannelPeople: make.listOf('people', channelPersonSchema, {
+      scope: 'admin',
+      summary: 'List who speaks in a channel as whom',
+    }),
+    deleteChannelPerson: operation({
+      method: 'DELETE',
+      path: '/v1/channels/:key/people/:person',
+      params: z.object({ key: nameSchema, person: z.string().max(150) }),
+      scope: 'admin',
+      summary: 'Let somebody no longer speak in a channel',
+      answer: z.null(),
+      status: 204,
+    }),
+    listChannelDeliveries: make.listOf('deliveries', deliverySchema, {
+      scope: 'admin',
+      summary: 'List what a channel is told, the newest first',
+      query: { status: z.enum(DELIVERY_STATUSES).optional() },
+    }),
+    redeliverChannel: make.action('redeliver')({
+      scope: 'admin',
+      summary: 'Tell a channel again what it could not be told',
+      body: z.strictObject({}),
+      answer: z.object({ redelivered: z.int() }),
+      command: {
+        word: 'redeliver',
+        help: 'tell again what could not be told',
+        body: () => ({}),
+        says: ({ redelivered }) => `${redelivered} are told again`,
+      },
+    }),
+  }),
+);

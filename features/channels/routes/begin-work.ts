@@ -1,0 +1,43 @@
+/** What a signed call begins where its channel says that it is no message: a task of a team, or a run of a schedule. */
+import type { Inbound } from '../contract.ts';
+import { Failure } from '#domain/errors.ts';
+import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
+import { inboundWebhookSchema } from '../webhook/schema.ts';
+import { teamAccessProblem } from '#domain/team/may-use-team.ts';
+import type { ChannelRow } from '../store/channel-store.ts';
+import { findSchedule } from '#features/schedules/store/schedule-store.ts';
+import { findTeam } from '#store/team-store.ts';
+import { createSchedules } from '#features/schedules/temporal/schedules.ts';
+import { createTeamBoard } from '#temporal/team-board.ts';
+import type { ApiDeps } from '#api/deps.ts';
+
+/** False when it is a message. The same call again is the same work. @throws Failure NotFound for what was deleted since, Forbidden */
+export async function beginWork(
+  { pool, temporal, secrets }: ApiDeps,
+  tenant: string,
+  { key, settings }: ChannelRow,
+  { id, text, person, subject }: Inbound,
+): Promise<boolean> {
+  const { action, team, schedule, assignee } = inboundWebhookSchema.parse(settings);
+  const { scrubberOf } = secrets.vault;
+  const repeat = `channel/${key}/${id}`;
+  if (action === 'schedule') {
+    const row = await findSchedule(pool, tenant, schedule ?? '', {});
+    if (!row) throw new Failure('NotFound', `There is no schedule ${schedule}: the channel ${key} names it`);
+    await createSchedules({ pool, temporal, scrubberOf }).runNow(row, tenant, repeat);
+  }
+  if (action === 'task') {
+    const row = await findTeam(pool, tenant, team ?? '');
+    if (!row) throw new Failure('NotFound', `There is no team ${team}: the channel ${key} names it`);
+    const problem = teamAccessProblem(row.settings, { user: person.id, channel: key });
+    if (problem !== undefined) throw new Failure('Forbidden', problem);
+    const board = createTeamBoard({ pool, scrubberOf, reach: temporal });
+    const origin = {
+      actor: `channel:${key}`,
+      context: { user: person.id, group: settings.allowed_tools, read: { [OUTSIDE_MESSAGE]: repeat } },
+    };
+    const draft = { subject: subject || key, description: text, assignee };
+    await board.begin(await board.create(tenant, row, draft, origin, repeat));
+  }
+  return action !== 'message';
+}

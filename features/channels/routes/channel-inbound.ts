@@ -1,0 +1,96 @@
+/** Where chat services call: nobody's API key, but the service's own proof that the request is its. */
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Failure } from '#domain/errors.ts';
+import { SecretProblem } from '#domain/secret.ts';
+import { nameSchema } from '#domain/schema/scalars.ts';
+import { findChannel, openChannel } from '../store/channel-store.ts';
+import { hearInbound } from './hear-inbound.ts';
+import { READERS } from './readers.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { problems } from '#api/openapi.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
+
+const BYTES = 1_048_576;
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool, secrets } = deps;
+  // A scope of its own: signatures are over the bytes as they came.
+  app.register(async (inbound: Api) => {
+    inbound.removeAllContentTypeParsers();
+    inbound.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BYTES }, (_request, body, done) =>
+      done(null, body),
+    );
+    inbound.post(
+      '/v1/channels/:key/inbound',
+      {
+        config: {
+          scope: 'public',
+          // Beside other public routes, so that a flood here leaves those be.
+          ...(deps.settings.rateLimitPerMinute > 0 && {
+            rateLimit: { keyGenerator: ({ ip }: FastifyRequest) => `inbound ${ip}` },
+          }),
+        },
+        bodyLimit: BYTES,
+        schema: {
+          tags: ['channels'],
+          operationId: 'receiveFromService',
+          summary: 'Where a chat service calls',
+          description: 'Takes no API key: the service signs what it sends. Each update counts once.',
+          params: z.object({ key: nameSchema }),
+          querystring: z.object({ tenant: nameSchema.default(OPERATOR_TENANT) }),
+          response: { 200: z.unknown(), ...problems('Unauthorized', 'TooLarge', 'QueueFull') },
+        },
+      },
+      async (request, reply) => {
+        const { tenant } = request.query;
+        const channel = await findChannel(pool, tenant, request.params.key);
+        const reader = channel && READERS[channel.type];
+        if (!reader || !channel.enabled) throw unproven();
+        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+        const credentials = await openChannel(secrets.sealer, secrets.vault.resolve, tenant, channel).catch(
+          unopened,
+        );
+        const { headers } = request;
+        const settings = { ...channel.settings };
+        if (!reader.verify({ headers, body }, credentials, Date.now(), settings)) throw unproven();
+        const reading = reader.read(parse(body), { key: channel.key, settings }, { headers, credentials });
+        let answer = reading.reply;
+        for (const one of reading.inbound) {
+          const words = await hearInbound(deps, tenant, channel, one, reader.answer !== undefined);
+          if (words !== undefined) answer = reader.answer?.(one, words) ?? answer;
+        }
+        return reply.code((answer?.status ?? 200) as 200).send(answer?.body ?? {});
+      },
+    );
+  });
+}
+
+/** Which secret is missing is nobody's business outside; deliveries of the channel say it. */
+function unopened(error: unknown): never {
+  if (!(error instanceof SecretProblem)) throw error;
+  throw new Failure(
+    'Unavailable',
+    'The credentials of this channel cannot be read; its admin has to look at them',
+  );
+}
+
+/** A channel that is not there, or is off, gets the same words. */
+function unproven(): Failure {
+  return new Failure('Unauthorized', 'There is no such channel, or its service did not sign this request');
+}
+
+/** Text is a form. What no row could hold is left out: a service would send it again and again. */
+function parse(body: Buffer): unknown {
+  const text = body.toString('utf8');
+  try {
+    return JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? storable(value) : value));
+  } catch {
+    // Slack's forms are none.
+    return storable(text);
+  }
+}
+
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}

@@ -1,0 +1,253 @@
+/** Chat channels: rows behind the definition, credentials sealed and never told. */
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { CREDENTIALS, type ChannelCredentials, type ChannelType, POSTED } from '../contract.ts';
+import { Failure } from '#domain/errors.ts';
+import { withoutNulls } from '#domain/outside-value.ts';
+import { channels } from '../resource.ts';
+import {
+  type ChannelSettings,
+  channelSettingsSchema,
+  credentialProblem,
+  SETTINGS,
+  splitSettings,
+} from '../schema.ts';
+import { SecretProblem } from '#domain/secret.ts';
+import { type InboundWebhook, inboundWebhookSchema } from '../webhook/schema.ts';
+import { MAX_WEBHOOKS } from '#features/webhooks-out/contract.ts';
+import {
+  type ChannelRow,
+  deleteChannel,
+  deletePerson,
+  findChannel,
+  insertChannel,
+  isLabelInUse,
+  listChannels,
+  listPeople,
+  pairPerson,
+  type PersonRow,
+  updateChannel,
+} from '../store/channel-store.ts';
+import { unlessTaken } from '#store/unless-taken.ts';
+import {
+  deleteWebhook,
+  listDeliveries,
+  openWebhook,
+  redeliver,
+} from '#features/webhooks-out/store/webhook-store.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
+import { isStandardSecret } from '../webhook/signatures.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { isTimeKeys, readPage } from '#api/pages.ts';
+import { type NamedAgent, requireAgents } from '#api/require-agents.ts';
+import { type Call, serveResource } from '#api/serve-resource.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
+import { showDelivery } from '#features/webhooks-out/routes.ts';
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool, temporal } = deps;
+  const { sealer } = deps.secrets;
+  const find = (tenant: string, key: string) => findChannel(pool, tenant, key);
+
+  serveResource(
+    app,
+    channels,
+    {
+      listChannels: async ({ tenant }) => ({
+        data: (await listChannels(pool, tenant)).map((row) => show(tenant, row)),
+      }),
+      async getChannel({ tenant, params }) {
+        const row = await find(tenant, params.key);
+        return row && show(tenant, row);
+      },
+      createChannel: (call) => create(deps, call),
+      async updateChannel({ tenant, params, body: { agent, settings = {}, enabled } }) {
+        const old = await find(tenant, params.key);
+        if (!old) return undefined;
+        const before = openWebhook<ChannelCredentials>(sealer, tenant, {
+          id: old.webhook_id,
+          sealed: old.sealed,
+        });
+        const given = withoutNulls({ ...old.settings, ...before, ...settings });
+        const written = await check(deps, tenant, old.type, given);
+        const approvers = settings.approvals_for ? written.settings.approvals_for : undefined;
+        await requireAgents(pool, tenant, namedAgents(agent, approvers));
+        const change = { agent: agent ?? old.agent_key, ...written, enabled };
+        const row = await updateChannel(pool, sealer, tenant, old, change);
+        if (!row) throw new Failure('Conflict', 'It was changed at the same time; look and try again');
+        return show(tenant, row);
+      },
+      async deleteChannel({ tenant, params }) {
+        const row = await find(tenant, params.key);
+        // Its row is the last of it: what a crash leaves is deleted by asking again.
+        if (row) await deleteWebhook(pool, tenant, row.webhook_id);
+        return deleteChannel(pool, tenant, params.key);
+      },
+      async connectChannel({ tenant, params }) {
+        const row = await find(tenant, params.key);
+        return row && connect(deps, tenant, row);
+      },
+      async pairChannelPerson({ tenant, by, params, body: { code, person, ...as } }) {
+        const given = { ...as, code: code?.toUpperCase(), person };
+        const row = await pairPerson(pool, tenant, params.key, given, by);
+        if (row) return showPerson(row);
+        const errors = [{ pointer: 'body/code', message: 'no such code' }];
+        throw new Failure('Unprocessable', 'Nobody has this code, or it is older than an hour', { errors });
+      },
+      listChannelPeople: ({ tenant, params, query }) =>
+        readPage(
+          query,
+          (limit, after) => listPeople(pool, tenant, params.key, limit, String(after?.[0] ?? '')),
+          ({ person_id }) => [person_id],
+          showPerson,
+          (keys) => keys.length === 1,
+        ),
+      async deleteChannelPerson({ tenant, params: { key, person } }) {
+        if (await deletePerson(pool, tenant, key, person)) return true;
+        if (await find(tenant, key))
+          throw new Failure('NotFound', `Nobody is paired by the id ${person} there`);
+        return false;
+      },
+      async listChannelDeliveries({ tenant, params, query }) {
+        const id = (await find(tenant, params.key))?.webhook_id ?? '';
+        return readPage(
+          query,
+          (limit, after) =>
+            listDeliveries(
+              pool,
+              tenant,
+              id,
+              query.status,
+              limit,
+              after && [String(after[0]), String(after[1])],
+            ),
+          (row) => [row.time, row.id],
+          showDelivery,
+          isTimeKeys,
+        );
+      },
+      async redeliverChannel({ tenant, params }) {
+        const row = await find(tenant, params.key);
+        if (!row) return undefined;
+        const redelivered = await redeliver(pool, tenant, row.webhook_id);
+        await startDueDeliveries(pool, temporal);
+        return { redelivered };
+      },
+    },
+    ({ tenant }, key) => find(tenant, key),
+  );
+}
+
+async function create(
+  deps: ApiDeps,
+  { tenant, by, body: { settings: given, ...body } }: Call<(typeof channels.operations)['createChannel']>,
+) {
+  const { pool, secrets } = deps;
+  const written = await check(deps, tenant, body.type, given);
+  await requireAgents(pool, tenant, namedAgents(body.agent, written.settings.approvals_for));
+  if (await isLabelInUse(pool, tenant, body.key))
+    throw new Failure(
+      'Conflict',
+      `Sessions name ${body.key} as their channel already, and what is answered there would be posted: delete them, or choose another key`,
+    );
+  const insert = insertChannel(pool, secrets.sealer, tenant, { ...body, ...written, id: randomUUID() }, by);
+  const row = await unlessTaken('full', insert);
+  if (row === 'taken') throw new Failure('Conflict', `There is a channel ${body.key} already`);
+  if (row === 'full')
+    throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks and channels`);
+  return show(tenant, row);
+}
+
+/** @throws Failure Unprocessable */
+async function connect({ settings, connectChannel }: ApiDeps, tenant: string, row: ChannelRow) {
+  if (!POSTED.has(row.type))
+    throw new Failure('Unprocessable', `A channel of type ${row.type} has no service to register with`);
+  const base = settings.publicUrl?.replace(/\/+$/, '');
+  const connected = await connectChannel(tenant, row.key, base && `${base}${show(tenant, row).inbound}`);
+  return connected && { ...connected, done: [...connected.done], todo: [...connected.todo] };
+}
+
+/** @throws Failure Unprocessable */
+async function check(
+  { secrets: { vault } }: ApiDeps,
+  tenant: string,
+  type: ChannelType,
+  given: Readonly<Record<string, unknown>>,
+): Promise<{ readonly settings: ChannelSettings; readonly credentials: ChannelCredentials }> {
+  const names = [...CREDENTIALS[type], ...SETTINGS[type]];
+  const other = Object.keys(given).find((name) => !names.includes(name));
+  if (other !== undefined)
+    throw wrongSettings(`is no setting of a channel of type ${type}: ${names.join(', ')}`, [other]);
+  const read = channelSettingsSchema.safeParse(given);
+  if (!read.success) throw wrongIssue(read.error);
+  const { credentials, settings } = splitSettings(type, read.data);
+  const problem = credentialProblem(type, credentials);
+  if (problem !== undefined) throw wrongSettings(problem);
+  const form = type === 'webhook' ? inboundWebhookSchema.safeParse(settings) : undefined;
+  if (form?.error) throw wrongIssue(form.error);
+  for (const text of Object.values(credentials as ChannelCredentials))
+    checkSecret(form?.data.signature, await open(vault, tenant, text));
+  if (form?.data.action === 'schedule' && settings.allowed_tools)
+    throw wrongSettings('means nothing with the action schedule, whose run has its own', ['allowed_tools']);
+  if (settings.approvals_for && settings.approvals_for.length > 0 && !settings.approvals_to)
+    throw wrongSettings('needs approvals_to: the chat in which they are asked', ['approvals_for']);
+  return { settings, credentials: credentials as ChannelCredentials };
+}
+
+/** @throws Failure Unprocessable */
+function open(vault: ApiDeps['secrets']['vault'], tenant: string, text: string): Promise<string> {
+  return vault.resolve(tenant, text).catch((error: unknown) => {
+    throw error instanceof SecretProblem ? wrongSettings(error.message) : error;
+  });
+}
+
+/** @throws Failure Unprocessable */
+function checkSecret(signature: InboundWebhook['signature'] | undefined, secret: string): void {
+  if (signature !== 'standard' || isStandardSecret(secret)) return;
+  const words =
+    'must be whsec_ and base64, by which Standard Webhooks sign; name another signature: github, stripe or hmac';
+  throw wrongSettings(words, ['secret']);
+}
+
+function wrongIssue({ issues: [issue] }: z.ZodError): Failure {
+  return wrongSettings(issue?.message ?? 'cannot be read', issue?.path);
+}
+
+function wrongSettings(message: string, path: readonly PropertyKey[] = []): Failure {
+  const pointer = ['body/settings', ...path.map(String)].join('/');
+  return new Failure('Unprocessable', `${pointer}: ${message}`, { errors: [{ pointer, message }] });
+}
+
+/** Its own, and those whose approvals are asked there. */
+function namedAgents(agent: string | undefined, approvers: readonly string[] = []): readonly NamedAgent[] {
+  return [
+    ['body/agent', agent],
+    ...approvers.map((key, at) => [`body/settings/approvals_for/${at}`, key] as const),
+  ];
+}
+
+function show(tenant: string, { key, type, agent_key, settings, enabled, ...row }: ChannelRow) {
+  return {
+    key,
+    type,
+    agent: agent_key,
+    settings: { ...settings },
+    credentials: [...CREDENTIALS[type]],
+    inbound: `/v1/channels/${key}/inbound${tenant === OPERATOR_TENANT ? '' : `?tenant=${tenant}`}`,
+    enabled,
+    failing_since: row.failing_since?.toISOString() ?? null,
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+function showPerson({
+  person_id: person,
+  name,
+  user_id: user,
+  may_decide,
+  created_by,
+  created_at,
+}: PersonRow) {
+  return { person, name, user, may_decide, created_by, created_at: created_at.toISOString() };
+}

@@ -1,0 +1,160 @@
+/** A pressed button as a decision (AP-2): whoever pressed it is known by the service's identity alone, and decides as his user. */
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Decision, DecisionReceipt } from '#domain/approval.ts';
+import { deciderProblem } from '#domain/approval-decider.ts';
+import { linkWords } from '../rules/approval-post.ts';
+import { type Inbound, readPress } from '../contract.ts';
+import { Failure } from '#domain/errors.ts';
+import { decisionToken } from '#policy/decision-token.ts';
+import { makeOwnLink } from '#policy/own-link.ts';
+import { channelLinkMaker } from '#store/approval-link-store.ts';
+import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
+import { insertDirectPost, postsOf } from '../store/channel-post-store.ts';
+import { type ChannelRow, type PersonRow } from '../store/channel-store.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
+import { sendDecision } from '#api/decide-as.ts';
+import type { ApiDeps } from '#api/deps.ts';
+
+/** Also in the instant between the service's taking of a post and our row of it. */
+const UNKNOWN = 'This question is not known here; if it has just come, press again.';
+
+/** A service tells whoever presses that it has failed after three seconds without an answer. */
+const PATIENCE_MS = 2_000;
+
+/** As whom somebody speaks. */
+export type Speaker = Pick<PersonRow, 'user_id' | 'may_decide'>;
+
+/** What the presser is told. The post itself is edited when it is decided. */
+export async function decidePressed(
+  deps: ApiDeps,
+  tenant: string,
+  channel: ChannelRow,
+  inbound: Inbound,
+  person: Speaker | undefined,
+): Promise<{ readonly words: string; readonly isRefusal: boolean }> {
+  const { id } = inbound;
+  const pressed = readPress(inbound.press?.data ?? '');
+  if (!pressed) return refusal(UNKNOWN);
+  if (!person?.may_decide)
+    return refusal('You may not decide here: nobody has paired you as somebody who may.');
+  const posts = await postsOf(deps.pool, tenant, pressed.delivery);
+  const post = posts.find(
+    ({ approval_id, channel_key }) => approval_id !== null && channel_key === channel.key,
+  );
+  const approval = post?.approval_id && (await findApproval(deps.pool, tenant, post.approval_id));
+  if (!approval) return refusal(UNKNOWN);
+  const { decision } = pressed;
+  if (decision === 'link') return giveLink(deps, tenant, channel, inbound, approval, person.user_id);
+  try {
+    const receipt = await decideAsUser(deps, tenant, {
+      approval,
+      decision,
+      digest: post.digest,
+      user: person.user_id,
+      press: `${channel.key}/${id}`,
+    });
+    if (!receipt) return { words: 'It is on its way.', isRefusal: false };
+    const words =
+      receipt.status === 'pending' ? 'Counted; others must agree too.' : `It is ${receipt.status}.`;
+    return { words, isRefusal: false };
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type === 'Unavailable') throw error;
+    return refusal(error.message);
+  }
+}
+
+interface PressedWish {
+  readonly approval: ApprovalRow;
+  readonly decision: Decision;
+  /** Of the call as the question shows it: one that was edited since is not decided by this. */
+  readonly digest: string | null;
+  readonly user: string;
+  /** Names the press. */
+  readonly press: string;
+}
+
+function decideAsUser(
+  deps: ApiDeps,
+  tenant: string,
+  { approval, decision, digest, user, press }: PressedWish,
+): Promise<DecisionReceipt | undefined> {
+  const sender = {
+    by: user,
+    user,
+    scopes: ['read', 'run', 'approve'],
+    keyId: null,
+    via: 'api',
+    key: `channel/${press}`,
+  } as const;
+  const decided = sendDecision(deps, tenant, approval, { decision, digest: digest ?? undefined }, sender);
+  return withinPatience(decided, () =>
+    leaveDecision(deps, tenant, approval.id, { decision, digest: digest ?? approval.digest, by: user }),
+  );
+}
+
+/** Undefined when it takes longer and is left to Temporal, which loses it with no process of ours. */
+async function withinPatience<Result>(
+  decided: Promise<Result>,
+  leave: () => Promise<boolean>,
+): Promise<Result | undefined> {
+  const late = new AbortController();
+  // The message itself shows what came of one that is late.
+  decided.catch(() => undefined);
+  try {
+    const first = await Promise.race([decided, sleep(PATIENCE_MS, undefined, { signal: late.signal })]);
+    if (first !== undefined || !(await leave())) return await decided;
+    return undefined;
+  } finally {
+    late.abort();
+  }
+}
+
+/** By a token, since a signal has no other proof; of one person it counts once, however often it comes. */
+function leaveDecision(
+  { temporal, tokenSecret }: ApiDeps,
+  tenant: string,
+  approval: string,
+  asked: { readonly decision: Decision; readonly digest: string; readonly by: string },
+): Promise<boolean> {
+  const nonce = randomBytes(16).toString('base64url');
+  const token = decisionToken(tokenSecret, { tenant, approval_id: approval, ...asked, nonce });
+  return temporal.leaveDecision(approval, { ...asked, token });
+}
+
+/** Whoever has it decides as the user, so that it is told to nobody else: in the answer where only the presser sees that, else in a direct message. */
+async function giveLink(
+  deps: ApiDeps,
+  tenant: string,
+  { key, type, webhook_id: webhook }: ChannelRow,
+  { id: press, person }: Inbound,
+  approval: ApprovalRow,
+  user: string,
+): Promise<{ readonly words: string; readonly isRefusal: boolean }> {
+  const { terms, user_id: requester, escalated_at } = approval;
+  const who = { by: user, user, scopes: ['approve'], proof: 'key' } as const;
+  const problem = deciderProblem({ terms, requester, escalated: escalated_at !== null }, who);
+  if (problem !== undefined) return refusal(`You may not decide this: ${problem}`);
+  if (type === 'discord') {
+    const { pool, settings, tokenSecret } = deps;
+    const wish = { webhook, approval, user, createdBy: channelLinkMaker(key) };
+    const link = await makeOwnLink({ pool, tokenSecret, publicUrl: settings.publicUrl }, tenant, wish);
+    return { words: linkWords(link), isRefusal: false };
+  }
+  const stem = createHash('sha256')
+    .update(JSON.stringify([tenant, key, 'link', press]))
+    .digest('hex')
+    .slice(0, 32);
+  const post = { place: { chat: person.id }, markdown: '', link: { approval: approval.id, user } };
+  await insertDirectPost(deps.pool, tenant, webhook, {
+    id: `msg_${stem}`,
+    session: approval.session_key,
+    post,
+  });
+  await startDueDeliveries(deps.pool, deps.temporal);
+  return { words: 'I send you the link in a direct message.', isRefusal: false };
+}
+
+function refusal(words: string) {
+  return { words, isRefusal: true };
+}

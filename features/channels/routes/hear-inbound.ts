@@ -1,0 +1,256 @@
+/** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
+import { createHash, createHmac, randomInt } from 'node:crypto';
+import { MOST_ATTACHMENTS } from '#domain/artifact.ts';
+import { heardText } from '../rules/heard-text.ts';
+import { toolsFor } from '../rules/tools-for.ts';
+import { ALBUM_SECONDS } from '../rules/album.ts';
+import {
+  type AlbumPart,
+  type ChannelType,
+  chatIdOf,
+  type Inbound,
+  isAddressed,
+  type WaitingMessage,
+} from '../contract.ts';
+import { Failure } from '#domain/errors.ts';
+import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
+import { isSessionKey } from '#domain/ids.ts';
+import { addToAlbum, countWaiting, insertDirectPost } from '../store/channel-post-store.ts';
+import { type ChannelRow, findPerson, offerPairing } from '../store/channel-store.ts';
+import { findUntaken } from '#store/message-store.ts';
+import { findSession } from '#store/session-store.ts';
+import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
+import type { ApiDeps } from '#api/deps.ts';
+import { followHandoff } from '#api/follow-handoff.ts';
+import { type Submission, submitMessage } from '#api/submit-message.ts';
+import { beginWork } from './begin-work.ts';
+import { decidePressed, type Speaker } from './decide-pressed.ts';
+
+/** Characters of a message; services take less. */
+const MOST = 100_000;
+const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+
+/**
+ * Words for whoever did it, to be given within the answer to the service; where that cannot be (`mayAnswer`), they are posted. Safe to
+ * repeat: each update counts once. Throws Failure for what the service should send again.
+ */
+export async function hearInbound(
+  deps: ApiDeps,
+  tenant: string,
+  channel: ChannelRow,
+  inbound: Inbound,
+  mayAnswer: boolean,
+): Promise<string | undefined> {
+  const words = await hear(deps, tenant, channel, inbound, mayAnswer);
+  if (words === undefined || mayAnswer) return words;
+  const { chat, thread } = inbound;
+  const post = { place: { chat, thread }, markdown: words };
+  const id = `msg_${digestOf(tenant, channel.key, 'words', inbound.id)}`;
+  await insertDirectPost(deps.pool, tenant, channel.webhook_id, {
+    id,
+    session: sessionOf(channel, inbound),
+    post,
+  });
+  await startDueDeliveries(deps.pool, deps.temporal);
+  return undefined;
+}
+
+async function hear(
+  deps: ApiDeps,
+  tenant: string,
+  channel: ChannelRow,
+  inbound: Inbound,
+  mayAnswer: boolean,
+): Promise<string | undefined> {
+  const { key, type, settings } = channel;
+  const { people = 'pairing', groups = 'mention' } = settings;
+  const isCall = type === 'webhook';
+  if (isCall && (await beginWork(deps, tenant, channel, inbound))) return undefined;
+  // A call has no person: its settings say for whom it is, and what is from outside is marked in its text.
+  const person: Speaker | undefined = isCall
+    ? { user_id: inbound.person.id, may_decide: false }
+    : await findPerson(deps.pool, tenant, key, inbound.person.id);
+  if (inbound.kind === 'press') {
+    const { words, isRefusal } = await decidePressed(deps, tenant, channel, inbound, person);
+    // The question itself shows what became of it.
+    return mayAnswer || isRefusal ? words : undefined;
+  }
+  const isKnown = person !== undefined || people === 'open';
+  // Of what was sent together one part speaks to the bot for all.
+  const mayBelong = isKnown && inbound.album !== undefined;
+  if (!mayBelong && !isAddressed(inbound, groups)) return alone(type, 'I am not to be asked here.');
+  if (!isKnown) return meet(deps, tenant, channel, inbound);
+  if (isEmpty(inbound)) return `Say something to ${channel.agent_key}.`;
+  return submit(deps, tenant, channel, inbound, person);
+}
+
+function isEmpty({ text, files }: Inbound): boolean {
+  return text.trim() === '' && files.length === 0;
+}
+
+/** Without words Discord would show the question to all; these are seen by who asked alone. Elsewhere nothing is said. */
+function alone(type: ChannelType, words: string): string | undefined {
+  return type === 'discord' ? words : undefined;
+}
+
+/** Somebody whom nobody has paired. */
+async function meet(
+  { pool }: ApiDeps,
+  tenant: string,
+  { key, type, settings: { people = 'pairing' } }: ChannelRow,
+  { person, isGroup }: Inbound,
+): Promise<string | undefined> {
+  if (people !== 'pairing') return alone(type, 'I do not know you.');
+  // A group would read the code.
+  if (isGroup) return alone(type, 'I do not know you; write to me in a direct message.');
+  const fresh = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
+  const name = person.name.replaceAll('\0', '').slice(0, 200).toWellFormed();
+  const code = await offerPairing(pool, tenant, key, { id: person.id, name }, fresh);
+  return code === undefined
+    ? alone(type, 'You were told your code within this minute.')
+    : `I do not know you yet. Somebody who runs this has to enter within an hour:\n\ntempoclaw channels pair ${key} ${code} --user NAME`;
+}
+
+async function submit(
+  deps: ApiDeps,
+  tenant: string,
+  channel: ChannelRow,
+  inbound: Inbound,
+  person: Speaker | undefined,
+): Promise<string | undefined> {
+  const chat = { channel: channel.key, chat_id: chatIdOf(inbound) };
+  const own = sessionOf(channel, inbound);
+  const session = await followHandoff(deps.pool, tenant, own, chat);
+  const there = await findSession(deps.pool, tenant, session);
+  if (there && (there.channel !== chat.channel || there.chat_id !== chat.chat_id))
+    throw new Failure(
+      'Conflict',
+      `The session ${session} is not of this chat; delete it, or choose another key for the channel`,
+    );
+  const stem = digestOf(tenant, channel.key, 'message', inbound.id);
+  const { key } = channel;
+  const said = saidIn(deps, channel, inbound, person, stem);
+  const message: Submission = {
+    id: `msg_${stem}`,
+    repeatable: true,
+    session,
+    text: heardText(said, ''),
+    mode: null,
+    context: {
+      ...chat,
+      // One that has begun stays with its agent.
+      agent: there ? undefined : channel.agent_key,
+      user: person?.user_id ?? `${key}:${inbound.person.id}`,
+      group: toolsFor(channel.settings, inbound),
+      roles: rolesOf(person),
+      read: isStrangers(channel, said) ? { [OUTSIDE_MESSAGE]: `msg_${stem}` } : undefined,
+    },
+    confinedTo: null,
+  };
+  if (inbound.files.length > 0) return waitForFiles(deps, tenant, channel, inbound, { ...message, ...said });
+  try {
+    await submitMessage(deps, tenant, message);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (error.type === 'IdempotencyMismatch') return handInOld(deps, tenant, message);
+    if (error.type === 'NotFound') return `There is no agent ${channel.agent_key} any more.`;
+    throw error;
+  }
+}
+
+function rolesOf(person: Speaker | undefined): readonly string[] {
+  return person?.may_decide ? ['run', 'approve'] : ['run'];
+}
+
+/** All of it, or what its template takes from outside. */
+function isStrangers({ type }: ChannelRow, { isOwn }: Pick<WaitingMessage, 'isOwn'>): boolean {
+  return !isOwn || type === 'webhook';
+}
+
+function saidIn(
+  { tokenSecret }: ApiDeps,
+  { type }: ChannelRow,
+  { text, isForwarded, person: { id } }: Inbound,
+  person: Speaker | undefined,
+  stem: string,
+): Pick<WaitingMessage, 'text' | 'isOwn' | 'marker' | 'source'> {
+  return {
+    text: text.replaceAll('\0', '').toWellFormed().slice(0, MOST),
+    // Of a signed call, whose template marks what is from outside, as well.
+    isOwn: person !== undefined && isForwarded !== true,
+    // The same update has the same text, and nobody who writes can know its markers.
+    marker: createHmac('sha256', tokenSecret).update(stem).digest('hex').slice(0, 32),
+    source: `${type}:${id}`,
+  };
+}
+
+/** It came before; since then its session or the settings have changed. What was not taken then is handed in as it was. */
+async function handInOld(deps: ApiDeps, tenant: string, message: Submission): Promise<undefined> {
+  const old = await findUntaken(deps.pool, tenant, message.id);
+  if (old) await submitMessage(deps, tenant, { ...message, ...old });
+}
+
+/** Of one chat, whose files are still to be fetched; its service comes again with more. */
+const MOST_WAITING = 10;
+
+/** A worker fetches the files and submits the message then: what it needs is a row among those of its chat, once an update. */
+async function waitForFiles(
+  deps: ApiDeps,
+  tenant: string,
+  channel: ChannelRow,
+  inbound: Inbound,
+  message: Pick<WaitingMessage, 'id' | 'session' | 'text' | 'context' | 'isOwn' | 'marker' | 'source'>,
+): Promise<undefined> {
+  const { key, webhook_id, settings } = channel;
+  const { groups = 'mention' } = settings;
+  const { id: update, chat, thread, files, person, album } = inbound;
+  const { text: scrub } = await deps.secrets.vault.scrubberOf(tenant);
+  const { session, context, isOwn, marker, source } = message;
+  const brought = {
+    text: scrub(message.text),
+    files: files.slice(0, MOST_ATTACHMENTS).map(({ source, name, type, size }) => ({
+      source: source.slice(0, 4_000),
+      name: name && scrub(name).slice(0, 300).toWellFormed(),
+      type: type?.slice(0, 200),
+      size,
+    })),
+  };
+  const part: AlbumPart = { id: update, isAddressed: isAddressed(inbound, groups), ...brought };
+  // Nobody adds to what another sends, nor words of others to one's own.
+  const albumId =
+    album === undefined
+      ? undefined
+      : digestOf(tenant, key, 'album', session, person.id, album, String(isOwn));
+  const added = albumId && (await addToAlbum(deps.pool, tenant, `msg_${albumId}`, part));
+  if (added === 'added') return;
+  const isFirst = albumId !== undefined && added === undefined;
+  const left = Math.max(0, files.length - MOST_ATTACHMENTS);
+  const waiting: WaitingMessage = {
+    id: isFirst ? `msg_${digestOf(albumId, 'message')}` : message.id,
+    session,
+    context,
+    isOwn,
+    marker,
+    source,
+    ...(isFirst ? { text: '', files: [], left: 0, album: { parts: [part] } } : { ...brought, left }),
+  };
+  if ((await countWaiting(deps.pool, tenant, webhook_id, session)) >= MOST_WAITING)
+    throw new Failure('QueueFull', `${MOST_WAITING} messages with files wait in ${session} already`);
+  const post = { place: { chat, thread }, markdown: '', waiting };
+  const row = { id: `msg_${isFirst ? albumId : digestOf(tenant, key, 'files', update)}`, session, post };
+  const isNew = await insertDirectPost(deps.pool, tenant, webhook_id, row, isFirst ? ALBUM_SECONDS : 0);
+  // Another part of it has come just now.
+  if (isFirst && !isNew) return waitForFiles(deps, tenant, channel, inbound, message);
+  await startDueDeliveries(deps.pool, deps.temporal);
+}
+
+/** One a chat, and one a thread or topic of it. */
+function sessionOf({ key }: ChannelRow, { session, chat, thread }: Inbound): string {
+  const name = session ?? [key, chat, ...(thread === undefined ? [] : [thread])].join(':');
+  return isSessionKey(name) ? name : `${key}:${digestOf(name)}`;
+}
+
+function digestOf(...parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+}

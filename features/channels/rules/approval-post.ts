@@ -1,0 +1,105 @@
+/** An approval as a message with buttons, and as that message when it is decided. */
+import { type AskedApproval, approvalFacts } from '#domain/approval-facts.ts';
+import { type ChannelButton, type ChannelPost, pressData } from '../contract.ts';
+import { showHidden } from '#domain/hidden-text.ts';
+import { markdownCode, markdownText } from '#domain/markdown.ts';
+
+export interface ShownApproval extends AskedApproval {
+  readonly id: string;
+  readonly status: string;
+  readonly decided_by: string | null;
+  readonly note: string | null;
+  readonly escalated_at: Date | null;
+}
+
+/** Characters of arguments: some messages. Who cannot see the whole call here cannot allow it here. */
+const MOST = 12_000;
+
+/** What its buttons name, and whether there may be links. */
+export interface Asking {
+  readonly delivery: string;
+  readonly hasLinks: boolean;
+}
+
+export function approvalPost(approval: ShownApproval, asking: Asking, now: Date): ChannelPost {
+  return { markdown: words(approval, now), buttons: buttonsOf(approval, asking) };
+}
+
+/** In place of a question whose call was edited, where its messages cannot show the new one whole. */
+export function editedPost(approval: ShownApproval, asking: Asking): ChannelPost {
+  return {
+    markdown: `${head(approval)}\n\nThe call was edited since: look at it and decide with ${showCommand(approval)}.`,
+    buttons: otherButtons(asking),
+  };
+}
+
+/** To one person alone, who decides by it. */
+export function linkWords(link: string | undefined): string {
+  return link === undefined
+    ? 'There is no link any more: it may be decided.'
+    : `Decide here, as yourself; show it to nobody: ${link}`;
+}
+
+/** Without buttons. */
+export function outcomePost(approval: ShownApproval): ChannelPost {
+  const by = approval.decided_by === null ? '' : ` by ${shown(approval.decided_by)}`;
+  const note = approval.note === null ? '' : `: ${shown(approval.note)}`;
+  const outcome = `**${capital(approval.status)}**${by}${note}`;
+  return { markdown: `${outcome}\n\n${head(approval)}`, buttons: [] };
+}
+
+function words(approval: ShownApproval, now: Date): string {
+  const args = argsOf(approval);
+  const call =
+    args.length <= MOST
+      ? `\`\`\`json\n${args}\n\`\`\``
+      : `\`\`\`json\n${args.slice(0, MOST)}\n\`\`\`\nThis is not the whole call: look at it and decide with ${showCommand(approval)}.`;
+  const facts = approvalFacts(approval, now).map(([name, value]) => `- ${name}: ${shown(value)}`);
+  const lines = [
+    head(approval),
+    call,
+    facts.join('\n'),
+    ...(approval.form ? [`It asks for an answer: ${showCommand(approval)}`] : []),
+    ...(approval.escalated_at === null ? [] : ['Others may decide now as well.']),
+  ];
+  return lines.join('\n\n');
+}
+
+function head({ agent_key, tool, summary }: ShownApproval): string {
+  return `**${shown(agent_key)}** asks: ${markdownCode(tool)} ${markdownCode(showHidden(summary))}`;
+}
+
+function showCommand({ id }: ShownApproval): string {
+  return markdownCode(`tempoclaw approvals show ${id}`);
+}
+
+function shown(text: string): string {
+  return markdownText(showHidden(text));
+}
+
+/** JSON breaks no line within a text, so that nothing in it ends the fence. */
+function argsOf({ args }: ShownApproval): string {
+  return showHidden(JSON.stringify(args, undefined, 1));
+}
+
+function buttonsOf(approval: ShownApproval, asking: Asking): readonly ChannelButton[] {
+  const { delivery } = asking;
+  const others = otherButtons(asking);
+  if (argsOf(approval).length > MOST || approval.form) return others;
+  const always = { label: 'Always', data: pressData(delivery, 'approve_always') };
+  return [
+    { label: 'Approve', data: pressData(delivery, 'approve') },
+    ...('refused' in approval.always ? [] : [always]),
+    ...others,
+  ];
+}
+
+/** There one sees the whole call, answers a form, and says why not. */
+function otherButtons({ delivery, hasLinks }: Asking): readonly ChannelButton[] {
+  const reject = { label: 'Reject', data: pressData(delivery, 'reject') };
+  return hasLinks ? [reject, { label: 'Say more', data: pressData(delivery, 'link') }] : [reject];
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

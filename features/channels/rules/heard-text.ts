@@ -1,0 +1,18 @@
+/** What a message of a chat says to the model: the words, and what came with them. */
+import type { WaitingMessage } from '../contract.ts';
+import { cleanOutsideText } from '#domain/hidden-text.ts';
+import { markOutside } from '#domain/outside-text.ts';
+
+/**
+ * A paired person's words are his user's own; anybody else's, and what is forwarded, are data (SC-4). So are names of files, whoever sends
+ * them.
+ */
+export function heardText(
+  { text, isOwn, marker: id, source }: Pick<WaitingMessage, 'text' | 'isOwn' | 'marker' | 'source'>,
+  lines: string,
+): string {
+  const words = text.trim() === '' ? [] : [cleanOutsideText(text)];
+  const came = lines === '' ? [] : [lines];
+  if (!isOwn) return markOutside({ id, source, text: [...words, ...came].join('\n') });
+  return [...words, ...came.map((given) => markOutside({ id, source, text: given }))].join('\n');
+}

@@ -1,0 +1,25 @@
+/** The files that an answer sends along: links of its Markdown to artifacts. */
+import { MOST_ATTACHMENTS } from '#domain/artifact.ts';
+
+const LINK = /!?\[([^\][\n]{0,300})\]\(artifact:(art_[0-9a-f]{32})\)/g;
+
+export interface NamedFiles {
+  /** Without the links: a line that was nothing else is gone, elsewhere their words are left. */
+  readonly markdown: string;
+  /** Of artifacts, each once, as many as a message may have. */
+  readonly ids: readonly string[];
+}
+
+/** What stands in a block of code is shown as it is. */
+export function namedFiles(markdown: string): NamedFiles {
+  const ids = new Set<string>();
+  let isCode = false;
+  const lines = markdown.split('\n').flatMap((line) => {
+    if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
+    const links = isCode ? [] : [...line.matchAll(LINK)];
+    if (links.length === 0) return [line];
+    for (const [, , id = ''] of links) ids.add(id);
+    return line.replaceAll(LINK, '').trim() === '' ? [] : [line.replaceAll(LINK, '$1')];
+  });
+  return { markdown: lines.join('\n').trim(), ids: [...ids].slice(0, MOST_ATTACHMENTS) };
+}

@@ -1,0 +1,133 @@
+/** What is said in chats: what is still to be told there, and what has arrived. */
+import { ALBUM_SECONDS, gatheredAlbum, isAddressedAlbum, withPart } from '../rules/album.ts';
+import type { AlbumPart, DirectPost, WaitingMessage } from '../contract.ts';
+import type { Pool } from '#store/pool.ts';
+import { inTransaction, type Transaction } from '#store/transaction.ts';
+import { affects, execute, type RowOf, readRow, readRows } from '#store/statements.ts';
+
+/** Something to say there, told after what the session has said by now, and not before `seconds` have gone. Safe to repeat by its id. */
+export function insertDirectPost(
+  pool: Pool,
+  tenant: string,
+  webhook: string,
+  { id, session, post }: { readonly id: string; readonly session: string; readonly post: DirectPost },
+  seconds = 0,
+): Promise<boolean> {
+  return affects(pool)`
+    insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, next_at, post)
+    values (${tenant}, ${id}, ${webhook}, ${session},
+      coalesce((select event_seq from sessions where tenant_id = ${tenant} and key = ${session}), 0), 'channel.post',
+      now() + make_interval(secs => ${seconds}), ${JSON.stringify(post)}::jsonb)
+    on conflict do nothing`;
+}
+
+/** Undefined: there is no such album; `late`: its message has been taken without it. Safe to repeat. */
+export function addToAlbum(
+  pool: Pool,
+  tenant: string,
+  id: string,
+  part: AlbumPart,
+): Promise<'added' | 'late' | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const post = await lockedPost(tx, tenant, id);
+    if (!post?.waiting) return undefined;
+    const waiting = withPart(post.waiting, part);
+    if (!waiting) return isAddressedAlbum([...(post.waiting.album?.parts ?? []), part]) ? 'late' : 'added';
+    if (waiting !== post.waiting) await writePost(tx, tenant, id, { ...post, waiting }, ALBUM_SECONDS);
+    return 'added';
+  });
+}
+
+/** No further part is added to it. Safe to repeat. */
+export function closeAlbum(pool: Pool, tenant: string, id: string): Promise<WaitingMessage | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const post = await lockedPost(tx, tenant, id);
+    if (!post?.waiting) return undefined;
+    const waiting = gatheredAlbum(post.waiting);
+    if (waiting !== post.waiting) await writePost(tx, tenant, id, { ...post, waiting }, 0);
+    return waiting;
+  });
+}
+
+async function lockedPost(tx: Transaction, tenant: string, id: string): Promise<DirectPost | undefined> {
+  const row = await readRow<{ post: DirectPost }>(tx)`
+    select post from webhook_deliveries where tenant_id = ${tenant} and id = ${id} for update`;
+  return row?.post;
+}
+
+async function writePost(tx: Transaction, tenant: string, id: string, post: DirectPost, seconds: number) {
+  await execute(tx)`
+    update webhook_deliveries set post = ${JSON.stringify(post)}::jsonb, next_at = now() + make_interval(secs => ${seconds})
+    where tenant_id = ${tenant} and id = ${id}`;
+}
+
+/** Messages of a chat whose files are still to be fetched. */
+export async function countWaiting(
+  pool: Pool,
+  tenant: string,
+  webhook: string,
+  session: string,
+): Promise<number> {
+  const row = await readRow<{ count: number }>(pool)`
+    select count(*)::int as count from webhook_deliveries where tenant_id = ${tenant} and webhook_id = ${webhook}
+      and session_key = ${session} and status = 'pending' and post ? 'waiting'`;
+  return row?.count ?? 0;
+}
+
+export type PostRow = RowOf<'channel_posts', 'created_at'>;
+
+/** The part has arrived; with an empty `message_id`: it is being sent. Safe to repeat. */
+export function recordPost(pool: Pool, tenant: string, row: PostRow): Promise<number> {
+  return execute(pool)`
+    insert into channel_posts (tenant_id, delivery_id, part, channel_key, message_id, place, approval_id, digest)
+    values (${tenant}, ${row.delivery_id}, ${row.part}, ${row.channel_key}, ${row.message_id},
+      ${JSON.stringify(row.place)}::jsonb, ${row.approval_id}, ${row.digest})
+    on conflict (tenant_id, delivery_id, part) do update set message_id = excluded.message_id, place = excluded.place,
+      approval_id = excluded.approval_id, digest = excluded.digest`;
+}
+
+/** The part was not taken. */
+export function forgetPost(
+  pool: Pool,
+  tenant: string,
+  { delivery_id, part }: Pick<PostRow, 'delivery_id' | 'part'>,
+): Promise<number> {
+  return execute(pool)`
+    delete from channel_posts where tenant_id = ${tenant} and delivery_id = ${delivery_id} and part = ${part}`;
+}
+
+/** What a delivery has said, in the order of its parts. */
+export function postsOf(pool: Pool, tenant: string, delivery: string): Promise<PostRow[]> {
+  return readRows<PostRow>(pool)`
+    select * from channel_posts where tenant_id = ${tenant} and delivery_id = ${delivery} and part >= 0 order by part`;
+}
+
+/** Where a channel asks the question. */
+export function postsOfApproval(
+  pool: Pool,
+  tenant: string,
+  channel: string,
+  approval: string,
+): Promise<PostRow[]> {
+  return readRows<PostRow>(pool)`
+    select * from channel_posts where tenant_id = ${tenant} and approval_id = ${approval} and channel_key = ${channel}`;
+}
+
+/** Of the deliveries by which a channel hears of a question, all of one commit, the one by which it asks: in the chat's own session first. */
+export async function firstAsking(
+  pool: Pool,
+  tenant: string,
+  { webhook_id, created_at }: Pick<RowOf<'webhook_deliveries'>, 'webhook_id' | 'created_at'>,
+  approval: string,
+): Promise<string | undefined> {
+  const row = await readRow<{ id: string }>(pool)`
+    select d.id from webhook_deliveries d
+      join events e on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
+      join sessions s on s.tenant_id = d.tenant_id and s.key = d.session_key
+      join webhooks w on w.tenant_id = d.tenant_id and w.id = d.webhook_id
+    where d.tenant_id = ${tenant} and d.webhook_id = ${webhook_id} and d.event = 'approval.requested'
+      and d.created_at between ${created_at}::timestamptz - interval '1 minute' and ${created_at}::timestamptz + interval '1 minute'
+      and e.data ->> 'approval_id' = ${approval}
+    order by s.channel is not distinct from w.channel_key desc, d.id limit 1`;
+  return row?.id;
+}

@@ -1,0 +1,56 @@
+/** The message of a chat that grows while an answer is written: a post of the delivery that shows it, until the answer's own takes it. */
+import type { Pool } from '#store/pool.ts';
+import { affects, execute, readRow } from '#store/statements.ts';
+import type { DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
+
+/** As its part: before all that are said. */
+export const GROWING = -1;
+/** Of a channel's first attempts that may be made at once, those among which answers may be shown as they grow: others have places. */
+const AMONG = 10;
+
+export interface GrowingPost {
+  readonly delivery_id: string;
+  readonly message_id: string;
+}
+
+/** Whether the delivery still has the chat to itself: nothing else is to be told there, and others of its channel need no place. */
+export function mayGrow(
+  pool: Pool,
+  tenant: string,
+  { id, webhook_id, session_key }: DeliveryBasis,
+): Promise<boolean> {
+  return affects(pool)`
+    select from webhook_deliveries d where d.tenant_id = ${tenant} and d.id = ${id} and d.status = 'pending' and d.attempts = 0
+      and not exists (select from webhook_deliveries o where o.tenant_id = ${tenant} and o.webhook_id = ${webhook_id}
+        and o.session_key = ${session_key} and o.status = 'pending' and o.id <> d.id)
+      and (select count(*) from webhook_deliveries o where o.tenant_id = ${tenant} and o.webhook_id = ${webhook_id}
+        and o.status = 'pending' and o.attempts = 0 and not o.held_back and o.claimed_until > now()) <= ${AMONG}`;
+}
+
+/** The newest of the turn that the delivery tells of. */
+export function findGrowing(
+  pool: Pool,
+  tenant: string,
+  channel: string,
+  { session_key, stored }: DeliveryBasis,
+): Promise<GrowingPost | undefined> {
+  return readRow<GrowingPost>(pool)`
+    select p.delivery_id, p.message_id from channel_posts p
+      join webhook_deliveries d on d.tenant_id = p.tenant_id and d.id = p.delivery_id
+      join events e on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
+    where p.tenant_id = ${tenant} and p.channel_key = ${channel} and p.part < 0
+      and d.session_key = ${session_key} and e.turn_id = ${stored?.turn_id}
+    order by d.event_id desc limit 1`;
+}
+
+/** It is the first part of another delivery from now on, and grows no more. */
+export function takeGrowing(
+  pool: Pool,
+  tenant: string,
+  { delivery_id }: GrowingPost,
+  by: string,
+): Promise<number> {
+  return execute(pool)`
+    update channel_posts set delivery_id = ${by}, part = 0
+    where tenant_id = ${tenant} and delivery_id = ${delivery_id} and part = ${GROWING}`;
+}

@@ -1,0 +1,33 @@
+/** The HTML that Telegram takes: few tags, no headings, lists or tables, everything else escaped. */
+import { type Dialect, renderMarkdown } from '../rules/render-markdown.ts';
+
+const TELEGRAM: Dialect = {
+  text: escapeHtml,
+  strong: (shown) => `<b>${shown}</b>`,
+  emphasis: (shown) => `<i>${shown}</i>`,
+  deleted: (shown) => `<s>${shown}</s>`,
+  code: (text) => `<code>${escapeHtml(text)}</code>`,
+  fence: (text, language) =>
+    language
+      ? `<pre><code class="language-${language}">${escapeHtml(text)}</code></pre>`
+      : `<pre>${escapeHtml(text)}</pre>`,
+  heading: (shown) => `<b>${shown}</b>`,
+  quote: (shown) => `<blockquote>${shown}</blockquote>`,
+  bullet: '• ',
+  // Where it leads to is seen before it is pressed.
+  link: (address, shown) => `${shown} (${escapeHtml(address)})`,
+  address: escapeHtml,
+};
+
+/** Valid for any text. */
+export function telegramHtml(markdown: string): string {
+  return renderMarkdown(markdown, TELEGRAM);
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,25 @@
+/** A message that a page's server brings over the API in a channel of type `web`: by its agent, with its tools. */
+import { placeOfChat } from '../contract.ts';
+import { toolsFor } from '../rules/tools-for.ts';
+import { Failure } from '#domain/errors.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import { findChannel } from '../store/channel-store.ts';
+import type { Pool } from '#store/pool.ts';
+import { findSession } from '#store/session-store.ts';
+
+/** As it was where the channel is of another type, or none. @throws Failure Forbidden when it is off */
+export async function throughWebChannel(
+  pool: Pool,
+  tenant: string,
+  session: string,
+  context: MessageContext,
+): Promise<MessageContext> {
+  const channel =
+    context.channel === undefined ? undefined : await findChannel(pool, tenant, context.channel);
+  if (channel?.type !== 'web') return context;
+  if (!channel.enabled) throw new Failure('Forbidden', `The channel ${channel.key} is off`);
+  // A session that has begun stays with its agent.
+  const isNew = context.agent === undefined && !(await findSession(pool, tenant, session));
+  const group = toolsFor(channel.settings, placeOfChat(context.chat_id ?? ''));
+  return { ...context, ...(isNew && { agent: channel.agent_key }), ...(group && { group }) };
+}

@@ -1,0 +1,35 @@
+/** `{{path.to.field}}` in a text, by what a call says there. Nothing else: no conditions, no loops, no expressions. */
+import { fieldOf, isRecord } from '#domain/outside-value.ts';
+
+/** UTF-16 units of all values together: a message has a bound of its own. */
+const MOST = 12_000;
+const PLACES = 50;
+
+/** What is missing is empty. `show` says how text from the call stands in ours; numbers and yes or no stand as they are. */
+export function fillTemplate(
+  template: string,
+  data: unknown,
+  show: (words: string, place: number) => string,
+): string {
+  let left = MOST;
+  let place = 0;
+  return template.replaceAll(/\{\{\s*([\w.$@-]{1,200})\s*\}\}/g, (_, path: string) => {
+    const value = fieldAt(data, path);
+    if (value === undefined || value === null || place >= PLACES) return '';
+    place += 1;
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    const words = (typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\0', '');
+    const cut = words.length > left ? `${words.slice(0, left).toWellFormed()}…` : words.toWellFormed();
+    left = Math.max(0, left - words.length);
+    return show(cut, place);
+  });
+}
+
+/** Own fields of objects and places of lists; `.` is the whole. */
+export function fieldAt(data: unknown, path: string): unknown {
+  let value = data;
+  for (const name of path.split('.').filter((part) => part !== ''))
+    if (Array.isArray(value)) value = /^\d{1,6}$/.test(name) ? value[Number(name)] : undefined;
+    else value = isRecord(value) ? fieldOf(value, name) : undefined;
+  return value;
+}

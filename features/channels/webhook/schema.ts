@@ -1,0 +1,41 @@
+/** Settings of a channel of type `webhook`: by what its calls are proven, and what each of them begins. */
+import { z } from 'zod';
+import { idSchema, type Kept, labelSchema, nameSchema, textSchema } from '#domain/schema/scalars.ts';
+
+const headerName = z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name of an HTTP header');
+
+export const inboundWebhookSchema = z
+  .object({
+    signature: z.enum(['github', 'stripe', 'standard', 'hmac']).default('standard'),
+    /** Of `hmac`, these four: where the signature of the raw body stands, and how it is written. */
+    header: headerName.default('x-signature'),
+    algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
+    encoding: z.enum(['hex', 'base64']).default('hex'),
+    prefix: z.string().max(50).default(''),
+    /** The field of the body that stays the same when a call is sent again. Without it that of the service, or the whole body. */
+    idempotency: z.strictObject({ path: textSchema(200) }).optional(),
+    action: z.enum(['message', 'task', 'schedule']).default('message'),
+    /** The message, or the description of the task. */
+    template: textSchema(4_000).default('A call came in:\n{{.}}'),
+    /** Calls for which it gives the same are one conversation; without it all of them are. */
+    session: textSchema(500).optional(),
+    /** For whom the work is done. */
+    user: labelSchema.optional(),
+    /** Of `task`: on whose board, under which words (a template too), for whom. */
+    team: nameSchema.optional(),
+    subject: textSchema(200).default('A call came in'),
+    assignee: nameSchema.optional(),
+    /** Of `schedule`: its id. */
+    schedule: idSchema.optional(),
+  })
+  .superRefine((given, context) => {
+    const need = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (given.signature === 'hmac' && !given.idempotency)
+      need('idempotency', 'is needed with hmac: {path} of what is the same when a call is sent again');
+    if (given.action === 'task' && !given.team) need('team', 'is needed with the action task');
+    if (given.action === 'schedule' && !given.schedule)
+      need('schedule', 'is needed with the action schedule: its id');
+  });
+
+export type InboundWebhook = Kept<typeof inboundWebhookSchema>;
