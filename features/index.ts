@@ -5,6 +5,7 @@ import { canvas } from './canvas/feature.ts';
 import { channels } from './channels/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
 import { knowledge } from './knowledge/feature.ts';
+import { mail } from './mail/feature.ts';
 import { mcpServer } from './mcp-server/feature.ts';
 import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
@@ -23,6 +24,7 @@ export const FEATURES: readonly Feature[] = [
   channels,
   customTools,
   knowledge,
+  mail,
   mcpServer,
   mcp,
   media,

@@ -18,7 +18,7 @@ import { decideAs } from '../decide-as.ts';
 import { decideMany } from '../decide-many.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
-import { notifyTest } from '../notify-test.ts';
+import { notifyTest } from '#features/mail/routes/notify-test.ts';
 import { readTimePage } from '../pages.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 import { showApproval } from '../show-approval.ts';

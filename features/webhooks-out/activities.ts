@@ -1,7 +1,7 @@
 /** The room of outgoing webhooks (features/webhooks-out/workflow.ts): each attempt is one signed POST, or one mail, and a row's change. */
 import { Context } from '@temporalio/activity';
 import { Webhook } from 'standardwebhooks';
-import { mailAddressOf } from '#domain/approval-mail.ts';
+import { mailAddressOf } from '#features/mail/rules.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { DeliveryReport } from './schema.ts';
 import { type DeliveryInput, NOTIFY_TEST, retryDelay, type WebhookActivities } from './contract.ts';
@@ -20,7 +20,7 @@ import { startDueDeliveries } from './temporal.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import { type TellDeps, tellChannel, type Told } from '#features/channels/activities/tell-channel.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
-import type { MailDelivery } from '#activities/mail/approval-mails.ts';
+import type { MailDelivery } from '#features/mail/activities/approval-mails.ts';
 
 export interface WebhookDeps extends Omit<TellDeps, 'egressSettings'> {
   readonly notifier: Pick<EventNotifier, 'whenDue'>;

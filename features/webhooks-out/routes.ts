@@ -1,6 +1,6 @@
 /** Outgoing webhooks: rows behind the definition, addresses judged, secrets sealed and told once. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mailAddressOf } from '#domain/approval-mail.ts';
+import { mailAddressOf } from '#features/mail/rules.ts';
 import { Failure } from '#domain/errors.ts';
 import { judgeUrl } from '#domain/net/judge-url.ts';
 import { webhooks } from './resource.ts';

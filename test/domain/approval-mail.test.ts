@@ -6,7 +6,7 @@ import {
   type MailedApproval,
   outcomeMail,
   planMail,
-} from '#domain/approval-mail.ts';
+} from '#features/mail/rules.ts';
 
 const approval: MailedApproval = {
   id: 'apr_1',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { createSendMail, type Mail, type MailDeps } from '#activities/mail/send-mail.ts';
+import { createSendMail, type Mail, type MailDeps } from '#features/mail/activities/send-mail.ts';
 import type { SMTPServerOptions } from 'smtp-server';
 import type { NewEgressRow } from '#store/egress-store.ts';
 import { CERTIFICATE, startMailServer } from '#test/support/mail-server.ts';

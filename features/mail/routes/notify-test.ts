@@ -4,7 +4,7 @@ import { Failure } from '#domain/errors.ts';
 import type { NotifyTest } from '#features/webhooks-out/schema.ts';
 import { findDelivery, insertNotifyTests } from '#features/webhooks-out/store/webhook-store.ts';
 import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
-import type { ApiDeps } from './deps.ts';
+import type { ApiDeps } from '#api/deps.ts';
 
 /** Above what one attempt may take. */
 const PATIENCE_MS = 25_000;

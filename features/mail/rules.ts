@@ -1,9 +1,9 @@
 /** Mails about approvals: which events are told to whom, and in which words. Plain text, so that nothing in it runs or is loaded. */
-import type { ApprovalStatus } from './approval.ts';
-import { type AskedApproval, approvalFacts, timeWords } from './approval-facts.ts';
-import { cutText } from './cut-text.ts';
-import { showHidden } from './hidden-text.ts';
-import { formLines } from './form.ts';
+import type { ApprovalStatus } from '#domain/approval.ts';
+import { type AskedApproval, approvalFacts, timeWords } from '#domain/approval-facts.ts';
+import { cutText } from '#domain/cut-text.ts';
+import { showHidden } from '#domain/hidden-text.ts';
+import { formLines } from '#domain/form.ts';
 import { NOTIFY_WORDS } from '#features/webhooks-out/contract.ts';
 
 const MAILTO = 'mailto:';

@@ -1,6 +1,6 @@
 /** Mails in place of webhook calls: what one delivery says of an approval, to one person, with a link to decide it. */
 import { deciderProblem, personOf } from '#domain/approval-decider.ts';
-import { askingMail, mailAddressOf, outcomeMail, planMail, testMail } from '#domain/approval-mail.ts';
+import { askingMail, mailAddressOf, outcomeMail, planMail, testMail } from '../rules.ts';
 import { NOTIFY_TEST } from '#features/webhooks-out/contract.ts';
 import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { webhookLinkMaker } from '#store/approval-link-store.ts';

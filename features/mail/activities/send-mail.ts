@@ -1,10 +1,10 @@
 /** Sends mails by the operator's SMTP server (RFC 5321), which is dialled through egress. */
 import { callbackify } from 'node:util';
 import { createTransport } from 'nodemailer';
-import type { MailText } from '#domain/approval-mail.ts';
+import type { MailText } from '../rules.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
-import type { Egress } from '../egress/egress.ts';
-import { operatorRules } from '../egress/operator-rules.ts';
+import type { Egress } from '#activities/egress/egress.ts';
+import { operatorRules } from '#activities/egress/operator-rules.ts';
 
 export interface Mail extends MailText {
   readonly to: string;
