@@ -4,6 +4,7 @@ import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { channels } from './channels/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
+import { hooks } from './hooks/feature.ts';
 import { knowledge } from './knowledge/feature.ts';
 import { mail } from './mail/feature.ts';
 import { mcpServer } from './mcp-server/feature.ts';
@@ -23,6 +24,7 @@ export const FEATURES: readonly Feature[] = [
   canvas,
   channels,
   customTools,
+  hooks,
   knowledge,
   mail,
   mcpServer,

@@ -13,7 +13,7 @@ import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import type { OwnQueue } from '#activities/fast-path/take-over.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
-import { createHooks } from '#activities/hooks/run-hooks.ts';
+import { createHooks } from '#features/hooks/activities.ts';
 import { MEDIA_FOLDER } from '#features/media/reading/film-parts.ts';
 import { createMailDelivery } from '#features/mail/activities/approval-mails.ts';
 import { createSendMail } from '#features/mail/activities/send-mail.ts';

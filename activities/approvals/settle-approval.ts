@@ -13,7 +13,7 @@ import { coversTerms, type Decider, personOf, requestProblem } from '#domain/app
 import { BUDGET_ASK } from '#domain/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
-import { type Hooks, hooksUntil } from '../hooks/run-hooks.ts';
+import { type Hooks, hooksUntil } from '#features/hooks/activities.ts';
 import { callDigest, canonical } from '../tool-call/call-digest.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';

@@ -2,7 +2,7 @@
 import { callSummary } from './call-summary.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
-import type { HookRun } from '#domain/hook.ts';
+import type { HookRun } from '#features/hooks/contract.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
@@ -17,7 +17,7 @@ import {
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
-import { type HookOutcome, type Hooks, hooksUntil } from '../hooks/run-hooks.ts';
+import { type HookOutcome, type Hooks, hooksUntil } from '#features/hooks/activities.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
 import { offerOf, plannedApproval } from './planned-approval.ts';

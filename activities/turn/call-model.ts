@@ -17,7 +17,7 @@ import { createMeter, NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Attempt } from '../attempt.ts';
 import type { FastPath, ReadBasis } from '../fast-path/fast-path.ts';
-import type { Hooks } from '../hooks/run-hooks.ts';
+import type { Hooks } from '#features/hooks/activities.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
 import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';

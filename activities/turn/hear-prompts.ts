@@ -6,7 +6,7 @@ import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { ReadBasis } from '../fast-path/fast-path.ts';
-import { type HookOutcome, type Hooks, hooksUntil } from '../hooks/run-hooks.ts';
+import { type HookOutcome, type Hooks, hooksUntil } from '#features/hooks/activities.ts';
 import { hookEvents } from './answer-events.ts';
 
 export interface HearDeps {

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
-import type { Hook } from '#domain/hook.ts';
+import type { Hook } from '#features/hooks/contract.ts';
 import type { Profiles } from '#domain/policy/profiles.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { agentPatchSchema, sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';

@@ -2,9 +2,9 @@
  * Hooks (REFERENCE §10): what settings, a tenant or an agent have asked before a session, a prompt, a call or an agent begins. Pure rules;
  * activities/hooks runs them. What only looks on is a webhook.
  */
-import { matchesTool, type PolicyTool } from './policy/tool-groups.ts';
-import type { hookAnswerSchema, hookRunSchema, hookSchema } from './schema/hook.ts';
-import type { Kept } from './schema/scalars.ts';
+import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
+import type { hookAnswerSchema, hookRunSchema, hookSchema } from './schema.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
 
 export const HOOK_EVENTS = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'subagent_start'] as const;
 

@@ -1,5 +1,5 @@
 /**
- * Runs hooks one after the other, each on what the one before left (domain/hook.ts). They fail closed: one that cannot be asked, says
+ * Runs hooks one after the other, each on what the one before left (features/hooks/contract.ts). They fail closed: one that cannot be asked, says
  * nothing that can be read, or is late denies. A retry of the step asks them again, as it does the model.
  */
 import { randomUUID } from 'node:crypto';
@@ -13,25 +13,25 @@ import {
   hooksOfCall,
   hooksOfPrompt,
   readModelAnswer,
-} from '#domain/hook.ts';
+} from './contract.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
-import { hookAnswerSchema } from '#domain/schema/hook.ts';
+import { hookAnswerSchema } from './schema.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import { policyToolOf } from '#policy/call-rules.ts';
 import type { ParsedCall } from '#policy/catalog.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
-import type { Egress } from '../egress/egress.ts';
-import { generateWithFallback } from '../model/fallback.ts';
-import { type Models, useOf } from '../model/model-catalog.ts';
-import { type GateCommand, runWithInput } from '../gates/gate-command.ts';
-import type { Shell } from '../process/shell.ts';
-import type { Files } from '../workspace/files.ts';
-import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
+import type { Egress } from '#activities/egress/egress.ts';
+import { generateWithFallback } from '#activities/model/fallback.ts';
+import { type Models, useOf } from '#activities/model/model-catalog.ts';
+import { type GateCommand, runWithInput } from '#activities/gates/gate-command.ts';
+import type { Shell } from '#activities/process/shell.ts';
+import type { Files } from '#activities/workspace/files.ts';
+import type { WorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 
 export interface HookDeps {
   /** Of every agent. */
