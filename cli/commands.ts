@@ -1,34 +1,45 @@
 /** Every command in the order and the groups of the help. A module is loaded when its command is used. */
 import type { Command } from 'commander';
+import type { Feature } from '#domain/feature.ts';
 import type { Resource } from '#domain/resource/define-resource.ts';
 
 /** An option that commands share (program.ts). */
 export type SharedOption = 'json' | 'url' | 'apiKey' | 'stateDir' | 'config';
 
-interface Module {
+/** A file of commands. */
+export interface CommandModule {
   /** Gives the command, made with its name and summary, its own options, its arguments and the commands below it; `whole` makes the whole tree. */
   register(command: Command, whole: () => Promise<Command>): void;
 }
 
+/** The headings of the help. */
+export type CommandGroup =
+  | 'Start and look after:'
+  | 'Talk:'
+  | 'Agents and their work:'
+  | 'Rules, tools and limits:'
+  | 'Help:';
+
 export interface CommandEntry {
-  readonly group: string;
+  readonly group: CommandGroup;
   readonly name: string;
   readonly summary: string;
   readonly takes: readonly SharedOption[];
-  readonly load: () => Promise<Module>;
+  /** Each fills the command in. */
+  readonly loads: readonly (() => Promise<CommandModule>)[];
 }
 
 /** `from` is where it is when not in a file of its name in commands/; `takes` is what a command of the API takes when absent. */
 type Row = readonly [
   name: string,
   summary: string,
-  more?: { readonly takes?: readonly SharedOption[]; readonly from?: () => Promise<Module> },
+  more?: { readonly takes?: readonly SharedOption[]; readonly from?: () => Promise<CommandModule> },
 ];
 
 const API: readonly SharedOption[] = ['json', 'url', 'apiKey', 'stateDir'];
 
 /** A resource whose commands are all in its definition. */
-function of(load: () => Promise<Resource>): () => Promise<Module> {
+function of(load: () => Promise<Resource>): () => Promise<CommandModule> {
   return async () => {
     const [{ addCommands }, resource] = await Promise.all([import('./resource-commands.ts'), load()]);
     return { register: (command) => addCommands(command, resource) };
@@ -37,12 +48,9 @@ function of(load: () => Promise<Resource>): () => Promise<Module> {
 
 const agentLinks = of(async () => (await import('#domain/resource/agent-links.ts')).agentLinks);
 const allowlist = of(async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist);
-const webhooks = of(async () => (await import('#features/webhooks-out/resource.ts')).webhooks);
-const channels = of(async () => (await import('#features/channels/resource.ts')).channels);
-const nodes = of(async () => (await import('#features/nodes/resource.ts')).nodes);
 const egress = of(async () => (await import('#domain/resource/egress.ts')).egress);
 
-const GROUPS: Readonly<Record<string, readonly Row[]>> = {
+const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
   'Start and look after:': [
     [
       'up',
@@ -70,7 +78,6 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ['reload', 'read the settings again, in every process, without disturbing a turn'],
     ['gateway', 'the deployment for its operators: status, config, reload'],
     ['sandbox', 'the box that agents’ commands run in: test', { takes: ['json', 'config'] }],
-    ['node', 'join another TempoClaw as a machine that its agents use', { takes: ['url', 'stateDir'] }],
     ['demo', 'see for yourself: crash'],
   ],
   'Talk:': [
@@ -89,17 +96,11 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ['artifacts', 'files that messages and tools name artifact:ID: put, get'],
     ['export', 'an agent with its documents and skills as a file, on stdout'],
     ['import', 'an agent from such a file'],
-    [
-      'knowledge',
-      'what agents know of people, places and things: entities, relations; list, show, set, merge, remove',
-    ],
     ['agent-links', 'which agent may give work to which: list, show, add, set, delete', { from: agentLinks }],
     ['delegations', 'work that agents give to each other: list, show, stop'],
     ['evaluations', 'rounds of making and judging: list, show, stop'],
     ['handoffs', 'chats that were handed to another agent: list, clear'],
     ['subagents', 'agents that agents start: list, show, stop, steer'],
-    ['schedules', 'what agents are told at times to come: list, show, add, update, remove, run, runs'],
-    ['heartbeat', 'waking an agent to go through its HEARTBEAT.md: show, set, remove, test, logs'],
     ['teams', 'teams of agents: a lead, members, and their board'],
     [
       'tasks',
@@ -108,7 +109,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'Rules, tools and limits:': [
-    ['tools', 'tools: list, show, invoke, disable, enable, custom'],
+    ['tools', 'tools: list, show, invoke, disable, enable'],
     ['policy', "the tenant's policy: show, set, history, restore, backtest, proposals"],
     ['allowlist', 'what was allowed always: list, revoke', { from: allowlist }],
     [
@@ -116,25 +117,8 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       'what would be decided, by which rule, and what would change it',
       { takes: [...API, 'config'] },
     ],
-    [
-      'mcp',
-      'MCP servers and their tools: list, show, add, set, delete, test, consent, grants, requests, login, import, export, serve',
-    ],
-    ['skills', 'skills that agents find: list, show, publish, versions, grants, grant, revoke, remove'],
-    [
-      'webhooks',
-      'where events are sent to: list, show, add, set, rotate, delete, redeliver',
-      { from: webhooks },
-    ],
-    [
-      'channels',
-      'chat services that agents answer in: list, show, add, set, delete, pair, redeliver',
-      { from: channels },
-    ],
-    ['nodes', 'other machines that agents use: list, show, invite, rename, delete', { from: nodes }],
     ['egress', 'what tools have asked of the outside: list', { from: egress }],
     ['secrets', 'values that settings refer to as secret://NAME: list, set, delete, rotate'],
-    ['secure-clis', 'programs that agents run with credentials: list, show, set, delete'],
     ['budgets', 'what work may use, and has used: list, show, accounts, add, set, unset, delete'],
     ['usage', 'what models were used and what they cost'],
     ['forget', 'forget what was said: session, user, list, show, retention, retain'],
@@ -142,12 +126,29 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
   'Help:': [['completion', 'words to complete at Tab, for bash, zsh or fish', { takes: [] }]],
 };
 
-export const COMMANDS: readonly CommandEntry[] = Object.entries(GROUPS).flatMap(([group, rows]) =>
-  rows.map(([name, summary, { takes = API, from } = {}]) => ({
-    group,
-    name,
-    summary,
-    takes,
-    load: from ?? (() => import(`#cli/commands/${name}.ts`) as Promise<Module>),
-  })),
-);
+/** Those of the core and of features, in the order of the help. */
+export function commandsOf(
+  features: readonly Pick<Feature, 'commands' | 'subcommands'>[],
+): readonly CommandEntry[] {
+  const added = features.flatMap(({ commands = [] }) => commands);
+  const entries = Object.entries(GROUPS).flatMap(([group, rows]) => [
+    ...rows.map(([name, summary, { takes = API, from } = {}]) => ({
+      name,
+      summary,
+      takes,
+      load: from ?? (() => import(`#cli/commands/${name}.ts`) as Promise<CommandModule>),
+      group: group as CommandGroup,
+    })),
+    ...added
+      .filter((command) => command.group === group)
+      .map((command) => ({
+        ...command,
+        takes: command.takes ?? API,
+        load: 'resource' in command ? of(command.resource) : command.load,
+      })),
+  ]);
+  return entries.map(({ load, ...entry }) => {
+    const below = features.flatMap(({ subcommands }) => subcommands?.[entry.name] ?? []);
+    return { ...entry, loads: [load, ...below] };
+  });
+}

@@ -3,13 +3,15 @@ import '../config/prepare-variables.ts';
 import { CommanderError } from 'commander';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
 import { createOutput, fitted } from './output.ts';
+import { FEATURES } from '#features';
+import { commandsOf } from './commands.ts';
 import { createProgram } from './program.ts';
 
 /** Runs one command line (as `process.argv`); returns the exit code instead of leaving. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const isJson = argv.includes('--json');
   try {
-    await createProgram().parseAsync([...argv]);
+    await createProgram(commandsOf(FEATURES)).parseAsync([...argv]);
     return typeof process.exitCode === 'number' ? (process.exitCode as ExitCode) : EXIT.ok;
   } catch (error) {
     return report(error, isJson);

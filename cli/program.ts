@@ -1,7 +1,7 @@
 /** The tree of commands: the root knows each by name, and a command's module fills it in when it is used. */
 import { Command, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { COMMANDS, type CommandEntry, type SharedOption } from './commands.ts';
+import type { CommandEntry, SharedOption } from './commands.ts';
 
 /** Accepted before the command, between its names, and behind it by each command that has a use for them. */
 const SHARED_OPTIONS: Readonly<Record<SharedOption, readonly [flags: string, text: string]>> = {
@@ -15,7 +15,7 @@ const SHARED_OPTIONS: Readonly<Record<SharedOption, readonly [flags: string, tex
   config: ['--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)'],
 };
 
-export function createProgram(): Command {
+export function createProgram(all: readonly CommandEntry[]): Command {
   const program = new Command('tempoclaw')
     .description('Runs tool-using AI agents as durable, approvable, visible Temporal workflows.')
     .usage('[options] <command>')
@@ -28,7 +28,7 @@ export function createProgram(): Command {
     .helpCommand(false);
   for (const [flags, text] of Object.values(SHARED_OPTIONS)) program.option(flags, text);
   const entries = new Map<Command, CommandEntry>();
-  for (const entry of COMMANDS)
+  for (const entry of all)
     entries.set(program.command(entry.name).description(entry.summary).helpGroup(entry.group), entry);
   program
     .command('help [command...]')
@@ -40,23 +40,27 @@ export function createProgram(): Command {
   program.hook('preSubcommand', async (_program, command) => {
     const entry = entries.get(command);
     entries.delete(command);
-    if (entry) await fill(command, entry);
+    if (entry) await fill(command, entry, all);
   });
   program.hook('preAction', (_program, command) => inherit(command));
   return program;
 }
 
-async function createWholeProgram(): Promise<Command> {
-  const program = createProgram();
+async function createWholeProgram(all: readonly CommandEntry[]): Promise<Command> {
+  const program = createProgram(all);
   for (const command of program.commands) {
-    const entry = COMMANDS.find(({ name }) => name === command.name());
-    if (entry) await fill(command, entry);
+    const entry = all.find(({ name }) => name === command.name());
+    if (entry) await fill(command, entry, all);
   }
   return program;
 }
 
-async function fill(command: Command, { load, takes }: CommandEntry): Promise<void> {
-  (await load()).register(command, createWholeProgram);
+async function fill(
+  command: Command,
+  { loads, takes }: CommandEntry,
+  all: readonly CommandEntry[],
+): Promise<void> {
+  for (const load of loads) (await load()).register(command, () => createWholeProgram(all));
   addSharedOptions(command, takes);
 }
 

@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { agentSchema } from '#domain/schema/agent.ts';
 import type { budgetAccountSchema, budgetSchema, usageSchema } from '#domain/schema/budget.ts';
 import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
-import type { canvasLinkSchema } from '#features/canvas/schema.ts';
 import type {
   approvalDetailSchema,
   approvalSchema,
@@ -19,13 +18,9 @@ import type {
   subagentSchema,
   subagentSteerReceiptSchema,
 } from '#domain/schema/assignment.ts';
-import type { customToolSchema } from '#features/custom-tools/schema.ts';
 import type { messageReceiptSchema, messageSchema, stopReceiptSchema } from '#domain/schema/message.ts';
-import type { heartbeatSchema } from '#features/schedules/schema/heartbeat.ts';
-import type { scheduleRunSchema } from '#features/schedules/schema/schedule.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
 import type { taskEventSchema, taskReceiptSchema, taskSchema } from '#domain/schema/team-task.ts';
-import type { notifyTestSchema } from '#features/webhooks-out/schema.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 
@@ -37,8 +32,6 @@ export type ApprovalToken = z.infer<typeof approvalTokenSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
 export type BudgetAccount = z.infer<typeof budgetAccountSchema>;
 export type BulkReceipt = z.infer<typeof bulkReceiptSchema>;
-export type CanvasLink = z.infer<typeof canvasLinkSchema>;
-export type CustomTool = z.infer<typeof customToolSchema>;
 export type DecisionReceipt = z.infer<typeof decisionReceiptSchema>;
 export type Delegation = z.infer<typeof delegationSchema>;
 export type DelegationDetail = z.infer<typeof delegationDetailSchema>;
@@ -47,9 +40,6 @@ export type EvaluationDetail = z.infer<typeof evaluationDetailSchema>;
 export type MessageReceipt = z.infer<typeof messageReceiptSchema>;
 export type Message = z.infer<typeof messageSchema>;
 export type StopReceipt = z.infer<typeof stopReceiptSchema>;
-export type Heartbeat = z.infer<typeof heartbeatSchema>;
-export type ScheduleRun = z.infer<typeof scheduleRunSchema>;
-export type NotifyTest = z.infer<typeof notifyTestSchema>;
 export type Session = z.infer<typeof sessionSchema>;
 export type Subagent = z.infer<typeof subagentSchema>;
 export type SubagentSteerReceipt = z.infer<typeof subagentSteerReceiptSchema>;

@@ -2,7 +2,8 @@
  * Where an optional capability joins the core: every extension point, with its type. A feature is a folder below features/, and its manifest
  * says which parts it brings. Each part is a module that is loaded by the process that needs it, so a manifest imports nothing but types.
  */
-import type { CommandEntry } from '#cli/commands.ts';
+import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts';
+import type { Resource } from './resource/define-resource.ts';
 import type { RouteModule } from '#api/deps.ts';
 import type { Tool } from '#policy/define-tool.ts';
 
@@ -19,8 +20,23 @@ export interface Feature {
   /** Routes of the API, in the order of the OpenAPI document. */
   readonly routes?: readonly Load<RouteModule>[];
   /** Commands of the CLI. */
-  readonly commands?: readonly CommandEntry[];
+  readonly commands?: readonly FeatureCommand[];
+  /** What stands below another command, by its name. */
+  readonly subcommands?: Readonly<Record<string, Load<CommandModule>>>;
 }
+
+interface CommandFields {
+  readonly group: CommandGroup;
+  readonly name: string;
+  readonly summary: string;
+  /** What a command of the API takes unless given. */
+  readonly takes?: readonly SharedOption[];
+}
+
+/** A command with a module of its own, or one that its resource defines. */
+export type FeatureCommand =
+  | (CommandFields & { readonly load: Load<CommandModule> })
+  | (CommandFields & { readonly resource: Load<Resource> });
 
 /** Gives the manifest its type. */
 export function defineFeature(feature: Feature): Feature {

@@ -18,7 +18,6 @@ import { decideAs } from '../decide-as.ts';
 import { decideMany } from '../decide-many.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
-import { notifyTest } from '#features/mail/routes/notify-test.ts';
 import { readTimePage } from '../pages.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 import { showApproval } from '../show-approval.ts';
@@ -54,7 +53,6 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && decideAs(deps, caller, row, body, stemOf(request, caller, 'decision', row.id));
       },
       decideApprovals: ({ caller, body }) => decideMany(deps, caller, body),
-      testNotifications: async ({ tenant, body }) => ({ data: await notifyTest(deps, tenant, body.to) }),
       async createApprovalLink(call) {
         const row = await find(call.caller, call.params.id);
         return row && makeLink(deps, row, call);

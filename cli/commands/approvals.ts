@@ -23,15 +23,7 @@ import {
 } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
 import { agoWords, oneLine } from '#cli/text.ts';
-import type {
-  Approval,
-  ApprovalDetail,
-  ApprovalLink,
-  ApprovalToken,
-  BulkReceipt,
-  NotifyTest,
-  Page,
-} from '#cli/wire.ts';
+import type { Approval, ApprovalDetail, ApprovalLink, ApprovalToken, BulkReceipt, Page } from '#cli/wire.ts';
 
 const LIST_FLAGS = {
   ...PAGE_FLAGS,
@@ -68,7 +60,6 @@ export function register(approvals: Command): void {
   });
   addDecisions(approvals);
   addGrants(approvals);
-  addNotify(approvals);
   approvals
     .command('watch')
     .description('wait for approvals and, at a terminal, decide each in place; --json prints one a line')
@@ -167,24 +158,6 @@ function addGrants(approvals: Command): void {
           `for ${made.decision}${by}: send it once as "token" with update or signal "${name}", until ${made.expires_at}`,
         ),
       );
-    },
-  });
-}
-
-function addNotify(approvals: Command): void {
-  const notify = approvals.command('notify').description('those who are told of approvals: test');
-  addApiCommand(notify, {
-    word: 'test',
-    help: 'send a test to each webhook and mail address; exit 1 when one was not reached',
-    method: 'POST',
-    path: '/v1/approvals/notify-test',
-    flags: { to: { flags: '--to <webhook>', help: 'only to this one, by id, URL or mail address' } },
-    print({ out }, { data }: { readonly data: readonly NotifyTest[] }) {
-      for (const { url, status, problem } of data)
-        out.line(oneLine(`${url}: ${status}${problem === null ? '' : `: ${problem}`}`, 600));
-      const missed = data.filter(({ status }) => status !== 'delivered').length;
-      if (missed > 0)
-        throw new CliError(`${missed} of ${data.length} were not reached.`, { code: 'Unreached' });
     },
   });
 }

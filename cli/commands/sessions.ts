@@ -7,7 +7,7 @@ import { connectionLine, createFeedView, createPlainSink } from '#cli/feed-view.
 import { followEvents } from '#cli/follow.ts';
 import { indent, type Output, printFields, printJson, printText, statusStyle } from '#cli/output.ts';
 import { agoWords, printable } from '#cli/text.ts';
-import type { CanvasLink, Message, Page, Session, StopReceipt, Turn } from '#cli/wire.ts';
+import type { Message, Page, Session, StopReceipt, Turn } from '#cli/wire.ts';
 
 /** The newest; `turns list` has all. */
 const TURNS_SHOWN = 20;
@@ -50,17 +50,6 @@ export function register(sessions: Command): void {
     .option('--follow', 'go on with what happens, until Ctrl-C')
     .option('--after <id>', 'events after this number', wholeNumber(0, Number.MAX_SAFE_INTEGER), 0)
     .action(events);
-  addApiCommand(sessions, {
-    word: 'canvas',
-    help: 'make a link to what the agent shows beside the conversation; whoever has it sees it',
-    method: 'POST',
-    path: '/v1/sessions/:key/canvas/links',
-    flags: {
-      user: { flags: '--user <id>', help: 'whose words the messages of the page are' },
-      seconds: { flags: '--seconds <n>', help: 'how long it works (a day)', bounds: [60, 86_400] },
-    },
-    print: ({ out }, { url, expires_at: until }: CanvasLink) => out.line(`${url}\n  until ${until}`),
-  });
   addApiCommand(sessions, {
     word: 'stop',
     help: 'stop the turn that runs, or what a session without one has left running',

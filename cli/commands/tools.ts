@@ -4,7 +4,6 @@ import { decideCommands } from '#cli/ask-approval.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { addApiCommand } from '#cli/api-commands.ts';
 import { type ApiOptions, createContext, pathOf, readJsonObject } from '#cli/command-context.ts';
-import { addCustomToolCommands } from '#features/custom-tools/commands.ts';
 import { printFields, printJson, printTable, printText } from '#cli/output.ts';
 import type { Page, Tool, ToolInvocation } from '#cli/wire.ts';
 
@@ -52,7 +51,6 @@ export function register(tools: Command): void {
       print: ({ out }, { name }: { readonly name: string }) =>
         out.line(enabled ? `The tenant has ${name} again.` : `No agent of the tenant has ${name} now.`),
     });
-  addCustomToolCommands(tools);
 }
 
 const SWITCHES = [

@@ -13,7 +13,6 @@ import {
   decisionReceiptSchema,
   decisionSchema,
 } from '../schema/approval.ts';
-import { notifyTestCreateSchema, notifyTestSchema } from '#features/webhooks-out/schema.ts';
 import { defineResource, operation } from './define-resource.ts';
 
 export const approvals = defineResource(
@@ -57,17 +56,6 @@ export const approvals = defineResource(
         'Each has an outcome of its own: a receipt, or the error that a single decision would have got. The answer is 200 whatever they are.',
       body: bulkDecisionSchema,
       answer: bulkReceiptSchema,
-    }),
-    testNotifications: operation({
-      method: 'POST',
-      path: '/v1/approvals/notify-test',
-      scope: 'admin',
-      summary: 'Send a test to those who are told of approvals',
-      description:
-        'To each webhook, of an address or of `mailto:`, that is sent events of approvals. Each is tried once; the answer waits for that, 25 s at most.',
-      body: notifyTestCreateSchema,
-      answer: z.object({ data: z.array(notifyTestSchema) }),
-      refuses: ['Unprocessable'],
     }),
     createApprovalLink: action('links')({
       scope: 'approve',

@@ -5,4 +5,5 @@ export const canvas = defineFeature({
   summary: 'A page of HTML beside the conversation, which an agent shows and people see and use by a link.',
   tools: [() => import('./tools/canvas.ts')],
   routes: [() => import('./routes/canvas.ts')],
+  subcommands: { sessions: () => import('./commands.ts') },
 });

@@ -5,4 +5,12 @@ export const channels = defineFeature({
   summary: 'Chat services that agents answer in, and signed calls of other systems.',
   tools: [() => import('./tools/create-forum-topic.ts'), () => import('./tools/message.ts')],
   routes: [() => import('./routes/channel-inbound.ts'), () => import('./routes/channels.ts')],
+  commands: [
+    {
+      group: 'Rules, tools and limits:',
+      name: 'channels',
+      summary: 'chat services that agents answer in: list, show, add, set, delete, pair, redeliver',
+      resource: async () => (await import('./resource.ts')).channels,
+    },
+  ],
 });

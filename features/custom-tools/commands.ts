@@ -8,7 +8,9 @@ import { CliError, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext, readJsonObject } from '#cli/command-context.ts';
 import { readObjectFile } from '#cli/object-file.ts';
 import { printFields, printJson, printTable } from '#cli/output.ts';
-import type { CustomTool } from '#cli/wire.ts';
+import type { customToolSchema } from './schema.ts';
+
+type CustomTool = z.infer<typeof customToolSchema>;
 
 const { listCustomTools, getCustomTool, createCustomTool, putCustomTool, deleteCustomTool, testCustomTool } =
   resource.operations;
@@ -20,7 +22,7 @@ interface ToolOptions extends ApiOptions {
   readonly agent?: string;
 }
 
-export function addCustomToolCommands(tools: Command): void {
+export function register(tools: Command): void {
   const custom = tools
     .command('custom')
     .description('tools made of shell commands: list, show, add, test, remove');

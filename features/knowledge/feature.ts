@@ -5,4 +5,13 @@ export const knowledge = defineFeature({
   summary: 'What agents know of people, places and things, as a graph with dates.',
   tools: [() => import('./tools/knowledge-graph-search.ts')],
   routes: [() => import('./routes.ts')],
+  commands: [
+    {
+      group: 'Agents and their work:',
+      name: 'knowledge',
+      summary:
+        'what agents know of people, places and things: entities, relations; list, show, set, merge, remove',
+      load: () => import('./commands.ts'),
+    },
+  ],
 });

@@ -9,4 +9,13 @@ export const mcp = defineFeature({
     () => import('./routes/mcp-requests.ts'),
     () => import('./routes/mcp-servers.ts'),
   ],
+  commands: [
+    {
+      group: 'Rules, tools and limits:',
+      name: 'mcp',
+      summary:
+        'MCP servers and their tools: list, show, add, set, delete, test, consent, grants, requests, login, import, export, serve',
+      load: () => import('./commands/mcp.ts'),
+    },
+  ],
 });

@@ -5,4 +5,19 @@ export const nodes = defineFeature({
   summary: 'Other machines that join and that agents use.',
   tools: [() => import('./tools/nodes.ts')],
   routes: [() => import('./routes/nodes.ts')],
+  commands: [
+    {
+      group: 'Start and look after:',
+      name: 'node',
+      summary: 'join another TempoClaw as a machine that its agents use',
+      takes: ['url', 'stateDir'],
+      load: () => import('./commands/node.ts'),
+    },
+    {
+      group: 'Rules, tools and limits:',
+      name: 'nodes',
+      summary: 'other machines that agents use: list, show, invite, rename, delete',
+      resource: async () => (await import('./resource.ts')).nodes,
+    },
+  ],
 });

@@ -5,4 +5,18 @@ export const schedules = defineFeature({
   summary: 'Messages at times to come, and the heartbeat.',
   tools: [() => import('./tools/cron.ts'), () => import('./tools/heartbeat.ts')],
   routes: [() => import('./routes/heartbeats.ts'), () => import('./routes/schedules.ts')],
+  commands: [
+    {
+      group: 'Agents and their work:',
+      name: 'schedules',
+      summary: 'what agents are told at times to come: list, show, add, update, remove, run, runs',
+      load: () => import('./commands/schedules.ts'),
+    },
+    {
+      group: 'Agents and their work:',
+      name: 'heartbeat',
+      summary: 'waking an agent to go through its HEARTBEAT.md: show, set, remove, test, logs',
+      load: () => import('./commands/heartbeat.ts'),
+    },
+  ],
 });

@@ -5,4 +5,12 @@ export const secureCli = defineFeature({
   summary: 'Programs that run with credentials which no agent sees.',
   tools: [() => import('./tools/credentialed-exec.ts')],
   routes: [() => import('./routes.ts')],
+  commands: [
+    {
+      group: 'Rules, tools and limits:',
+      name: 'secure-clis',
+      summary: 'programs that agents run with credentials: list, show, set, delete',
+      load: () => import('./commands.ts'),
+    },
+  ],
 });

@@ -9,4 +9,12 @@ export const skills = defineFeature({
     () => import('./tools/use-skill.ts'),
   ],
   routes: [() => import('./routes.ts')],
+  commands: [
+    {
+      group: 'Rules, tools and limits:',
+      name: 'skills',
+      summary: 'skills that agents find: list, show, publish, versions, grants, grant, revoke, remove',
+      load: () => import('./commands.ts'),
+    },
+  ],
 });

@@ -3,5 +3,14 @@ import { defineFeature } from '#domain/feature.ts';
 export const webhooksOut = defineFeature({
   name: 'webhooks-out',
   summary: 'Events sent to other systems, signed and repeated until they are taken.',
-  routes: [() => import('./routes.ts')],
+  routes: [() => import('./routes.ts'), () => import('./notify-test.ts')],
+  subcommands: { approvals: () => import('./commands.ts') },
+  commands: [
+    {
+      group: 'Rules, tools and limits:',
+      name: 'webhooks',
+      summary: 'where events are sent to: list, show, add, set, rotate, delete, redeliver',
+      resource: async () => (await import('./resource.ts')).webhooks,
+    },
+  ],
 });

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import {
   DELIVERY_STATUSES,
   deliverySchema,
+  notifyTestCreateSchema,
+  notifyTestSchema,
   webhookChangeSchema,
   webhookCreateSchema,
   webhookRotationSchema,
@@ -151,6 +153,30 @@ export const webhooks = defineResource(
       summary: 'Send one delivery again, with its id',
       description: 'One that still waits for an attempt is left as it is.',
       answer: deliverySchema,
+    }),
+  }),
+);
+
+/** Whether those who are told of approvals are reached. */
+export const approvalNotifications = defineResource(
+  {
+    path: '/v1/approvals/notify-test',
+    tag: 'approvals',
+    item: notifyTestSchema,
+    key: 'id',
+    missing: 'There is no such delivery',
+  },
+  () => ({
+    testNotifications: operation({
+      method: 'POST',
+      path: '/v1/approvals/notify-test',
+      scope: 'admin',
+      summary: 'Send a test to those who are told of approvals',
+      description:
+        'To each webhook, of an address or of `mailto:`, that is sent events of approvals. Each is tried once; the answer waits for that, 25 s at most.',
+      body: notifyTestCreateSchema,
+      answer: z.object({ data: z.array(notifyTestSchema) }),
+      refuses: ['Unprocessable'],
     }),
   }),
 );

@@ -16,7 +16,7 @@ const INTERNAL_ERROR = -32_603;
 const MAX_ERROR = 1_000;
 
 /** Without a word behind it, `mcp` is this: clients name the command alone. */
-export function addMcpServe(mcp: Command): void {
+export function register(mcp: Command): void {
   mcp
     .command('serve', { isDefault: true })
     .description('an MCP server over stdin and stdout, for clients that start one')

@@ -10,7 +10,6 @@ import { addApiCommand, addList, type Flags } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
-import { addMcpServe } from '#features/mcp-server/commands/mcp-serve.ts';
 import { readObjectFile } from '#cli/object-file.ts';
 import { printJson } from '#cli/output.ts';
 import { addCommands } from '#cli/resource-commands.ts';
@@ -121,7 +120,6 @@ export function register(mcp: Command): void {
     .argument('<file>', 'JSON; - is a pipe')
     .action(importFile);
   // Last: `mcp` without a word is this.
-  addMcpServe(mcp);
 }
 
 /** Who may use what. */

@@ -3,7 +3,12 @@ import type { Command } from 'commander';
 import { heartbeats } from '../resource/heartbeats.ts';
 import { addApiCommand, addList, type Flags } from '#cli/api-commands.ts';
 import { printFields } from '#cli/output.ts';
-import type { Heartbeat, ScheduleRun } from '#cli/wire.ts';
+import type { z } from 'zod';
+import type { heartbeatSchema } from '../schema/heartbeat.ts';
+import type { scheduleRunSchema } from '../schema/schedule.ts';
+
+type Heartbeat = z.infer<typeof heartbeatSchema>;
+type ScheduleRun = z.infer<typeof scheduleRunSchema>;
 import { RUN_COLUMNS } from './schedules.ts';
 
 const USER = {

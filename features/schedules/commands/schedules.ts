@@ -4,7 +4,10 @@ import { schedules as resource } from '../resource/schedules.ts';
 import { addList } from '#cli/api-commands.ts';
 import type { Column } from '#cli/output.ts';
 import { addCommands } from '#cli/resource-commands.ts';
-import type { ScheduleRun } from '#cli/wire.ts';
+import type { z } from 'zod';
+import type { scheduleRunSchema } from '../schema/schedule.ts';
+
+type ScheduleRun = z.infer<typeof scheduleRunSchema>;
 
 export const RUN_COLUMNS: readonly Column<ScheduleRun>[] = [
   { title: 'AT', cell: (run) => run.at },

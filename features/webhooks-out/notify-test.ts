@@ -1,17 +1,25 @@
 /** Tests whether those who are told of approvals are reached: by deliveries as events have them, from where they are sent. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
-import type { NotifyTest } from '#features/webhooks-out/schema.ts';
-import { findDelivery, insertNotifyTests } from '#features/webhooks-out/store/webhook-store.ts';
-import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
-import type { ApiDeps } from '#api/deps.ts';
+import type { NotifyTest } from './schema.ts';
+import { findDelivery, insertNotifyTests } from './store/webhook-store.ts';
+import { startDueDeliveries } from './temporal.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { serveResource } from '#api/serve-resource.ts';
+import { approvalNotifications } from './resource.ts';
 
 /** Above what one attempt may take. */
 const PATIENCE_MS = 25_000;
 const LOOK_MS = 250;
 
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  serveResource(app, approvalNotifications, {
+    testNotifications: async ({ tenant, body }) => ({ data: await notifyTest(deps, tenant, body.to) }),
+  });
+}
+
 /** What is pending then is told as that. @throws Failure */
-export async function notifyTest(
+async function notifyTest(
   { pool, temporal }: Pick<ApiDeps, 'pool' | 'temporal'>,
   tenant: string,
   to: string | undefined,
