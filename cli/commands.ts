@@ -94,8 +94,6 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
       'context files and memory of agents: list, show, set, delete, versions, compare, restore, undo',
     ],
     ['artifacts', 'files that messages and tools name artifact:ID: put, get'],
-    ['export', 'an agent with its documents and skills as a file, on stdout'],
-    ['import', 'an agent from such a file'],
     ['agent-links', 'which agent may give work to which: list, show, add, set, delete', { from: agentLinks }],
     ['delegations', 'work that agents give to each other: list, show, stop'],
     ['evaluations', 'rounds of making and judging: list, show, stop'],

@@ -12,7 +12,7 @@ import { MAX_LINGER_SECONDS } from '#domain/start-problem.ts';
 import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
 import { RETRY_SECONDS } from '#features/webhooks-out/contract.ts';
 import { SANDBOX_MODES } from '#domain/sandbox.ts';
-import { hooksSchema } from '#features/hooks/schema.ts';
+import { hooksSchema } from '#domain/schema/hook.ts';
 import { mcpServersSettingsSchema } from '#features/mcp/schema/mcp-server.ts';
 import { mediaSchema } from '#features/media/schema.ts';
 import { commandBounds, sandboxFields } from '#domain/schema/sandbox.ts';

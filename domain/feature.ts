@@ -17,6 +17,8 @@ export interface Feature {
   readonly summary: string;
   /** Tools of agents, a file each. The name of a file is that of its tool. */
   readonly tools?: readonly Load<{ readonly tool: Tool }>[];
+  /** Files whose exports are workflow types. They import types alone, but for contracts, rules and the workflows' own steps. */
+  readonly workflows?: readonly URL[];
   /** Routes of the API, in the order of the OpenAPI document. */
   readonly routes?: readonly Load<RouteModule>[];
   /** Commands of the CLI. */

@@ -2,7 +2,6 @@
 import type { ApprovalStatus } from './approval.ts';
 import type { FormContent, McpForm } from './form.ts';
 import type { SamplingPrompt } from './sampling.ts';
-import type { MediaOrder } from '#features/media/contract.ts';
 import type { ToolFailure } from './tool.ts';
 
 export interface LeftCall {
@@ -21,6 +20,13 @@ export interface LeftCall {
   readonly isHeld?: true;
   /** Kept before it is sent: without `task`, whether the provider has it is not known. */
   readonly order?: MediaOrder;
+}
+
+/** An order at a provider: of whom, and what went wrong with those before. */
+export interface MediaOrder {
+  /** `provider/model`. */
+  readonly ref: string;
+  readonly failed: readonly string[];
 }
 
 /** A question to people that the call waits for. */

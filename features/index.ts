@@ -1,5 +1,6 @@
 /** The features of this build, a line each. Without its line a feature is gone, and everything else works. */
 import type { Feature } from '#domain/feature.ts';
+import { agentExport } from './agent-export/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { channels } from './channels/feature.ts';
@@ -20,6 +21,7 @@ import { web } from './web/feature.ts';
 import { webhooksOut } from './webhooks-out/feature.ts';
 
 export const FEATURES: readonly Feature[] = [
+  agentExport,
   browser,
   canvas,
   channels,

@@ -19,7 +19,7 @@ import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
 import { type CommandPlace, entryProblem, type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
 import { ALLOWED_ALWAYS, judgeCommand, type ShellVerdict } from '#domain/shell/judge-command.ts';
 import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
-import type { SkillInUse } from '#features/skills/rules/skill.ts';
+import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import { agentOfTurn } from '#domain/subagent-agent.ts';
 import type { MessageContext } from '#domain/turn.ts';

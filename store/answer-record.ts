@@ -2,7 +2,7 @@
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
-import type { HookRun } from '#features/hooks/contract.ts';
+import type { HookRun } from '#domain/hook.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { BudgetSettlement } from './budget-ledger.ts';

@@ -7,7 +7,7 @@ import type { BudgetExceeded } from '#domain/budget.ts';
 import type { McpForm } from '#domain/form.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
-import type { SkillInUse } from '#features/skills/rules/skill.ts';
+import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, MessageContext } from '#domain/turn.ts';
 import type { BudgetRequest } from './budget-ledger.ts';

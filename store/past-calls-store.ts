@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import type { SkillInUse } from '#features/skills/rules/skill.ts';
+import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRows } from './statements.ts';

@@ -6,7 +6,7 @@ import type { BoundFile } from '#domain/bound-file.ts';
 import type { Attachment } from '#domain/artifact.ts';
 import type { StoredImage } from '#domain/image.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import type { SkillInUse } from '#features/skills/rules/skill.ts';
+import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { Team } from '#domain/team.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext, TurnOutcome } from '#domain/turn.ts';

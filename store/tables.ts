@@ -18,7 +18,7 @@ import type { HeartbeatSettings } from '#features/schedules/contract/heartbeat.t
 import type { ScheduleRights, Timing } from '#features/schedules/contract/schedule.ts';
 import type { BudgetRoot } from '#domain/budget.ts';
 import type { LeadNotice, TaskStatus, TaskState } from '#domain/team-task.ts';
-import type { HookRun } from '#features/hooks/contract.ts';
+import type { HookRun } from '#domain/hook.ts';
 
 type Int8 = ColumnType<string, number | string, number | string>;
 type Numeric = Int8;

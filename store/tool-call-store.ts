@@ -1,5 +1,5 @@
 /** The ledger of calls as the API reads it. */
-import type { HookRun } from '#features/hooks/contract.ts';
+import type { HookRun } from '#domain/hook.ts';
 import type { StoredImage } from '#domain/image.ts';
 import type { RunningBefore } from '#domain/session-queries.ts';
 import type { Pool } from './pool.ts';

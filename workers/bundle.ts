@@ -1,9 +1,12 @@
 /** The workflow bundle, built once per state of the sources and kept: webpack takes seconds, a worker should not. */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import type { Feature } from '#domain/feature.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -15,17 +18,21 @@ const INTERCEPTORS = 'workflows/interceptors.ts';
  * storages made for sharing, and ours keep it in the run's functions, none in module scope (test/workers/bundle.test.ts). They
  * are most of what a run costs to begin and to keep (docs/performance.md).
  */
-const SHARED_MODULES = ['@temporalio/workflow', '@temporalio/common', WORKFLOWS, INTERCEPTORS];
+const SHARED_MODULES = ['@temporalio/workflow', '@temporalio/common'];
+
+/** What brings workflows. */
+type Bringer = Pick<Feature, 'workflows'>;
 
 /** Resolves with the bundle and its name, a hash of all that went into it. `cacheDir` is made when it is missing. */
 export async function loadWorkflowBundle(
   cacheDir: string,
+  features: readonly Bringer[],
 ): Promise<{ bundle: WorkflowBundle; buildId: string }> {
-  const buildId = await sourceHash();
+  const buildId = await sourceHash(features);
   const path = join(cacheDir, `workflows-${buildId}.js`);
   const kept = await readFile(path, 'utf8').catch(() => undefined);
   if (kept !== undefined) return { bundle: { code: kept }, buildId };
-  const { code } = await bundleWorkflows();
+  const { code } = await bundleWorkflows(features);
   await mkdir(cacheDir, { recursive: true });
   // Two workers may build at once: each writes whole, the last one stays.
   const part = `${path}.${process.pid}`;
@@ -34,23 +41,47 @@ export async function loadWorkflowBundle(
   return { bundle: { code }, buildId };
 }
 
-export function bundleWorkflows(): Promise<{ code: string }> {
-  return bundleWorkflowCode({
-    workflowsPath: join(ROOT, WORKFLOWS),
-    workflowInterceptorModules: [join(ROOT, INTERCEPTORS)],
-    preloadModules: SHARED_MODULES.map((name) => (name.startsWith('@') ? name : join(ROOT, name))),
-    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
-  });
+/** Of the core's workflows and those of the features; each export is a workflow type. */
+export async function bundleWorkflows(features: readonly Bringer[]): Promise<{ code: string }> {
+  const files = workflowFiles(features);
+  const folder = await mkdtemp(join(tmpdir(), 'workflows-'));
+  try {
+    const entry = join(folder, 'workflows.js');
+    await writeFile(entry, files.map((file) => `export * from ${JSON.stringify(file)};\n`).join(''));
+    const interceptors = join(ROOT, INTERCEPTORS);
+    return await bundleWorkflowCode({
+      workflowsPath: entry,
+      workflowInterceptorModules: [interceptors],
+      preloadModules: [...SHARED_MODULES, ...files, interceptors],
+      // The entry stands in no package.
+      webpackConfigHook: (config) => ({
+        ...config,
+        resolve: {
+          ...config.resolve,
+          modules: [...(config.resolve?.modules ?? []), join(ROOT, 'node_modules')],
+        },
+      }),
+      logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function workflowFiles(features: readonly Bringer[]): readonly string[] {
+  const added = features.flatMap(({ workflows = [] }) => workflows.map((url) => fileURLToPath(url)));
+  return [join(ROOT, WORKFLOWS), ...added];
 }
 
 function quiet(): void {
   // A build that fails throws; its progress is of no use to anyone.
 }
 
-async function sourceHash(): Promise<string> {
+async function sourceHash(features: readonly Bringer[]): Promise<string> {
   const hash = createHash('sha256');
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
-  hash.update(sdk.version).update(SHARED_MODULES.join());
+  const entries = workflowFiles(features).map((file) => relative(ROOT, file));
+  hash.update(sdk.version).update([...SHARED_MODULES, ...entries].join());
   for (const folder of ['domain', 'features', 'workflows']) {
     const files = (await readdir(join(ROOT, folder), { recursive: true }))
       .filter((file) => file.endsWith('.ts'))

@@ -39,7 +39,7 @@ async function main(): Promise<void> {
 
   const wall = hostWall(config);
   notifySupervisor({ type: 'progress', step: 'bundle' });
-  const { bundle, buildId } = await loadWorkflowBundle(join(config.stateDir, 'bundles'));
+  const { bundle, buildId } = await loadWorkflowBundle(join(config.stateDir, 'bundles'), FEATURES);
   const pool = createPool({
     url: config.database.url,
     size: config.database.poolSize,

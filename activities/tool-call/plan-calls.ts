@@ -2,7 +2,7 @@
 import { callSummary } from './call-summary.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
-import type { HookRun } from '#features/hooks/contract.ts';
+import type { HookRun } from '#domain/hook.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';

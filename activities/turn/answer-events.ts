@@ -1,7 +1,7 @@
 /** What the session's feed says of a model's answer: its words, what it asks people for, and what was refused at once. */
 import { alwaysWords } from '#domain/approval.ts';
 import type { NewEvent } from '#domain/event.ts';
-import type { HookRun } from '#features/hooks/contract.ts';
+import type { HookRun } from '#domain/hook.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import type { CallPlan } from '../tool-call/plan-calls.ts';
 

@@ -5,8 +5,7 @@
  */
 import type { ToolPolicy } from '#domain/agent.ts';
 import { fieldOf } from '../outside-value.ts';
-import type { SkillInUse } from '#features/skills/rules/skill.ts';
-import { bringingSkill, hidingSkills } from '#features/skills/rules/skill-tools.ts';
+import { bringingSkill, hidingSkills, type SkillInUse } from './skills-in-use.ts';
 import { PROFILES, type Profiles } from './profiles.ts';
 import { LEAF_DENY, SUBAGENT_DENY } from './subagent-tools.ts';
 import { CAPABILITY, matchesTool, type PolicyTool } from './tool-groups.ts';

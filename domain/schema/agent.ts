@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { EXEC_ASK, EXEC_SECURITY, MAX_ITERATIONS, RULE_DECISIONS, WORKSPACE_SCOPES } from '../agent.ts';
 import { termsOf, termsProblem } from '../approval-terms.ts';
 import { gateSchema } from './gate.ts';
-import { hooksSchema } from '#features/hooks/schema.ts';
+import { hooksSchema } from '#domain/schema/hook.ts';
 import { GATE_LIMITS } from '../gate.ts';
 import { policyProblems } from '../policy/check-policy.ts';
 import { THINKING } from '../thinking.ts';

@@ -1,6 +1,6 @@
 /** A tenant's policy on the wire. */
 import { z } from 'zod';
-import { hooksSchema } from '#features/hooks/schema.ts';
+import { hooksSchema } from '#domain/schema/hook.ts';
 import {
   domainRulesSchema,
   execPolicySchema,

@@ -1,7 +1,7 @@
 /** Turns and their tool calls on the wire. */
 import { z } from 'zod';
 import { TURN_STATUSES } from '../turn.ts';
-import { hookRunSchema } from '#features/hooks/schema.ts';
+import { hookRunSchema } from '#domain/schema/hook.ts';
 import {
   idSchema,
   jsonObjectSchema,

@@ -1,5 +1,5 @@
 /**
- * Runs hooks one after the other, each on what the one before left (features/hooks/contract.ts). They fail closed: one that cannot be asked, says
+ * Runs hooks one after the other, each on what the one before left (domain/hook.ts). They fail closed: one that cannot be asked, says
  * nothing that can be read, or is late denies. A retry of the step asks them again, as it does the model.
  */
 import { randomUUID } from 'node:crypto';
@@ -13,12 +13,12 @@ import {
   hooksOfCall,
   hooksOfPrompt,
   readModelAnswer,
-} from './contract.ts';
+} from '#domain/hook.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
-import { hookAnswerSchema } from './schema.ts';
+import { hookAnswerSchema } from '#domain/schema/hook.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';

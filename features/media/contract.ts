@@ -23,13 +23,6 @@ export interface MediaRequest {
   readonly image?: { readonly bytes: Uint8Array; readonly type: string } | undefined;
 }
 
-/** An order of a call: of whom, and what went wrong with those before. */
-export interface MediaOrder {
-  /** `provider/model`. */
-  readonly ref: string;
-  readonly failed: readonly string[];
-}
-
 /** The models asked unless the settings say otherwise, the next where one cannot do it. Of those providers that are set up. */
 export const USUAL_CHAINS: Readonly<Record<MediaKind, readonly string[]>> = {
   image: [

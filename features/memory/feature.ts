@@ -10,5 +10,6 @@ export const memory = defineFeature({
     () => import('./tools/memory-search.ts'),
     () => import('./tools/memory-write.ts'),
   ],
+  workflows: [new URL('./workflow.ts', import.meta.url)],
   routes: [() => import('./routes.ts')],
 });

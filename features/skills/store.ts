@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { questionTerms, searchTerms } from '#features/memory/rules/search-terms.ts';
-import type { SkillAccess, SkillFacts, SkillFile, SkillInUse, SkillVisibility } from './rules/skill.ts';
+import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
+import type { SkillAccess, SkillFacts, SkillFile, SkillVisibility } from './rules/skill.ts';
 import { noteChange } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';

@@ -8,14 +8,14 @@ import { z } from 'zod';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
-import type { Hook } from '#features/hooks/contract.ts';
+import type { Hook } from '#domain/hook.ts';
 import type { Profiles } from '#domain/policy/profiles.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { agentPatchSchema, sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
 import type { explainToolSchema } from '#domain/schema/explain.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
-import type { SkillInUse } from '#features/skills/rules/skill.ts';
+import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 

@@ -439,7 +439,7 @@ create table tool_calls (
   custom_tool_revision int,
   verdict              text not null check (verdict in ('allow','ask','deny')),
   reason               text,
-  -- What hooks decided before, and what they changed (features/hooks/contract.ts).
+  -- What hooks decided before, and what they changed (domain/hook.ts).
   hooks                jsonb,
   approval_id          text,
   -- Of one of an MCP server: what it has left there, sealed (domain/left-call.ts), and the approval by which people answer

@@ -7,12 +7,13 @@ import { Worker } from '@temporalio/worker';
 import type { KeptHistory } from '#test/support/histories.ts';
 import { quietRuntime } from '#test/support/quiet-runtime.ts';
 import { bundleWorkflows } from '#workers/bundle.ts';
+import { FEATURES } from '#features';
 
 /** Replayed with a changed bundle by replay.test.ts. */
 const ASKED_FOR = /^approval-approve(\.approval)?$/;
 
 /** The modules of workflows in the bundle; the decisions of `domain/` that they call have tests of their own. */
-const OURS = /^\/\*{3}\/ "\.\/workflows\/[^]*?^\/\*{3}\/ \}/gm;
+const OURS = /^\/\*{3}\/ "\.\/(?:workflows\/|features\/[^/]+\/workflow)[^]*?^\/\*{3}\/ \}/gm;
 
 /** Where something begins that may be left out: a line, a branch, an operand, a function's body. */
 const PLACES = /(?:^[ \t]*|\?\?|&&|\|\||\?|:|=>)\s*(?=\S)/gm;
@@ -22,7 +23,7 @@ export async function covering(
   histories: readonly KeptHistory[],
   kept: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
-  const { code } = await bundleWorkflows();
+  const { code } = await bundleWorkflows(FEATURES);
   const reached = await replayWatched(code, histories);
   const chosen = new Set<string>();
   const open = new Set([...reached.values()].flatMap((places) => [...places]));

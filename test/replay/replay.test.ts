@@ -9,6 +9,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { type KeptHistory, readHistories, withoutMachine } from '#test/support/histories.ts';
 import { replayHistories } from '#test/support/replay.ts';
 import { bundleWorkflows } from '#workers/bundle.ts';
+import { FEATURES } from '#features';
 
 const histories = await readHistories();
 
@@ -27,7 +28,7 @@ describe('DU-5 kept histories', () => {
   let code: string;
   let errors: ReadonlyMap<string, Error | undefined>;
   before(async () => {
-    ({ code } = await bundleWorkflows());
+    ({ code } = await bundleWorkflows(FEATURES));
     errors = await replay(code, histories);
   });
 

@@ -23,6 +23,7 @@ import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
+import { FEATURES } from '#features';
 import { engineVariables } from './engine.ts';
 import { createLossyProxy, type LossyProxy } from './lossy-proxy.ts';
 import { startProductionTemporal } from './production-temporal.ts';
@@ -205,7 +206,7 @@ async function prepareFolder(folder: string, { scripts = {}, settings = '' }: St
     await writeFile(join(folder, 'rehearsal', `${name}.yaml`), text);
   await writeFile(join(folder, 'tempoclaw.yaml'), `api: { rateLimitPerMinute: 0 }\n${settings}`);
   const cache = join(userCacheDir(), 'test-bundles');
-  const { buildId } = await loadWorkflowBundle(cache);
+  const { buildId } = await loadWorkflowBundle(cache, FEATURES);
   const file = `workflows-${buildId}.js`;
   await copyFile(join(cache, file), join(folder, 'bundles', file));
 }

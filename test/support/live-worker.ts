@@ -192,6 +192,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const encoding = dataConverter ? { dataConverter } : {};
   const { bundle: ours, buildId } = await (loaded ??= loadWorkflowBundle(
     join(userCacheDir(), 'test-bundles'),
+    FEATURES,
   ));
   const bundle = options.changeWorkflows ? { code: options.changeWorkflows(ours.code) } : ours;
   // What a wall is worth has tests of its own; here it would only cost each start a second.

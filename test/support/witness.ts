@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { userCacheDir } from '#config';
 import { INSTALLATION } from '#domain/installation.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
+import { FEATURES } from '#features';
 import type { Stand, Tenant } from './faults.ts';
 import { replayHistories } from './replay.ts';
 
@@ -164,7 +165,7 @@ async function checkTenants(stand: Stand, accepted: readonly Accepted[]): Promis
 /** I5. */
 async function checkHistories(stand: Stand): Promise<void> {
   const client = await stand.client();
-  const { bundle } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'));
+  const { bundle } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'), FEATURES);
   // The one that names the installation never begins, and has no code.
   const query = `WorkflowType != '${INSTALLATION.type}'`;
   const histories = client.workflow.list({ query }).intoHistories({ concurrency: 4 });

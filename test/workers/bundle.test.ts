@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { bundleWorkflows } from '#workers/bundle.ts';
+import { FEATURES } from '#features';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -25,12 +26,12 @@ function statesOf(file: string, text: string): string[] {
 describe('DU-5 the modules of the workflows', () => {
   let code: string;
   before(async () => {
-    ({ code } = await bundleWorkflows());
+    ({ code } = await bundleWorkflows(FEATURES));
   });
 
   it('keep nothing in module scope', async () => {
     const files = Array.from(
-      code.matchAll(/!\*\*\* \.\/((?:domain|workflows)\/\S+\.ts)/g),
+      code.matchAll(/!\*\*\* \.\/((?:domain|features|workflows)\/\S+\.ts)/g),
       ([, file]) => file ?? '',
     );
     assert.ok(files.includes('workflows/agent-turn.ts') && files.includes('domain/turn-inbox.ts'));

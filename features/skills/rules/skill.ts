@@ -56,9 +56,6 @@ export interface KnownSkill extends SkillFacts {
   readonly session?: string | undefined;
 }
 
-/** As a turn has it, from the step after its use on. */
-export interface SkillInUse extends Pick<KnownSkill, 'name' | 'allowed' | 'brings'> {}
-
 /** A file of a skill's folder; `path` is below the folder. */
 export interface SkillFile {
   readonly path: string;

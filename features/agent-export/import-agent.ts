@@ -4,12 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AgentConfig } from '#domain/agent.ts';
 import { documentKind } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
-import {
-  EXPORT_LINES,
-  type ExportLine,
-  exportLineSchema,
-  type Imported,
-} from '#domain/schema/agent-export.ts';
+import { EXPORT_LINES, type ExportLine, exportLineSchema, type Imported } from './schema.ts';
 import { readPublished } from '#features/skills/policy/read-published.ts';
 import { type AgentRow, findAgent, insertAgent, updateAgent } from '#store/agent-store.ts';
 import { checkSize, listOwnDocuments, writeDocument } from '#store/document-store.ts';
@@ -21,9 +16,9 @@ import {
   type SkillToPublish,
 } from '#features/skills/store.ts';
 import { startIndexing } from '#features/memory/temporal.ts';
-import type { ApiDeps } from './deps.ts';
-import { refuseSecretDefinition } from './refuse-secrets.ts';
-import { checkModels, toConfig } from './routes/agents.ts';
+import type { ApiDeps } from '#api/deps.ts';
+import { refuseSecretDefinition } from '#api/refuse-secrets.ts';
+import { checkModels, toConfig } from '#api/routes/agents.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets' | 'temporal' | 'models'>;
 type Hide = (text: string) => string;

@@ -1,6 +1,6 @@
 /** `tempoclaw import`: an agent from a file that `export` wrote. */
 import type { Command } from 'commander';
-import { EXPORT_BYTES, EXPORT_TYPE, type Imported } from '#domain/schema/agent-export.ts';
+import { EXPORT_BYTES, EXPORT_TYPE, type Imported } from '../schema.ts';
 import { usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext, pathOf } from '#cli/command-context.ts';
 import { readPipe, readTextFile } from '#cli/object-file.ts';

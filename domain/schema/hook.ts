@@ -1,6 +1,6 @@
 /** Hooks on the wire: how they are set, and what one answers. */
 import { z } from 'zod';
-import { HOOK_EVENTS, HOOK_LIMITS, HOOK_TYPES, hookProblem } from './contract.ts';
+import { HOOK_EVENTS, HOOK_LIMITS, HOOK_TYPES, hookProblem } from '../hook.ts';
 import { httpUrl, jsonObjectSchema, labelSchema, textSchema } from '#domain/schema/scalars.ts';
 
 /** Headers that hold one. */

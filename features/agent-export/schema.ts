@@ -1,9 +1,9 @@
 /** An agent as a file, to be carried elsewhere or kept (DU-8): a line of JSON each for what it is, its documents and its skills. */
 import { z } from 'zod';
-import { DOCUMENT_LIMITS, isDocumentPath } from '../document.ts';
-import { isStorable } from '../outside-value.ts';
-import { agentConfigSchema } from './agent.ts';
-import { labelSchema } from './scalars.ts';
+import { DOCUMENT_LIMITS, isDocumentPath } from '#domain/document.ts';
+import { isStorable } from '#domain/outside-value.ts';
+import { agentConfigSchema } from '#domain/schema/agent.ts';
+import { labelSchema } from '#domain/schema/scalars.ts';
 import { skillNameSchema, skillPublishSchema } from '#features/skills/schema.ts';
 
 export const EXPORT_TYPE = 'application/x-ndjson';

@@ -3,7 +3,7 @@
  * activities/hooks runs them. What only looks on is a webhook.
  */
 import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
-import type { hookAnswerSchema, hookRunSchema, hookSchema } from './schema.ts';
+import type { hookAnswerSchema, hookRunSchema, hookSchema } from './schema/hook.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 
 export const HOOK_EVENTS = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'subagent_start'] as const;
