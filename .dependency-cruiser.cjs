@@ -79,6 +79,7 @@ const KNOWS_FEATURES = [
   'temporal/remove-runs',
   'workers/create-activities',
   'workers/create-machine',
+  'workers/worker-core',
 ];
 
 module.exports = {
@@ -156,7 +157,8 @@ module.exports = {
     {
       name: 'nothing-imports-workers',
       severity: 'error',
-      from: { pathNot: '^(workers|test|bench)/' },
+      comment: 'but for the type of what a feature makes its part of a worker of',
+      from: { pathNot: '^(workers|test|bench)/|^domain/feature\\.ts$|^features/[^/]+/worker\\.ts$' },
       to: { path: '^workers/' },
     },
     {

@@ -6,6 +6,7 @@ import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts
 import type { Resource } from './resource/define-resource.ts';
 import type { RouteModule } from '#api/deps.ts';
 import type { Tool } from '#policy/define-tool.ts';
+import type { WorkerCore } from '#workers/worker-core.ts';
 
 /** Imports a module when it is needed. */
 export type Load<Module> = () => Promise<Module>;
@@ -17,6 +18,8 @@ export interface Feature {
   readonly summary: string;
   /** Tools of agents, a file each. The name of a file is that of its tool. */
   readonly tools?: readonly Load<{ readonly tool: Tool }>[];
+  /** What it makes in a worker. */
+  readonly worker?: Load<WorkerModule>;
   /** Files whose exports are workflow types. They import types alone, but for contracts, rules and the workflows' own steps. */
   readonly workflows?: readonly URL[];
   /** Routes of the API, in the order of the OpenAPI document. */
@@ -25,6 +28,17 @@ export interface Feature {
   readonly commands?: readonly FeatureCommand[];
   /** What stands below another command, by its name. */
   readonly subcommands?: Readonly<Record<string, Load<CommandModule>>>;
+}
+
+export interface WorkerModule {
+  /** Called once, when the worker starts. */
+  createWorkerPart(core: WorkerCore): WorkerPart;
+}
+
+/** What a feature makes in a worker. */
+export interface WorkerPart {
+  /** What its tools need, each by the name by which they ask for it. */
+  readonly tools?: Readonly<Record<string, unknown>>;
 }
 
 interface CommandFields {

@@ -24,8 +24,6 @@ import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import type { HostWall } from '#activities/process/wall.ts';
 import { createNodes } from '#features/nodes/activities/nodes.ts';
 import { createSecureClis, CREDENTIALS_FOLDER } from '#features/secure-cli/activities/secure-clis.ts';
-import { createWebPages } from '#features/web/pages/web-pages.ts';
-import { createWebSearch } from '#features/web/search/web-search.ts';
 import { makeRoot } from '#activities/workspace/workspace-folder.ts';
 import { resolveHost } from '#policy/explain/resolve-host.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
@@ -99,13 +97,6 @@ export async function createMachine(
       endBoxes: boxes.endSession,
     }),
     egress,
-    webPages: createWebPages(egress, Date.now),
-    webSearch: createWebSearch({
-      egress,
-      egressSettings: config.egress,
-      settings: config.web.search,
-      resolveSecret: vault.resolveSetting,
-    }),
     browsers: createBrowsers({
       ...config.browser,
       boxing: { boxes, bubblewrap },

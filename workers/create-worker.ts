@@ -1,7 +1,9 @@
 /** Builds one worker of its rooms: what polls, how much at once, and what stands around every activity. */
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
-import { type ActivityParts, createActivities } from './create-activities.ts';
+import type { Feature } from '#domain/feature.ts';
+import { createActivities } from './create-activities.ts';
+import type { ActivityParts } from './worker-core.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
 import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
 import { ownNamespaceOnly } from './interceptors/own-namespace.ts';
@@ -9,6 +11,7 @@ import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { LeanWorker } from './lean/lean-worker.ts';
 
 export interface WorkerParts extends ActivityParts {
+  readonly features: readonly Pick<Feature, 'worker'>[];
   readonly connection: NativeConnection;
   /** Throws ForeignNamespace when the namespace is another installation's. */
   readonly belongs: () => Promise<void>;
@@ -40,11 +43,12 @@ export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'ru
     foreign = error;
     shutdown();
   };
+  const modules = await Promise.all(parts.features.flatMap(({ worker }) => worker?.() ?? []));
   const ownQueue = queue === undefined ? undefined : { name: queue, most };
   const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,
-    activities: createActivities(parts, ownQueue),
+    activities: createActivities(parts, modules, ownQueue),
     dataConverter: parts.dataConverter,
     interceptors: {
       activity: [ownNamespaceOnly(parts.belongs, leave), heartbeatInterceptor, scrubFailures(parts.vault)],

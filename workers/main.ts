@@ -79,6 +79,7 @@ async function main(): Promise<void> {
   // What earlier workers left; from then on the sweep looks after them.
   if (config.sandbox.mode !== 'off') void machine.boxes.prune();
   const worker = await createWorker({
+    features: FEATURES,
     config,
     gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     connection,

@@ -5,8 +5,6 @@
 import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
 import type { Browsers } from '#features/browser/activities/browsers.ts';
-import type { Canvases } from '#features/canvas/canvases.ts';
-import type { OwnChannels } from '#features/channels/activities/own-channels.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { OwnHeartbeats } from '#features/schedules/activities/own-heartbeats.ts';
 import type { OwnSchedules } from '#features/schedules/activities/own-schedules.ts';
@@ -23,8 +21,6 @@ import type { SecureClis } from '#features/secure-cli/activities/secure-clis.ts'
 import type { Skills } from '#features/skills/activities/skills.ts';
 import type { TeamTools } from '../teams/team-room.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
-import type { WebPages } from '#features/web/pages/web-pages.ts';
-import type { WebSearch } from '#features/web/search/web-search.ts';
 import type { Files } from '../workspace/files.ts';
 
 /** Of this machine and of the rows. */
@@ -35,10 +31,6 @@ export interface WorldDeps {
   readonly now: () => number;
   /** The one way out over HTTP. */
   readonly egress: Egress;
-  /** Pages of the web as text. */
-  readonly webPages: WebPages;
-  /** The search engines of the settings. */
-  readonly webSearch: WebSearch;
   /** A browser for each session. */
   readonly browsers: Browsers;
   /** Connections to MCP servers. */
@@ -72,10 +64,6 @@ export interface ToolDeps
   readonly heartbeats: OwnHeartbeats;
   /** The deployment, for its operators. */
   readonly gateway: Gateway;
-  /** What sessions show beside the conversation. */
-  readonly canvases: Canvases;
-  /** Chat services that the caller's agent answers in. */
-  readonly channels: OwnChannels;
   /** Those that the caller may use, and publishes. */
   readonly skills: Skills;
 }

@@ -3,6 +3,7 @@ import { defineFeature } from '#domain/feature.ts';
 export const canvas = defineFeature({
   name: 'canvas',
   summary: 'A page of HTML beside the conversation, which an agent shows and people see and use by a link.',
+  worker: () => import('./worker.ts'),
   tools: [() => import('./tools/canvas.ts')],
   routes: [() => import('./routes/canvas.ts')],
   subcommands: { sessions: () => import('./commands.ts') },

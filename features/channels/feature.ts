@@ -3,6 +3,7 @@ import { defineFeature } from '#domain/feature.ts';
 export const channels = defineFeature({
   name: 'channels',
   summary: 'Chat services that agents answer in, and signed calls of other systems.',
+  worker: () => import('./worker.ts'),
   tools: [() => import('./tools/create-forum-topic.ts'), () => import('./tools/message.ts')],
   routes: [() => import('./routes/channel-inbound.ts'), () => import('./routes/channels.ts')],
   commands: [

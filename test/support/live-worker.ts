@@ -211,6 +211,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     log: { info: () => undefined, warn: () => undefined },
   });
   const worker = await createWorker({
+    features: FEATURES,
     config,
     gateway,
     connection,

@@ -95,7 +95,7 @@ export interface BenchOptions {
   readonly rules?: FilesOptions['rules'];
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
-  readonly deps?: Partial<ToolDeps>;
+  readonly deps?: Partial<ToolDeps> & Readonly<Record<string, unknown>>;
   /** Commands of calls that have a sandbox run in these. */
   readonly boxes?: Boxes;
   /** Whether bubblewrap is used where there is no box. */

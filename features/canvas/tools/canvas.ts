@@ -1,6 +1,7 @@
 /** canvas: a page of HTML that people see beside the conversation. `idempotent`: a call changes the page once. */
 import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { Canvases } from '../canvases.ts';
 import { CANVAS_LIMITS, type CanvasStep } from '../contract.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
@@ -28,7 +29,7 @@ const input = z.object({
 });
 
 type Input = z.infer<typeof input>;
-type Needs = Pick<ToolDeps, 'browsers' | 'canvases'>;
+type Needs = Pick<ToolDeps, 'browsers'> & { readonly canvases: Canvases };
 
 export const tool = defineTool<Input, Needs>({
   name: 'canvas',

@@ -1,7 +1,7 @@
 /** create_forum_topic: a new topic in a group of Telegram that has topics, or a thread in a channel of Discord; each has a conversation of its own. */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { OwnChannels } from '../activities/own-channels.ts';
 import { toolError } from '#domain/tool.ts';
 
 /** The colours that the Bot API takes (core.telegram.org/bots/api#createforumtopic). */
@@ -18,7 +18,7 @@ const input = z.object({
   icon_custom_emoji_id: textField(100, 'In Telegram, a custom emoji as its icon, by its id').optional(),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'channels'>>({
+export const tool = defineTool<z.infer<typeof input>, { readonly channels: OwnChannels }>({
   name: 'create_forum_topic',
   description:
     'Create a topic in a Telegram group that has topics, or a thread in a Discord channel. The bot must be allowed to do so there.',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { OwnChannels } from '#features/channels/activities/own-channels.ts';
 import { tool } from '#features/channels/tools/message.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -9,7 +10,7 @@ import { toolError } from '#domain/tool.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 
 type Call = Partial<RunningCall>;
-type Bench = Pick<ToolDeps, 'channels' | 'media'>;
+type Bench = Pick<ToolDeps, 'media'> & { readonly channels: OwnChannels };
 
 /** What was said where; `refused` is not to be reached. */
 function bench(said: string[], refused?: string): Bench {

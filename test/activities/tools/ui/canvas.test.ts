@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '#features/canvas/tools/canvas.ts';
 import { type Canvas, CANVAS_LIMITS, changedCanvas } from '#features/canvas/contract.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { Canvases } from '#features/canvas/canvases.ts';
 import { toolBench } from '#test/support/tool-call.ts';
 
 /** One canvas in memory, looked at by nobody's browser. */
-function memoryCanvases(): ToolDeps['canvases'] {
+function memoryCanvases(): Canvases {
   let canvas: Canvas | undefined;
   return {
     async change(_call, step) {

@@ -1,0 +1,112 @@
+/** What the parts of a worker share: rows, rules, scrubbers, files, the way out. */
+import { deniedPrefixes } from '#domain/path-rules.ts';
+import { createCallReads } from '#activities/tool-call/call-reads.ts';
+import { createKnownAddresses } from '#activities/tool-call/known-addresses.ts';
+import { childEnvironment, type Config } from '#config';
+import type { Models } from '#activities/model/model-catalog.ts';
+import { createContextFiles } from '#activities/prompt/context-files.ts';
+import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
+import { whySecured } from '#features/secure-cli/activities/refuse-secured.ts';
+import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';
+import type { PlaceOf } from '#activities/tool-call/call-deps.ts';
+import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
+import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
+import type { Gateway } from '#domain/gateway.ts';
+import { sandboxOf, type Wall } from '#domain/sandbox.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { createCallRules } from '#policy/call-rules.ts';
+import type { Catalog } from '#policy/catalog.ts';
+import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import { createHostPrograms } from '#policy/host-programs.ts';
+import type { EventNotifier } from '#store/event-notifier.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Sealer } from '#store/seal.ts';
+import type { Vault } from '#store/secrets/vault.ts';
+import { createTurnLedger } from '#store/turn-ledger.ts';
+import type { TemporalAccess } from '#temporal/client.ts';
+import type { Machine } from './create-machine.ts';
+
+/** Characters of transcripts kept in memory over all sessions. */
+const TRANSCRIPTS = 64 * 1024 * 1024;
+
+export interface ActivityParts {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly notifier: EventNotifier;
+  /** The native tools; `catalogs` has them and those that tenants have made. */
+  readonly catalog: Catalog;
+  readonly catalogs: AgentCatalogs;
+  readonly models: Models;
+  readonly machine: Machine;
+  /** Around commands on this machine. */
+  readonly wall: Wall;
+  /** To reach other workflows: messages to sessions, signals and updates. */
+  readonly temporal: WorkflowReach &
+    Pick<TemporalAccess, 'submit' | 'stop' | 'stopIdle' | 'removeRuns' | 'schedules'>;
+  readonly sealer: Sealer;
+  readonly vault: Vault;
+  readonly masterKeys: readonly Buffer[];
+  readonly gateway: Gateway;
+}
+
+/** What the parts of a worker are made of, those of features too. */
+export type WorkerCore = ReturnType<typeof createWorkerCore>;
+
+export function createWorkerCore({
+  config,
+  catalog,
+  catalogs,
+  pool,
+  notifier,
+  vault,
+  sealer,
+  temporal,
+  machine,
+  wall,
+}: ActivityParts) {
+  const { sandbox, workspaceRoot, tools, artifacts } = config;
+  const { world } = machine;
+  const placeOf: PlaceOf = (own) => world.shell.placeOf(sandboxOf(sandbox, own ?? undefined));
+  const perHour = tools.rate_limit_per_hour ?? 0;
+  const workspaceOf = createWorkspaceOf(workspaceRoot);
+  const rules = createCallRules({
+    catalog,
+    tools,
+    exec: config.exec,
+    deniedPaths: deniedPrefixes(tools.denied_paths),
+    resolveProgram: createHostPrograms(childEnvironment({}), workspaceRoot),
+  });
+  return {
+    ...world,
+    config,
+    pool,
+    onWrite: notifier.notify,
+    scrubberOf: vault.scrubberOf,
+    reach: temporal,
+    sealer,
+    catalog,
+    catalogs,
+    sandbox,
+    wall,
+    egressSettings: config.egress,
+    resolveSecret: vault.resolveSetting,
+    resolveOf: vault.resolve,
+    services: config.channels,
+    objects: openArtifactObjects(artifacts, vault.resolveSetting),
+    workspaceOf,
+    callReads: createCallReads(pool, world.processes, deniedPrefixes(tools.denied_paths)),
+    ledger: createTurnLedger(pool, notifier.notify),
+    transcripts: createTranscriptCache(TRANSCRIPTS),
+    contextFiles: createContextFiles(pool),
+    rules,
+    knownAddresses: createKnownAddresses(pool, rules),
+    placeOf,
+    whySecured: (tenant: string, agent: string, command: string) =>
+      whySecured(vault.clisNow(tenant), agent, command),
+    boundFiles: createBoundFiles({ files: world.files, sandbox, workspaceOf }),
+    approvalSeconds: config.approvals.expirySeconds,
+    defaultAgent: 'main',
+    // EX-6; 0 an hour: no limit.
+    rateLimit: { perHour, burst: tools.rate_limit_burst ?? Math.max(1, Math.ceil(perHour / 10)) },
+  };
+}
