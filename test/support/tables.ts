@@ -78,32 +78,32 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** What is in the objects of these columns, or which words stand there; of others that is not known. */
 const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = {
-  'agents.config': ['AgentConfig', 'agent'],
-  'approval_decisions.decision': ['Decision', 'approval'],
-  'channel_posts.place': ['ChannelPlace', 'channel'],
-  'channels.settings': ['ChannelSettings', 'schema/channel'],
-  'webhook_deliveries.post': ['DirectPost', 'channel'],
-  'approvals.always': ['AlwaysOffer', 'approval'],
-  'approvals.files': ['readonly BoundFile[]', 'bound-file'],
-  'approvals.form': ['McpForm', 'mcp/form'],
-  'approvals.sandbox': ['SandboxTerms', 'sandbox'],
-  'approvals.terms': ['AskedTerms', 'approval-terms'],
-  'approvals.decision': ['Decision', 'approval'],
-  'canvases.steps': ['readonly CanvasStep[]', 'canvas'],
-  'messages.context': ['MessageContext', 'turn'],
-  'nodes.about': ['NodeAbout', 'node'],
-  'schedules.heartbeat': ['HeartbeatSettings', 'heartbeat'],
-  'schedules.rights': ['ScheduleRights', 'schedule'],
-  'schedules.timing': ['Timing', 'schedule'],
-  'sessions.bound_context': ['MessageContext', 'turn'],
-  'sessions.budget_root': ['BudgetRoot', 'budget'],
-  'team_task_events.notices': ['readonly LeadNotice[]', 'team-task'],
-  'team_task_events.status': ['TaskStatus', 'team-task'],
-  'team_tasks.origin_context': ['MessageContext', 'turn'],
-  'team_tasks.state': ['TaskState', 'team-task'],
-  'team_tasks.status': ['TaskStatus', 'team-task'],
-  'tool_calls.hooks': ['readonly HookRun[]', 'hook'],
-  'turns.context': ['MessageContext', 'turn'],
+  'agents.config': ['AgentConfig', 'domain/agent'],
+  'approval_decisions.decision': ['Decision', 'domain/approval'],
+  'channel_posts.place': ['ChannelPlace', 'features/channels/contract'],
+  'channels.settings': ['ChannelSettings', 'features/channels/schema'],
+  'webhook_deliveries.post': ['DirectPost', 'features/channels/contract'],
+  'approvals.always': ['AlwaysOffer', 'domain/approval'],
+  'approvals.files': ['readonly BoundFile[]', 'domain/bound-file'],
+  'approvals.form': ['McpForm', 'domain/form'],
+  'approvals.sandbox': ['SandboxTerms', 'domain/sandbox'],
+  'approvals.terms': ['AskedTerms', 'domain/approval-terms'],
+  'approvals.decision': ['Decision', 'domain/approval'],
+  'canvases.steps': ['readonly CanvasStep[]', 'features/canvas/contract'],
+  'messages.context': ['MessageContext', 'domain/turn'],
+  'nodes.about': ['NodeAbout', 'features/nodes/contract/node'],
+  'schedules.heartbeat': ['HeartbeatSettings', 'features/schedules/contract/heartbeat'],
+  'schedules.rights': ['ScheduleRights', 'features/schedules/contract/schedule'],
+  'schedules.timing': ['Timing', 'features/schedules/contract/schedule'],
+  'sessions.bound_context': ['MessageContext', 'domain/turn'],
+  'sessions.budget_root': ['BudgetRoot', 'domain/budget'],
+  'team_task_events.notices': ['readonly LeadNotice[]', 'domain/team-task'],
+  'team_task_events.status': ['TaskStatus', 'domain/team-task'],
+  'team_tasks.origin_context': ['MessageContext', 'domain/turn'],
+  'team_tasks.state': ['TaskState', 'domain/team-task'],
+  'team_tasks.status': ['TaskStatus', 'domain/team-task'],
+  'tool_calls.hooks': ['readonly HookRun[]', 'domain/hook'],
+  'turns.context': ['MessageContext', 'domain/turn'],
 };
 
 function typeOf({ table, column, type, is_null, has_default, values }: ColumnRow): string {
@@ -122,7 +122,7 @@ export async function typesOfTables(pool: Pool): Promise<string> {
   const files = Map.groupBy(Object.values(SHAPES), ([, file]) => file);
   const imports = [...files].map(([file, shapes]) => {
     const names = new Set(shapes.map(([type]) => type.replace(/^readonly |\[\]$/g, '')));
-    return `import type { ${[...names].join(', ')} } from '#domain/${file}.ts';`;
+    return `import type { ${[...names].join(', ')} } from '#${file}.ts';`;
   });
   const lines = [...tables].map(([table, columns]) => {
     const fields = columns.map((column) => `    ${column.column}: ${typeOf(column)};`);
