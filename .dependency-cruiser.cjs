@@ -41,12 +41,10 @@ const LISTS_FEATURES =
 const KNOWS_FEATURES = [
   'activities/approvals/approval-room',
   'activities/approvals/settle-approval',
-  'activities/forgetting/forgetting-room',
   'activities/model/providers',
   'activities/process/end-commands',
   'activities/process/host-wall',
   'activities/prompt/context-files',
-  'activities/sweep/sweep-activities',
   'activities/tool-call/bound-files',
   'activities/tool-call/perform-tool',
   'activities/tool-call/plan-calls',

@@ -5,7 +5,7 @@
 import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts';
 import type { Resource } from './resource/define-resource.ts';
 import type { RouteModule } from '#api/deps.ts';
-import type { Tool } from '#policy/define-tool.ts';
+import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 
 /** Imports a module when it is needed. */
@@ -39,7 +39,27 @@ export interface WorkerModule {
 export interface WorkerPart {
   /** What its tools need, each by the name by which they ask for it. */
   readonly tools?: Readonly<Record<string, unknown>>;
+  /** Activities of its workflows, by the names of their types. */
+  readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
+  /** Called before the summary of a conversation is recorded, which happens once; the turn waits for it. */
+  summarized?(session: SummarizedSession, summary: string): Promise<void>;
+  /** Starts what was lost; called each minute, safe to repeat and beside itself. Returns how many it has found. */
+  recover?(): Promise<number>;
+  /** Removes what is neither a row of the session nor of the user; safe to repeat. Returns how many went, for the receipt. */
+  readonly forget?: { readonly counted: string; readonly remove: Forget };
 }
+
+/** A conversation that was shortened. */
+export interface SummarizedSession extends Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'readOutside'> {
+  readonly session: string;
+  readonly turn: string;
+}
+
+/** Of a user, or of a session; all is gone when it resolves. */
+export type Forget = (
+  tenant: string,
+  of: { readonly user?: string; readonly session?: string },
+) => Promise<number>;
 
 interface CommandFields {
   readonly group: CommandGroup;

@@ -17,12 +17,10 @@ export function sweepId(taskQueue: string): string {
 
 /** Each says how many it found, is safe to repeat, and may run beside itself. */
 export interface SweepActivities {
-  /** Starts or ends what was lost. */
+  /** Starts or ends what was lost, that of features too. */
   sweep_lost_work(): Promise<number>;
   /** Deletes rows, and objects of workspaces, that are kept for a time only. */
   prune_rows(): Promise<number>;
-  /** Starts the index of memory that was written while nothing could be started, or with another model for vectors. */
-  index_memory(): Promise<number>;
   /** Removes sandboxes that are over, as far as this worker's engine has them. */
   reap_boxes(): Promise<number>;
 }

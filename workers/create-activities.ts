@@ -1,6 +1,6 @@
 /** All activities of a worker: its rooms, each made of what it needs and giving what others need of it. */
 import { join } from 'node:path';
-import { commandFolders, type Config } from '#config';
+import type { Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
 import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
 import type { WorkerModule } from '#domain/feature.ts';
@@ -10,33 +10,24 @@ import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import type { OwnQueue } from '#activities/fast-path/take-over.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createHooks } from '#features/hooks/activities.ts';
-import { MEDIA_FOLDER } from '#features/media/reading/film-parts.ts';
-import { createMailDelivery } from '#features/mail/activities/approval-mails.ts';
-import { createSendMail } from '#features/mail/activities/send-mail.ts';
-import { createMediaMakingRoom } from '#features/media/making/media-making-room.ts';
-import { createMediaReadingRoom } from '#features/media/reading/media-reading-room.ts';
-import { createMemoryRoom } from '#features/memory/activities/memory-room.ts';
 import { createEmbed } from '#activities/model/embed.ts';
 import { createOpenAiServers } from '#activities/model/openai-servers.ts';
 import { createEndCommands } from '#activities/process/end-commands.ts';
 import { createForgettingRoom } from '#activities/forgetting/forgetting-room.ts';
-import { createScheduleRoom } from '#features/schedules/activities/schedule-room.ts';
 import { createSkills } from '#features/skills/activities/skills.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
 import { createTeamRoom } from '#activities/teams/team-room.ts';
-import { createWebhookRoom } from '#features/webhooks-out/activities.ts';
 import { createToolCallRoom } from '#activities/tool-call/tool-call-room.ts';
 import { createSendToSession } from '#activities/turn/send-to-session.ts';
 import { createTurnRoom } from '#activities/turn/turn-room.ts';
-import { createWakeSession, type WakeSession } from '#activities/turn/wake-session.ts';
+import { createWakeSession } from '#activities/turn/wake-session.ts';
 import { createFiles } from '#activities/workspace/files.ts';
-import { tokenSecrets } from '#policy/decision-token.ts';
 import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import { createEmbeddingStore } from '#store/embedding-store.ts';
 import { createFileLock } from '#store/file-lock.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
-import { type ActivityParts, createWorkerCore, type WorkerCore } from './worker-core.ts';
+import { type ActivityParts, createWorkerBase } from './worker-core.ts';
 
 /** `ownQueue`: of the fast path; without one the turn goes the plain way. */
 export function createActivities(
@@ -45,7 +36,7 @@ export function createActivities(
   ownQueue: OwnQueue | undefined,
 ): Readonly<Record<string, (input: never) => Promise<unknown>>> {
   const { config, pool, models, machine, temporal } = parts;
-  const base = createWorkerCore(parts);
+  const base = createWorkerBase(parts);
   const wake = createWakeSession({ ...base, submit: temporal.submit });
   const lost = createLostWork(base);
   const endCommands = createEndCommands(base.processes, base.browsers, (tenant, session) =>
@@ -65,15 +56,16 @@ export function createActivities(
     settings: config.budgets,
     needsToken: approvals.needsToken,
   });
-  const media = createMedia(parts, { ...base, budgetLedger, budgets });
   const embed = createEmbed({ store: createEmbeddingStore(pool), models, budgets });
+  const { notifier, masterKeys } = parts;
+  const core = { ...base, models, temporal, notifier, masterKeys, wake, budgets, budgetLedger, embed };
+  const added = modules.map((module) => module.createWorkerPart(core));
   const hostFiles = createFiles({
     journalDir: join(config.stateDir, 'changes'),
     now: Date.now,
     lock: createFileLock(pool),
   });
   const skills = createSkills({ ...base, embed, hostFiles, folders: config.skills.folders });
-  const memory = createMemoryRoom({ ...base, embed, models, budgets, outsideOf: base.rules.outside });
   const teams = createTeamRoom({ ...base, wake });
   const assignments = createAssignmentRoom({
     ...base,
@@ -84,21 +76,18 @@ export function createActivities(
     models,
     subagents: subagentLimits(config),
   });
-  const scheduling = createScheduleRoom({ ...base, wake, temporal });
   const calls = {
     ...base,
     budgets,
     models,
     needsToken: approvals.needsToken,
     tools: {
-      ...toolsOf(modules, base),
+      ...merged(added.map(({ tools }) => tools)),
       ...machine.world,
       ...assignments.tools,
       ...teams.tools,
-      ...memory.tools,
-      ...scheduling.tools,
       gateway: parts.gateway,
-      ...media,
+      openAiServers: createOpenAiServers({ ...core, providers: config.models.providers }),
       sendToSession: createSendToSession(wake),
       skills,
     },
@@ -111,17 +100,19 @@ export function createActivities(
     ...createGateActivities({ ...base, budgets }),
     ...teams.activities,
     ...assignments.activities,
-    ...memory.activities,
-    ...createDeliveries(parts, { ...base, wake }),
-    ...scheduling.activities,
-    ...createForgettingRoom({ ...base, ...scheduling, workspaces: machine.workspaces, temporal }),
+    ...merged(added.map(({ activities }) => activities)),
+    ...createForgettingRoom({
+      ...base,
+      parts: added.flatMap(({ forget }) => forget ?? []),
+      workspaces: machine.workspaces,
+      temporal,
+    }),
     ...createSweepActivities({
       ...base,
       reach: temporal,
       lost,
-      schedules: scheduling.schedules,
+      recover: added.flatMap(({ recover }) => recover ?? []),
       boxes: machine.boxes,
-      indexPending: memory.indexPending,
       retention: config.retention,
       workspaces: machine.workspaces,
     }),
@@ -132,7 +123,7 @@ export function createActivities(
       skills,
       endCommands,
       guide: assignments.tools.agentLinks.guide,
-      remember: memory.tools.memory.remember,
+      summarized: added.flatMap(({ summarized }) => summarized ?? []),
       assignments: assignments.tools.assignments,
       releaseTasks: teams.releaseTasks,
     }),
@@ -140,12 +131,11 @@ export function createActivities(
   };
 }
 
-/** What the tools of features need. */
-function toolsOf(modules: readonly WorkerModule[], core: WorkerCore): Readonly<Record<string, unknown>> {
-  return Object.assign({}, ...modules.map((module) => module.createWorkerPart(core).tools)) as Record<
-    string,
-    unknown
-  >;
+/** What features bring, by name. */
+function merged<Value>(
+  all: readonly (Readonly<Record<string, Value>> | undefined)[],
+): Readonly<Record<string, Value>> {
+  return Object.assign({}, ...all) as Record<string, Value>;
 }
 
 function subagentLimits({ subagents }: Config) {
@@ -156,42 +146,5 @@ function subagentLimits({ subagents }: Config) {
     children: subagents.maxChildren,
     iterations: subagents.maxIterations,
     archiveMinutes: subagents.archiveAfterMinutes,
-  };
-}
-
-function createDeliveries(
-  { config: { mail, api, approvals, webhooks }, masterKeys, notifier }: ActivityParts,
-  base: WorkerCore & { readonly wake: WakeSession },
-) {
-  const [tokenSecret = ''] = tokenSecrets(approvals.decisionToken.secret, masterKeys);
-  const send = createSendMail({ ...base, mail });
-  const deliverMail = createMailDelivery({ ...base, send, publicUrl: api.publicUrl, tokenSecret });
-  return createWebhookRoom({
-    ...base,
-    notifier,
-    settings: webhooks,
-    deliverMail,
-    publicUrl: api.publicUrl,
-    tokenSecret,
-  });
-}
-
-type MediaParts = Parameters<typeof createMediaReadingRoom>[0] & Parameters<typeof createMediaMakingRoom>[0];
-
-function createMedia(
-  { config, models }: ActivityParts,
-  given: Omit<MediaParts, 'models' | 'folders' | 'dir' | 'mediaPlaces' | 'open'>,
-) {
-  const {
-    media: settings,
-    models: { providers },
-    stateDir,
-  } = config;
-  const parts = { ...given, models, folders: commandFolders(), dir: join(stateDir, MEDIA_FOLDER) };
-  const reading = createMediaReadingRoom(parts);
-  return {
-    ...reading,
-    ...createMediaMakingRoom({ ...parts, open: reading.media.open, mediaPlaces: { settings, providers } }),
-    openAiServers: createOpenAiServers({ ...parts, providers }),
   };
 }

@@ -3,6 +3,10 @@ import { deniedPrefixes } from '#domain/path-rules.ts';
 import { createCallReads } from '#activities/tool-call/call-reads.ts';
 import { createKnownAddresses } from '#activities/tool-call/known-addresses.ts';
 import { childEnvironment, type Config } from '#config';
+import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
+import type { Embed } from '#activities/model/embed.ts';
+import type { WakeSession } from '#activities/turn/wake-session.ts';
+import type { BudgetLedger } from '#store/budget-ledger.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
@@ -50,9 +54,22 @@ export interface ActivityParts {
 }
 
 /** What the parts of a worker are made of, those of features too. */
-export type WorkerCore = ReturnType<typeof createWorkerCore>;
+export interface WorkerCore extends WorkerBase {
+  readonly models: Models;
+  readonly temporal: ActivityParts['temporal'];
+  readonly notifier: EventNotifier;
+  readonly masterKeys: readonly Buffer[];
+  /** Sends a message of the system to a session. */
+  readonly wake: WakeSession;
+  readonly budgets: BudgetGuard;
+  readonly budgetLedger: BudgetLedger;
+  readonly embed: Embed;
+}
 
-export function createWorkerCore({
+export type WorkerBase = ReturnType<typeof createWorkerBase>;
+
+/** What needs nothing but the settings, the rows and the machine. */
+export function createWorkerBase({
   config,
   catalog,
   catalogs,

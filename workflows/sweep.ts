@@ -25,11 +25,10 @@ async function lookOnce(): Promise<SweepReport> {
   const report = {
     sweep_lost_work: await found('sweep_lost_work'),
     prune_rows: await found('prune_rows'),
-    index_memory: await found('index_memory'),
     reap_boxes: await found('reap_boxes'),
   };
   setCurrentDetails(
-    `lost: ${report.sweep_lost_work ?? '–'}, pruned: ${report.prune_rows ?? '–'}, memory to index: ${report.index_memory ?? '–'}, boxes removed: ${report.reap_boxes ?? '–'}`,
+    `lost: ${report.sweep_lost_work ?? '–'}, pruned: ${report.prune_rows ?? '–'}, boxes removed: ${report.reap_boxes ?? '–'}`,
   );
   return report;
 }

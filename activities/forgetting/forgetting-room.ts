@@ -18,7 +18,7 @@ import {
 } from '#store/forgetting-store.ts';
 import type { Db } from '#store/statements.ts';
 import { listTurns } from '#store/turn-store.ts';
-import type { Schedules } from '#features/schedules/temporal/schedules.ts';
+import type { WorkerPart } from '#domain/feature.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import { ownSuffix } from '../workspace/workspace-folder.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
@@ -32,7 +32,8 @@ export type RemoveWorkspaces = (
 
 export interface ForgettingDeps extends ArtifactPlaces {
   readonly workspaces: { readonly remove: RemoveWorkspaces };
-  readonly schedules: Pick<Schedules, 'forget'>;
+  /** What features keep beside rows. */
+  readonly parts: readonly NonNullable<WorkerPart['forget']>[];
   readonly temporal: Pick<TemporalAccess, 'stop' | 'stopIdle' | 'stateOf' | 'removeRuns'>;
 }
 
@@ -40,7 +41,7 @@ export interface ForgettingDeps extends ArtifactPlaces {
 const LOOK_MS = 200;
 
 export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
-  const { pool, temporal, schedules, workspaces } = deps;
+  const { pool, temporal, parts, workspaces } = deps;
   const step = <Result>(work: (tenant: string, row: ForgettingRow) => Promise<Result>) =>
     failingAs(activityFailure, async ({ tenant, id }: ForgetInput) => {
       const row = await findForgetting(pool, tenant, id);
@@ -69,7 +70,8 @@ export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
       const isUser = kind === 'user';
       const onRemoved = (db: Db, what: string, count: number) => countForgotten(db, tenant, id, what, count);
       const own = [...sessions.map((session) => ({ session })), ...(isUser ? [{ user: subject }] : [])];
-      for (const of of own) await onRemoved(pool, 'schedules', await schedules.forget(tenant, of));
+      for (const { counted, remove } of parts)
+        for (const of of own) await onRemoved(pool, counted, await remove(tenant, of));
       for (const session of sessions)
         await removeSessionRows(pool, tenant, session, until ?? row.created_at, onRemoved);
       const owned = sessions.map((session) => ['session', session] as const);

@@ -6,17 +6,15 @@ import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-stor
 import { removeUnneededFiles } from '#store/file-store.ts';
 import { PRUNED_TABLES, pruneOldRows } from '#store/old-rows.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
-import type { Schedules } from '#features/schedules/temporal/schedules.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
-import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Boxes } from '../sandbox/boxes.ts';
 
 export interface SweepDeps extends ArtifactPlaces {
   readonly lost: Pick<LostWork, 'sweepAll'>;
-  readonly schedules: Pick<Schedules, 'planAll'>;
-  readonly indexPending: () => Promise<number>;
+  /** Of features. */
+  readonly recover: readonly (() => Promise<number>)[];
   readonly boxes: Pick<Boxes, 'prune' | 'used'>;
   readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
   /** Of tenants that say nothing themselves. */
@@ -26,13 +24,12 @@ export interface SweepDeps extends ArtifactPlaces {
 }
 
 export function createSweepActivities(deps: SweepDeps): SweepActivities {
-  const { pool, reach, lost, schedules, indexPending, boxes, retention, workspaces } = deps;
+  const { pool, reach, lost, recover, boxes, retention, workspaces } = deps;
   return {
     sweep_lost_work: part(
       () => lost.sweepAll(LOST_AFTER_SECONDS),
       () => startLostForgettings(pool, reach, LOST_AFTER_SECONDS),
-      () => schedules.planAll(),
-      () => startDueDeliveries(pool, reach),
+      ...recover,
     ),
     prune_rows: part(
       ...PRUNED_TABLES.map((table) => () => pruneOldRows(pool, table)),
@@ -41,7 +38,6 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       () => workspaces.clean(),
       () => pruneByRetention(pool, retention),
     ),
-    index_memory: part(indexPending),
     reap_boxes: part(async () => (boxes.used ? boxes.prune() : 0)),
   };
 }

@@ -6,14 +6,9 @@ import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
 import type { Browsers } from '#features/browser/activities/browsers.ts';
 import type { Egress } from '../egress/egress.ts';
-import type { OwnHeartbeats } from '#features/schedules/activities/own-heartbeats.ts';
-import type { OwnSchedules } from '#features/schedules/activities/own-schedules.ts';
-import type { MakingTools } from '#features/media/making/media-making-room.ts';
-import type { MemoryTools } from '#features/memory/activities/memory-room.ts';
 import type { AssignmentTools } from '../assignments/assignment-room.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';
 import type { McpServers } from '#features/mcp/activities/mcp-servers.ts';
-import type { MediaTools } from '#features/media/reading/media-reading-room.ts';
 import type { Nodes } from '#features/nodes/activities/nodes.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
@@ -48,20 +43,10 @@ export interface WorldDeps {
 }
 
 /** With those that reach other workflows. */
-export interface ToolDeps
-  extends WorldDeps,
-    AssignmentTools,
-    TeamTools,
-    MemoryTools,
-    MediaTools,
-    MakingTools {
+export interface ToolDeps extends WorldDeps, AssignmentTools, TeamTools {
   readonly sendToSession: SendToSession;
   /** Servers of the settings that speak OpenAI's protocol. */
   readonly openAiServers: OpenAiServers;
-  /** Those of the caller's agent and user. */
-  readonly schedules: OwnSchedules;
-  /** That of the caller's agent and user. */
-  readonly heartbeats: OwnHeartbeats;
   /** The deployment, for its operators. */
   readonly gateway: Gateway;
   /** Those that the caller may use, and publishes. */

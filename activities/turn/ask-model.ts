@@ -4,7 +4,7 @@ import type { Spent } from '#domain/budget.ts';
 import { createMeter, type Meter } from '#domain/budget/meter.ts';
 import { turnGates } from '#domain/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
-import type { Memory } from '#features/memory/activities/memory-room.ts';
+import type { WorkerPart } from '#domain/feature.ts';
 import { imageTokens } from '#domain/image.ts';
 import { ModelError, type ModelRequest, type OfferedTool } from '#domain/model.ts';
 import { type KnownSkill, SKILL_SEARCH, USE_SKILL } from '#features/skills/rules/skill.ts';
@@ -40,7 +40,8 @@ export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scru
   readonly budgets: BudgetGuard;
   readonly guide: AgentLinks['guide'];
   readonly contextFiles: ContextFiles;
-  readonly remember: Memory['remember'];
+  /** Of features. */
+  readonly summarized: readonly NonNullable<WorkerPart['summarized']>[];
   readonly skills: Pick<Skills, 'list'>;
   readonly workspaceOf: WorkspaceOf;
 }
@@ -183,10 +184,11 @@ async function compact(
   const summary = storableText(deps.scrubber.text(answer.text));
   // Before the record: from then on nobody makes this summary again.
   if (agent.memory?.at_compaction && !basis.context.subagent)
-    await deps.remember(
-      { ...input, agent: agent.key, user: basis.user, readOutside: deps.rules.outside(basis.used) },
-      summary,
-    );
+    for (const summarized of deps.summarized)
+      await summarized(
+        { ...input, agent: agent.key, user: basis.user, readOutside: deps.rules.outside(basis.used) },
+        summary,
+      );
   await deps.ledger.recordSummary(input, summary, plan.position, use);
   return {
     summary,

@@ -3,6 +3,7 @@ import { defineFeature } from '#domain/feature.ts';
 export const media = defineFeature({
   name: 'media',
   summary: 'Images, speech and films that agents read and make.',
+  worker: () => import('./worker.ts'),
   tools: [
     () => import('./tools/create-audio.ts'),
     () => import('./tools/create-image.ts'),

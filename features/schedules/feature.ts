@@ -3,6 +3,7 @@ import { defineFeature } from '#domain/feature.ts';
 export const schedules = defineFeature({
   name: 'schedules',
   summary: 'Messages at times to come, and the heartbeat.',
+  worker: () => import('./worker.ts'),
   workflows: [new URL('./workflow.ts', import.meta.url)],
   tools: [() => import('./tools/cron.ts'), () => import('./tools/heartbeat.ts')],
   routes: [() => import('./routes/heartbeats.ts'), () => import('./routes/schedules.ts')],

@@ -3,6 +3,7 @@ import { defineFeature } from '#domain/feature.ts';
 export const webhooksOut = defineFeature({
   name: 'webhooks-out',
   summary: 'Events sent to other systems, signed and repeated until they are taken.',
+  worker: () => import('./worker.ts'),
   workflows: [new URL('./workflow.ts', import.meta.url)],
   routes: [() => import('./routes.ts'), () => import('./notify-test.ts')],
   subcommands: { approvals: () => import('./commands.ts') },

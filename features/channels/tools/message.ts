@@ -1,7 +1,7 @@
 /** message: says something in a chat service beside the answer, once a call (IN-4). */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MediaTools } from '#features/media/reading/media-reading-room.ts';
 import type { OwnChannels } from '../activities/own-channels.ts';
 import { withMediaProblems } from '#features/media/reading/reading-tool.ts';
 import { type Attachment, MOST_ATTACHMENTS } from '#domain/artifact.ts';
@@ -34,10 +34,7 @@ const input = z.object({
   forward_reason: textField(500, 'With forward: in which words your user asked for it').optional(),
 });
 
-export const tool = defineTool<
-  z.infer<typeof input>,
-  Pick<ToolDeps, 'media'> & { readonly channels: OwnChannels }
->({
+export const tool = defineTool<z.infer<typeof input>, MediaTools & { readonly channels: OwnChannels }>({
   name: 'message',
   description:
     'Say something in a chat service, beside your answer: during long work, or in another chat when your user asks for that. Your answer itself is sent without it; a link to artifact:ID in it, such as [name](artifact:ID), sends that file.',

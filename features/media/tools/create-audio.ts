@@ -1,6 +1,6 @@
 /** create_audio: music or a sound effect made from words. */
 import { z } from 'zod';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MakingTools } from '../making/media-making-room.ts';
 import { filenameHint, MAKING, promptOf } from '../making/making-tool.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
@@ -24,7 +24,7 @@ const input = z.object({
   filename_hint: filenameHint,
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'making'>>({
+export const tool = defineTool<z.infer<typeof input>, MakingTools>({
   ...MAKING,
   name: 'create_audio',
   description:

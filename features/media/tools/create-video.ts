@@ -1,6 +1,6 @@
 /** create_video: a video made from words, or from a picture and words. */
 import { z } from 'zod';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MakingTools } from '../making/media-making-room.ts';
 import { filenameHint, MAKING, promptOf } from '../making/making-tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
@@ -19,7 +19,7 @@ const input = z.object({
     ),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'making'>>({
+export const tool = defineTool<z.infer<typeof input>, MakingTools>({
   ...MAKING,
   name: 'create_video',
   description:

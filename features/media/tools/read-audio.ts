@@ -10,7 +10,7 @@ import {
   withMediaProblems,
 } from '../reading/reading-tool.ts';
 import { transcriptText } from '../reading/transcript-text.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MediaTools } from '../reading/media-reading-room.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
@@ -25,7 +25,7 @@ const input = z
   })
   .refine((given) => oneRef(given) !== null, NAME_ONE);
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'media'>>({
+export const tool = defineTool<z.infer<typeof input>, MediaTools>({
   ...READING,
   name: 'read_audio',
   description:

@@ -13,7 +13,7 @@ import {
 import type { Media } from '../reading/media-reading-room.ts';
 import type { MediaFile } from '../reading/open-media.ts';
 import { seeImage } from '../reading/see-image.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MediaTools } from '../reading/media-reading-room.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 
@@ -37,7 +37,7 @@ const input = z
   })
   .refine((given) => oneRef(given) !== null, NAME_ONE);
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'media'>>({
+export const tool = defineTool<z.infer<typeof input>, MediaTools>({
   ...READING,
   name: 'read_document',
   description:

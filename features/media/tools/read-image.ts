@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { mediaFields, oneRef, outsideResult, READING, withMediaProblems } from '../reading/reading-tool.ts';
 import { seeImage } from '../reading/see-image.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MediaTools } from '../reading/media-reading-room.ts';
 import { MOST_IMAGES } from '#domain/image.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
@@ -23,7 +23,7 @@ const input = z
     message: 'name one image, by media_id, path or url, or several by paths',
   });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'media'>>({
+export const tool = defineTool<z.infer<typeof input>, MediaTools>({
   ...READING,
   name: 'read_image',
   description:

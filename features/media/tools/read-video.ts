@@ -12,13 +12,13 @@ import {
 } from '../reading/reading-tool.ts';
 import { seeImage } from '../reading/see-image.ts';
 import { clock, transcriptText } from '../reading/transcript-text.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MediaTools } from '../reading/media-reading-room.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
 const input = z.object(mediaFields).refine((given) => oneRef(given) !== null, NAME_ONE);
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'media'>>({
+export const tool = defineTool<z.infer<typeof input>, MediaTools>({
   ...READING,
   name: 'read_video',
   description:

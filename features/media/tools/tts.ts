@@ -1,6 +1,6 @@
 /** tts: text spoken by a voice. */
 import { z } from 'zod';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MakingTools } from '../making/media-making-room.ts';
 import { MAKING, promptOf } from '../making/making-tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
@@ -23,7 +23,7 @@ const input = z.object({
   provider: z.enum(PROVIDERS).optional().describe('Asks this one alone, not those of the settings in turn'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'making'>>({
+export const tool = defineTool<z.infer<typeof input>, MakingTools>({
   ...MAKING,
   name: 'tts',
   description:

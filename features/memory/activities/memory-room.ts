@@ -1,5 +1,6 @@
 /** The room of memory: its index, the graph drawn from it, and what tools find, read and write of it (VF-2, TL knowledge). */
 import type { DocumentScope } from '#domain/document.ts';
+import type { SummarizedSession } from '#domain/feature.ts';
 import { Failure } from '#domain/errors.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { MEMORY_FILE, type MemoryActivities } from '../contract.ts';
@@ -39,11 +40,6 @@ export interface Memory {
    * Nothing where there is no room.
    */
   remember(session: SummarizedSession, summary: string): Promise<void>;
-}
-
-export interface SummarizedSession extends Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'readOutside'> {
-  readonly session: string;
-  readonly turn: string;
 }
 
 export interface MemoryTools {

@@ -1,6 +1,6 @@
 /** memory_write: adds to MEMORY.md or a document below memory/, or writes it anew. */
 import { z } from 'zod';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MemoryTools } from '../activities/memory-room.ts';
 import { DOCUMENT_LIMITS } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { MEMORY_FILE, memoryPath } from '../contract.ts';
@@ -25,7 +25,7 @@ const input = z.object({
     .describe('MEMORY.md, or a path below memory/ that ends in .md, such as memory/projects/kitchen.md'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'memory'>>({
+export const tool = defineTool<z.infer<typeof input>, Pick<MemoryTools, 'memory'>>({
   name: 'memory_write',
   description:
     'Write something down for later conversations: to MEMORY.md, or to a document below memory/. It can be found with memory_search a moment later.',

@@ -1,7 +1,6 @@
 /** cron: messages to itself at times to come, on Temporal Schedules. */
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { OwnSchedules, ScheduleChange, ShownSchedule } from '../activities/own-schedules.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
@@ -76,7 +75,7 @@ type Input = z.infer<typeof input>;
 
 const READS: ReadonlySet<unknown> = new Set(['status', 'list', 'runs']);
 
-export const tool = defineTool<Input, Pick<ToolDeps, 'schedules'>>({
+export const tool = defineTool<Input, { readonly schedules: OwnSchedules }>({
   name: 'cron',
   description:
     'Be sent a message at a time to come, as a reminder or a recurring job: once, at intervals, or by a cron expression. It survives restarts; do not wait for it.',

@@ -1,7 +1,6 @@
 /** heartbeat: being woken at intervals to go through HEARTBEAT.md. */
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { OwnHeartbeat, OwnHeartbeats } from '../activities/own-heartbeats.ts';
 import { DOCUMENT_LIMITS } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
@@ -43,7 +42,7 @@ type Input = z.infer<typeof input>;
 
 const READS: ReadonlySet<unknown> = new Set(['status', 'get', 'get_checklist', 'logs']);
 
-export const tool = defineTool<Input, Pick<ToolDeps, 'heartbeats'>>({
+export const tool = defineTool<Input, { readonly heartbeats: OwnHeartbeats }>({
   name: 'heartbeat',
   description: `Be woken at intervals to go through ${CHECKLIST}, your checklist. What you answer then is said in the session where this was set, unless it is ${QUIET_ANSWER}. While the checklist is empty nothing happens.`,
   keywords:

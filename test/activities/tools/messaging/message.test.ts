@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { MediaTools } from '#features/media/reading/media-reading-room.ts';
 import type { OwnChannels } from '#features/channels/activities/own-channels.ts';
 import { tool } from '#features/channels/tools/message.ts';
 import { readArguments } from '#policy/read-arguments.ts';
@@ -10,7 +10,7 @@ import { toolError } from '#domain/tool.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 
 type Call = Partial<RunningCall>;
-type Bench = Pick<ToolDeps, 'media'> & { readonly channels: OwnChannels };
+type Bench = MediaTools & { readonly channels: OwnChannels };
 
 /** What was said where; `refused` is not to be reached. */
 function bench(said: string[], refused?: string): Bench {

@@ -1,0 +1,17 @@
+/** What the tools that read and make media need in a worker. */
+import { join } from 'node:path';
+import { commandFolders } from '#config';
+import type { WorkerPart } from '#domain/feature.ts';
+import type { WorkerCore } from '#workers/worker-core.ts';
+import { createMediaMakingRoom } from './making/media-making-room.ts';
+import { MEDIA_FOLDER } from './reading/film-parts.ts';
+import { createMediaReadingRoom } from './reading/media-reading-room.ts';
+
+export function createWorkerPart(core: WorkerCore): WorkerPart {
+  const { stateDir, media: settings, models } = core.config;
+  const parts = { ...core, folders: commandFolders(), dir: join(stateDir, MEDIA_FOLDER) };
+  const reading = createMediaReadingRoom(parts);
+  const mediaPlaces = { settings, providers: models.providers };
+  const making = createMediaMakingRoom({ ...parts, open: reading.media.open, mediaPlaces });
+  return { tools: { ...reading, ...making } };
+}

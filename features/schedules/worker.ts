@@ -1,0 +1,14 @@
+/** Schedules and heartbeats in a worker: their runs, and what the tools cron and heartbeat need. */
+import type { WorkerPart } from '#domain/feature.ts';
+import type { WorkerCore } from '#workers/worker-core.ts';
+import { createScheduleRoom } from './activities/schedule-room.ts';
+
+export function createWorkerPart(core: WorkerCore): WorkerPart {
+  const { activities, tools, schedules } = createScheduleRoom(core);
+  return {
+    tools,
+    activities: { ...activities },
+    recover: () => schedules.planAll(),
+    forget: { counted: 'schedules', remove: (tenant, of) => schedules.forget(tenant, of) },
+  };
+}
