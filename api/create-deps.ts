@@ -11,7 +11,7 @@ import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { loadCatalog } from '#policy/catalog.ts';
-import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
 import { createConnectChannel } from '#features/channels/activities/connect-channel.ts';
 import { createEgress, type Egress } from '#activities/egress/egress.ts';
 import { createMcpLogins } from '#features/mcp/activities/oauth.ts';
@@ -82,6 +82,7 @@ export async function createDeps(
   if (tokenSecret === undefined) throw new Error('there is no master key');
   const catalog = await loadCatalog(FEATURES);
   const catalogs = createAgentCatalogs({
+    sources: await loadToolSources(FEATURES),
     pool,
     catalog,
     changes: secrets.changes,

@@ -16,7 +16,7 @@ import type { CallRules } from '#policy/call-rules.ts';
 import type { AgentConfig, ToolDialect } from '#domain/agent.ts';
 import type { Gateway } from '#domain/gateway.ts';
 import type { JudgePath } from '#domain/path-rules.ts';
-import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';

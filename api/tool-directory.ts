@@ -1,5 +1,5 @@
 /** The tools of agents as the API shows and checks them. */
-import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { ToolDialect } from '#domain/agent.ts';
 import type { OfferedTool } from '#domain/model.ts';
 import { policyToolOf } from '#policy/call-rules.ts';

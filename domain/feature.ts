@@ -6,6 +6,8 @@ import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts
 import type { Resource } from './resource/define-resource.ts';
 import type { RouteModule } from '#api/deps.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
+import type { Pool } from '#store/pool.ts';
+import type { RunToolInput } from './turn.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 
 /** Imports a module when it is needed. */
@@ -18,6 +20,8 @@ export interface Feature {
   readonly summary: string;
   /** Tools of agents, a file each. The name of a file is that of its tool. */
   readonly tools?: readonly Load<{ readonly tool: Tool }>[];
+  /** Tools that tenants add at run time, for catalogs. Whoever changes them raises the version of the tenant's tools. */
+  readonly addedTools?: Load<AddedToolsModule>;
   /** What it makes in a worker. */
   readonly worker?: Load<WorkerModule>;
   /** Files whose exports are workflow types. They import types alone, but for contracts, rules and the workflows' own steps. */
@@ -39,6 +43,8 @@ export interface WorkerModule {
 export interface WorkerPart {
   /** What its tools need, each by the name by which they ask for it. */
   readonly tools?: Readonly<Record<string, unknown>>;
+  /** Tools that tenants add at run time, for the calls that were planned with one. */
+  readonly addedTools?: AddedTools;
   /** Activities of its workflows, by the names of their types. */
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
   /** Called before the summary of a conversation is recorded, which happens once; the turn waits for it. */
@@ -47,6 +53,28 @@ export interface WorkerPart {
   recover?(): Promise<number>;
   /** Removes what is neither a row of the session nor of the user; safe to repeat. Returns how many went, for the receipt. */
   readonly forget?: { readonly counted: string; readonly remove: Forget };
+}
+
+/** A tool that a tenant has added, of one agent or (null) of all. */
+export interface AddedTool {
+  readonly agent: string | null;
+  readonly tool: Tool;
+}
+
+export interface AddedToolsModule {
+  /** All that are enabled. `onError` gets a definition that cannot be used: no other tool suffers from it. */
+  listAddedTools(
+    pool: Pool,
+    tenant: string,
+    onError: (error: unknown) => void,
+  ): Promise<readonly AddedTool[]>;
+}
+
+export interface AddedTools {
+  /** Whether a tool of this name is most likely one of these, which are looked through first. */
+  isLikely(name: string): boolean;
+  /** As it is now. Undefined when the call is of none of these; `isGone` when it can be another feature's. */
+  find(input: RunToolInput): Promise<{ readonly tool: Tool; readonly isGone: boolean } | undefined>;
 }
 
 /** A conversation that was shortened. */

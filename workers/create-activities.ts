@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
 import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
-import type { WorkerModule } from '#domain/feature.ts';
+import type { WorkerModule, WorkerPart } from '#domain/feature.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
@@ -25,6 +25,7 @@ import { createFiles } from '#activities/workspace/files.ts';
 import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import { createEmbeddingStore } from '#store/embedding-store.ts';
+import type { Pool } from '#store/pool.ts';
 import { createFileLock } from '#store/file-lock.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
 import { type ActivityParts, createWorkerBase } from './worker-core.ts';
@@ -59,12 +60,8 @@ export function createActivities(
   const embed = createEmbed({ store: createEmbeddingStore(pool), models, budgets });
   const { notifier, masterKeys } = parts;
   const core = { ...base, models, temporal, notifier, masterKeys, wake, budgets, budgetLedger, embed };
-  const added = modules.map((module) => module.createWorkerPart(core));
-  const hostFiles = createFiles({
-    journalDir: join(config.stateDir, 'changes'),
-    now: Date.now,
-    lock: createFileLock(pool),
-  });
+  const added = joined(modules.map((module) => module.createWorkerPart(core)));
+  const hostFiles = createHostFiles(config, pool);
   const skills = createSkills({ ...base, embed, hostFiles, folders: config.skills.folders });
   const teams = createTeamRoom({ ...base, wake });
   const assignments = createAssignmentRoom({
@@ -82,7 +79,7 @@ export function createActivities(
     models,
     needsToken: approvals.needsToken,
     tools: {
-      ...merged(added.map(({ tools }) => tools)),
+      ...added.tools,
       ...machine.world,
       ...assignments.tools,
       ...teams.tools,
@@ -100,10 +97,10 @@ export function createActivities(
     ...createGateActivities({ ...base, budgets }),
     ...teams.activities,
     ...assignments.activities,
-    ...merged(added.map(({ activities }) => activities)),
+    ...added.activities,
     ...createForgettingRoom({
       ...base,
-      parts: added.flatMap(({ forget }) => forget ?? []),
+      parts: added.forget,
       workspaces: machine.workspaces,
       temporal,
     }),
@@ -111,7 +108,7 @@ export function createActivities(
       ...base,
       reach: temporal,
       lost,
-      recover: added.flatMap(({ recover }) => recover ?? []),
+      recover: added.recover,
       boxes: machine.boxes,
       retention: config.retention,
       workspaces: machine.workspaces,
@@ -123,15 +120,35 @@ export function createActivities(
       skills,
       endCommands,
       guide: assignments.tools.agentLinks.guide,
-      summarized: added.flatMap(({ summarized }) => summarized ?? []),
+      summarized: added.summarized,
       assignments: assignments.tools.assignments,
       releaseTasks: teams.releaseTasks,
     }),
-    ...createToolCallRoom({ ...calls, fastPath, resolve: parts.vault.resolve }),
+    ...createToolCallRoom({
+      ...calls,
+      fastPath,
+      added: added.addedTools,
+    }),
   };
 }
 
-/** What features bring, by name. */
+/** Of skills' folders on this machine. */
+function createHostFiles({ stateDir }: Config, pool: Pool) {
+  return createFiles({ journalDir: join(stateDir, 'changes'), now: Date.now, lock: createFileLock(pool) });
+}
+
+/** What features bring, each kind together. */
+function joined(parts: readonly WorkerPart[]) {
+  return {
+    tools: merged(parts.map(({ tools }) => tools)),
+    activities: merged(parts.map(({ activities }) => activities)),
+    addedTools: parts.flatMap(({ addedTools }) => addedTools ?? []),
+    recover: parts.flatMap(({ recover }) => recover ?? []),
+    forget: parts.flatMap(({ forget }) => forget ?? []),
+    summarized: parts.flatMap(({ summarized }) => summarized ?? []),
+  };
+}
+
 function merged<Value>(
   all: readonly (Readonly<Record<string, Value>> | undefined)[],
 ): Readonly<Record<string, Value>> {

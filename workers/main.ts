@@ -11,7 +11,7 @@ import { hostWall } from '#activities/process/host-wall.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
-import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { readInstallation } from '#store/installation-store.ts';
@@ -89,6 +89,7 @@ async function main(): Promise<void> {
     notifier,
     catalog,
     catalogs: createAgentCatalogs({
+      sources: await loadToolSources(FEATURES),
       pool,
       catalog,
       changes: secrets.changes,

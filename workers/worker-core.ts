@@ -20,7 +20,7 @@ import { sandboxOf, type Wall } from '#domain/sandbox.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import type { Catalog } from '#policy/catalog.ts';
-import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Pool } from '#store/pool.ts';

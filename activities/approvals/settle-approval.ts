@@ -16,7 +16,7 @@ import { failingAs, recordFailure } from '../activity-failure.ts';
 import { type Hooks, hooksUntil } from '#features/hooks/activities.ts';
 import { callDigest, canonical } from '../tool-call/call-digest.ts';
 import type { Catalog } from '#policy/catalog.ts';
-import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import { editedCall } from '../tool-call/edited-call.ts';
 import type { CallDeps } from '../tool-call/call-deps.ts';
 import type { Tool } from '#policy/define-tool.ts';

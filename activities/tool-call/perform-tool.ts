@@ -19,7 +19,7 @@ import type { CreateCallReads } from './call-reads.ts';
 import { callDigest, canonical } from './call-digest.ts';
 import { TOOL_SEARCH } from '#policy/deferred-tools.ts';
 import { isCommand } from '#policy/exec-rules.ts';
-import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { CallToJudge, Verdict } from '#policy/call-rules.ts';
 import { replayOf, type RunningCall, type Tool } from '#policy/define-tool.ts';
 import type { ToolDeps } from './tool-deps.ts';

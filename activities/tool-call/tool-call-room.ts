@@ -2,15 +2,20 @@
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
-import { createToolOfCall, type ToolOfCallDeps } from '#features/custom-tools/activities/tool-of-call.ts';
+import type { AddedTools } from '#domain/feature.ts';
+import { createFindAddedTool } from './added-tools.ts';
 import { createRunCustomTool, createRunTool, type RunToolDeps } from './run-tool.ts';
 
 export function createToolCallRoom(
-  parts: ForAnyTenant<RunToolDeps> & ToolOfCallDeps & { readonly catalog: Catalog },
+  parts: ForAnyTenant<RunToolDeps> & {
+    readonly catalog: Catalog;
+    /** Of features. */
+    readonly added: readonly AddedTools[];
+  },
 ): Readonly<Record<string, (input: RunToolInput) => Promise<RunToolResult>>> {
   return {
     ...Object.fromEntries(parts.catalog.list().map((tool) => [tool.name, createRunTool(parts, tool)])),
     // Temporal's name for the one that takes every other activity type: a custom tool's own name.
-    default: createRunCustomTool(parts, createToolOfCall(parts)),
+    default: createRunCustomTool(parts, createFindAddedTool(parts.added)),
   };
 }

@@ -20,7 +20,7 @@ import type { FastPath, ReadBasis } from '../fast-path/fast-path.ts';
 import type { Hooks } from '#features/hooks/activities.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
-import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import { type HearDeps, hearPrompts } from './hear-prompts.ts';
 import { type AnswerGiven, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
 import { type PlanDeps, planCalls, planRecorded } from '../tool-call/plan-calls.ts';

@@ -3,6 +3,8 @@ import { defineFeature } from '#domain/feature.ts';
 export const customTools = defineFeature({
   name: 'custom-tools',
   summary: 'Tools that a tenant makes of command lines.',
+  addedTools: () => import('./catalog.ts'),
+  worker: () => import('./worker.ts'),
   routes: [() => import('./routes/custom-tools.ts')],
   subcommands: { tools: () => import('./commands.ts') },
 });

@@ -127,24 +127,11 @@ export async function listCustomTools(
   return { tools, total: counted?.total ?? 0 };
 }
 
-/** Grows with each change of the tenant's custom tools; 0 while it has had none. */
-export async function readToolsVersion(pool: Pool, tenant: string): Promise<number> {
-  const row = await readRow<{ version: number }>(pool)`
-    select version::int as version from changes where tenant_id = ${tenant} and kind = 'custom_tools'`;
-  return row?.version ?? 0;
-}
-
-/** All that are enabled, with their version, as of one moment. */
-export async function readTenantTools(
-  pool: Pool,
-  tenant: string,
-): Promise<{ readonly version: number; readonly definitions: readonly CustomToolDefinition[] }> {
-  const row = await readRow<{ version: number; definitions: CustomToolDefinition[] }>(pool)`select
-    coalesce((select version::int from changes where tenant_id = ${tenant} and kind = 'custom_tools'), 0) as version,
-    coalesce((select jsonb_agg(to_jsonb(d) order by d.name) from (
-      select ${COLUMNS} from custom_tools t where t.tenant_id = ${tenant} and t.deleted_at is null and t.enabled) d),
-      '[]') as definitions`;
-  return row ?? { version: 0, definitions: [] };
+/** All that are enabled, by their names. */
+export function readTenantTools(pool: Pool, tenant: string): Promise<readonly CustomToolDefinition[]> {
+  return readRows<CustomToolDefinition>(pool)`
+    select ${COLUMNS} from custom_tools t where t.tenant_id = ${tenant} and t.deleted_at is null and t.enabled
+    order by t.name`;
 }
 
 export interface ToolOfCall {

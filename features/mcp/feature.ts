@@ -3,6 +3,8 @@ import { defineFeature } from '#domain/feature.ts';
 export const mcp = defineFeature({
   name: 'mcp',
   summary: 'MCP servers whose tools agents use: connections, grants, logins, consent.',
+  addedTools: () => import('./catalog.ts'),
+  worker: () => import('./worker.ts'),
   routes: [
     () => import('./routes/mcp-credentials.ts'),
     () => import('./routes/mcp-grants.ts'),

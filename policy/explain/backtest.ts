@@ -8,7 +8,7 @@ import type { Kept } from '#domain/schema/scalars.ts';
 import { agentOfTurn } from '#domain/subagent-agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import { type CallRules, createCallRules, type Verdict } from '../call-rules.ts';
-import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import {
   type PastCall,
   readPastCalls,

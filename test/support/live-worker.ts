@@ -10,7 +10,7 @@ import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { NativeConnection, type ReplayWorkerOptions } from '@temporalio/worker';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
-import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';
@@ -221,6 +221,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     notifier,
     catalog,
     catalogs: createAgentCatalogs({
+      sources: await loadToolSources(FEATURES),
       pool,
       catalog,
       changes: secrets.changes,

@@ -13,7 +13,7 @@ import { resolveHost } from '#policy/explain/resolve-host.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
-import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
 import { createConnectChannel } from '#features/channels/activities/connect-channel.ts';
 import type { ChannelDeps } from '#features/channels/activities/visit-service.ts';
 import { createEgress } from '#activities/egress/egress.ts';
@@ -159,7 +159,13 @@ async function serve(
     ...(worker?.probes.tools ?? []),
     ...(options.tools ?? []),
   ]);
-  const catalogs = createAgentCatalogs({ pool, catalog, changes: secrets.changes, onError: ignore });
+  const catalogs = createAgentCatalogs({
+    sources: await loadToolSources(FEATURES),
+    pool,
+    catalog,
+    changes: secrets.changes,
+    onError: ignore,
+  });
   const root = options.workspaceRoot ?? worker?.workspaceRoot ?? '/nowhere';
   const egress = createEgress({ resolve: resolveHost, record: (row) => insertEgressRow(pool, row) });
   const deps: ApiDeps = {

@@ -2,11 +2,13 @@
 import { NO_READS } from '#test/support/tool-call.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createAgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import { FEATURES } from '#features';
+import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createCatalog } from '#policy/catalog.ts';
-import { createToolOfCall } from '#features/custom-tools/activities/tool-of-call.ts';
+import { createAddedTools } from '#features/custom-tools/activities/added-tools.ts';
+import { createFindAddedTool } from '#activities/tool-call/added-tools.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';
@@ -225,7 +227,7 @@ describe('CU custom tools at work', () => {
         callReads: NO_READS,
         approvalSeconds: 60,
       },
-      createToolOfCall({ pool, sealer, resolve: async (_tenant, text) => text }),
+      createFindAddedTool([createAddedTools({ pool, sealer, resolve: async (_tenant, text) => text })]),
     );
     const again = (activityType: string, call: string): Promise<RunToolResult> =>
       new MockActivityEnvironment({ activityType }).run<[RunToolInput], RunToolResult, typeof run>(run, {
@@ -254,6 +256,7 @@ describe('CU custom tools at work', () => {
   it('another process has the change when the notice came, and when it was lost', async () => {
     const heard: ((tenant: string | undefined) => void)[] = [];
     const catalogs = createAgentCatalogs({
+      sources: await loadToolSources(FEATURES),
       pool: stack.pool,
       catalog: createCatalog([]),
       changes: { subscribe: (_kind, onChange) => void heard.push(onChange) },

@@ -1,12 +1,10 @@
 /** A custom tool as one of the catalog: judged by its rendered template, as exec is by its command (CU-2). */
-import { z } from 'zod';
 import type { Tool } from '#policy/define-tool.ts';
 import type { CustomToolDefinition } from '../rules/definition.ts';
 import { judgeCustomTool } from '../rules/judge.ts';
 import { type Arguments, renderCommand } from '../rules/render.ts';
 import { readTemplate } from '../rules/template.ts';
 import { filesRunBy } from '#domain/shell/run-files.ts';
-import { toolError } from '#domain/tool.ts';
 import { argumentsSchema } from './arguments-schema.ts';
 
 /** SIGTERM, 3 s, SIGKILL, and the end of the pipes: as for exec. */
@@ -47,19 +45,5 @@ export function catalogedTool(definition: CustomToolDefinition): Tool {
       };
     },
     run: () => Promise.reject(new Error('a tool of a catalog does not run')),
-  };
-}
-
-/** What calls get whose tool is not there any more. */
-export function createGoneTool(name: string, why: string): Tool {
-  return {
-    name,
-    description: why,
-    group: 'custom',
-    replay: 'once',
-    gone: `${name} ${why}; the call has not run`,
-    input: z.unknown(),
-    limits: { duration: 'long', timeoutSeconds: KILL_SECONDS },
-    run: async () => toolError('NotFound', why),
   };
 }

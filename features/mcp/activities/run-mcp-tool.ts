@@ -8,7 +8,7 @@ import { mcpReplay } from '../rules/server.ts';
 import { judgeUrl } from '#domain/net/judge-url.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
-import { createGoneTool } from '#features/custom-tools/policy/custom-tool.ts';
+import { createGoneTool } from '#policy/gone-tool.ts';
 import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';
 import { catalogedMcpTool } from '../policy/mcp-tool.ts';
 import type { McpToolOfCall } from '../store/mcp-tool-store.ts';

@@ -11,7 +11,7 @@ import {
 import { nextInstants } from '../rules/instants.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';
-import type { AgentCatalogs } from '#features/custom-tools/policy/agent-catalogs.ts';
+import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { Pool } from '#store/pool.ts';
 import {
   type BeatRow,

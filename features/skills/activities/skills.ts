@@ -15,7 +15,7 @@ import { rankAgents, searchedText } from '#domain/rank-agents.ts';
 import { readSkill } from '../policy/read-skill.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { filesRead } from '#store/outside-file-store.ts';
-import { readToolsVersion } from '#features/custom-tools/store.ts';
+import { readToolsVersion } from '#store/tools-version.ts';
 import {
   listSkills,
   noteSkill,

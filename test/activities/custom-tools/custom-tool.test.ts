@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { runnableTool } from '#features/custom-tools/activities/run-custom-tool.ts';
 import type { Environment } from '#features/custom-tools/policy/tool-environment.ts';
-import { createToolOfCall } from '#features/custom-tools/activities/tool-of-call.ts';
+import { createAddedTools } from '#features/custom-tools/activities/added-tools.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -153,13 +153,13 @@ describe('CU-2 what reaches the program', () => {
   test('a stored template that is refused by now ends its calls instead of trying them for ever', async () => {
     const row = { ...definition({ command: 'echo "{{.name}}"' }), is_deleted: false, sealed: null };
     const client = { query: async () => ({ rows: [row] }), release: () => undefined };
-    const toolOf = createToolOfCall({
+    const added = createAddedTools({
       pool: { totalCount: 1, connect: async () => client } as unknown as Pool,
       sealer: {} as Sealer,
       resolve: async (_tenant, text) => text,
     });
-    const tool = await toolOf({ tenant: 't', call: 'c' }, 'sample');
-    assert.match(tool?.gone ?? '', /sample cannot be used.*outside of quotes/);
+    const found = await added.find({ tenant: 't', call: 'c' });
+    assert.match(found?.tool.gone ?? '', /sample cannot be used.*outside of quotes/);
   });
 });
 

@@ -1,17 +1,14 @@
 /**
- * The tools of each agent: the native ones, those that its tenant has made (CU-1; an agent's own shadows the tenant's) and those of its
- * MCP servers (MC-1).
+ * The tools of each agent: the native ones and those that its tenant has added (CU-1, MC-1); an agent's own shadows the tenant's.
  * Kept in memory by the version of the tenant's tools, which every step reads with its other rows: no step pays a query
  * for tools that have not changed, and none runs with old ones, whether a notice of the change came or not.
  */
-import type { Catalog } from '#policy/catalog.ts';
-import type { Tool } from '#policy/define-tool.ts';
+import type { AddedToolsModule, Feature } from '#domain/feature.ts';
+import type { Catalog } from './catalog.ts';
+import type { Tool } from './define-tool.ts';
 import type { ChangeFeed } from '#store/change-feed.ts';
-import { readTenantTools, readToolsVersion } from '../store.ts';
+import { readToolsVersion } from '#store/tools-version.ts';
 import type { Pool } from '#store/pool.ts';
-import { readMcpTools } from '#features/mcp/store/mcp-tool-store.ts';
-import { catalogedMcpTools } from '#features/mcp/policy/mcp-tool.ts';
-import { catalogedTool } from './custom-tool.ts';
 
 export interface AgentCatalogs {
   /** `version` is what a row said a moment ago; without one the database is asked. */
@@ -22,9 +19,17 @@ export interface AgentCatalogsParts {
   readonly pool: Pool;
   /** The native tools. */
   readonly catalog: Catalog;
+  /** Where those that tenants add are from; of two with one name the first is there. */
+  readonly sources: readonly AddedToolsModule[];
   readonly changes: Pick<ChangeFeed, 'subscribe'>;
   /** Told of a definition that cannot be used: no other tool suffers from it. */
   readonly onError: (error: unknown) => void;
+}
+
+export function loadToolSources(
+  features: readonly Pick<Feature, 'addedTools'>[],
+): Promise<readonly AddedToolsModule[]> {
+  return Promise.all(features.flatMap(({ addedTools }) => addedTools?.() ?? []));
 }
 
 /** Tenants whose tools are in memory; the one that was read first makes room. */
@@ -38,25 +43,24 @@ interface TenantTools {
   readonly catalogs: Map<string, Catalog>;
 }
 
-export function createAgentCatalogs({ pool, catalog, changes, onError }: AgentCatalogsParts): AgentCatalogs {
+export function createAgentCatalogs({
+  pool,
+  catalog,
+  sources,
+  changes,
+  onError,
+}: AgentCatalogsParts): AgentCatalogs {
   const known = new Map<string, TenantTools>();
   const reading = new Map<string, Promise<TenantTools>>();
 
   async function read(tenant: string): Promise<TenantTools> {
-    const { version, definitions } = await readTenantTools(pool, tenant);
-    const shared: Tool[] = [];
+    // Before the tools are read: those that change meanwhile are read once more.
+    const version = await readToolsVersion(pool, tenant);
+    const added = (await Promise.all(sources.map((one) => one.listAddedTools(pool, tenant, onError)))).flat();
+    const shared = added.flatMap(({ agent, tool }) => (agent === null ? [tool] : []));
     const own = new Map<string, Tool[]>();
-    for (const definition of definitions) {
-      try {
-        const tool = catalogedTool(definition);
-        if (definition.agent_id === null) shared.push(tool);
-        else own.set(definition.agent_id, [...(own.get(definition.agent_id) ?? []), tool]);
-      } catch (error) {
-        onError(error);
-      }
-    }
-    // After the version was read: tools that changed meanwhile are read once more.
-    for (const server of await readMcpTools(pool, tenant)) shared.push(...catalogedMcpTools(server));
+    for (const { agent, tool } of added)
+      if (agent !== null) own.set(agent, [...(own.get(agent) ?? []), tool]);
     const tools: TenantTools = { version, shared, own, catalogs: new Map() };
     known.delete(tenant);
     known.set(tenant, tools);

@@ -1,0 +1,19 @@
+/** Finds the tool that a call was planned with among those that tenants have added, for the one activity that runs them all. */
+import type { AddedTools } from '#domain/feature.ts';
+import type { RunToolInput } from '#domain/turn.ts';
+import type { Tool } from '#policy/define-tool.ts';
+
+/** `name`: of the tool, as the call was planned. Undefined when the call is of no such tool, or there is no such call. */
+export function createFindAddedTool(
+  all: readonly AddedTools[],
+): (input: RunToolInput, name: string) => Promise<Tool | undefined> {
+  return async (input, name) => {
+    let gone: Tool | undefined;
+    for (const added of all.toSorted((a, b) => Number(b.isLikely(name)) - Number(a.isLikely(name)))) {
+      const found = await added.find(input);
+      if (found && !found.isGone) return found.tool;
+      gone ??= found?.tool;
+    }
+    return gone;
+  };
+}
