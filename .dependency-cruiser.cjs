@@ -41,9 +41,7 @@ const LISTS_FEATURES =
 const KNOWS_FEATURES = [
   'activities/approvals/approval-room',
   'activities/approvals/settle-approval',
-  'activities/model/providers',
   'activities/process/end-commands',
-  'activities/process/host-wall',
   'activities/prompt/context-files',
   'activities/tool-call/bound-files',
   'activities/tool-call/perform-tool',
@@ -66,7 +64,6 @@ const KNOWS_FEATURES = [
   'policy/define-tool',
   'store/document-store',
   'store/event-notifier',
-  'store/old-rows',
   'store/secrets/read-tenant',
   'store/secrets/vault',
   'store/tables',

@@ -15,7 +15,7 @@ import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts'
 import { createConnectChannel } from '#features/channels/activities/connect-channel.ts';
 import { createEgress, type Egress } from '#activities/egress/egress.ts';
 import { createMcpLogins } from '#features/mcp/activities/oauth.ts';
-import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';
+import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';

@@ -6,6 +6,7 @@ import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts
 import type { Resource } from './resource/define-resource.ts';
 import type { RouteModule } from '#api/deps.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
+import type { OldRows } from '#store/old-rows.ts';
 import type { Pool } from '#store/pool.ts';
 import type { RunToolInput } from './turn.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
@@ -47,6 +48,8 @@ export interface WorkerPart {
   readonly addedTools?: AddedTools;
   /** Activities of its workflows, by the names of their types. */
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
+  /** Rows that are kept for a time only. */
+  readonly oldRows?: readonly OldRows[];
   /** Called before the summary of a conversation is recorded, which happens once; the turn waits for it. */
   summarized?(session: SummarizedSession, summary: string): Promise<void>;
   /** Starts what was lost; called each minute, safe to repeat and beside itself. Returns how many it has found. */

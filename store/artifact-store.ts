@@ -16,7 +16,7 @@ import { inTransaction } from './transaction.ts';
 
 export type ArtifactRow = RowOf<'artifacts', 'brought_at'>;
 
-/** Bytes under keys (features/snapshots/activities/object-store.ts). */
+/** Bytes under keys (activities/objects/object-store.ts). */
 export interface ArtifactObjects {
   /** Resolves when the object is durable. Safe to repeat. */
   put(key: string, bytes: Buffer): Promise<void>;

@@ -11,7 +11,7 @@ import type { Models } from '#activities/model/model-catalog.ts';
 import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import { whySecured } from '#features/secure-cli/activities/refuse-secured.ts';
-import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';
+import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
 import type { PlaceOf } from '#activities/tool-call/call-deps.ts';
 import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';

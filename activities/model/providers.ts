@@ -10,7 +10,7 @@ import { embedWithAiSdk, type SdkEmbedding } from './embed-with-ai-sdk.ts';
 import { generateWithAiSdk, type SdkCall } from './generate-with-ai-sdk.ts';
 import type { ProviderConfig, ProviderType } from './models-config.ts';
 import { apiKeyOf, baseUrlOf, configuredKeyOf, type ProviderSettings } from './provider-settings.ts';
-import { transcribe } from '#features/media/reading/transcribe.ts';
+import { transcribe } from '#activities/model/transcribe.ts';
 
 interface Access {
   readonly apiKey: string;

@@ -3,8 +3,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bytesOf } from '#domain/sandbox.ts';
-import { MEDIA_FOLDER } from '#features/media/reading/film-parts.ts';
-import { CREDENTIALS_FOLDER } from '#features/secure-cli/activities/secure-clis.ts';
+import { CREDENTIALS_FOLDER, MEDIA_FOLDER } from './state-folders.ts';
 import { type ProvenWall, proveWall } from './prove-wall.ts';
 import type { CommandBounds } from './wall.ts';
 

@@ -4,7 +4,7 @@ import type { Retention } from '#domain/forgetting.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-store.ts';
 import { removeUnneededFiles } from '#store/file-store.ts';
-import { PRUNED_TABLES, pruneOldRows } from '#store/old-rows.ts';
+import { OLD_ROWS, type OldRows, pruneOldRows } from '#store/old-rows.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
@@ -14,6 +14,7 @@ import type { Boxes } from '../sandbox/boxes.ts';
 export interface SweepDeps extends ArtifactPlaces {
   readonly lost: Pick<LostWork, 'sweepAll'>;
   /** Of features. */
+  readonly oldRows: readonly OldRows[];
   readonly recover: readonly (() => Promise<number>)[];
   readonly boxes: Pick<Boxes, 'prune' | 'used'>;
   readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
@@ -24,7 +25,7 @@ export interface SweepDeps extends ArtifactPlaces {
 }
 
 export function createSweepActivities(deps: SweepDeps): SweepActivities {
-  const { pool, reach, lost, recover, boxes, retention, workspaces } = deps;
+  const { pool, reach, lost, oldRows, recover, boxes, retention, workspaces } = deps;
   return {
     sweep_lost_work: part(
       () => lost.sweepAll(LOST_AFTER_SECONDS),
@@ -32,7 +33,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       ...recover,
     ),
     prune_rows: part(
-      ...PRUNED_TABLES.map((table) => () => pruneOldRows(pool, table)),
+      ...[...Object.values(OLD_ROWS), ...oldRows].map((rows) => () => pruneOldRows(pool, rows)),
       () => removeUnneededFiles(pool),
       () => removeUnneededObjects(deps),
       () => workspaces.clean(),

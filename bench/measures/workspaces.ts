@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFollowed } from '../../features/snapshots/activities/followed.ts';
 import { followFiles } from '../../features/snapshots/activities/followed-files.ts';
-import { createFolderStore } from '../../features/snapshots/activities/object-store.ts';
+import { createFolderStore } from '../../activities/objects/object-store.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
 import { createFileLock } from '#store/file-lock.ts';
 import { TENANT } from '../contender.ts';

@@ -4,7 +4,7 @@ import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createMediaMakingRoom } from './making/media-making-room.ts';
-import { MEDIA_FOLDER } from './reading/film-parts.ts';
+import { MEDIA_FOLDER } from '#activities/process/state-folders.ts';
 import { createMediaReadingRoom } from './reading/media-reading-room.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {

@@ -3,6 +3,7 @@ import { defineFeature } from '#domain/feature.ts';
 export const nodes = defineFeature({
   name: 'nodes',
   summary: 'Other machines that join and that agents use.',
+  worker: () => import('./worker.ts'),
   tools: [() => import('./tools/nodes.ts')],
   routes: [() => import('./routes/nodes.ts')],
   commands: [

@@ -9,7 +9,7 @@ import { followFiles } from './activities/followed-files.ts';
 import { removeSnapshots } from './activities/remove-snapshots.ts';
 import type { RemoveWorkspaces } from '#activities/forgetting/forgetting-room.ts';
 import { removeWorkspaces } from '#activities/workspace/workspace-folder.ts';
-import { openObjectStore } from './activities/open-object-store.ts';
+import { openObjectStore } from '#activities/objects/open-object-store.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
 import { withDocuments } from '#activities/workspace/with-documents.ts';
 import { createFileLock } from '#store/file-lock.ts';

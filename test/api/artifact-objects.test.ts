@@ -1,7 +1,7 @@
 /** TL media: large artifacts in an object store are what they are in Postgres, and go when nothing needs them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openArtifactObjects } from '#features/snapshots/activities/open-object-store.ts';
+import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
 import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-store.ts';
 import { removeUnneededFiles } from '#store/file-store.ts';
 import { pngOf } from '#test/support/image-bytes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { insertEgressRow, type NewEgressRow } from '#store/egress-store.ts';
-import { pruneOldRows } from '#store/old-rows.ts';
+import { OLD_ROWS, pruneOldRows } from '#store/old-rows.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 const ROW: NewEgressRow = {
@@ -66,7 +66,7 @@ describe('R5 what was asked of the outside', () => {
     await api.pool.query(
       `update egress_requests set created_at = now() - interval '31 days' where purpose = 'mcp'`,
     );
-    assert.equal(await pruneOldRows(api.pool, 'egress_requests'), 1);
+    assert.equal(await pruneOldRows(api.pool, OLD_ROWS.egress), 1);
   });
 });
 

@@ -13,6 +13,7 @@ import {
   readInvocation,
 } from '#features/nodes/store/node-invocation-store.ts';
 import { findNode } from '#features/nodes/store/node-store.ts';
+import { OLD_INVOCATIONS } from '#features/nodes/worker.ts';
 import { pruneOldRows } from '#store/old-rows.ts';
 import { connectFakeNode, FAKE_TOKEN, joinFakeNode } from '#test/support/fake-node.ts';
 import { eventually } from '#test/support/processes.ts';
@@ -237,7 +238,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
     ]);
     assert.ok(!JSON.stringify((await pool.query('select * from node_invocations')).rows).includes('true}'));
     await pool.query(`update node_invocations set created_at = now() - interval '8 days'`);
-    assert.equal(await pruneOldRows(pool, 'node_invocations'), 1);
+    assert.equal(await pruneOldRows(pool, OLD_INVOCATIONS), 1);
 
     const stopped = `call_${randomUUID()}`;
     await insertInvocation(pool, sealer, tenant, { ...asked, id: stopped });

@@ -24,8 +24,6 @@ export interface FilmPartsDeps {
   readonly dir: string;
 }
 
-/** Of the state folder. */
-export const MEDIA_FOLDER = 'media';
 const INPUT = 'film';
 const RUN_MS = 60_000;
 /** Seconds of a film that are read. */

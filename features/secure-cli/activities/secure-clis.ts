@@ -10,9 +10,6 @@ import type { Vault } from '#store/secrets/vault.ts';
 import type { CliVariable } from '../store.ts';
 import { findProgram, type ProgramPlaces } from './find-program.ts';
 
-/** Of the state folder. */
-export const CREDENTIALS_FOLDER = 'credentials';
-
 export interface SecureRun extends Omit<CommandRequest, 'command'> {
   readonly tenant: string;
   readonly cli: SecureCli;

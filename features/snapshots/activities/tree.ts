@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import type { ObjectStore } from './object-store.ts';
+import type { ObjectStore } from '#activities/objects/object-store.ts';
 
 export interface FileEntry {
   readonly kind: 'file';

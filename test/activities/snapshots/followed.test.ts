@@ -10,7 +10,7 @@ import { cleanStore } from '#features/snapshots/activities/clean-store.ts';
 import { removeSnapshots } from '#features/snapshots/activities/remove-snapshots.ts';
 import { createFollowed, type Followed } from '#features/snapshots/activities/followed.ts';
 import { followFiles } from '#features/snapshots/activities/followed-files.ts';
-import { createFolderStore, type ObjectStore } from '#features/snapshots/activities/object-store.ts';
+import { createFolderStore, type ObjectStore } from '#activities/objects/object-store.ts';
 import type { SnapshotLimits } from '#features/snapshots/activities/scan.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
 import { Failure } from '#domain/errors.ts';

@@ -16,7 +16,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createFolderStore, type ObjectStore } from '#features/snapshots/activities/object-store.ts';
+import { createFolderStore, type ObjectStore } from '#activities/objects/object-store.ts';
 import { restoreWorkspace } from '#features/snapshots/activities/restore.ts';
 import { scanWorkspace, SNAPSHOT_LIMITS, type SnapshotLimits } from '#features/snapshots/activities/scan.ts';
 import { CHUNK_BYTES, createObjects, type FolderEntry } from '#features/snapshots/activities/tree.ts';

@@ -3,7 +3,9 @@ import { resolveHost } from '#policy/explain/resolve-host.ts';
 import { createEgress } from '#activities/egress/egress.ts';
 import { createFolderStore, type ObjectStore } from './object-store.ts';
 import { createS3Store } from './s3-store.ts';
-import { CHUNK_BYTES } from './tree.ts';
+
+/** The most that an answer of the service may bring: four chunks of a workspace. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export interface StoreSettings {
   /** `s3://bucket/prefix`, or a folder. */
@@ -32,7 +34,7 @@ export function openObjectStore(
     tenant: '',
     purpose,
     rules: { internalHosts: [`${host}:${port || (protocol === 'https:' ? 443 : 80)}`] },
-    limits: { redirects: 0, bytes: 4 * CHUNK_BYTES },
+    limits: { redirects: 0, bytes: MAX_ANSWER_BYTES },
   });
   const settings = async () => ({
     endpoint,
