@@ -39,19 +39,7 @@ const LISTS_FEATURES =
 
 /** Core files that still know a feature by name: the list only gets shorter. */
 const KNOWS_FEATURES = [
-  'activities/approvals/approval-room',
-  'activities/approvals/settle-approval',
-  'activities/process/end-commands',
-  'activities/prompt/context-files',
-  'activities/tool-call/bound-files',
   'activities/tool-call/perform-tool',
-  'activities/tool-call/plan-calls',
-  'activities/tool-call/tool-deps',
-  'activities/tools/runtime/exec',
-  'activities/tools/runtime/spawn-process',
-  'activities/turn/ask-model',
-  'activities/turn/call-model',
-  'activities/turn/hear-prompts',
   'api/deps',
   'api/explain-for',
   'api/main',
@@ -64,14 +52,7 @@ const KNOWS_FEATURES = [
   'policy/define-tool',
   'store/document-store',
   'store/event-notifier',
-  'store/secrets/read-tenant',
-  'store/secrets/vault',
   'store/tables',
-  'temporal/client',
-  'temporal/remove-runs',
-  'workers/create-activities',
-  'workers/create-machine',
-  'workers/worker-core',
 ];
 
 module.exports = {

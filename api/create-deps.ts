@@ -66,6 +66,7 @@ export async function createDeps(
     log.warn({ err: error }, 'readers were not told of events'),
   );
   const secrets = await openSecrets({
+    features: FEATURES,
     settings: config,
     databaseUrl,
     pool,

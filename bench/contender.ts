@@ -1,4 +1,5 @@
 /** The sides that are compared, each driven the way its user would: one call that starts a turn, one that waits for its end. */
+import { FEATURES } from '#features';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
@@ -101,6 +102,7 @@ export async function createTempoclaw(
   });
   const notifier = createEventNotifier(pool, () => undefined);
   const secrets = await openSecrets({
+    features: FEATURES,
     settings: {
       stateDir: '/nonexistent',
       encryption: { key: randomBytes(32).toString('base64'), previousKeys: [] },

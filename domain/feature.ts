@@ -3,11 +3,17 @@
  * says which parts it brings. Each part is a module that is loaded by the process that needs it, so a manifest imports nothing but types.
  */
 import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts';
+import type { AgentConfig } from './agent.ts';
 import type { Resource } from './resource/define-resource.ts';
 import type { RouteModule } from '#api/deps.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { OldRows } from '#store/old-rows.ts';
+import type { StepBasis } from '#store/step-basis.ts';
 import type { Pool } from '#store/pool.ts';
+import type { SealedPart } from '#store/secrets/read-tenant.ts';
+import type { Guard } from '#activities/guards.ts';
+import type { Workspaces } from '#activities/workspace/workspaces.ts';
+import type { Config } from '#config';
 import type { RunToolInput } from './turn.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 
@@ -23,6 +29,10 @@ export interface Feature {
   readonly tools?: readonly Load<{ readonly tool: Tool }>[];
   /** Tools that tenants add at run time, for catalogs. Whoever changes them raises the version of the tenant's tools. */
   readonly addedTools?: Load<AddedToolsModule>;
+  /** What it keeps sealed for tenants beside their secrets: opened in the vault, and hidden wherever texts are scrubbed. */
+  readonly sealed?: Load<{ readonly sealedPart: SealedPart }>;
+  /** Where workspaces are, in place of folders on the worker's machine. */
+  readonly workspaces?: Load<WorkspacesModule>;
   /** What it makes in a worker. */
   readonly worker?: Load<WorkerModule>;
   /** Files whose exports are workflow types. They import types alone, but for contracts, rules and the workflows' own steps. */
@@ -35,9 +45,23 @@ export interface Feature {
   readonly subcommands?: Readonly<Record<string, Load<CommandModule>>>;
 }
 
+export interface WorkspacesModule {
+  /** `folders` are those on this machine. Undefined when the settings leave it at these. */
+  createWorkspaces(folders: Workspaces, parts: WorkspaceParts): Workspaces | undefined;
+}
+
+export interface WorkspaceParts {
+  readonly config: Config;
+  readonly pool: Pool;
+  /** Opens `secret://NAME` of a setting. */
+  resolveSetting(text: string): Promise<string>;
+  /** Gets what goes wrong in the background. */
+  onError(error: unknown): void;
+}
+
 export interface WorkerModule {
   /** Called once, when the worker starts. */
-  createWorkerPart(core: WorkerCore): WorkerPart;
+  createWorkerPart(core: WorkerCore): WorkerPart | Promise<WorkerPart>;
 }
 
 /** What a feature makes in a worker. */
@@ -46,16 +70,25 @@ export interface WorkerPart {
   readonly tools?: Readonly<Record<string, unknown>>;
   /** Tools that tenants add at run time, for the calls that were planned with one. */
   readonly addedTools?: AddedTools;
+  /** What stands around prompts, calls and commands. */
+  readonly guard?: Guard;
   /** Activities of its workflows, by the names of their types. */
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
   /** Rows that are kept for a time only. */
   readonly oldRows?: readonly OldRows[];
+  /** A piece of the system prompt, made for each step: it costs no query while nothing has changed. */
+  promptPiece?(step: PromptStep): Promise<PromptPiece | undefined>;
   /** Called before the summary of a conversation is recorded, which happens once; the turn waits for it. */
   summarized?(session: SummarizedSession, summary: string): Promise<void>;
   /** Starts what was lost; called each minute, safe to repeat and beside itself. Returns how many it has found. */
   recover?(): Promise<number>;
-  /** Removes what is neither a row of the session nor of the user; safe to repeat. Returns how many went, for the receipt. */
-  readonly forget?: { readonly counted: string; readonly remove: Forget };
+  readonly forget?: ForgetPart;
+  /** Ends what runs here for a session; called when the session's last turn has ended. Safe to repeat. */
+  endSession?(tenant: string, session: string): Promise<void>;
+  /** Whether anything that a tenant has joined by it is a client of this Temporal, and could decide approvals by itself. */
+  hasTemporalClients?(): Promise<boolean>;
+  /** Called when the worker has drained. */
+  close?(): Promise<void>;
 }
 
 /** A tool that a tenant has added, of one agent or (null) of all. */
@@ -80,17 +113,37 @@ export interface AddedTools {
   find(input: RunToolInput): Promise<{ readonly tool: Tool; readonly isGone: boolean } | undefined>;
 }
 
+/** A step whose prompt is made. */
+export interface PromptStep {
+  readonly tenant: string;
+  readonly session: string;
+  readonly agent: AgentConfig;
+  readonly basis: StepBasis;
+  /** The names of the tools that the rules offer. */
+  readonly offered: readonly string[];
+}
+
+export interface PromptPiece {
+  readonly text?: string | undefined;
+  /** Tools that this step has no use for, by name. */
+  readonly unneeded?: readonly string[];
+}
+
 /** A conversation that was shortened. */
 export interface SummarizedSession extends Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'readOutside'> {
   readonly session: string;
   readonly turn: string;
 }
 
-/** Of a user, or of a session; all is gone when it resolves. */
-export type Forget = (
-  tenant: string,
-  of: { readonly user?: string; readonly session?: string },
-) => Promise<number>;
+/** Removes what is neither a row of the session nor of the user. */
+export interface ForgetPart {
+  /** Its line in the receipt. */
+  readonly counted: string;
+  /** Of a user, or of a session; all is gone when it resolves. Safe to repeat. Returns how many went. */
+  remove(tenant: string, of: { readonly user?: string; readonly session?: string }): Promise<number>;
+  /** `rows`: once the rows are gone, whose removal starts it anew. */
+  readonly after?: 'rows';
+}
 
 interface CommandFields {
   readonly group: CommandGroup;

@@ -5,12 +5,12 @@ import type { SubagentContext } from './subagent.ts';
 import { lesserThinking } from './thinking.ts';
 import type { MessageContext } from './turn.ts';
 
-/** The agent as a turn has it: a subagent's, or a heartbeat's, may have another model. */
+/** The agent as a turn has it: a subagent, and what begins a turn, may have another model. */
 export function agentOfTurn(
   agent: AgentConfig,
-  { subagent, heartbeat }: Pick<MessageContext, 'subagent' | 'heartbeat'>,
+  { subagent, overrides }: Pick<MessageContext, 'subagent' | 'overrides'>,
 ): AgentConfig {
-  const model = heartbeat?.model;
+  const model = overrides?.model;
   return asSubagent(model === undefined ? agent : { ...agent, model }, subagent);
 }
 

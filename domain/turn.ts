@@ -54,12 +54,11 @@ export interface MessageContext {
   readonly team?: TeamContext;
   /** Bound to a session that works for another agent: what was given away, or a judgement. */
   readonly delegation?: DelegationContext;
-  /** The turn is a beat of its agent's heartbeat. Set by what begins it, in its message's row. */
-  readonly heartbeat?: {
-    /** In place of the agent's. */
+  /** What the turn has in place of the agent's own. Set by what begins it, in its message's row. */
+  readonly overrides?: {
     readonly model?: string | undefined;
-    /** No other file than the checklist. */
-    readonly light?: true | undefined;
+    /** The only context files, by name; nothing of memory. */
+    readonly files?: readonly string[] | undefined;
   };
   /** Names of the tools that the parent could use: a child never has more (SA-4). */
   readonly within?: readonly string[];

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import {
+  type ActivityClient,
   Client,
   Connection,
   type ConnectionOptions,
@@ -11,6 +12,7 @@ import {
   type GrpcRetryOptions,
   isRetryableError,
   makeGrpcRetryInterceptor,
+  type ScheduleClient,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -25,11 +27,9 @@ import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnSta
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-error.ts';
 import { claimNamespace, keepNamespace } from './installation.ts';
-import { type MessageSchedules, messageSchedulesOf } from '#features/schedules/temporal/message-schedules.ts';
 import { reachOf } from './reach-workflows.ts';
 import { type RemoveRuns, runRemoverOf } from './remove-runs.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
-import { type NodeQueues, nodeQueuesOf } from '#features/nodes/temporal.ts';
 import { ensureSweepSchedule } from './sweep-schedule.ts';
 
 /** A caller waits no longer than this for Temporal to accept something. */
@@ -68,6 +68,18 @@ export interface TemporalOptions {
   readonly dataConverter?: DataConverter;
 }
 
+/** For what a feature asks of Temporal beside workflows. */
+export interface TemporalClients {
+  readonly schedule: ScheduleClient;
+  /** Without the payload codec: nodes have no keys of ours, so what goes to them is sealed by itself. */
+  readonly activity: ActivityClient;
+  readonly connection: Pick<Connection, 'withAbortSignal'>;
+  /** Of this deployment's workers. */
+  readonly taskQueue: string;
+  /** Waits 10 s, and throws Failures alone. */
+  ask<Result>(request: () => Promise<Result>): Promise<Result>;
+}
+
 export interface TemporalAccess extends WorkflowReach, SessionStarts {
   /** Undefined when no turn runs in the session. Safe to repeat. */
   steer(tenant: string, session: string, message: SteerInput): Promise<Receipt | undefined>;
@@ -84,8 +96,7 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   state(tenant: string, session: string): Promise<TurnState | undefined>;
   /** See temporal/remove-runs.ts. */
   readonly removeRuns: RemoveRuns;
-  readonly schedules: MessageSchedules;
-  readonly nodeQueues: NodeQueues;
+  readonly clients: TemporalClients;
   /** See temporal/sweep-schedule.ts. Throws Failures. */
   ensureSweep(): Promise<void>;
   /** Takes the namespace for the installation. Throws when Temporal does not answer within `timeoutMs`, or ForeignNamespace. */
@@ -113,7 +124,6 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     namespace,
     dataConverter,
   });
-  // Nodes have no keys of ours: what goes to them is sealed by itself.
   const { activity } = new Client({ connection, namespace });
   const { installation } = options;
   const place = { service: connection.workflowService, namespace };
@@ -172,8 +182,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
         client.getHandle(sessionWorkflowId(tenant, key)).query<TurnState, []>(AGENT_TURN.queries.state),
       ),
     removeRuns: runRemoverOf(client, connection.workflowService, namespace, ask),
-    schedules: messageSchedulesOf(schedule, taskQueue, ask),
-    nodeQueues: nodeQueuesOf(activity, connection, ask),
+    clients: { schedule, activity, connection, taskQueue, ask },
     ensureSweep: () => ask(() => ensureSweepSchedule(schedule, taskQueue)),
     async claim(timeoutMs) {
       if (installation === undefined) return;

@@ -1,68 +1,65 @@
 /** All activities of a worker: its rooms, each made of what it needs and giving what others need of it. */
-import { join } from 'node:path';
 import type { Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
+import { createNeedsToken } from '#activities/approvals/needs-token.ts';
 import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
 import type { WorkerModule, WorkerPart } from '#domain/feature.ts';
+import { joinGuards } from '#activities/guards.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import type { OwnQueue } from '#activities/fast-path/take-over.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
-import { createHooks } from '#features/hooks/activities.ts';
 import { createEmbed } from '#activities/model/embed.ts';
 import { createOpenAiServers } from '#activities/model/openai-servers.ts';
 import { createEndCommands } from '#activities/process/end-commands.ts';
 import { createForgettingRoom } from '#activities/forgetting/forgetting-room.ts';
-import { createSkills } from '#features/skills/activities/skills.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
 import { createTeamRoom } from '#activities/teams/team-room.ts';
 import { createToolCallRoom } from '#activities/tool-call/tool-call-room.ts';
 import { createSendToSession } from '#activities/turn/send-to-session.ts';
 import { createTurnRoom } from '#activities/turn/turn-room.ts';
 import { createWakeSession } from '#activities/turn/wake-session.ts';
-import { createFiles } from '#activities/workspace/files.ts';
+import { agentSandboxes } from '#store/agent-store.ts';
 import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import { createEmbeddingStore } from '#store/embedding-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { createFileLock } from '#store/file-lock.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
 import { type ActivityParts, createWorkerBase } from './worker-core.ts';
 
+export interface WorkerActivities {
+  readonly activities: Readonly<Record<string, (input: never) => Promise<unknown>>>;
+  /** When the worker has drained. */
+  close(): Promise<void>;
+}
+
 /** `ownQueue`: of the fast path; without one the turn goes the plain way. */
-export function createActivities(
+export async function createActivities(
   parts: ActivityParts,
   modules: readonly WorkerModule[],
   ownQueue: OwnQueue | undefined,
-): Readonly<Record<string, (input: never) => Promise<unknown>>> {
-  const { config, pool, models, machine, temporal } = parts;
+): Promise<WorkerActivities> {
+  const { config, pool, models, temporal, notifier, masterKeys } = parts;
   const base = createWorkerBase(parts);
+  const { machine } = base;
   const wake = createWakeSession({ ...base, submit: temporal.submit });
   const lost = createLostWork(base);
-  const endCommands = createEndCommands(base.processes, base.browsers, (tenant, session) =>
-    sessionsBelow(pool, tenant, session),
-  );
-  const hooks = createHooks({ ...base, models, settings: config.hooks, resolve: parts.vault.resolve });
-  const approvals = createApprovalRoom({
+  const { decisionToken } = config.approvals;
+  const needsToken = createNeedsToken({
     ...base,
-    hooks,
-    decisionToken: config.approvals.decisionToken,
-    masterKeys: parts.masterKeys,
+    required: decisionToken.required,
+    hasTemporalClients: () => features.hasTemporalClients(),
+    sandboxesOf: (tenant) => agentSandboxes(pool, tenant),
   });
   const budgetLedger = createBudgetLedger(pool, base.onWrite);
-  const budgets = createBudgetGuard({
-    ...base,
-    ledger: budgetLedger,
-    settings: config.budgets,
-    needsToken: approvals.needsToken,
-  });
+  const budgets = createBudgetGuard({ ...base, ledger: budgetLedger, settings: config.budgets, needsToken });
   const embed = createEmbed({ store: createEmbeddingStore(pool), models, budgets });
-  const { notifier, masterKeys } = parts;
   const core = { ...base, models, temporal, notifier, masterKeys, wake, budgets, budgetLedger, embed };
-  const added = joined(modules.map((module) => module.createWorkerPart(core)));
-  const hostFiles = createHostFiles(config, pool);
-  const skills = createSkills({ ...base, embed, hostFiles, folders: config.skills.folders });
+  const features = joined(await Promise.all(modules.map(async (module) => module.createWorkerPart(core))));
+  const { guards } = features;
+  const endCommands = createEndCommands(base.processes, features.endSession, (tenant, session) =>
+    sessionsBelow(pool, tenant, session),
+  );
   const teams = createTeamRoom({ ...base, wake });
   const assignments = createAssignmentRoom({
     ...base,
@@ -77,64 +74,50 @@ export function createActivities(
     ...base,
     budgets,
     models,
-    needsToken: approvals.needsToken,
+    needsToken,
+    guards,
     tools: {
-      ...added.tools,
+      ...features.tools,
       ...machine.world,
       ...assignments.tools,
       ...teams.tools,
       gateway: parts.gateway,
       openAiServers: createOpenAiServers({ ...core, providers: config.models.providers }),
       sendToSession: createSendToSession(wake),
-      skills,
     },
   };
   const fastPath = ownQueue
     ? createFastPath({ ...calls, ownQueue, isRateLimited: base.rateLimit.perHour > 0, perform: calls })
     : createPlainPath(base.ledger);
-  return {
-    ...approvals.activities,
+  const { workspaces, boxes } = machine;
+  const activities = {
+    ...createApprovalRoom({ ...base, guards, tokenSecret: decisionToken.secret, masterKeys }),
     ...createGateActivities({ ...base, budgets }),
     ...teams.activities,
     ...assignments.activities,
-    ...added.activities,
-    ...createForgettingRoom({
-      ...base,
-      parts: added.forget,
-      workspaces: machine.workspaces,
-      temporal,
-    }),
+    ...features.activities,
+    ...createForgettingRoom({ ...base, parts: features.forget, workspaces, temporal }),
     ...createSweepActivities({
       ...base,
+      ...features,
       reach: temporal,
       lost,
-      ...added,
-      boxes: machine.boxes,
+      boxes,
       retention: config.retention,
-      workspaces: machine.workspaces,
+      workspaces,
     }),
     ...createTurnRoom({
       ...calls,
+      ...features,
       fastPath,
-      hooks,
-      skills,
       endCommands,
       guide: assignments.tools.agentLinks.guide,
-      summarized: added.summarized,
       assignments: assignments.tools.assignments,
       releaseTasks: teams.releaseTasks,
     }),
-    ...createToolCallRoom({
-      ...calls,
-      fastPath,
-      added: added.addedTools,
-    }),
+    ...createToolCallRoom({ ...calls, fastPath, added: features.addedTools }),
   };
-}
-
-/** Of skills' folders on this machine. */
-function createHostFiles({ stateDir }: Config, pool: Pool) {
-  return createFiles({ journalDir: join(stateDir, 'changes'), now: Date.now, lock: createFileLock(pool) });
+  return { activities, close: features.close };
 }
 
 /** What features bring, each kind together. */
@@ -147,6 +130,16 @@ function joined(parts: readonly WorkerPart[]) {
     recover: parts.flatMap(({ recover }) => recover ?? []),
     forget: parts.flatMap(({ forget }) => forget ?? []),
     summarized: parts.flatMap(({ summarized }) => summarized ?? []),
+    promptPieces: parts.flatMap(({ promptPiece }) => promptPiece ?? []),
+    endSession: parts.flatMap(({ endSession }) => endSession ?? []),
+    guards: joinGuards(parts.flatMap(({ guard }) => guard ?? [])),
+    async hasTemporalClients() {
+      for (const part of parts) if (await part.hasTemporalClients?.()) return true;
+      return false;
+    },
+    async close() {
+      for (const part of parts) await part.close?.();
+    },
   };
 }
 

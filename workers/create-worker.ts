@@ -21,6 +21,11 @@ export interface WorkerParts extends ActivityParts {
   readonly dataConverter?: DataConverter;
 }
 
+export interface RunningWorker extends Pick<Worker, 'run' | 'shutdown'> {
+  /** Closes what features have open; once `run` has resolved. */
+  close(): Promise<void>;
+}
+
 /** Between two looks of a worker without work at whose the namespace is. */
 const LOOK_MS = 1_000;
 
@@ -28,7 +33,7 @@ const LOOK_MS = 1_000;
  * Polls the task queue of all and, for what has begun here (fast-path/take-over.ts), one of its own. `run` ends with ForeignNamespace when
  * another installation's server has taken the place of ours.
  */
-export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'run' | 'shutdown'>> {
+export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { config } = parts;
   const { taskQueue } = config.temporal;
   const { queue } = parts.machine;
@@ -45,10 +50,11 @@ export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'ru
   };
   const modules = await Promise.all(parts.features.flatMap(({ worker }) => worker?.() ?? []));
   const ownQueue = queue === undefined ? undefined : { name: queue, most };
+  const { activities, close } = await createActivities(parts, modules, ownQueue);
   const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,
-    activities: createActivities(parts, modules, ownQueue),
+    activities,
     dataConverter: parts.dataConverter,
     interceptors: {
       activity: [ownNamespaceOnly(parts.belongs, leave), heartbeatInterceptor, scrubFailures(parts.vault)],
@@ -96,6 +102,7 @@ export async function createWorker(parts: WorkerParts): Promise<Pick<Worker, 'ru
       if (foreign) throw foreign;
     },
     shutdown,
+    close,
   };
 }
 

@@ -50,6 +50,7 @@ async function main(): Promise<void> {
     log.warn({ err: error }, 'readers were not told of events'),
   );
   const secrets = await openSecrets({
+    features: FEATURES,
     settings: config,
     databaseUrl: config.database.url,
     pool,
@@ -65,16 +66,11 @@ async function main(): Promise<void> {
   const { host, why } = await wall;
   if (why === undefined) log.info({ wall: host.wall }, 'commands on this machine run behind a wall');
   else log.warn({ wall: host.wall, why }, 'the wall around commands on this machine is not whole');
-  const machine = await createMachine(
-    config,
-    pool,
-    { ...secrets, nodeQueues: temporal.nodeQueues },
-    host,
-    (error) =>
-      log.warn(
-        { err: error },
-        'MCP servers could not be looked after, or what was asked of the outside or changed in a workspace not be kept',
-      ),
+  const machine = await createMachine(config, pool, secrets.vault, host, FEATURES, (error) =>
+    log.warn(
+      { err: error },
+      'MCP servers could not be looked after, or what was asked of the outside or changed in a workspace not be kept',
+    ),
   );
   // What earlier workers left; from then on the sweep looks after them.
   if (config.sandbox.mode !== 'off') void machine.boxes.prune();
@@ -97,7 +93,7 @@ async function main(): Promise<void> {
     }),
     models: createModels(config.models, config.rehearsal, secrets.vault.resolveSetting),
     machine,
-    wall: host.wall,
+    changes: secrets.changes,
     sealer: secrets.sealer,
     vault: secrets.vault,
     masterKeys: secrets.masterKeys,
@@ -115,8 +111,7 @@ async function main(): Promise<void> {
   notifySupervisor({ type: 'ready', runs });
   startBeat();
   await running;
-  await machine.world.browsers.close();
-  await machine.world.mcp.close();
+  await worker.close();
   const ended = await machine.world.processes.stopOwn();
   if (ended > 0) log.info({ ended }, 'ended background commands of this worker');
   await machine.workspaces.close();

@@ -10,19 +10,19 @@ import type { BudgetLedger } from '#store/budget-ledger.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
-import { whySecured } from '#features/secure-cli/activities/refuse-secured.ts';
 import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
 import type { PlaceOf } from '#activities/tool-call/call-deps.ts';
 import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import type { Gateway } from '#domain/gateway.ts';
-import { sandboxOf, type Wall } from '#domain/sandbox.ts';
+import { sandboxOf } from '#domain/sandbox.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
+import type { ChangeFeed } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { Vault } from '#store/secrets/vault.ts';
@@ -42,13 +42,12 @@ export interface ActivityParts {
   readonly catalogs: AgentCatalogs;
   readonly models: Models;
   readonly machine: Machine;
-  /** Around commands on this machine. */
-  readonly wall: Wall;
   /** To reach other workflows: messages to sessions, signals and updates. */
   readonly temporal: WorkflowReach &
-    Pick<TemporalAccess, 'submit' | 'stop' | 'stopIdle' | 'removeRuns' | 'schedules'>;
+    Pick<TemporalAccess, 'submit' | 'stop' | 'stopIdle' | 'removeRuns' | 'clients'>;
   readonly sealer: Sealer;
   readonly vault: Vault;
+  readonly changes: ChangeFeed;
   readonly masterKeys: readonly Buffer[];
   readonly gateway: Gateway;
 }
@@ -79,7 +78,7 @@ export function createWorkerBase({
   sealer,
   temporal,
   machine,
-  wall,
+  changes,
 }: ActivityParts) {
   const { sandbox, workspaceRoot, tools, artifacts } = config;
   const { world } = machine;
@@ -104,7 +103,10 @@ export function createWorkerBase({
     catalog,
     catalogs,
     sandbox,
-    wall,
+    machine,
+    wall: machine.wall.wall,
+    vault,
+    changes,
     egressSettings: config.egress,
     resolveSecret: vault.resolveSetting,
     resolveOf: vault.resolve,
@@ -118,8 +120,6 @@ export function createWorkerBase({
     rules,
     knownAddresses: createKnownAddresses(pool, rules),
     placeOf,
-    whySecured: (tenant: string, agent: string, command: string) =>
-      whySecured(vault.clisNow(tenant), agent, command),
     boundFiles: createBoundFiles({ files: world.files, sandbox, workspaceOf }),
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',

@@ -12,15 +12,15 @@ export type NeedsToken = (tenant: string) => Promise<boolean>;
 /** Where commands run on this worker stands for all of them. */
 export interface NeedsTokenParts extends Pick<CallDeps, 'sandbox' | 'placeOf'> {
   readonly required: boolean | 'auto';
-  /** Whether any tenant's node is a client of this Temporal: it reaches the approvals of all. */
-  readonly hasQueueNodes: () => Promise<boolean>;
+  /** Whether what any tenant has joined is a client of this Temporal: it reaches the approvals of all. */
+  readonly hasTemporalClients: () => Promise<boolean>;
   /** The settings of the tenant's agents, each once; null for those that have none. */
   readonly sandboxesOf: (tenant: string) => Promise<readonly (NonNullable<AgentConfig['sandbox']> | null)[]>;
 }
 
 export function createNeedsToken({
   required,
-  hasQueueNodes,
+  hasTemporalClients,
   sandbox,
   placeOf,
   sandboxesOf,
@@ -32,7 +32,7 @@ export function createNeedsToken({
   };
   return async (tenant) => {
     if (required !== 'auto') return required;
-    if (await hasQueueNodes()) return true;
+    if (await hasTemporalClients()) return true;
     if (sandbox.mode === 'required') return false;
     if (await isOpen(null)) return true;
     for (const own of await sandboxesOf(tenant)) if (await isOpen(own)) return true;

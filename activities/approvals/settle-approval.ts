@@ -13,7 +13,7 @@ import { coversTerms, type Decider, personOf, requestProblem } from '#domain/app
 import { BUDGET_ASK } from '#domain/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
-import { type Hooks, hooksUntil } from '#features/hooks/activities.ts';
+import { type Guards, guardsUntil } from '../guards.ts';
 import { callDigest, canonical } from '../tool-call/call-digest.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
@@ -31,7 +31,7 @@ import { useTokens, type UseTokensDeps } from './use-tokens.ts';
 export interface SettleApprovalDeps extends Omit<CallDeps, 'sandbox'>, UseTokensDeps {
   readonly approvals: ApprovalLedger;
   readonly catalogs: AgentCatalogs;
-  readonly hooks: Pick<Hooks, 'ofCall'>;
+  readonly guards: Pick<Guards, 'ofCall'>;
 }
 
 export function createSettleApproval(
@@ -294,11 +294,11 @@ async function settleEdit(
       'the edited call falls under a rule with other approvers; reject it and have it asked anew',
     );
   // What the person agrees to is run as it stands: a hook may refuse it, and change nothing.
-  const hooked = await deps.hooks.ofCall(
+  const hooked = await deps.guards.ofCall(
     { ...basis, tenant: settled.tenant, user: basis.requester },
     read,
     // They end by their own limits, and this with them.
-    { signal: new AbortController().signal, until: hooksUntil() },
+    { signal: new AbortController().signal, until: guardsUntil() },
   );
   if (hooked?.decision === 'deny' || hooked?.input)
     return refused(

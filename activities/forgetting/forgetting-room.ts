@@ -18,22 +18,16 @@ import {
 } from '#store/forgetting-store.ts';
 import type { Db } from '#store/statements.ts';
 import { listTurns } from '#store/turn-store.ts';
-import type { WorkerPart } from '#domain/feature.ts';
+import type { ForgetPart } from '#domain/feature.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import { ownSuffix } from '../workspace/workspace-folder.ts';
+import type { Workspaces } from '../workspace/workspaces.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 
-/** Those of all agents whose names end so (ownSuffix). `onGone` is of the commit with which they go, where there is one. Safe to repeat. */
-export type RemoveWorkspaces = (
-  tenant: string,
-  suffix: string,
-  onGone: (db: Db, count: number) => Promise<void>,
-) => Promise<void>;
-
 export interface ForgettingDeps extends ArtifactPlaces {
-  readonly workspaces: { readonly remove: RemoveWorkspaces };
+  readonly workspaces: Pick<Workspaces, 'remove'>;
   /** What features keep beside rows. */
-  readonly parts: readonly NonNullable<WorkerPart['forget']>[];
+  readonly parts: readonly ForgetPart[];
   readonly temporal: Pick<TemporalAccess, 'stop' | 'stopIdle' | 'stateOf' | 'removeRuns'>;
 }
 
@@ -70,8 +64,11 @@ export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
       const isUser = kind === 'user';
       const onRemoved = (db: Db, what: string, count: number) => countForgotten(db, tenant, id, what, count);
       const own = [...sessions.map((session) => ({ session })), ...(isUser ? [{ user: subject }] : [])];
-      for (const { counted, remove } of parts)
-        for (const of of own) await onRemoved(pool, counted, await remove(tenant, of));
+      const removeParts = async (after: ForgetPart['after']): Promise<void> => {
+        for (const { counted, remove } of parts.filter((one) => one.after === after))
+          for (const of of own) await onRemoved(pool, counted, await remove(tenant, of));
+      };
+      await removeParts(undefined);
       for (const session of sessions)
         await removeSessionRows(pool, tenant, session, until ?? row.created_at, onRemoved);
       const owned = sessions.map((session) => ['session', session] as const);
@@ -81,9 +78,7 @@ export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
         );
       if (isUser) await removeUserRows(pool, tenant, subject, onRemoved);
       await removeEmbeddings(pool, tenant, onRemoved);
-      // After the documents, as what is to be indexed has its workflow started anew.
-      if (isUser)
-        await onRemoved(pool, 'runs', await temporal.removeRuns(tenant, { user: subject }, new Date()));
+      await removeParts('rows');
       for (let count = 1; count > 0; await onRemoved(pool, 'files', count))
         count = await removeUnneededObjects(deps, tenant);
       await endForgetting(pool, tenant, id);

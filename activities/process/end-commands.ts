@@ -1,5 +1,5 @@
-/** Ends the background commands and the browser of a session, with those of what it has started or given away: what is over has no turn any more that would do it. */
-import type { Browsers } from '#features/browser/activities/browsers.ts';
+/** Ends what runs for a session, with what runs for those that it has started or given away: what is over has no turn any more that would do it. */
+import type { WorkerPart } from '#domain/feature.ts';
 import type { Processes } from './background.ts';
 
 /** Safe to repeat: it looks for what still runs. */
@@ -7,7 +7,7 @@ export type EndCommands = (tenant: string, session: string) => Promise<void>;
 
 export function createEndCommands(
   processes: Pick<Processes, 'killSession' | 'killLeft'>,
-  browsers: Pick<Browsers, 'end'>,
+  ends: readonly NonNullable<WorkerPart['endSession']>[],
   sessionsBelow: (tenant: string, session: string) => Promise<readonly string[]>,
 ): EndCommands {
   return async (tenant, session) => {
@@ -15,7 +15,7 @@ export function createEndCommands(
     await Promise.all([
       processes.killSession(tenant, session),
       ...below.map((key) => processes.killLeft(tenant, key)),
-      ...[session, ...below].map((key) => browsers.end(tenant, key)),
+      ...[session, ...below].flatMap((key) => ends.map((end) => end(tenant, key))),
     ]);
   };
 }

@@ -10,6 +10,7 @@ import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Boxes } from '../sandbox/boxes.ts';
+import type { Workspaces } from '../workspace/workspaces.ts';
 
 export interface SweepDeps extends ArtifactPlaces {
   readonly lost: Pick<LostWork, 'sweepAll'>;
@@ -20,8 +21,7 @@ export interface SweepDeps extends ArtifactPlaces {
   readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
   /** Of tenants that say nothing themselves. */
   readonly retention: Retention;
-  /** Removes objects of old revisions; returns how many. */
-  readonly workspaces: { readonly clean: () => Promise<number> };
+  readonly workspaces: Pick<Workspaces, 'clean'>;
 }
 
 export function createSweepActivities(deps: SweepDeps): SweepActivities {

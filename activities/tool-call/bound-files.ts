@@ -7,10 +7,10 @@ import { storableText } from '#domain/storable-text.ts';
 import type { RuleScope } from '#policy/call-rules.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
-import { skillDigest } from '#features/skills/store.ts';
-import { readSkillFolder } from '#features/skills/activities/read-skill-folder.ts';
+import { treeDigest } from '#store/tree-digest.ts';
 import { FileProblem } from '../workspace/file-problem.ts';
 import type { Files, FileScope } from '../workspace/files.ts';
+import { readTree } from '../workspace/read-tree.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
 export interface BoundFileDeps {
@@ -101,8 +101,8 @@ async function stateOfTree(
   path: string,
 ): Promise<FileState> {
   try {
-    const all = await readSkillFolder(files, scope, path);
-    return { sha256: skillDigest(all), bytes: all.reduce((sum, { bytes }) => sum + bytes.length, 0) };
+    const all = await readTree(files, scope, path);
+    return { sha256: treeDigest(all), bytes: all.reduce((sum, { bytes }) => sum + bytes.length, 0) };
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
     return { unbound: error.message };

@@ -14,11 +14,12 @@ import { type ReplayClass, toolError, type ToolResult } from '#domain/tool.ts';
 import { Failure } from '#domain/errors.ts';
 import type { RunToolInput } from '#domain/turn.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
+import type { Guards } from '../guards.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { CreateCallReads } from './call-reads.ts';
 import { callDigest, canonical } from './call-digest.ts';
 import { TOOL_SEARCH } from '#policy/deferred-tools.ts';
-import { isCommand } from '#policy/exec-rules.ts';
+import { isCommand, lineOf } from '#policy/exec-rules.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { CallToJudge, Verdict } from '#policy/call-rules.ts';
 import { replayOf, type RunningCall, type Tool } from '#policy/define-tool.ts';
@@ -39,6 +40,7 @@ export interface PerformDeps extends CallDeps {
   readonly egressSettings: EgressSettings;
   readonly workspaceOf: WorkspaceOf;
   readonly callReads: CreateCallReads;
+  readonly guards: Pick<Guards, 'command'>;
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
 }
 
@@ -93,6 +95,9 @@ export async function perform(
       const refusal = await refusedAgain(deps, tool, input, { ...claim, used }, { args, workspace });
       if (refusal !== undefined)
         return reads.noted(toolError('PermissionDenied', refusal), { marks: false, acts: false });
+      const line = lineOf(tool.name, args);
+      const guarded = line === undefined ? undefined : await deps.guards.command(call, line);
+      if (guarded) return reads.noted(guarded, { marks: false, acts: false });
       const read = readArguments(tool, undefined, args);
       if (!read.ok) return toolError('InvalidArgs', read.message);
       // Last, so that as little time as may be is left between this look and the start.

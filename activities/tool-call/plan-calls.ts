@@ -17,7 +17,7 @@ import {
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
-import { type HookOutcome, type Hooks, hooksUntil } from '#features/hooks/activities.ts';
+import { type GuardOutcome, type Guards, guardsUntil } from '../guards.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
 import { offerOf, plannedApproval } from './planned-approval.ts';
@@ -35,9 +35,7 @@ import type { Sealer } from '#store/seal.ts';
 const MAX_CALLS = 64;
 
 export interface PlanDeps extends CallDeps {
-  readonly hooks: Pick<Hooks, 'ofCall'>;
-  /** Why the command must not run as a plain one (SH-4), as far as is known by now; asked again when it runs. */
-  readonly whySecured: (tenant: string, agent: string, command: string) => string | undefined;
+  readonly guards: Pick<Guards, 'ofCall' | 'plannedCommand'>;
   readonly catalog: Catalog;
   readonly approvalSeconds: number;
   /** Whether short tools run within the workflow task, and whether a call may begin there. */
@@ -85,11 +83,11 @@ export async function planCalls(
 ): Promise<CallPlan> {
   const named = asked.map(({ args }) => args);
   const basis = { ...given, ...(await deps.knownAddresses(given, named)) };
-  const until = hooksUntil();
+  const until = guardsUntil();
   const plans: OnePlan[] = [];
   for (const [index, call] of asked.slice(0, MAX_CALLS).entries())
     plans.push(
-      await planCall(deps, basis, call, index, (read) => deps.hooks.ofCall(basis, read, { signal, until })),
+      await planCall(deps, basis, call, index, (read) => deps.guards.ofCall(basis, read, { signal, until })),
     );
   const next = asked[MAX_CALLS];
   if (next) plans.push(notRun(deps, basis, next, asked.length));
@@ -126,7 +124,7 @@ async function planCall(
   basis: CallBasis,
   asked: AskedCall,
   index: number,
-  askHooks: (read: ParsedCall) => Promise<HookOutcome | undefined>,
+  askHooks: (read: ParsedCall) => Promise<GuardOutcome | undefined>,
 ): Promise<OnePlan> {
   const first = judgeAsked(deps, basis, asked, index);
   const hooked = 'call' in first ? undefined : await askHooks(first.read);
@@ -170,8 +168,9 @@ function judgeAsked(
   if (!read.ok) return refused(deps, common, read.code, read.message);
 
   const line = lineOf(read.tool.name, args);
-  const secured = line === undefined ? undefined : deps.whySecured(basis.tenant, basis.agent.key, line);
-  if (secured !== undefined) return refused(deps, common, 'PermissionDenied', secured);
+  const problem =
+    line === undefined ? undefined : deps.guards.plannedCommand(basis.tenant, basis.agent.key, line);
+  if (problem !== undefined) return refused(deps, common, 'PermissionDenied', problem);
 
   const verdict = deps.rules.judge({ ...basis, tool: read.tool, args });
   if (verdict.verdict === 'deny') return refused(deps, common, 'PermissionDenied', verdict.reason);

@@ -4,16 +4,11 @@
  */
 import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
-import type { Browsers } from '#features/browser/activities/browsers.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { AssignmentTools } from '../assignments/assignment-room.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';
-import type { McpServers } from '#features/mcp/activities/mcp-servers.ts';
-import type { Nodes } from '#features/nodes/activities/nodes.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
-import type { SecureClis } from '#features/secure-cli/activities/secure-clis.ts';
-import type { Skills } from '#features/skills/activities/skills.ts';
 import type { TeamTools } from '../teams/team-room.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
 import type { Files } from '../workspace/files.ts';
@@ -26,20 +21,12 @@ export interface WorldDeps {
   readonly now: () => number;
   /** The one way out over HTTP. */
   readonly egress: Egress;
-  /** A browser for each session. */
-  readonly browsers: Browsers;
-  /** Connections to MCP servers. */
-  readonly mcp: McpServers;
-  /** Other machines that joined. */
-  readonly nodes: Nodes;
   /** Files in the caller's workspace. */
   readonly files: Files;
   /** Commands that end with the call. */
   readonly shell: Shell;
   /** Commands that outlive it, each owned by its session. */
   readonly processes: Processes;
-  /** Programs with credentials. */
-  readonly secureClis: SecureClis;
 }
 
 /** With those that reach other workflows. */
@@ -49,6 +36,4 @@ export interface ToolDeps extends WorldDeps, AssignmentTools, TeamTools {
   readonly openAiServers: OpenAiServers;
   /** The deployment, for its operators. */
   readonly gateway: Gateway;
-  /** Those that the caller may use, and publishes. */
-  readonly skills: Skills;
 }

@@ -7,8 +7,6 @@ import { answerIdOf } from '#domain/ids.ts';
 import type { WorkerPart } from '#domain/feature.ts';
 import { imageTokens } from '#domain/image.ts';
 import { ModelError, type ModelRequest, type OfferedTool } from '#domain/model.ts';
-import { type KnownSkill, SKILL_SEARCH, USE_SKILL } from '#features/skills/rules/skill.ts';
-import { skillsGuide } from '#features/skills/rules/words.ts';
 import type { ToolGroup } from '#domain/policy/tool-groups.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { Thinking } from '#domain/thinking.ts';
@@ -28,8 +26,6 @@ import { isNearlyFull, planCompaction, tokensOf } from '../prompt/compact.ts';
 import { newestImages, readImages } from '../prompt/prompt-images.ts';
 import { promptGuides } from '../prompt/prompt-guides.ts';
 import type { Transcript } from '../prompt/transcript-cache.ts';
-import type { Skills } from '#features/skills/activities/skills.ts';
-import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 import type { StepBasis } from '#store/step-basis.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { Attempt } from '../attempt.ts';
@@ -42,8 +38,7 @@ export interface AskModelDeps extends Pick<PlanDeps, 'catalog' | 'rules' | 'scru
   readonly contextFiles: ContextFiles;
   /** Of features. */
   readonly summarized: readonly NonNullable<WorkerPart['summarized']>[];
-  readonly skills: Pick<Skills, 'list'>;
-  readonly workspaceOf: WorkspaceOf;
+  readonly promptPieces: readonly NonNullable<WorkerPart['promptPiece']>[];
 }
 
 /** What one attempt works with: `meter` counts what it uses, `onFailed` what it has used in vain. */
@@ -94,19 +89,21 @@ async function ask(
   if (isNearlyFull(current, window, imageTokens([...shownOf(current).values()].flat())))
     current = await compact(deps, input, basis, agent, current, window);
   const offered = deps.rules.offered({ ...basis, agent }, deps.catalog);
-  const skills = await skillsOf(deps, input, basis, agent, offered);
   const dialect = agent.tool_names ?? 'canonical';
-  const useful = skills.length > 0 ? offered : offered.filter((name) => !SKILL_READERS.includes(name));
+  const step = { ...input, agent, basis, offered };
+  const pieces = await Promise.all(deps.promptPieces.map((piece) => piece(step)));
+  const unneeded = new Set(pieces.flatMap((piece) => piece?.unneeded ?? []));
+  const useful = offered.filter((name) => !unneeded.has(name));
   const messages = current.rows.flatMap((row) => row.messages);
   const split = promptTools(deps.catalog, useful, { groups: groupsOf(basis), dialect, messages });
   const tools = deps.catalog.offer(dialect, split.described);
   const files = await deps.contextFiles(input.tenant, agent, basis, window);
   const generated = await promptGuides(deps.guide, input.tenant, basis, tools);
-  const guides = [...(files === undefined ? [] : [deps.scrubber.text(files)]), ...generated];
+  const texts = [files, ...pieces.map((piece) => piece?.text)];
+  const guides = texts.flatMap((text) => (text === undefined ? [] : [deps.scrubber.text(text)]));
+  guides.push(...generated);
   const deferred = deferredGuide(deps.catalog, split, dialect);
   if (deferred !== undefined) guides.push(deferred);
-  const listed = offered.includes(USE_SKILL) ? skillsGuide(skills) : undefined;
-  if (listed !== undefined) guides.push(deps.scrubber.text(listed));
   const once = async (of: Transcript): Promise<AnswerGiven> =>
     generate(deps, input, refs, {
       ...buildPrompt(agent, of, input.turn, guides),
@@ -141,21 +138,6 @@ function groupsOf({ leads, links, context }: StepBasis): readonly ToolGroup[] {
     ...(links ? (['delegation'] as const) : []),
     ...(context.channel === undefined ? [] : (['messaging'] as const)),
   ];
-}
-
-/** Without a skill nobody is told of these. */
-const SKILL_READERS = [USE_SKILL, SKILL_SEARCH];
-
-async function skillsOf(
-  { skills, workspaceOf }: AskModelDeps,
-  { tenant, session }: CallModelInput,
-  { user, context, tools_version }: StepBasis,
-  agent: AgentConfig,
-  offered: readonly string[],
-): Promise<readonly KnownSkill[]> {
-  if (!offered.some((name) => SKILL_READERS.includes(name))) return [];
-  const { workspace, workspaceFrom } = workspaceOf(tenant, agent, { ...context, session });
-  return skills.list({ tenant, agent: agent.key, user, workspace, workspaceFrom }, tools_version);
 }
 
 /** Gives the same transcript back when nothing can be left out of it. */

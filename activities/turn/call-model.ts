@@ -17,7 +17,7 @@ import { createMeter, NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Attempt } from '../attempt.ts';
 import type { FastPath, ReadBasis } from '../fast-path/fast-path.ts';
-import type { Hooks } from '#features/hooks/activities.ts';
+import type { Guards } from '../guards.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
@@ -33,12 +33,13 @@ import {
   type TranscriptCache,
 } from '../prompt/transcript-cache.ts';
 import { type ForAnyTenant, forTenant, hideTexts } from '#store/secrets/scrubber.ts';
+import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 import type { AnswerRecord } from '#store/answer-record.ts';
 import type { StepBasis } from '#store/step-basis.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 
 export interface CallModelDeps extends PlanDeps, AskModelDeps, Pick<HearDeps, 'markHooked'> {
-  readonly hooks: Hooks;
+  readonly guards: Guards;
   readonly ledger: TurnLedger;
   /** `catalog` is the native tools; these are an agent's. */
   readonly catalogs: AgentCatalogs;
@@ -47,6 +48,7 @@ export interface CallModelDeps extends PlanDeps, AskModelDeps, Pick<HearDeps, 'm
   /** Whether the turn of this lease of a team's task is still to answer with the task's result. */
   readonly awaitsAnswer: (tenant: string, team: TeamContext) => Promise<boolean>;
   readonly defaultAgent: string;
+  readonly workspaceOf: WorkspaceOf;
 }
 
 export function createCallModel(

@@ -6,11 +6,11 @@ import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { ReadBasis } from '../fast-path/fast-path.ts';
-import { type HookOutcome, type Hooks, hooksUntil } from '#features/hooks/activities.ts';
+import { type GuardOutcome, type Guards, guardsUntil } from '../guards.ts';
 import { hookEvents } from './answer-events.ts';
 
 export interface HearDeps {
-  readonly hooks: Hooks;
+  readonly guards: Guards;
   readonly scrubber: Scrubber;
   readonly ledger: Pick<TurnLedger, 'appendEvents'>;
   /** What hooks said of a message, and what they left of it. */
@@ -37,7 +37,7 @@ export async function hearPrompts(
   signal: AbortSignal,
 ): Promise<Heard> {
   const { tenant, session, turn, step } = input;
-  const until = hooksUntil();
+  const until = guardsUntil();
   const uses: ModelUse[] = [];
   const transcript = [...basis.transcript];
   const denials: string[] = [];
@@ -46,7 +46,7 @@ export async function hearPrompts(
     if (row.hooked === 'deny') denials.push(row.text);
     if (row.hooked) continue;
     const scope = { ...basis, tenant, session, turn, agent };
-    const outcome = await deps.hooks.ofPrompt(scope, row.text, row.position === 1, { signal, until });
+    const outcome = await deps.guards.ofPrompt(scope, row.text, row.position === 1, { signal, until });
     if (!outcome) continue;
     const said = saidOf(outcome, row.text, deps.scrubber);
     uses.push(...outcome.uses);
@@ -66,7 +66,7 @@ export async function hearPrompts(
 
 /** Nobody is there to be asked about a prompt. */
 function saidOf(
-  { decision, reason = '', prompt }: HookOutcome,
+  { decision, reason = '', prompt }: GuardOutcome,
   text: string,
   scrubber: HearDeps['scrubber'],
 ): Said {

@@ -1,4 +1,5 @@
 /** DU-8: makes an agent of a file. All of it is looked at before anything is written; run again it does what is left. */
+import { treeDigest } from '#store/tree-digest.ts';
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentConfig } from '#domain/agent.ts';
@@ -8,13 +9,7 @@ import { EXPORT_LINES, type ExportLine, exportLineSchema, type Imported } from '
 import { readPublished } from '#features/skills/policy/read-published.ts';
 import { type AgentRow, findAgent, insertAgent, updateAgent } from '#store/agent-store.ts';
 import { checkSize, listOwnDocuments, writeDocument } from '#store/document-store.ts';
-import {
-  findSkill,
-  grantSkill,
-  publishSkill,
-  skillDigest,
-  type SkillToPublish,
-} from '#features/skills/store.ts';
+import { findSkill, grantSkill, publishSkill, type SkillToPublish } from '#features/skills/store.ts';
 import { startIndexing } from '#features/memory/temporal.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { refuseSecretDefinition } from '#api/refuse-secrets.ts';
@@ -162,7 +157,7 @@ async function planSkills(
     const read = readPublished(name, files, (text) => hide(text) !== text);
     if (!read.ok) throw refused(line, read.problem);
     const there = await findSkill(pool, tenant, read.skill.name);
-    const isThere = there?.sha256 === skillDigest(files);
+    const isThere = there?.sha256 === treeDigest(files);
     if (there && !isThere) conflicts.push(`the skill ${there.name}`);
     const imported = { owner: owned ? `agent:${key}` : null, agreed: agreed && trusted };
     planned.push({ ...read.skill, visibility, files, by, imported, line, isThere });

@@ -3,5 +3,6 @@ import { defineFeature } from '#domain/feature.ts';
 export const browser = defineFeature({
   name: 'browser',
   summary: 'A real Chromium for each session, which an agent drives: pages, forms, files, screenshots.',
+  worker: () => import('./worker.ts'),
   tools: [() => import('./tools/browser.ts')],
 });

@@ -18,18 +18,16 @@ export interface Canvases {
   change(call: RunningCall, step: CanvasStep): Promise<Canvas | string>;
   find(call: RunningCall): Promise<Canvas | undefined>;
   /** Shows it in a browser that reaches nothing. */
-  look(call: RunningCall, canvas: Canvas): Promise<CanvasLook | ToolFailure>;
+  look(browsers: Pick<Browsers, 'use'>, call: RunningCall, canvas: Canvas): Promise<CanvasLook | ToolFailure>;
 }
 
-export interface CanvasesDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf' | 'onWrite'> {
-  readonly browsers: Pick<Browsers, 'use'>;
-}
+export type CanvasesDeps = Pick<RoomDeps, 'pool' | 'scrubberOf' | 'onWrite'>;
 
 const LOOK_MS = 20_000;
 const VALUE_CHARS = 20_000;
 const FRAME_URL = 'http://canvas.invalid/';
 
-export function createCanvases({ pool, browsers, scrubberOf, onWrite }: CanvasesDeps): Canvases {
+export function createCanvases({ pool, scrubberOf, onWrite }: CanvasesDeps): Canvases {
   return {
     async change(call, step) {
       // Others read it than those who may read the call's arguments.
@@ -40,7 +38,7 @@ export function createCanvases({ pool, browsers, scrubberOf, onWrite }: Canvases
       return changed;
     },
     find: (call) => findCanvas(pool, call),
-    look: (call, canvas) =>
+    look: (browsers, call, canvas) =>
       browsers.use(call, async (browser) => {
         const before = browser.current();
         const tab = await browser.newTab();

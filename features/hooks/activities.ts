@@ -3,7 +3,6 @@
  * nothing that can be read, or is late denies. A retry of the step asks them again, as it does the model.
  */
 import { randomUUID } from 'node:crypto';
-import type { AgentConfig } from '#domain/agent.ts';
 import {
   type Hook,
   type HookAnswer,
@@ -20,11 +19,9 @@ import { markOutside } from '#domain/outside-text.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import { hookAnswerSchema } from '#domain/schema/hook.ts';
 import { storableText } from '#domain/storable-text.ts';
-import type { TenantPolicy } from '#domain/tenant.ts';
-import type { MessageContext } from '#domain/turn.ts';
 import { policyToolOf } from '#policy/call-rules.ts';
-import type { ParsedCall } from '#policy/catalog.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import type { Guard, GuardOutcome, GuardScope, GuardTime } from '#activities/guards.ts';
 import type { Egress } from '#activities/egress/egress.ts';
 import { generateWithFallback } from '#activities/model/fallback.ts';
 import { type Models, useOf } from '#activities/model/model-catalog.ts';
@@ -49,18 +46,6 @@ export interface HookDeps {
   readonly resolve: (tenant: string, text: string) => Promise<string>;
 }
 
-/** Whose session, prompt or call it is. */
-export interface HookScope {
-  readonly tenant: string;
-  readonly session: string;
-  /** Absent for a call that a person has edited. */
-  readonly turn?: string;
-  readonly agent: AgentConfig;
-  readonly tenant_policy?: TenantPolicy | null | undefined;
-  readonly user: string | null;
-  readonly context: MessageContext;
-}
-
 /** What it is about: a call, with its arguments as they are, or what a user said. */
 export interface HookSubject {
   readonly tool?: string;
@@ -68,58 +53,25 @@ export interface HookSubject {
   readonly prompt?: string;
 }
 
-export interface HookOutcome extends Omit<HookAnswer, 'decision'> {
-  readonly decision: HookAnswer['decision'];
-  readonly ran: readonly HookRun[];
-  readonly uses: readonly ModelUse[];
-}
-
-/** `until`: of a whole step, by `performance.now()`; hooks that are not done by then deny. */
-export interface HookTime {
-  readonly signal: AbortSignal;
-  readonly until: number;
-}
-
-/** For the hooks of a step that begins now: far less than its activity may take. */
-export function hooksUntil(): number {
-  return performance.now() + HOOK_LIMITS.stepSeconds * 1000;
-}
-
-/** Each throws only when its signal ends it, and gives undefined, at no cost, where no hook is set. */
-export interface Hooks {
-  ofCall(
-    scope: HookScope,
-    call: Pick<ParsedCall, 'tool' | 'args'>,
-    within: HookTime,
-  ): Promise<HookOutcome | undefined>;
-  /** `isFirst`: the session begins with it. */
-  ofPrompt(
-    scope: HookScope,
-    prompt: string,
-    isFirst: boolean,
-    within: HookTime,
-  ): Promise<HookOutcome | undefined>;
-}
-
 interface Asked {
   readonly deps: HookDeps;
-  readonly scope: HookScope;
+  readonly scope: GuardScope;
   readonly signal: AbortSignal;
   readonly onUse: (use: ModelUse) => void;
 }
 
-export function createHooks(deps: HookDeps): Hooks {
-  const layersOf = ({ tenant_policy, agent }: HookScope) => [
+export function createHooks(deps: HookDeps): Required<Pick<Guard, 'ofCall' | 'ofPrompt'>> {
+  const layersOf = ({ tenant_policy, agent }: GuardScope) => [
     deps.settings,
     tenant_policy?.hooks,
     agent.hooks,
   ];
   const run = async (
     hooks: readonly Hook[],
-    scope: HookScope,
+    scope: GuardScope,
     subject: HookSubject,
-    { signal: stopped, until }: HookTime,
-  ): Promise<HookOutcome | undefined> => {
+    { signal: stopped, until }: GuardTime,
+  ): Promise<GuardOutcome | undefined> => {
     if (hooks.length === 0) return undefined;
     const scrubber = await deps.scrubberOf(scope.tenant);
     const patience = Math.min(HOOK_LIMITS.chainSeconds * 1000, Math.max(0, until - performance.now()));

@@ -1,11 +1,31 @@
-/** Tools of MCP servers in a worker. */
+/** Connections to MCP servers in a worker, and the tools of them. */
+import { join } from 'node:path';
 import type { WorkerPart } from '#domain/feature.ts';
+import { tenantEgress } from '#policy/tenant-egress.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
+import { createMcpServers } from './activities/mcp-servers.ts';
 import { runnableMcpTool } from './activities/run-mcp-tool.ts';
 import { readMcpToolOfCall } from './store/mcp-tool-store.ts';
 
-export function createWorkerPart({ pool }: WorkerCore): WorkerPart {
+export function createWorkerPart(core: WorkerCore): WorkerPart {
+  const { config, pool, changes, sealer, egress, machine } = core;
+  const { boxes, bubblewrap, wall, environment, worker, onError } = machine;
+  const mcp = createMcpServers({
+    pool,
+    changes,
+    onError,
+    egress,
+    rulesOf: (tenant) => tenantEgress(pool, config.egress, tenant),
+    sealer,
+    resolve: core.resolveOf,
+    wall,
+    boxing: { boxes, bubblewrap, sandbox: config.sandbox },
+    folders: join(config.stateDir, 'mcp-servers'),
+    environment,
+    worker,
+  });
   return {
+    tools: { mcp },
     addedTools: {
       isLikely: (name) => name.includes('__'),
       async find({ tenant, call }) {
@@ -13,5 +33,6 @@ export function createWorkerPart({ pool }: WorkerCore): WorkerPart {
         return found && { tool: runnableMcpTool(found), isGone: found.found === null };
       },
     },
+    close: () => mcp.close(),
   };
 }

@@ -5,11 +5,14 @@ import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createMediaMakingRoom } from './making/media-making-room.ts';
 import { MEDIA_FOLDER } from '#activities/process/state-folders.ts';
+import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import { createMediaReadingRoom } from './reading/media-reading-room.ts';
 
-export function createWorkerPart(core: WorkerCore): WorkerPart {
+export async function createWorkerPart(core: WorkerCore): Promise<WorkerPart> {
   const { stateDir, media: settings, models } = core.config;
-  const parts = { ...core, folders: commandFolders(), dir: join(stateDir, MEDIA_FOLDER) };
+  const dir = join(stateDir, MEDIA_FOLDER);
+  await removeLeftFolders(dir);
+  const parts = { ...core, folders: commandFolders(), dir };
   const reading = createMediaReadingRoom(parts);
   const mediaPlaces = { settings, providers: models.providers };
   const making = createMediaMakingRoom({ ...parts, open: reading.media.open, mediaPlaces });

@@ -1,14 +1,29 @@
 /** Memory in a worker: its index, what its tools need, and what is kept of a conversation that is shortened. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
+import { INDEX_DOCUMENT, isIndexOf } from './contract.ts';
+import { createPromptMemory } from './activities/prompt-memory.ts';
 import { createMemoryRoom } from './activities/memory-room.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
   const { activities, tools, indexPending } = createMemoryRoom({ ...core, outsideOf: core.rules.outside });
   return {
     tools: { ...tools },
+    promptPiece: createPromptMemory(core.pool),
     activities: { ...activities },
     recover: indexPending,
     summarized: tools.memory.remember,
+    forget: {
+      counted: 'runs',
+      after: 'rows',
+      remove: async (tenant, { user }) =>
+        user === undefined
+          ? 0
+          : core.temporal.removeRuns(
+              tenant,
+              { type: INDEX_DOCUMENT.type, isMeant: (id) => isIndexOf(id, tenant, user) },
+              new Date(),
+            ),
+    },
   };
 }

@@ -1,14 +1,13 @@
 /** Work for a node that is a Temporal worker on a task queue of its own: an activity of no workflow, begun once under its id. */
 import {
-  type ActivityClient,
   ActivityExecutionAlreadyStartedError,
   ActivityExecutionFailedError,
   ActivityNotFoundError,
-  type Connection,
   isGrpcServiceError,
 } from '@temporalio/client';
 import { TimeoutFailure } from '@temporalio/common';
 import { Failure } from '#domain/errors.ts';
+import type { TemporalClients } from '#temporal/client.ts';
 import { NODE_WORK } from './contract/node.ts';
 
 export interface NodeWork {
@@ -45,11 +44,11 @@ function isUnsupported({ cause }: { readonly cause?: unknown }): boolean {
   return code === UNIMPLEMENTED;
 }
 
-export function nodeQueuesOf(
-  activity: ActivityClient,
-  connection: Pick<Connection, 'withAbortSignal'>,
-  ask: <Result>(request: () => Promise<Result>) => Promise<Result>,
-): NodeQueues {
+export function nodeQueuesOf({
+  activity,
+  connection,
+  ask,
+}: Pick<TemporalClients, 'activity' | 'connection' | 'ask'>): NodeQueues {
   /** False where the server cannot. */
   async function start({ id, queue, asked, milliseconds }: NodeWork): Promise<boolean> {
     const options = {

@@ -3,6 +3,7 @@ import { defineFeature } from '#domain/feature.ts';
 export const skills = defineFeature({
   name: 'skills',
   summary: 'Instructions that agents find, use and publish.',
+  worker: () => import('./worker.ts'),
   tools: [
     () => import('./tools/publish-skill.ts'),
     () => import('./tools/skill-search.ts'),

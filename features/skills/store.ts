@@ -2,11 +2,13 @@
  * Published skills as rows: versions that never change, who may use them, and which are in use in a turn. Each change is noted as one of the
  * tenant's tools, whose version every step reads.
  */
+import type { TreeFile } from '#domain/file-tree.ts';
+import { treeDigest } from '#store/tree-digest.ts';
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { questionTerms, searchTerms } from '#features/memory/rules/search-terms.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
-import type { SkillAccess, SkillFacts, SkillFile, SkillVisibility } from './rules/skill.ts';
+import type { SkillAccess, SkillFacts, SkillVisibility } from './rules/skill.ts';
 import { noteChange } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';
@@ -51,7 +53,7 @@ export interface SkillGrant {
 
 export interface SkillToPublish extends SkillFacts {
   readonly visibility: SkillVisibility;
-  readonly files: readonly SkillFile[];
+  readonly files: readonly TreeFile[];
   readonly by: string;
   /** The tool's call, and for whom it publishes; without one it is the API, which may publish every name. */
   readonly call?: { readonly id: string; readonly kind: SkillGrant['kind']; readonly subject: string };
@@ -89,8 +91,8 @@ export function readSkillFiles(
   tenant: string,
   name: string,
   version: number,
-): Promise<SkillFile[]> {
-  return readRows<SkillFile>(pool)`
+): Promise<TreeFile[]> {
+  return readRows<TreeFile>(pool)`
     select f ->> 'path' as path, b.bytes from skill_versions v, jsonb_array_elements(v.files) f
       join files b on b.tenant_id = ${tenant} and b.digest = f ->> 'digest'
     where v.tenant_id = ${tenant} and v.name = ${name} and v.version = ${version} order by path`;
@@ -106,7 +108,7 @@ export function publishSkill(
   skill: SkillToPublish,
 ): Promise<{ readonly version: number; readonly isNew: boolean } | 'theirs' | 'full'> {
   const stored = skill.files.map(({ path, bytes }) => ({ path, digest: sha256(bytes), size: bytes.length }));
-  const digest = skillDigest(skill.files);
+  const digest = treeDigest(skill.files);
   const owner = skill.call ? `${skill.call.kind}:${skill.call.subject}` : (skill.imported?.owner ?? null);
   return inTransaction(pool, async (tx) => {
     const isFull = await affects(tx)`
@@ -261,11 +263,6 @@ export async function rankTexts(pool: Pool, texts: readonly string[], query: str
     select ts_rank(to_tsvector('english', t.text), replace(plainto_tsquery('english', ${asked})::text, '&', '|')::tsquery) as rank
     from unnest(${texts.map(searchTerms)}::text[]) with ordinality t (text, at) order by t.at`;
   return rows.map(({ rank }) => rank);
-}
-
-/** SHA-256 of a skill's files: of their paths and contents, in whatever order they come. */
-export function skillDigest(files: readonly SkillFile[]): string {
-  return sha256(JSON.stringify(files.map(({ path, bytes }) => [path, sha256(bytes)]).toSorted()));
 }
 
 function sha256(bytes: string | Buffer): string {

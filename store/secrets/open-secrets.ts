@@ -1,4 +1,5 @@
 /** What a process needs to seal, to open and to hide secrets; the same for workers and API processes. */
+import type { Feature } from '#domain/feature.ts';
 import { createChangeFeed, type ChangeFeed } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import { createSealer, type Sealer } from '#store/seal.ts';
@@ -21,6 +22,8 @@ export async function openSecrets(given: {
   readonly pool: Pool;
   /** Secrets among the settings. */
   readonly deploymentValues: readonly string[];
+  /** What they keep sealed is opened and hidden too. */
+  readonly features: readonly Pick<Feature, 'sealed'>[];
   readonly onError: (error: unknown) => void;
 }): Promise<Secrets> {
   const { pool, databaseUrl, onError } = given;
@@ -28,6 +31,8 @@ export async function openSecrets(given: {
   const sealer = createSealer(keys);
   const changes = createChangeFeed({ databaseUrl, pool, onError });
   const deploymentValues = [...given.deploymentValues, ...keys.map((key) => key.toString('base64'))];
-  const vault = createVault({ pool, sealer, changes, deploymentValues, onError });
+  const modules = await Promise.all(given.features.flatMap(({ sealed }) => sealed?.() ?? []));
+  const sealedParts = modules.map(({ sealedPart }) => sealedPart);
+  const vault = createVault({ pool, sealer, sealedParts, changes, deploymentValues, onError });
   return { sealer, vault, masterKeys: keys, changes, close: () => changes.close() };
 }

@@ -5,13 +5,10 @@
  */
 import { registerValues } from '#domain/scrub/registered-values.ts';
 import { fillSecrets, SecretProblem, secretNamesIn } from '#domain/secret.ts';
-import type { SecureCli } from '#features/secure-cli/rules/secure-cli.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { createScrubber, type Scrubber, type ScrubberOf } from './scrubber.ts';
 import type { ChangeFeed } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
-import type { Sealer } from '#store/seal.ts';
-import { type OpenedCli, type OpenedTenant, readTenant } from './read-tenant.ts';
+import { type OpenedTenant, readTenant, type ReadTenantDeps, type SealedPart } from './read-tenant.ts';
 
 export interface Vault {
   readonly scrubberOf: ScrubberOf;
@@ -23,19 +20,16 @@ export interface Vault {
   resolve(tenant: string, text: string): Promise<string>;
   /** The same for a setting of the deployment, from the tenant `default`; its values are hidden from every tenant. */
   resolveSetting(text: string): Promise<string>;
-  /** The tenant's programs with credentials (SH-4). */
-  clisOf(tenant: string): Promise<readonly OpenedCli[]>;
-  /** Those that are known by now. */
-  clisNow(tenant: string): readonly SecureCli[];
+  /** What a feature keeps sealed for the tenant, opened. The part is one of those that the vault was made with. */
+  openedOf<Opened>(tenant: string, part: SealedPart<Opened>): Promise<Opened>;
+  /** As far as it is known by now. */
+  openedNow<Opened>(tenant: string, part: SealedPart<Opened>): Opened | undefined;
 }
 
-export interface VaultParts {
-  readonly pool: Pool;
-  readonly sealer: Sealer;
+export interface VaultParts extends ReadTenantDeps {
   readonly changes: ChangeFeed;
   /** Values of our own settings: keys, passwords, addresses with passwords. */
   readonly deploymentValues: readonly string[];
-  readonly onError: (error: unknown) => void;
 }
 
 /** Tenants whose values are in memory; the one that was read first makes room. */
@@ -55,7 +49,7 @@ interface Entry {
   current: Promise<CachedTenant> | undefined;
 }
 
-export function createVault({ pool, sealer, changes, deploymentValues, onError }: VaultParts): Vault {
+export function createVault({ changes, deploymentValues, ...deps }: VaultParts): Vault {
   const entries = new Map<string, Entry>();
   const deployment = new Set(deploymentValues);
   const withoutTenant = lazily(() => createScrubber(registerValues(deployment)));
@@ -71,7 +65,7 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
   });
 
   async function read(tenant: string, before: CachedTenant | undefined): Promise<CachedTenant> {
-    const opened = await readTenant({ pool, sealer, onError }, tenant);
+    const opened = await readTenant(deps, tenant);
     const retired = hiddenOf(before)
       .filter((value) => !opened.hidden.has(value))
       .slice(-MAX_RETIRED);
@@ -129,8 +123,11 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
     scrubberNow: (tenant) => entries.get(tenant)?.known?.scrubber ?? withoutTenant.get(),
     scrubberOfAll: ofAll.get,
     resolve,
-    clisOf: async (tenant) => (await knownOf(tenant)).clis,
-    clisNow: (tenant) => entries.get(tenant)?.known?.clis.map(({ cli }) => cli) ?? [],
+    openedOf: async (tenant, part) => openedIn(await knownOf(tenant), part),
+    openedNow(tenant, part) {
+      const known = entries.get(tenant)?.known;
+      return known && openedIn(known, part);
+    },
     async resolveSetting(text) {
       const names = secretNamesIn(text);
       if (names.length === 0) return text;
@@ -145,6 +142,11 @@ export function createVault({ pool, sealer, changes, deploymentValues, onError }
       return resolve(OPERATOR_TENANT, text);
     },
   };
+}
+
+function openedIn<Opened>({ parts }: CachedTenant, part: SealedPart<Opened>): Opened {
+  if (!parts.has(part)) throw new Error('the vault was made without this part');
+  return parts.get(part) as Opened;
 }
 
 function hiddenOf(known: CachedTenant | undefined): readonly string[] {

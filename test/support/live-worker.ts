@@ -182,6 +182,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const probes = createProbes();
   const notifier = createEventNotifier(pool, () => undefined);
   const secrets = await openSecrets({
+    features: FEATURES,
     settings: config,
     databaseUrl: database.url,
     pool,
@@ -199,7 +200,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
   const { namespace, taskQueue, lingerSeconds } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
-  const machine = await createMachine(config, pool, { ...secrets, nodeQueues: temporal.nodeQueues }, host);
+  const machine = await createMachine(config, pool, secrets.vault, host, FEATURES);
   const catalog = createCatalog([...(await loadTools(FEATURES)), ...probes.tools, ...(options.tools ?? [])]);
   const models = createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting);
   const gateway = createGateway({
@@ -229,7 +230,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     }),
     models,
     machine,
-    wall: host.wall,
+    changes: secrets.changes,
     sealer: secrets.sealer,
     vault: secrets.vault,
     masterKeys: secrets.masterKeys,
@@ -291,8 +292,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     async close() {
       await endSessions(client, tenant);
       await shutDown();
-      await machine.world.browsers.close();
-      await machine.world.mcp.close();
+      await worker.close();
       await machine.world.processes.stopOwn();
       await machine.workspaces.close();
       host.close();

@@ -148,6 +148,7 @@ async function serve(
   const feed = createEventFeed({ databaseUrl: parts.url, pool, onError: ignore });
   const notifier = createEventNotifier(pool, ignore);
   const secrets = await openSecrets({
+    features: FEATURES,
     settings: worker?.keys ?? ownKeys(),
     databaseUrl: parts.url,
     pool,

@@ -80,16 +80,10 @@ export interface Bench {
   readonly base: string;
   readonly workspace: string;
   readonly files: Files;
-  readonly deps: Pick<ToolDeps, 'files' | 'shell' | 'processes' | 'secureClis' | 'now'>;
+  readonly deps: Pick<ToolDeps, 'files' | 'shell' | 'processes' | 'now'>;
   /** Reads the arguments as the catalog does and runs the tool; a refusal of the arguments is a result too. */
   run(tool: Tool, args: unknown, over?: Partial<RunningCall>): Promise<ToolResult>;
 }
-
-/** A tenant without programs that have credentials. */
-const NO_SECURE_CLIS: ToolDeps['secureClis'] = {
-  list: () => Promise.resolve([]),
-  run: () => Promise.reject(new Error('there are none')),
-};
 
 export interface BenchOptions {
   readonly rules?: FilesOptions['rules'];
@@ -131,7 +125,6 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
     files,
     now,
     processes,
-    secureClis: NO_SECURE_CLIS,
     shell: boxes
       ? createBoxedShell({
           host,

@@ -14,7 +14,8 @@ const ofGrpc = (code: number): Error =>
 function queuesOf(code: number) {
   const start = () => Promise.reject(new Error('Failed to start activity', { cause: ofGrpc(code) }));
   const connection = { withAbortSignal: () => Promise.reject(new Error('nothing was begun')) };
-  return nodeQueuesOf({ start } as unknown as ActivityClient, connection as never, (request) => request());
+  const activity = { start } as unknown as ActivityClient;
+  return nodeQueuesOf({ activity, connection: connection as never, ask: (request) => request() });
 }
 
 /** Of a server that begins everything, and answers so who waits for what comes of it; `begun` has the ids. */
@@ -29,7 +30,11 @@ function waitingOf(error: Error) {
     }),
   };
   const connection = { withAbortSignal: (_signal: AbortSignal, request: () => unknown) => request() };
-  const queues = nodeQueuesOf(activity as never, connection as never, (request) => request());
+  const queues = nodeQueuesOf({
+    activity: activity as never,
+    connection: connection as never,
+    ask: (request) => request(),
+  });
   return { begun, queues };
 }
 

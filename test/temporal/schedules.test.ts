@@ -1,6 +1,7 @@
 /** TL: a schedule stands though Temporal or Postgres are away while it is planned, and is planned later. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { ScheduleClient } from '@temporalio/client';
 import { Failure } from '#domain/errors.ts';
 import { scheduleCreateSchema } from '#features/schedules/schema/schedule.ts';
 import { insertAgent } from '#store/agent-store.ts';
@@ -26,14 +27,21 @@ describe('TL planning schedules', () => {
 
   /** A Temporal that takes what `put` takes. */
   function schedulesWith(put: (id: string, note: string) => Promise<void>) {
-    const message = {
-      put: ({ id, note }: { id: string; note: string }) => put(id, note),
-      remove: async () => undefined,
+    const schedule = {
+      getHandle: (id: string) => ({
+        update: (change: () => { readonly state: { readonly note: string } }) => put(id, change().state.note),
+        delete: async () => undefined,
+      }),
+    };
+    const clients = {
+      schedule: schedule as unknown as ScheduleClient,
+      taskQueue: 'any',
+      ask: <Result>(request: () => Promise<Result>) => request(),
     };
     return createSchedules({
       pool: database.pool,
       scrubberOf: async () => createScrubber(),
-      temporal: { start: async () => undefined, schedules: message },
+      temporal: { start: async () => undefined, clients },
     });
   }
   const maker = { tenant: 'red', user: null, by: 'test', rights: {}, stem: 'test' };

@@ -10,6 +10,7 @@ import { createCatalog } from '#policy/catalog.ts';
 import { createAddedTools } from '#features/custom-tools/activities/added-tools.ts';
 import { createFindAddedTool } from '#activities/tool-call/added-tools.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import { joinGuards } from '#activities/guards.ts';
 import { createPlainPath } from '#activities/fast-path/fast-path.ts';
 import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
@@ -201,7 +202,7 @@ describe('CU custom tools at work', () => {
     const { sealer } = stack.deps.secrets;
     const run = createRunCustomTool(
       {
-        tools: tools as ToolDeps,
+        tools: tools as unknown as ToolDeps,
         ledger: createTurnLedger(pool, () => undefined),
         catalogs: { of: async () => createCatalog([]) },
         rules: stack.deps.rules,
@@ -209,6 +210,7 @@ describe('CU custom tools at work', () => {
         sealer,
         egressSettings: {},
         reach: stack.worker.temporal,
+        guards: joinGuards([]),
         workspaceOf: () => ({ workspace, shows: 'user' }),
         fastPath: createPlainPath(createTurnLedger(pool, () => undefined)),
         sandbox: {},

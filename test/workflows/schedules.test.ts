@@ -111,10 +111,18 @@ describe('TL cron, schedules', () => {
     }
     const { rows } = await stack.pool.query(`select 1 from schedules where name = 'refused'`);
     assert.equal(rows.length, 0);
-    const { schedules } = stack.worker.temporal;
+    const { clients } = stack.worker.temporal;
     const refusing = {
       ...stack.worker.temporal,
-      schedules: { ...schedules, put: () => Promise.reject(new Failure('Internal', 'not taken')) },
+      clients: {
+        ...clients,
+        schedule: {
+          getHandle: () => ({
+            update: () => Promise.reject(new Failure('Internal', 'not taken')),
+            delete: async () => undefined,
+          }),
+        } as unknown as typeof clients.schedule,
+      },
     };
     const scrubberOf = async () => ({ text: (text: string) => text }) as never;
     const made = createSchedules({ pool: stack.pool, temporal: refusing, scrubberOf }).add(

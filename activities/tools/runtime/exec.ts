@@ -14,7 +14,6 @@ import {
 } from '#activities/process/command-limits.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
-import { refuseSecured } from '#features/secure-cli/activities/refuse-secured.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
 import { readsNetwork } from '#domain/shell/reads-network.ts';
@@ -39,7 +38,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'processes' | 'secureClis'>>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'processes'>>({
   name: 'exec',
   description:
     'Run a shell command in the workspace and return its output. It has no input and no terminal. For servers and other things that go on, use background.',
@@ -80,8 +79,6 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'proces
         return toolError('InvalidArgs', 'command: holds a NUL character, which no command line may');
       if (Buffer.byteLength(asked.command) > MAX_COMMAND_BYTES)
         return toolError('InvalidArgs', 'command: is too long; write a script file and run that');
-      const secured = await refuseSecured(deps.secureClis, call, asked.command);
-      if (secured) return secured;
       if (readsNetwork(asked.command)) call.origins?.readsNetwork();
       return inFolder(deps.files, call, asked.working_dir, (place, folder) =>
         asked.background

@@ -13,7 +13,6 @@ import {
 } from '#activities/process/command-limits.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, inFolder } from '#activities/process/in-folder.ts';
-import { refuseSecured } from '#features/secure-cli/activities/refuse-secured.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { readsNetwork } from '#domain/shell/reads-network.ts';
 import { filesRunBy } from '#domain/shell/run-files.ts';
@@ -45,7 +44,7 @@ const input = z.object({
 });
 
 type Input = z.infer<typeof input>;
-type Needs = Pick<ToolDeps, 'files' | 'shell' | 'secureClis' | 'runningBefore'>;
+type Needs = Pick<ToolDeps, 'files' | 'shell' | 'runningBefore'>;
 
 export const tool = defineTool<Input, Needs>({
   name: 'spawn_process',
@@ -71,15 +70,13 @@ export const tool = defineTool<Input, Needs>({
       input: z.object(own),
     },
   },
-  run: ({ files, shell, secureClis, runningBefore }, asked, call) =>
+  run: ({ files, shell, runningBefore }, asked, call) =>
     withFileProblems(async () => {
       const line = lineOf('spawn_process', asked) ?? '';
       if (line.includes('\0'))
         return toolError('InvalidArgs', 'the arguments hold a NUL character, which no command line may');
       if (Buffer.byteLength(line) > MAX_COMMAND_BYTES)
         return toolError('InvalidArgs', 'args: are too long; put them in a file that the program reads');
-      const secured = await refuseSecured(secureClis, call, line);
-      if (secured) return secured;
       if (readsNetwork(line)) call.origins?.readsNetwork();
       const others = await runningBefore(call);
       if (others >= AT_ONCE)

@@ -2,6 +2,7 @@
  * browser: a real Chromium for pages that only a browser shows. `once`: nobody knows what a click does, so none is made twice; what only
  * looks needs no claim. The browser lives in one worker and ends with it: the tool then says so, and where it was.
  */
+import type { Browsers } from '../activities/browsers.ts';
 import { randomUUID } from 'node:crypto';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -27,7 +28,7 @@ const LEAVE_MS = 2_000;
 /** Change nothing outside. */
 const LOOKS: readonly unknown[] = ['snapshot', 'console', 'tabs', 'status', 'wait'];
 
-type Needs = Pick<ToolDeps, 'browsers' | 'files'>;
+type Needs = Pick<ToolDeps, 'files'> & { readonly browsers: Browsers };
 
 export const tool = defineTool<Asked, Needs>({
   name: 'browser',

@@ -1,9 +1,9 @@
 /** canvas: a page of HTML that people see beside the conversation. `idempotent`: a call changes the page once. */
 import { z } from 'zod';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { Canvases } from '../canvases.ts';
-import { CANVAS_LIMITS, type CanvasStep } from '../contract.ts';
-import { type ToolResult, toolError } from '#domain/tool.ts';
+import type { Browsers } from '#features/browser/activities/browsers.ts';
+import type { Canvases, CanvasLook } from '../canvases.ts';
+import { type Canvas, CANVAS_LIMITS, type CanvasStep } from '../contract.ts';
+import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 
 const input = z.object({
@@ -29,7 +29,11 @@ const input = z.object({
 });
 
 type Input = z.infer<typeof input>;
-type Needs = Pick<ToolDeps, 'browsers'> & { readonly canvases: Canvases };
+interface Needs {
+  readonly canvases: Canvases;
+  /** Absent in an installation without browsers, where nobody looks at the page for an agent. */
+  readonly browsers?: Browsers;
+}
 
 export const tool = defineTool<Input, Needs>({
   name: 'canvas',
@@ -45,7 +49,7 @@ export const tool = defineTool<Input, Needs>({
   summary: ({ action, selector }) => (selector === undefined ? action : `${action} ${selector}`),
   serial: true,
   // Its Chromium is the session's.
-  elsewhere: ({ browsers }, call) => browsers.elsewhere(call),
+  elsewhere: async ({ browsers }, call) => browsers?.elsewhere(call),
   run: async (deps, asked, call) => {
     if (asked.action === 'snapshot') return look(deps, call);
     const step = stepOf(asked);
@@ -54,7 +58,7 @@ export const tool = defineTool<Input, Needs>({
     if (typeof changed === 'string') return toolError('InvalidArgs', changed);
     if (asked.action !== 'eval')
       return { ok: true, text: `The canvas is at version ${changed.version}; people who look at it see it.` };
-    const seen = await deps.canvases.look(call, changed);
+    const seen = await lookAt(deps, call, changed);
     return 'ok' in seen ? seen : { ok: true, text: seen.value };
   },
 });
@@ -71,10 +75,21 @@ function stepOf({ action, html, selector, script }: Input): CanvasStep | ToolRes
   return { do: 'update', selector, html };
 }
 
-async function look({ canvases }: Needs, call: RunningCall): Promise<ToolResult> {
-  const canvas = await canvases.find(call);
+async function look(deps: Needs, call: RunningCall): Promise<ToolResult> {
+  const canvas = await deps.canvases.find(call);
   if (!canvas) return toolError('NotFound', 'nothing is shown yet; use action show first');
-  const seen = await canvases.look(call, canvas);
+  const seen = await lookAt(deps, call, canvas);
   if ('ok' in seen) return seen;
   return { ok: true, text: `The canvas at version ${canvas.version}.`, images: [seen.image] };
+}
+
+function lookAt(
+  { canvases, browsers }: Needs,
+  call: RunningCall,
+  canvas: Canvas,
+): Promise<CanvasLook | ToolFailure> {
+  if (browsers) return canvases.look(browsers, call, canvas);
+  return Promise.resolve(
+    toolError('NotFound', 'this installation has no browser to look at the page with; people see it'),
+  );
 }

@@ -1,8 +1,8 @@
 /** Runs a call of an MCP server's tool: the one that people agreed to, for those with a grant, within its time. Every error is a result. */
+import type { McpServers } from './mcp-servers.ts';
 import { randomUUID } from 'node:crypto';
 import { ProtocolError, SdkHttpError } from '@modelcontextprotocol/client';
 import { EgressError, egressResult } from '#activities/egress/egress-error.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { callSeconds } from '../rules/grants.ts';
 import { mcpReplay } from '../rules/server.ts';
 import { judgeUrl } from '#domain/net/judge-url.ts';
@@ -16,6 +16,10 @@ import { CallLate, CallLost, goOn } from './go-on.ts';
 import { McpAway } from './mcp-away.ts';
 import { wordsOf } from './error-words.ts';
 import { resultImages, resultText } from './result-text.ts';
+
+interface Needs {
+  readonly mcp: McpServers;
+}
 
 /** Of JSON-RPC. */
 const INVALID_PARAMS = -32_602;
@@ -33,7 +37,7 @@ export function runnableMcpTool({ name, found }: McpToolOfCall): Tool {
   if (!tool.pinned || tool.pinned_hash !== tool.found_hash)
     return createGoneTool(name, changedWords(server.name));
   const definition = { id: tool.id, revision: tool.revision, definition: tool.pinned };
-  const spec: ToolSpec<unknown, Pick<ToolDeps, 'mcp'>> = {
+  const spec: ToolSpec<unknown, Needs> = {
     ...catalogedMcpTool({ ...server, grants }, definition),
     run: (deps, input, call) => runCall(deps, found, input as Record<string, unknown>, call),
   };
@@ -45,7 +49,7 @@ function changedWords(server: string): string {
 }
 
 async function runCall(
-  { mcp }: Pick<ToolDeps, 'mcp'>,
+  { mcp }: Needs,
   found: Found,
   args: Record<string, unknown>,
   call: RunningCall,

@@ -2,9 +2,9 @@
  * nodes: other machines that joined. `verify`: an invocation is a row under the call's id, which a later attempt finds and goes on waiting
  * for; a node runs no id twice.
  */
+import type { Nodes } from '../activities/nodes.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { NODE_LIMITS, offeredCapabilities, onlyReadsThere } from '../contract/node.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
@@ -29,7 +29,9 @@ const input = z.object({
 });
 
 type Input = z.infer<typeof input>;
-type Needs = Pick<ToolDeps, 'nodes'>;
+interface Needs {
+  readonly nodes: Nodes;
+}
 
 export const tool = defineTool<Input, Needs>({
   name: 'nodes',

@@ -222,8 +222,8 @@ async function handOver(
       mode: 'queue',
       context: {
         ...(await contextOf(pool, tenant, { user_id, rights })),
-        heartbeat: heartbeat
-          ? { model: heartbeat.model, light: heartbeat.light_context || undefined }
+        overrides: heartbeat
+          ? { model: heartbeat.model, files: heartbeat.light_context ? [CHECKLIST] : undefined }
           : undefined,
       },
       tells: rights.session,

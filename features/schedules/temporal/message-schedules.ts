@@ -1,7 +1,8 @@
 /** The Temporal Schedules that send messages: one for each row of `schedules`, made and changed only as its row says. */
-import { type ScheduleClient, ScheduleNotFoundError } from '@temporalio/client';
+import { ScheduleNotFoundError } from '@temporalio/client';
 import type { CalendarSpec, Month } from '@temporalio/client';
 import { SCHEDULED_MESSAGE, type ScheduledMessageInput } from '../contract/schedule.ts';
+import type { TemporalClients } from '#temporal/client.ts';
 import { searchAttributes } from '#temporal/reach-workflows.ts';
 
 /** What a Temporal Schedule is to be. */
@@ -28,11 +29,11 @@ export interface MessageSchedules {
   remove(id: string): Promise<void>;
 }
 
-export function messageSchedulesOf(
-  client: ScheduleClient,
-  taskQueue: string,
-  ask: <Result>(request: () => Promise<Result>) => Promise<Result>,
-): MessageSchedules {
+export function messageSchedulesOf({
+  schedule: client,
+  taskQueue,
+  ask,
+}: Pick<TemporalClients, 'schedule' | 'taskQueue' | 'ask'>): MessageSchedules {
   async function put(plan: SchedulePlan): Promise<void> {
     const typedSearchAttributes = searchAttributes(plan);
     const definition = {

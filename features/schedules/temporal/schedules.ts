@@ -14,7 +14,6 @@ import {
 } from '../contract/schedule.ts';
 import type { HeartbeatSettings } from '../contract/heartbeat.ts';
 import { nextInstants, timingProblem, wholeSeconds } from '../rules/instants.ts';
-import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { isTransient, type Pool } from '#store/pool.ts';
 import {
   deleteSchedule,
@@ -28,12 +27,15 @@ import {
   updateSchedule,
 } from '../store/schedule-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
-import type { MessageSchedules } from './message-schedules.ts';
+import type { TemporalAccess } from '#temporal/client.ts';
+import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
 
 export interface ScheduleParts {
   readonly pool: Pool;
   readonly scrubberOf: ScrubberOf;
-  readonly temporal: Pick<WorkflowReach, 'start'> & { readonly schedules: MessageSchedules };
+  readonly temporal: Pick<TemporalAccess, 'start'> & {
+    readonly clients: Parameters<typeof messageSchedulesOf>[0];
+  };
 }
 
 /** Who makes a schedule, and what is known of that. */
@@ -83,8 +85,9 @@ export interface Schedules {
 const PAUSE_MS = 200;
 
 export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): Schedules {
+  const messages = messageSchedulesOf(temporal.clients);
   const plan = (tenant: string, id: string): Promise<boolean> =>
-    planSchedule(pool, tenant, id, (row) => follow(temporal.schedules, tenant, row));
+    planSchedule(pool, tenant, id, (row) => follow(messages, tenant, row));
 
   /** The row stands: what cannot be planned now is planned by the sweep. */
   async function planned<Row extends Pick<ScheduleRow, 'id'>>(tenant: string, row: Row): Promise<Row> {

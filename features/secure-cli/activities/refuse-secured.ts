@@ -1,7 +1,7 @@
 /** The gate before every plain command: programs with credentials run by credentialed_exec only (SH-4). */
 import { findSecured } from '../rules/find-secured.ts';
 import { mayUse, type SecureCli } from '../rules/secure-cli.ts';
-import { type ToolResult, toolError } from '#domain/tool.ts';
+import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { SecureClis } from './secure-clis.ts';
 
 /** Why the command must not run, or undefined. Refuses when nobody can tell (fails closed). */
@@ -9,7 +9,7 @@ export async function refuseSecured(
   secureClis: Pick<SecureClis, 'list'>,
   call: { readonly tenant: string; readonly agent: string },
   command: string,
-): Promise<ToolResult | undefined> {
+): Promise<ToolFailure | undefined> {
   let clis: readonly SecureCli[];
   try {
     clis = await secureClis.list(call.tenant);

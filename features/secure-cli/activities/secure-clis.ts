@@ -8,6 +8,7 @@ import type { CommandOutcome, CommandRequest, Shell } from '#activities/process/
 import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import type { Vault } from '#store/secrets/vault.ts';
 import type { CliVariable } from '../store.ts';
+import { sealedPart } from '../sealed.ts';
 import { findProgram, type ProgramPlaces } from './find-program.ts';
 
 export interface SecureRun extends Omit<CommandRequest, 'command'> {
@@ -25,12 +26,14 @@ export type SecureOutcome =
 export interface SecureClis {
   /** The tenant's; throws when they cannot be read, and callers then refuse. */
   list(tenant: string): Promise<readonly SecureCli[]>;
+  /** Those that are known by now. */
+  listNow(tenant: string): readonly SecureCli[];
   /** Whether the arguments are allowed is the caller's to check. Never throws for what the program does. */
   run(request: SecureRun): Promise<SecureOutcome>;
 }
 
 export interface SecureClisParts extends ProgramPlaces {
-  readonly vault: Pick<Vault, 'clisOf' | 'resolve'>;
+  readonly vault: Pick<Vault, 'openedOf' | 'openedNow' | 'resolve'>;
   readonly shell: Shell;
   /** A private folder of ours on this machine. */
   readonly dir: string;
@@ -38,12 +41,15 @@ export interface SecureClisParts extends ProgramPlaces {
 
 export function createSecureClis(parts: SecureClisParts): SecureClis {
   return {
-    list: async (tenant) => (await parts.vault.clisOf(tenant)).map(({ cli }) => cli),
+    list: async (tenant) => (await parts.vault.openedOf(tenant, sealedPart)).map(({ cli }) => cli),
+    listNow: (tenant) => (parts.vault.openedNow(tenant, sealedPart) ?? []).map(({ cli }) => cli),
 
     async run({ tenant, cli, asked, args, ...request }) {
       const found = await findProgram(cli, asked, request.pwd, parts);
       if (!found.ok) return { kind: 'refused', code: found.code, message: found.message };
-      const opened = (await parts.vault.clisOf(tenant)).find((each) => each.cli.name === cli.name);
+      const opened = (await parts.vault.openedOf(tenant, sealedPart)).find(
+        (each) => each.cli.name === cli.name,
+      );
       if (!opened?.variables)
         return refused(`the credentials of ${cli.name} are gone or cannot be opened; ask an admin`);
       const { variables } = opened;

@@ -10,7 +10,7 @@ import { commandResult } from '#activities/process/command-text.ts';
 import { inFolder } from '#activities/process/in-folder.ts';
 import { matchesPattern } from '#policy/deny-pattern.ts';
 import { grantNeeded } from '../activities/refuse-secured.ts';
-import type { SecureOutcome } from '../activities/secure-clis.ts';
+import type { SecureClis, SecureOutcome } from '../activities/secure-clis.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { filesHandedTo } from '#domain/shell/run-files.ts';
 import { checkArguments } from '../rules/check-arguments.ts';
@@ -40,8 +40,9 @@ const input = z.object({
 });
 
 type Input = z.infer<typeof input>;
+type Needs = Pick<ToolDeps, 'files'> & { readonly secureClis: SecureClis };
 
-export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'secureClis'>>({
+export const tool = defineTool<Input, Needs>({
   name: 'credentialed_exec',
   description:
     'Run a program that has been given credentials (such as gh, aws, kubectl) without a shell. Which programs there are for you is told when binary is left out. Its credentials are never shown.',
@@ -113,7 +114,7 @@ function listed(clis: readonly SecureCli[]): ToolResult {
 }
 
 async function runChecked(
-  { secureClis, files }: Pick<ToolDeps, 'secureClis' | 'files'>,
+  { secureClis, files }: Needs,
   asked: Input,
   call: RunningCall,
   cli: SecureCli,

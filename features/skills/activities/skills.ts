@@ -2,14 +2,7 @@
  * The skills that an agent may use: those of the settings' folders, then published ones, then those of its workspace. The first of a name
  * counts, so that nothing an agent writes stands in the place of what people have given.
  */
-import {
-  SKILL_FILE,
-  type KnownSkill,
-  mayUseSkill,
-  type SkillAccess,
-  SKILL_LIMITS,
-  type SkillFile,
-} from '../rules/skill.ts';
+import { SKILL_FILE, type KnownSkill, mayUseSkill, type SkillAccess, SKILL_LIMITS } from '../rules/skill.ts';
 import { basename } from 'node:path';
 import { rankAgents, searchedText } from '#domain/rank-agents.ts';
 import { readSkill } from '../policy/read-skill.ts';
@@ -29,7 +22,8 @@ import type { Embed } from '#activities/model/embed.ts';
 import type { RoomDeps } from '#activities/room-deps.ts';
 import type { Files } from '#activities/workspace/files.ts';
 import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
-import { readSkillFolder } from './read-skill-folder.ts';
+import type { TreeFile } from '#domain/file-tree.ts';
+import { readTree } from '#activities/workspace/read-tree.ts';
 
 /** Who asks; a RunningCall is one. */
 export type SkillScope = Pick<
@@ -60,7 +54,7 @@ export interface Skills {
   /** Notes that the turn uses it. False when it uses as many others as it may. */
   note(call: RunningCall, skill: KnownSkill): Promise<boolean>;
   /** @throws FileProblem. */
-  readFolder(call: RunningCall, path: string): Promise<readonly SkillFile[]>;
+  readFolder(call: RunningCall, path: string): Promise<readonly TreeFile[]>;
   publish(tenant: string, skill: SkillToPublish): ReturnType<typeof publishSkill>;
 }
 
@@ -159,7 +153,7 @@ export function createSkills(deps: SkillsDeps): Skills {
       }
       const found =
         skill.source === 'instance'
-          ? await readSkillFolder(hostFiles, { workspace: skill.root ?? '', idempotencyKey: '' }, skill.name)
+          ? await readTree(hostFiles, { workspace: skill.root ?? '', idempotencyKey: '' }, skill.name)
           : await readSkillFiles(pool, call.tenant, skill.name, skill.version ?? 0);
       const folder = `${UNPACKED}/${skill.name}${skill.version === undefined ? '' : `@${skill.version}`}`;
       // Whatever the agent has made of them meanwhile is put back. They are what people have given, and no words of the session’s.
@@ -180,7 +174,7 @@ export function createSkills(deps: SkillsDeps): Skills {
     },
 
     note: (call, skill) => noteSkill(pool, call.tenant, call.callId, skill, SKILL_LIMITS.inUse),
-    readFolder: (call, path) => readSkillFolder(files, call, path),
+    readFolder: (call, path) => readTree(files, call, path),
     publish: (tenant, skill) => publishSkill(pool, tenant, skill),
   };
 }

@@ -1,11 +1,6 @@
 /** What of a folder's files is published as a skill, or why they are none. */
-import {
-  SKILL_FILE,
-  SKILL_LIMITS,
-  type SkillFacts,
-  type SkillFile,
-  skillPathProblem,
-} from '../rules/skill.ts';
+import { type TreeFile, treePathProblem } from '#domain/file-tree.ts';
+import { SKILL_FILE, SKILL_LIMITS, type SkillFacts } from '../rules/skill.ts';
 import { readSkill } from './read-skill.ts';
 
 export type ReadPublished =
@@ -15,7 +10,7 @@ export type ReadPublished =
 /** `hasSecret`: what is published is kept as it is, so it may hold nothing that is hidden elsewhere. */
 export function readPublished(
   folder: string,
-  files: readonly SkillFile[],
+  files: readonly TreeFile[],
   hasSecret: (text: string) => boolean,
 ): ReadPublished {
   const refused = (problem: string): ReadPublished => ({ ok: false, problem });
@@ -25,7 +20,7 @@ export function readPublished(
   if (bytes > SKILL_LIMITS.bytes)
     return refused(`a skill has at most ${SKILL_LIMITS.bytes} bytes, and these are ${bytes}`);
   for (const file of files) {
-    const problem = skillPathProblem(file.path);
+    const problem = treePathProblem(file.path);
     if (problem !== undefined) return refused(`${file.path} ${problem}`);
     if (file.bytes.length > SKILL_LIMITS.fileBytes)
       return refused(`${file.path} has more than ${SKILL_LIMITS.fileBytes} bytes`);

@@ -1,5 +1,7 @@
 /** Skills: folders with a SKILL.md that tell an agent how a kind of work is done (the open format of agentskills.io). */
 
+import { TREE_LIMITS } from '#domain/file-tree.ts';
+
 /** The format's own (name, description), and ours. A name counts Unicode characters. */
 export const SKILL_LIMITS = {
   name: 64,
@@ -13,11 +15,7 @@ export const SKILL_LIMITS = {
   globs: 100,
   glob: 128,
   /** Of a folder. */
-  files: 100,
-  fileBytes: 1_048_576,
-  bytes: 4_194_304,
-  depth: 6,
-  path: 200,
+  ...TREE_LIMITS,
   /** In use in one turn. */
   inUse: 20,
 } as const;
@@ -56,12 +54,6 @@ export interface KnownSkill extends SkillFacts {
   readonly session?: string | undefined;
 }
 
-/** A file of a skill's folder; `path` is below the folder. */
-export interface SkillFile {
-  readonly path: string;
-  readonly bytes: Buffer;
-}
-
 /** A published skill as it is found out who may use it. */
 export interface SkillAccess {
   readonly visibility: SkillVisibility;
@@ -75,14 +67,4 @@ export function mayUseSkill(
 ): boolean {
   if (visibility === 'public') return true;
   return grants.some(({ kind, subject }) => subject === (kind === 'agent' ? agent : user));
-}
-
-/** Why a file cannot be part of a skill, or undefined. Where it comes from has no links: only names are judged here. */
-export function skillPathProblem(path: string): string | undefined {
-  const parts = path.split('/');
-  if (path.length > SKILL_LIMITS.path) return `has more than ${SKILL_LIMITS.path} characters`;
-  if (parts.length > SKILL_LIMITS.depth) return `is more than ${SKILL_LIMITS.depth} folders deep`;
-  if (parts.some((part) => part === '' || part.startsWith('.')))
-    return 'must be relative, without empty parts and names that begin with a dot';
-  return /[\0-\x1f\x7f\\]/.test(path) ? 'has a control character or a backslash' : undefined;
 }

@@ -1,7 +1,7 @@
 /** publish_skill: a folder of the workspace becomes a version of a skill. Whether a person looks at it first is the rules' to say (PO-5). */
 import { basename, normalize } from 'node:path';
 import { z } from 'zod';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { Skills } from '../activities/skills.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { SKILL_FILE, SKILL_VISIBILITIES } from '../rules/skill.ts';
 import { toolError } from '#domain/tool.ts';
@@ -16,7 +16,7 @@ const input = z.object({
     .describe('private: for your user (for you alone when there is none); public: for all agents'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'skills'>>({
+export const tool = defineTool<z.infer<typeof input>, { readonly skills: Skills }>({
   name: 'publish_skill',
   description:
     'Publish a skill that you have written in your workspace, as a new version where it is there. The same content again changes nothing.',

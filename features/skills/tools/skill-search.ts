@@ -1,6 +1,6 @@
 /** skill_search: which of the skills that are there fits the work. */
 import { z } from 'zod';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { Skills } from '../activities/skills.ts';
 import { skillLine } from '../rules/words.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
@@ -10,7 +10,7 @@ const input = z.object({
   max_results: z.number().int().min(1).max(20).default(5).describe('How many to name at most'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'skills'>>({
+export const tool = defineTool<z.infer<typeof input>, { readonly skills: Skills }>({
   name: 'skill_search',
   description: 'Find skills, which are instructions for kinds of work, by what they are for.',
   keywords:

@@ -1,6 +1,6 @@
 /** use_skill: the instructions of a skill, and its tools for the rest of the turn. */
 import { z } from 'zod';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { Skills } from '../activities/skills.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { nearest } from '#domain/nearest-name.ts';
 import { SKILL_LIMITS } from '../rules/skill.ts';
@@ -19,7 +19,7 @@ const input = z.object({
     .describe('What the skill is to work with, repeated below its text'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'skills'>>({
+export const tool = defineTool<z.infer<typeof input>, { readonly skills: Skills }>({
   name: 'use_skill',
   description:
     'Read the instructions of a skill before you do the work that it is for. Where it names tools, you have those until the turn ends.',

@@ -31,8 +31,8 @@ async function needs(
   hasQueueNode = false,
 ): Promise<boolean> {
   const placeOf = machine(kind, sandbox);
-  const hasQueueNodes = async (): Promise<boolean> => hasQueueNode;
-  const parts = { required, hasQueueNodes, sandbox, placeOf, sandboxesOf: async () => agents };
+  const hasTemporalClients = async (): Promise<boolean> => hasQueueNode;
+  const parts = { required, hasTemporalClients, sandbox, placeOf, sandboxesOf: async () => agents };
   return createNeedsToken(parts)('default');
 }
 

@@ -93,7 +93,7 @@ async function settle(
     },
     catalogs: { of: () => Promise.resolve(catalog) },
     rules: rulesOf(catalog),
-    hooks: { ofCall: () => Promise.resolve(undefined) },
+    guards: { ofCall: () => Promise.resolve(undefined) },
     scrubberOf: () => Promise.resolve(scrubber),
     sealer,
     placeOf,

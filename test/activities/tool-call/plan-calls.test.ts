@@ -15,8 +15,7 @@ import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } 
 
 const catalog = someTools();
 const deps: PlanDeps = {
-  whySecured: () => undefined,
-  hooks: { ofCall: () => Promise.resolve(undefined) },
+  guards: { ofCall: () => Promise.resolve(undefined), plannedCommand: () => undefined },
   catalog,
   rules: rulesOf(catalog),
   scrubber,
@@ -117,9 +116,9 @@ describe('PO-3 what a model asked for', () => {
   });
 
   test('SH-4 as a plain command, though its program has credentials, is refused', async () => {
-    const whySecured = (): string => 'gh has credentials: use credentialed_exec';
+    const plannedCommand = (): string => 'gh has credentials: use credentialed_exec';
     const { calls, planned } = await plan([{ name: 'exec', args: { command: 'gh pr list' } }], {
-      whySecured,
+      guards: { ofCall: () => Promise.resolve(undefined), plannedCommand },
     });
     assert.deepEqual(planned, []);
     assert.equal(calls[0]?.result, 'PermissionDenied: gh has credentials: use credentialed_exec');

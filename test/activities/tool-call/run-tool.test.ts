@@ -9,8 +9,9 @@ import { createModels } from '#activities/model/model-catalog.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import { Failure } from '#domain/errors.ts';
-import type { ToolResult } from '#domain/tool.ts';
+import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
+import { joinGuards } from '#activities/guards.ts';
 import { createPlainPath, type RunnableCall } from '#activities/fast-path/fast-path.ts';
 import { callDigest } from '#activities/tool-call/call-digest.ts';
 import { createRunTool, type RunToolDeps } from '#activities/tool-call/run-tool.ts';
@@ -121,6 +122,7 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: Stage
     boundFiles: () => Promise.resolve([]),
     knownAddresses: async () => ({}),
     callReads: NO_READS,
+    guards: joinGuards([]),
     ...deps,
   };
   const activity = createRunTool({ ...parts, scrubberOf: () => Promise.resolve(scrubber) }, tool);
@@ -130,6 +132,23 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: Stage
 }
 
 describe('EX-3 a call that may run', () => {
+  test('SH-4 but not when a guard refuses its command', async () => {
+    const { tool, ran } = countingTool('exec', 'once', async () => ({ ok: true, text: 'ran' }));
+    const asked: string[] = [];
+    const command = async (_call: unknown, line: string) => {
+      asked.push(line);
+      return toolError('PermissionDenied', 'gh has credentials');
+    };
+    const args = { command: 'gh pr list' };
+    const claim = running({ tool: 'exec', args, digest: callDigest('exec', args), approved: true });
+    const { run, records } = stage(tool, claim, {
+      deps: { guards: joinGuards([{}, { command }]), tools: { files: {} } as never },
+    });
+    assert.equal((await run()).code, 'PermissionDenied');
+    assert.match(records[0]?.text ?? '', /gh has credentials/);
+    assert.deepEqual([asked, ran], [['gh pr list'], []]);
+  });
+
   test('runs once and is recorded under the fence of its claim, without secrets', async () => {
     const { tool, ran } = countingTool('act', 'once', async () => ({ ok: true, text: `found ${SECRET}` }));
     const { run, records, fences } = stage(tool, running());

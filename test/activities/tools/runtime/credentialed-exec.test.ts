@@ -1,4 +1,5 @@
 /** The tool with a real vault, store and processes; the program is a script that shows what it was given. */
+import { FEATURES } from '#features';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
@@ -7,6 +8,8 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 import { makeWorkerFolder, removeLeftFolders } from '#activities/process/worker-folders.ts';
+import { refuseSecured, whySecured } from '#features/secure-cli/activities/refuse-secured.ts';
+import { sealedPart } from '#features/secure-cli/sealed.ts';
 import { createSecureClis, type SecureClis } from '#features/secure-cli/activities/secure-clis.ts';
 import { tool as credentialedExec } from '#features/secure-cli/tools/credentialed-exec.ts';
 import { tool as exec } from '#activities/tools/runtime/exec.ts';
@@ -40,6 +43,7 @@ before(async () => {
   database = await createTestDatabase();
   await insertTenant(database.pool, 'default', 'Default');
   secrets = await openSecrets({
+    features: FEATURES,
     settings: {
       stateDir: '/nonexistent',
       encryption: { key: randomBytes(32).toString('base64'), previousKeys: [] },
@@ -65,7 +69,7 @@ async function grant(
   const sealed = secrets.sealer.seal(JSON.stringify(env), secureCliPlace('default', name));
   await putSecureCli(database.pool, 'default', { cli, sealed, keyId: secrets.sealer.keyId, by: 'test' });
   for (let tries = 0; tries < 500; tries++) {
-    const seen = (await secrets.vault.clisOf('default')).find((each) => each.cli.name === name);
+    const seen = (await secrets.vault.openedOf('default', sealedPart)).find((each) => each.cli.name === name);
     const isSeen = JSON.stringify([seen?.cli.agents, seen?.variables]) === JSON.stringify([cli.agents, env]);
     if (isSeen && seen?.cli.host === cli.host) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -237,9 +241,12 @@ describe('SH-4 credentialed_exec', () => {
 
   test('an agent without a grant is refused, also for programs that nobody configured', async (t) => {
     await grant('gh', { agents: ['other'] });
-    const { bench } = await service(t);
-    for (const tool of [credentialedExec, exec]) {
-      const ran = await bench.run(tool, { command: 'gh api x' });
+    const { bench, secureClis } = await service(t);
+    const line = 'gh api x';
+    for (const ran of [
+      await bench.run(credentialedExec, { command: line }),
+      (await refuseSecured(secureClis, { tenant: 'default', agent: 'main' }, line)) ?? assert.fail(),
+    ]) {
       assert.ok(!ran.ok && ran.code === 'PermissionDenied');
       assert.equal(ran.message, vectors.gate_text);
     }
@@ -279,23 +286,17 @@ describe('SH-4 credentialed_exec', () => {
 describe('SH-4 the gate of exec', () => {
   test('refuses as the cases say, and when nobody can tell', async (t) => {
     await grant('gh', { agents: [] });
-    const { bench } = await service(t);
+    const { secureClis } = await service(t);
+    const call = { tenant: 'default', agent: 'main' };
     for (const { command, expect } of vectors.gate) {
-      const ran = await bench.run(exec, { command });
-      if (expect === 'runs') assert.ok(ran.ok, command);
-      else
-        assert.equal(
-          !ran.ok && ran.message,
-          expect === 'grant required' ? vectors.gate_text : expect,
-          command,
-        );
+      const refusal = await refuseSecured(secureClis, call, command);
+      const known = whySecured(secureClis.listNow('default'), 'main', command);
+      assert.equal(known, refusal?.message, command);
+      const reason = expect === 'grant required' ? vectors.gate_text : expect;
+      assert.equal(refusal?.message ?? 'runs', reason, command);
     }
-    const failing = { list: () => Promise.reject(new Error('away')), run: () => assert.fail() };
-    const closed = await exec.run(
-      { ...bench.deps, secureClis: failing } as never,
-      { command: 'echo a' },
-      callOf(bench),
-    );
-    assert.ok(!closed.ok && vectors.db_error.startsWith(closed.message));
+    const failing = { list: () => Promise.reject(new Error('away')) };
+    const closed = await refuseSecured(failing, call, 'echo a');
+    assert.ok(closed && vectors.db_error.startsWith(closed.message));
   });
 });

@@ -22,7 +22,7 @@ function memoryCanvases(): Canvases {
 
 describe('TL canvas', () => {
   test('is shown first, then changed, run and looked at', async (t) => {
-    const bench = await toolBench(t, { deps: { canvases: memoryCanvases() } });
+    const bench = await toolBench(t, { deps: { canvases: memoryCanvases(), browsers: {} } });
     for (const early of [
       { action: 'update', selector: 'p', html: 'x' },
       { action: 'eval', script: '1' },
@@ -41,6 +41,13 @@ describe('TL canvas', () => {
       text: 'The canvas at version 3.',
       images: [new Uint8Array([1])],
     });
+  });
+
+  test('is shown and changed where there is no browser to look at it with', async (t) => {
+    const bench = await toolBench(t, { deps: { canvases: memoryCanvases() } });
+    assert.ok((await bench.run(tool, { action: 'show', html: '<p>' })).ok);
+    const seen = await bench.run(tool, { action: 'snapshot' });
+    assert.match(!seen.ok && seen.code === 'NotFound' ? seen.message : '', /has no browser/);
   });
 
   test('names what is missing and what is too much', async (t) => {

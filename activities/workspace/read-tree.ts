@@ -1,25 +1,25 @@
-/** A skill's folder as files, on its way to being published or unpacked: bounded, without links, hidden files and what git obeys. */
-import { SKILL_LIMITS, type SkillFile, skillPathProblem } from '../rules/skill.ts';
-import { FileProblem } from '#activities/workspace/file-problem.ts';
-import type { Entry, Files, FileScope } from '#activities/workspace/files.ts';
-import { isGits } from '#activities/assignments/pass-files.ts';
+/** Reads a folder of a workspace as plain files (domain/file-tree.ts): bounded, without links, hidden files and what git obeys. */
+import { TREE_LIMITS, type TreeFile, treePathProblem } from '#domain/file-tree.ts';
+import { isGits } from '../assignments/pass-files.ts';
+import { FileProblem } from './file-problem.ts';
+import type { Entry, Files, FileScope } from './files.ts';
 
 /** Names that begin with a dot are passed over. @throws FileProblem that says which file cannot be part of it. */
-export async function readSkillFolder(
+export async function readTree(
   files: Pick<Files, 'list' | 'readBytes'>,
   scope: FileScope,
   folder: string,
-): Promise<readonly SkillFile[]> {
-  const found: SkillFile[] = [];
-  let room: number = SKILL_LIMITS.bytes;
+): Promise<readonly TreeFile[]> {
+  const found: TreeFile[] = [];
+  let room: number = TREE_LIMITS.bytes;
 
   async function readFile(path: string): Promise<void> {
-    if (found.length === SKILL_LIMITS.files)
-      throw refused(`the folder has more than ${SKILL_LIMITS.files} files, which is the most`);
-    const bytes = await files.readBytes(scope, `${folder}/${path}`, Math.min(SKILL_LIMITS.fileBytes, room));
+    if (found.length === TREE_LIMITS.files)
+      throw refused(`the folder has more than ${TREE_LIMITS.files} files, which is the most`);
+    const bytes = await files.readBytes(scope, `${folder}/${path}`, Math.min(TREE_LIMITS.fileBytes, room));
     if (!bytes)
       throw refused(
-        `${path} is too large: a file has at most ${SKILL_LIMITS.fileBytes} bytes, the folder ${SKILL_LIMITS.bytes}`,
+        `${path} is too large: a file has at most ${TREE_LIMITS.fileBytes} bytes, the folder ${TREE_LIMITS.bytes}`,
       );
     room -= bytes.length;
     found.push({ path, bytes });
@@ -28,7 +28,7 @@ export async function readSkillFolder(
   async function readEntry({ name, kind }: Entry, below: string): Promise<void> {
     if (name.startsWith('.')) return;
     const path = below === '' ? name : `${below}/${name}`;
-    const problem = skillPathProblem(path);
+    const problem = treePathProblem(path);
     if (problem !== undefined) throw refused(`${path} ${problem}`);
     if (isGits(name)) throw refused(`${path} is one of git's own files; leave it out`);
     if (kind === 'folder') return readBelow(path);
@@ -51,7 +51,7 @@ export async function readSkillFolder(
 }
 
 /** Of one folder, with those that are passed over. */
-const MOST_NAMES = 2 * SKILL_LIMITS.files;
+const MOST_NAMES = 2 * TREE_LIMITS.files;
 
 function refused(message: string): FileProblem {
   return new FileProblem('InvalidArgs', message);

@@ -1,0 +1,90 @@
+/** What stands around prompts, calls and commands, and may refuse them: features bring it (domain/feature.ts). */
+import type { AgentConfig } from '#domain/agent.ts';
+import { HOOK_LIMITS, type HookAnswer, type HookRun } from '#domain/hook.ts';
+import type { ModelUse } from '#domain/model-use.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
+import type { ToolFailure } from '#domain/tool.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import type { ParsedCall } from '#policy/catalog.ts';
+
+/** Whose session, prompt or call it is. */
+export interface GuardScope {
+  readonly tenant: string;
+  readonly session: string;
+  /** Absent for a call that a person has edited. */
+  readonly turn?: string;
+  readonly agent: AgentConfig;
+  readonly tenant_policy?: TenantPolicy | null | undefined;
+  readonly user: string | null;
+  readonly context: MessageContext;
+}
+
+/** A decision, with what it leaves of the arguments or the prompt, and what it has run and used. */
+export interface GuardOutcome extends HookAnswer {
+  readonly ran: readonly HookRun[];
+  readonly uses: readonly ModelUse[];
+}
+
+/** `until`: of a whole step, by `performance.now()`; what is not done by then denies. */
+export interface GuardTime {
+  readonly signal: AbortSignal;
+  readonly until: number;
+}
+
+/** For the guards of a step that begins now: far less than its activity may take. */
+export function guardsUntil(): number {
+  return performance.now() + HOOK_LIMITS.stepSeconds * 1000;
+}
+
+export interface Guard {
+  /** Before the rules judge a call. Throws only when its signal ends it; undefined, at no cost, where it has no opinion. */
+  ofCall?(
+    scope: GuardScope,
+    call: Pick<ParsedCall, 'tool' | 'args'>,
+    within: GuardTime,
+  ): Promise<GuardOutcome | undefined>;
+  /** The same before a prompt is read. `isFirst`: the session begins with it. */
+  ofPrompt?(
+    scope: GuardScope,
+    prompt: string,
+    isFirst: boolean,
+    within: GuardTime,
+  ): Promise<GuardOutcome | undefined>;
+  /** Why a command line must not run, as far as this process knows without asking; for plans. */
+  plannedCommand?(tenant: string, agent: string, command: string): string | undefined;
+  /** The same by the rows, right before the command begins. Refuses when nobody can tell. */
+  command?(
+    call: { readonly tenant: string; readonly agent: string },
+    command: string,
+  ): Promise<ToolFailure | undefined>;
+}
+
+export type Guards = Required<Guard>;
+
+/** Asks one after the other; the first that has an opinion decides. */
+export function joinGuards(guards: readonly Guard[]): Guards {
+  return {
+    ofCall: (scope, call, within) => firstOf(guards, (one) => one.ofCall?.(scope, call, within)),
+    ofPrompt: (scope, prompt, isFirst, within) =>
+      firstOf(guards, (one) => one.ofPrompt?.(scope, prompt, isFirst, within)),
+    plannedCommand(tenant, agent, command) {
+      for (const one of guards) {
+        const reason = one.plannedCommand?.(tenant, agent, command);
+        if (reason !== undefined) return reason;
+      }
+      return undefined;
+    },
+    command: (call, command) => firstOf(guards, (one) => one.command?.(call, command)),
+  };
+}
+
+async function firstOf<Opinion>(
+  guards: readonly Guard[],
+  ask: (guard: Guard) => Promise<Opinion | undefined> | undefined,
+): Promise<Opinion | undefined> {
+  for (const guard of guards) {
+    const opinion = await ask(guard);
+    if (opinion !== undefined) return opinion;
+  }
+  return undefined;
+}

@@ -1,0 +1,8 @@
+/** Hooks in a worker: they stand around prompts and calls. */
+import type { WorkerPart } from '#domain/feature.ts';
+import type { WorkerCore } from '#workers/worker-core.ts';
+import { createHooks } from './activities.ts';
+
+export function createWorkerPart(core: WorkerCore): WorkerPart {
+  return { guard: createHooks({ ...core, settings: core.config.hooks, resolve: core.resolveOf }) };
+}

@@ -1,0 +1,35 @@
+/** Programs with their credentials, opened: what the vault keeps of them in memory and hides (SC-2). */
+import type { SealedPart } from '#store/secrets/read-tenant.ts';
+import type { SecureCli } from './rules/secure-cli.ts';
+import { type CliVariable, listSecureClis, secureCliPlace } from './store.ts';
+
+/** A program with its credentials; values may still refer to secrets. */
+export interface OpenedCli {
+  readonly cli: SecureCli;
+  /** Undefined when they could not be opened. */
+  readonly variables: readonly CliVariable[] | undefined;
+}
+
+export const sealedPart: SealedPart<readonly OpenedCli[]> = {
+  async read(pool, tenant, open) {
+    return (await listSecureClis(pool, tenant)).map(({ name, config, sealed }) => {
+      const opened = open(sealed, secureCliPlace(tenant, name));
+      const variables = opened === undefined ? undefined : (JSON.parse(opened) as CliVariable[]);
+      return { cli: { name, ...config }, variables };
+    });
+  },
+  hidden(clis) {
+    const given = clis.flatMap(({ variables = [] }) => variables.filter(({ kind }) => kind !== 'value'));
+    return given.flatMap(({ kind, value }) => (kind === 'file' ? [value, ...keysIn(value)] : [value]));
+  },
+};
+
+const MAX_KEYS = 100;
+
+/** A program that reads a file of credentials shows a key out of it rather than the whole. */
+function keysIn(file: string): readonly string[] {
+  const keys = (file.match(/[A-Za-z0-9+/=_-]{24,}/g) ?? []).filter(
+    (each) => /\d/.test(each) && /[A-Za-z]/.test(each),
+  );
+  return keys.slice(0, MAX_KEYS);
+}
