@@ -35,7 +35,7 @@ const PURE = '^features/.+/(contract|rules|schema|resource)(/|\\.ts$)';
 
 /** Where the list of features enters a process. */
 const LISTS_FEATURES =
-  '^(api/create-deps|workers/main|cli/main|cli/services/explain-locally|scripts/[^/]+)\\.ts$';
+  '^(config/sections|api/create-deps|workers/main|cli/main|cli/services/explain-locally|scripts/[^/]+)\\.ts$';
 
 /** Core files that still know a feature by name: the list only gets shorter. */
 const KNOWS_FEATURES = [
@@ -46,8 +46,6 @@ const KNOWS_FEATURES = [
   'api/routes/files',
   'api/submit-message',
   'cli/services/start-program',
-  'config',
-  'config/schema',
   'policy/call-rules',
   'policy/define-tool',
   'store/document-store',

@@ -6,9 +6,6 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { serverProblems } from '#features/mcp/rules/check-server.ts';
-import { splitServer } from '#features/mcp/rules/server.ts';
-import { effectiveEgress } from '#domain/policy/effective-egress.ts';
 import { withPasswordInUrl } from './config/database-url.ts';
 import type { Environment } from './config/environment.ts';
 import { readEnvironment, USUAL_BASE_URLS } from './config/environment.ts';
@@ -17,6 +14,8 @@ import type { Layer } from './config/layer.ts';
 import { isTree, mergeTrees, setAt } from './config/layer.ts';
 import type { ParsedConfig } from './config/schema.ts';
 import { configSchema } from './config/schema.ts';
+import type { FeatureSettings } from './config/section.ts';
+import { sectionsOf } from './config/sections.ts';
 import { secretFiles } from './config/secret-files.ts';
 import type { TemporalTls } from './config/temporal-connection.ts';
 import { readOfficialSettings, readTlsFiles } from './config/temporal-connection.ts';
@@ -172,7 +171,7 @@ function finish(
       metadata: official.metadata,
     },
     models: { ...parsed.models, providers: finishProviders(parsed.models.providers) },
-    skills: { folders: parsed.skills.folders.map((folder) => resolve(cwd, folder)) },
+    ...finishSections(parsed, cwd),
     rehearsal: {
       dir:
         parsed.rehearsal.dir === undefined
@@ -182,6 +181,14 @@ function finish(
     },
     file,
   };
+}
+
+function finishSections(parsed: ParsedConfig, cwd: string): FeatureSettings {
+  const finished = sectionsOf(parsed).map(([section, value]) => [
+    section.name,
+    section.finish ? section.finish(value, cwd) : value,
+  ]);
+  return Object.fromEntries(finished) as FeatureSettings;
 }
 
 /** Of an object store: a bucket's address, or a folder's path. */
@@ -249,7 +256,7 @@ export function preflight(config: Config): string[] {
   const problems: string[] = [];
   if (statSync(config.stateDir, { throwIfNoEntry: false })?.isDirectory() === false)
     problems.push(`stateDir: ${config.stateDir} is a file; name a folder`);
-  problems.push(...storeProblems(config), ...skillFolderProblems(config));
+  problems.push(...storeProblems(config));
   const chosen = config.models.default?.split('/')[0];
   if (chosen !== undefined && chosen !== 'rehearsal' && config.models.providers[chosen] === undefined) {
     const known = [...Object.keys(config.models.providers), 'rehearsal'].join(', ');
@@ -266,10 +273,8 @@ export function preflight(config: Config): string[] {
   if (key !== undefined && previousKeys.includes(key)) {
     problems.push('encryption.key is also in encryption.previousKeys; remove it there');
   }
-  const rules = effectiveEgress(config.egress, []);
-  for (const [name, server] of Object.entries(config.mcp.servers))
-    for (const { field, message } of serverProblems(splitServer(server).config, rules))
-      problems.push(`mcp.servers.${name}.${field}: ${message}`);
+  for (const [section, value] of sectionsOf(config))
+    problems.push(...(section.problems?.(value, config) ?? []));
   return problems;
 }
 
@@ -287,16 +292,6 @@ function storeProblems({ workspaces: { follow, store }, artifacts, workspaceRoot
   if (artifacts.store === store)
     problems.push(`artifacts.store: ${store} is where snapshots of workspaces are kept; name another place`);
   return problems;
-}
-
-/** What stands in them is trusted, so it is nothing that agents write. */
-function skillFolderProblems({ skills, workspaceRoot }: Config): string[] {
-  return skills.folders.flatMap((folder) => {
-    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-      return [`skills.folders: ${folder} is no folder; make it, or take it out`];
-    if (!`${folder}/`.startsWith(`${workspaceRoot}/`)) return [];
-    return [`skills.folders: ${folder} lies within the workspaces, where commands of agents write`];
-  });
 }
 
 /** The settings in a few lines for a log or `doctor`; never a secret. */

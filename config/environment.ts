@@ -3,16 +3,16 @@
  * function; config.ts is the one place that hands it process.env.
  */
 import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
+import type { ValueKind, Variable } from './section.ts';
+import { SECTIONS } from './sections.ts';
 import type { Layer } from './layer.ts';
 import { setAt } from './layer.ts';
 
 /** An environment as Node gives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type ValueKind = 'text' | 'number' | 'boolean' | 'boolean or auto' | 'list';
-
-/** [variables in order of preference, key, kind]. An empty variable counts as unset, as in a compose file. */
-const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = [
+/** An empty variable counts as unset, as in a compose file. */
+const VARIABLES: readonly Variable[] = [
   [['TEMPOCLAW_STATE_DIR'], 'stateDir', 'text'],
   [['TEMPOCLAW_WORKSPACE_ROOT'], 'workspaceRoot', 'text'],
   [['TEMPOCLAW_WORKSPACES_FOLLOW'], 'workspaces.follow', 'text'],
@@ -59,7 +59,6 @@ const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = 
   [['TEMPOCLAW_VISION_MODELS'], 'models.vision', 'list'],
   [['TEMPOCLAW_TRANSCRIPTION_MODEL'], 'models.transcription', 'text'],
   [['TEMPOCLAW_REHEARSAL_DIR'], 'rehearsal.dir', 'text'],
-  [['TEMPOCLAW_SKILLS_FOLDERS'], 'skills.folders', 'list'],
   [['TEMPOCLAW_APPROVAL_EXPIRY_SECONDS'], 'approvals.expirySeconds', 'number'],
   [['TEMPOCLAW_DECISION_TOKEN_REQUIRED'], 'approvals.decisionToken.required', 'boolean or auto'],
   [['TEMPOCLAW_DECISION_TOKEN_SECRET'], 'approvals.decisionToken.secret', 'text'],
@@ -69,24 +68,11 @@ const VARIABLES: readonly (readonly [readonly string[], string, ValueKind])[] = 
   [['TEMPOCLAW_SANDBOX_IMAGE'], 'sandbox.image', 'text'],
   [['TEMPOCLAW_DOCKER_HOST', 'DOCKER_HOST'], 'sandbox.dockerHost', 'text'],
   [['TEMPOCLAW_EGRESS_ALLOW_PRIVATE'], 'egress.allowPrivate', 'list'],
-  [['BRAVE_API_KEY'], 'web.search.brave.apiKey', 'text'],
-  [['BRAVE_BASE_URL'], 'web.search.brave.baseUrl', 'text'],
-  [['SEARXNG_BASE_URL'], 'web.search.searxng.baseUrl', 'text'],
-  [['DUCKDUCKGO_BASE_URL'], 'web.search.duckduckgo.baseUrl', 'text'],
-  [['ELEVENLABS_API_KEY'], 'media.elevenlabs.apiKey', 'text'],
-  [['ELEVENLABS_BASE_URL'], 'media.elevenlabs.baseUrl', 'text'],
-  [['EDGE_TTS_BASE_URL'], 'media.edge.baseUrl', 'text'],
-  [['TELEGRAM_BASE_URL'], 'channels.telegram.baseUrl', 'text'],
-  [['SLACK_BASE_URL'], 'channels.slack.baseUrl', 'text'],
-  [['DISCORD_BASE_URL'], 'channels.discord.baseUrl', 'text'],
-  [['SMTP_URL'], 'mail.url', 'text'],
-  [['TEMPOCLAW_MAIL_FROM'], 'mail.from', 'text'],
-  [['TEMPOCLAW_BROWSER_EXECUTABLE'], 'browser.executable', 'text'],
-  [['TEMPOCLAW_BROWSER_ENDPOINT'], 'browser.endpoint', 'text'],
   [['TEMPOCLAW_ENCRYPTION_KEY'], 'encryption.key', 'text'],
   [['TEMPOCLAW_PREVIOUS_ENCRYPTION_KEYS'], 'encryption.previousKeys', 'list'],
   [['TEMPOCLAW_LOG_LEVEL', 'LOG_LEVEL'], 'log.level', 'text'],
   [['TEMPOCLAW_OPENAI_API'], 'models.providers.openai.api', 'text'],
+  ...SECTIONS.flatMap(({ variables }) => variables ?? []),
 ];
 
 interface ProviderVariables {

@@ -7,6 +7,7 @@ import { Failure } from '#domain/errors.ts';
 import type { Reloaded } from '#domain/gateway.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { shownSettings } from './shown-settings.ts';
+import { SECTIONS } from './sections.ts';
 import { type Config, ConfigError, loadConfig, preflight } from '#config';
 
 export interface LiveSettings {
@@ -26,11 +27,11 @@ const LIVE: readonly { readonly section: keyof Config; readonly only?: RegExp; r
   { section: 'budgets' },
   { section: 'egress' },
   { section: 'retention' },
-  { section: 'webhooks' },
   {
     section: 'models',
     only: /^(?:default|embedding|vision|transcription|prices|contextWindows|images)$/,
   },
+  ...SECTIONS.filter(({ isLive }) => isLive).map(({ name }) => ({ section: name as keyof Config })),
 ];
 
 export function createLiveSettings(first: Config, load: () => Config = loadConfig): LiveSettings {

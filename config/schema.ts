@@ -1,5 +1,5 @@
 /**
- * The shape of TempoClaw's settings: every key of `tempoclaw.yaml`, its limits and its default.
+ * The shape of TempoClaw's settings: every key of `tempoclaw.yaml`, its limits and its default. Features add sections of their own.
  * Unknown keys are refused everywhere, so a misspelt setting never passes for one that works.
  */
 import { DATABASE_URL_WORDS, isWholeUrl } from './database-url.ts';
@@ -10,15 +10,13 @@ import { settingsBudgetsSchema } from '#domain/schema/budget.ts';
 import { retentionSchema } from '#domain/schema/forgetting.ts';
 import { MAX_LINGER_SECONDS } from '#domain/start-problem.ts';
 import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
-import { RETRY_SECONDS } from '#features/webhooks-out/contract.ts';
 import { SANDBOX_MODES } from '#domain/sandbox.ts';
 import { hooksSchema } from '#domain/schema/hook.ts';
-import { mcpServersSettingsSchema } from '#features/mcp/schema/mcp-server.ts';
-import { mediaSchema } from '#features/media/schema.ts';
 import { commandBounds, sandboxFields } from '#domain/schema/sandbox.ts';
 import { httpUrl, withAliases } from '#domain/schema/scalars.ts';
+import type { FeatureSettings } from './section.ts';
+import { SECTIONS } from './sections.ts';
 import { toolsSection } from './tools-section.ts';
-import { webSearchSchema } from '#features/web/search/settings.ts';
 
 const port = z.int().min(0).max(65535);
 const seconds = z.number().positive().max(86_400);
@@ -229,23 +227,6 @@ const egress = z.strictObject({
   allowedPorts: z.array(port).max(1_000).default([]),
 });
 
-/** TL: the browser of the tool `browser`. */
-const browser = z.strictObject({
-  /** Without it the system's Chromium, else the one of the packages. */
-  executable: z.string().min(1).max(4_096).exactOptional(),
-  /** A browser that somebody else has started, by its DevTools protocol; each session has a profile of its own in it. */
-  endpoint: z
-    .string()
-    .regex(/^(?:https?|wss?):\/\/\S+$/, 'must be an address such as http://127.0.0.1:9222')
-    .exactOptional(),
-  /** This machine's address as that browser reaches it: where the proxy of its traffic listens. */
-  proxyHost: z.string().min(1).max(253).default('127.0.0.1'),
-  /** At once, of a worker; 0: none. */
-  maxBrowsers: z.int().min(0).max(100).default(4),
-  /** A browser that nobody has used for so long ends. */
-  idleMinutes: z.number().positive().max(1_440).default(10),
-});
-
 /** SH-3. What holds for agents that do not say otherwise; a mode alone stands for `{ mode }`. */
 const sandbox = z.preprocess(
   (given) => (SANDBOX_MODES.some((mode) => mode === given) ? { mode: given } : given),
@@ -311,44 +292,8 @@ const artifacts = z
   })
   .refine(({ store, s3: keys }) => hasKeys(store, keys), NEEDS_KEYS);
 
-/** IN-4. */
-const webhooks = z.strictObject({
-  /** Seconds from each attempt that failed to the next; after the last one a delivery is given up. */
-  retrySeconds: z
-    .array(seconds)
-    .max(20)
-    .default([...RETRY_SECONDS]),
-  /** A webhook that has only failed for so long is disabled. */
-  disableAfterDays: z.number().min(0).max(365).default(5),
-});
-
-/** IN-4: where chat services are, when not at their usual addresses. */
-const channelService = z.strictObject({ baseUrl: httpUrl.exactOptional() }).prefault({});
-const channels = z.strictObject({ telegram: channelService, slack: channelService, discord: channelService });
-/** PO-1: the server that mails about approvals are sent by. */
-const mail = z.strictObject({
-  url: z
-    .string()
-    .max(2_000)
-    .refine(isMailServer, {
-      error:
-        'must be smtp://user:password@host:587 (with STARTTLS; ?tls=none behind it for none) or smtps://…:465, what is special in it percent-encoded',
-    })
-    .exactOptional(),
-  /** Without it the user of the URL, where that is an address, else tempoclaw@host. */
-  from: z.email().exactOptional(),
-});
-
-function isMailServer(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, pathname, search, hash, username, password } = new URL(text);
-  const isTold = protocol === 'smtps:' ? search === '' : ['', '?tls=none'].includes(search);
-  const isWhole = /^smtps?:$/.test(protocol) && hostname !== '' && /^\/?$/.test(pathname) && hash === '';
-  return isTold && isWhole && !/%(?![0-9a-f]{2})/i.test(username + password);
-}
-
-/** The whole configuration; parsing `{}` gives the defaults (folders are filled in by loadConfig). */
-export const configSchema = z.strictObject({
+/** What the core has; parsing `{}` gives the defaults (folders are filled in by loadConfig). */
+export const coreSchema = z.strictObject({
   stateDir: z.string().min(1).default('.tempoclaw'),
   workspaceRoot: z.string().min(1).exactOptional(),
   workspaces: workspaces.prefault({}),
@@ -360,8 +305,6 @@ export const configSchema = z.strictObject({
   models: models.prefault({}),
   /** Folder of rehearsal scripts that replaces the ones shipped with the package. */
   rehearsal: z.strictObject({ dir: z.string().min(1).exactOptional() }).prefault({}),
-  /** Skills of the whole installation: folders with one below them each. */
-  skills: z.strictObject({ folders: z.array(z.string().min(1).max(4_096)).max(20).default([]) }).prefault({}),
   approvals: approvals.prefault({}),
   sessions: sessions.prefault({}),
   tools: toolsSection.prefault({}),
@@ -374,16 +317,8 @@ export const configSchema = z.strictObject({
   egress: egress.prefault({}),
   /** For how long a tenant keeps what, where it says nothing itself. */
   retention: retentionSchema.prefault({}),
-  web: z.strictObject({ search: webSearchSchema.prefault({}) }).prefault({}),
-  browser: browser.prefault({}),
-  webhooks: webhooks.prefault({}),
-  channels: channels.prefault({}),
-  mail: mail.prefault({}),
   /** Of every agent, before those of its tenant and its own. */
   hooks: hooksSchema.default([]),
-  media: mediaSchema.prefault({}),
-  /** MC-4: servers of the tenant `default`, beside those that are added over HTTP. */
-  mcp: z.strictObject({ servers: mcpServersSettingsSchema.prefault({}) }).prefault({}),
   encryption: z
     .strictObject({
       key: encryptionKey.exactOptional(),
@@ -397,5 +332,10 @@ export const configSchema = z.strictObject({
     .prefault({}),
 });
 
-/** What configSchema gives before folders are made absolute and TLS files are read. */
-export type ParsedConfig = z.output<typeof configSchema>;
+/** What the settings give before folders are made absolute and TLS files are read. */
+export type ParsedConfig = z.output<typeof coreSchema> & FeatureSettings;
+
+/** The whole of the settings: the core's sections and those of features. */
+export const configSchema = coreSchema.extend(
+  Object.fromEntries(SECTIONS.map(({ name, schema }) => [name, schema])),
+) as unknown as z.ZodObject<(typeof coreSchema)['shape']> & z.ZodType<ParsedConfig>;

@@ -14,6 +14,7 @@ import type { SealedPart } from '#store/secrets/read-tenant.ts';
 import type { Guard } from '#activities/guards.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import type { Config } from '#config';
+import type { SettingsSection } from '#config/section.ts';
 import type { RunToolInput } from './turn.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 
@@ -25,6 +26,8 @@ export interface Feature {
   readonly name: string;
   /** What it lets agents or people do, in one line. */
   readonly summary: string;
+  /** Its sections of the settings. */
+  readonly settings?: readonly SettingsSection[];
   /** Tools of agents, a file each. The name of a file is that of its tool. */
   readonly tools?: readonly Load<{ readonly tool: Tool }>[];
   /** Tools that tenants add at run time, for catalogs. Whoever changes them raises the version of the tenant's tools. */

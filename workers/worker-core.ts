@@ -110,7 +110,6 @@ export function createWorkerBase({
     egressSettings: config.egress,
     resolveSecret: vault.resolveSetting,
     resolveOf: vault.resolve,
-    services: config.channels,
     objects: openArtifactObjects(artifacts, vault.resolveSetting),
     workspaceOf,
     callReads: createCallReads(pool, world.processes, deniedPrefixes(tools.denied_paths)),

@@ -1,8 +1,10 @@
 import { defineFeature } from '#domain/feature.ts';
+import { channelsSettings } from './settings.ts';
 
 export const channels = defineFeature({
   name: 'channels',
   summary: 'Chat services that agents answer in, and signed calls of other systems.',
+  settings: [channelsSettings],
   worker: () => import('./worker.ts'),
   tools: [() => import('./tools/create-forum-topic.ts'), () => import('./tools/message.ts')],
   routes: [() => import('./routes/channel-inbound.ts'), () => import('./routes/channels.ts')],

@@ -6,7 +6,7 @@ import { createOwnChannels } from './activities/own-channels.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
   return {
-    tools: { channels: createOwnChannels(core) },
+    tools: { channels: createOwnChannels({ ...core, services: core.config.channels }) },
     // Codes that are good for nothing.
     oldRows: [{ table: 'channel_pairings', isOld: isOlder('created_at', 1) }],
   };

@@ -1,6 +1,8 @@
 import { defineFeature } from '#domain/feature.ts';
+import { mailSettings } from './settings.ts';
 
 export const mail = defineFeature({
   name: 'mail',
   summary: 'Approvals by mail.',
+  settings: [mailSettings],
 });

@@ -1,8 +1,10 @@
 import { defineFeature } from '#domain/feature.ts';
+import { mcpSettings } from './settings.ts';
 
 export const mcp = defineFeature({
   name: 'mcp',
   summary: 'MCP servers whose tools agents use: connections, grants, logins, consent.',
+  settings: [mcpSettings],
   addedTools: () => import('./catalog.ts'),
   worker: () => import('./worker.ts'),
   routes: [

@@ -1,8 +1,10 @@
 import { defineFeature } from '#domain/feature.ts';
+import { mediaSettings } from './settings.ts';
 
 export const media = defineFeature({
   name: 'media',
   summary: 'Images, speech and films that agents read and make.',
+  settings: [mediaSettings],
   worker: () => import('./worker.ts'),
   tools: [
     () => import('./tools/create-audio.ts'),

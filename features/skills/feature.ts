@@ -1,8 +1,10 @@
 import { defineFeature } from '#domain/feature.ts';
+import { skillsSettings } from './settings.ts';
 
 export const skills = defineFeature({
   name: 'skills',
   summary: 'Instructions that agents find, use and publish.',
+  settings: [skillsSettings],
   worker: () => import('./worker.ts'),
   tools: [
     () => import('./tools/publish-skill.ts'),

@@ -1,8 +1,10 @@
 import { defineFeature } from '#domain/feature.ts';
+import { webhooksSettings } from './settings.ts';
 
 export const webhooksOut = defineFeature({
   name: 'webhooks-out',
   summary: 'Events sent to other systems, signed and repeated until they are taken.',
+  settings: [webhooksSettings],
   worker: () => import('./worker.ts'),
   workflows: [new URL('./workflow.ts', import.meta.url)],
   routes: [() => import('./routes.ts'), () => import('./notify-test.ts')],

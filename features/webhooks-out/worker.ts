@@ -15,14 +15,21 @@ const OLD_DELIVERIES = {
 };
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
-  const { mail, api, approvals, webhooks } = core.config;
+  const { mail, api, approvals, channels, webhooks } = core.config;
   const { publicUrl } = api;
   const [tokenSecret = ''] = tokenSecrets(approvals.decisionToken.secret, core.masterKeys);
   const send = createSendMail({ ...core, mail });
   const deliverMail = createMailDelivery({ ...core, send, publicUrl, tokenSecret });
   return {
     activities: {
-      ...createWebhookRoom({ ...core, settings: webhooks, deliverMail, publicUrl, tokenSecret }),
+      ...createWebhookRoom({
+        ...core,
+        services: channels,
+        settings: webhooks,
+        deliverMail,
+        publicUrl,
+        tokenSecret,
+      }),
     },
     oldRows: [OLD_DELIVERIES],
     recover: () => startDueDeliveries(core.pool, core.reach),
