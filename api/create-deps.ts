@@ -12,25 +12,22 @@ import { createCallRules } from '#policy/call-rules.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
-import { createConnectChannel } from '#features/channels/activities/connect-channel.ts';
 import { createEgress, type Egress } from '#activities/egress/egress.ts';
-import { createMcpLogins } from '#features/mcp/activities/oauth.ts';
 import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { resolveHost } from '#policy/explain/resolve-host.ts';
-import { tenantEgress } from '#policy/tenant-egress.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { readInstallation } from '#store/installation-store.ts';
 import { insertEgressRow, type NewEgressRow } from '#store/egress-store.ts';
 import { createPool, type Pool } from '#store/pool.ts';
-import type { Sealer } from '#store/seal.ts';
 import { openGateway } from '#temporal/gateway.ts';
 import { connectTemporal } from '#temporal/client.ts';
-import type { ApiDeps, McpLogins } from './deps.ts';
+import { createApiParts } from './api-parts.ts';
+import type { ApiDeps } from './deps.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createMetrics } from './metrics.ts';
 import { createPayloadCodec, dataConverterOf } from '#temporal/payload-codec.ts';
@@ -39,6 +36,8 @@ import { createToolDirectory } from './tool-directory.ts';
 
 export interface OwnedDeps {
   readonly deps: ApiDeps;
+  /** Before the API listens, when the database is there. */
+  start(): Promise<void>;
   /** To be called after the server is closed. */
   close(): Promise<void>;
 }
@@ -89,9 +88,13 @@ export async function createDeps(
     changes: secrets.changes,
     onError: (error) => log.warn({ err: error }, 'custom tools could not be read'),
   });
-  const wayOut = openEgress(pool, log);
+  const egress = openEgress(pool, log);
+  const parts = await createApiParts(FEATURES, { config, pool, temporal, secrets, egress, log });
   const deps: ApiDeps = {
+    ...parts.deps,
     features: FEATURES,
+    admitMessage: parts.admitMessage,
+    documentWritten: parts.documentWritten,
     gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     pool,
     temporal,
@@ -99,15 +102,6 @@ export async function createDeps(
     notifier,
     secrets,
     codec: codecAccess(config.encryption),
-    mcpLogins: createLogins(config, pool, secrets.sealer, wayOut),
-    connectChannel: createConnectChannel({
-      pool,
-      sealer: secrets.sealer,
-      resolveOf: secrets.vault.resolve,
-      egress: wayOut,
-      egressSettings: config.egress,
-      services: config.channels,
-    }),
     metrics: createMetrics(),
     models: createModels(config.models, config.rehearsal),
     tools: createToolDirectory(catalog, catalogs),
@@ -135,6 +129,7 @@ export async function createDeps(
   };
   return {
     deps,
+    start: parts.start,
     async close() {
       await feed.close();
       await notifier.close();
@@ -172,15 +167,6 @@ function openEgress(pool: Pool, log: Pick<FastifyBaseLogger, 'warn'>): Egress {
       log.warn({ err: error }, 'what was asked of the outside was not kept'),
     );
   return createEgress({ resolve: resolveHost, record });
-}
-
-function createLogins(config: Config, pool: Pool, sealer: Sealer, egress: Egress): McpLogins {
-  return createMcpLogins({
-    pool,
-    sealer,
-    egress,
-    rulesOf: (tenant) => tenantEgress(pool, config.egress, tenant),
-  });
 }
 
 function codecAccess({ key, previousKeys }: Config['encryption']): CodecAccess | undefined {

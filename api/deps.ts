@@ -1,7 +1,6 @@
 /** What the API needs of the world; api/main.ts builds it, tests pass their own. */
 import type { Feature } from '#domain/feature.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
-import type { ConnectChannel } from '#features/channels/contract.ts';
 import type { Readable } from 'node:stream';
 import type {
   FastifyBaseLogger,
@@ -20,14 +19,13 @@ import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
-import type { McpOwner } from '#features/mcp/store/mcp-credential-store.ts';
-import type { McpServerToUse } from '#features/mcp/store/mcp-server-store.ts';
 import type { ArtifactPlaces } from '#store/artifact-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { toolSchema } from '#domain/schema/tool.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
+import type { ApiParts } from './api-parts.ts';
 import type { Authenticator } from './auth.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { CodecAccess } from './routes/codec.ts';
@@ -129,31 +127,16 @@ export interface WorkspaceDoor {
   ): Promise<{ readonly created: boolean; readonly bytes: number; readonly version: string }>;
 }
 
-/** Logins at MCP servers by OAuth (features/mcp/activities/oauth.ts). `user` is empty for one that is for all. */
-export interface McpLogins {
-  /** @throws Failure Unprocessable */
-  start(
-    server: McpServerToUse,
-    user: string,
-    redirectUrl: string,
-    clientId: string | undefined,
-  ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
-  /** Whose login it is, by the server's name; undefined when it is used or over. */
-  find(state: string): Promise<McpOwner | undefined>;
-  /** As `find`, and ends it. @throws Failure Unprocessable */
-  finish(answer: {
-    readonly state: string;
-    readonly code: string;
-    readonly iss: string | undefined;
-  }): Promise<McpOwner | undefined>;
-}
-
 /** A file of routes. */
 export interface RouteModule {
   addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void;
 }
 
-export interface ApiDeps {
+/** What the routes of features need beside: a feature adds its own by declaration merging, and makes it (ApiPart). */
+// biome-ignore lint/suspicious/noEmptyInterface: it is filled by the features
+export interface FeatureDeps {}
+
+export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'documentWritten'> {
   /** Optional capabilities, whose routes are served too. */
   readonly features: readonly Feature[];
   readonly pool: Pool;
@@ -163,8 +146,6 @@ export interface ApiDeps {
   readonly secrets: Pick<Secrets, 'sealer' | 'vault' | 'changes'>;
   /** Present when payloads are encrypted. */
   readonly codec?: CodecAccess | undefined;
-  readonly mcpLogins: McpLogins;
-  readonly connectChannel: ConnectChannel;
   readonly metrics: Metrics;
   readonly models: ModelDirectory;
   readonly tools: ToolDirectory;

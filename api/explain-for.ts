@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import { explainCase } from '#policy/explain/explain-case.ts';
 import { resolveHost } from '#policy/explain/resolve-host.ts';
-import { findSkillsInUse } from '#features/skills/store.ts';
+import { findSkillsInUse } from '#store/turn-store.ts';
 import { findUsed } from '#store/session-store.ts';
 import { findRulesOfAgent, type RulesOfAgent } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';

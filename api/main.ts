@@ -6,13 +6,11 @@ import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
 import { migrate } from '#store/migrate.ts';
-import { indexVectors } from '#store/vector-index.ts';
 import { startBeat, notifySupervisor, socketOfSupervisor } from '#config/supervisor.ts';
 import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { listen } from './listen.ts';
 import { createServer } from './server.ts';
-import { syncSettingsServers } from '#features/mcp/routes/settings-servers.ts';
 
 /** Requests that run get so long to end; then their connections are cut. */
 const DRAIN_MS = 10_000;
@@ -33,11 +31,6 @@ async function main(): Promise<void> {
 
   notifySupervisor({ type: 'progress', step: 'migrations' });
   await migrate(config.database.url);
-  // Beside all else: search goes without an index until it is there.
-  indexVectors(config.database.url).then(
-    (made) => made.length > 0 && log.info({ made }, 'made an index for search by meaning'),
-    (error: unknown) => log.warn({ err: error }, 'made no index for search by meaning; it goes without one'),
-  );
   const owned = await createDeps(live, config.database.url, log, logs);
   const { deps } = owned;
   await deps.temporal.claim(CLAIM_MS).catch((error: unknown) => {
@@ -45,7 +38,7 @@ async function main(): Promise<void> {
     if (error instanceof ForeignNamespace) throw error;
   });
   const keyFile = await prepareFirstStart(deps.pool, config.stateDir);
-  await syncSettingsServers(deps, config.mcp.servers, (problem) => log.warn(problem));
+  await owned.start();
   if (keyFile !== undefined) log.info({ file: keyFile }, 'made the first admin key');
 
   const app = await createServer(deps);

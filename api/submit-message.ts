@@ -2,7 +2,6 @@
  * The way of a message into a session, safe to crash at any point and to repeat: its row first, then Temporal, then the
  * turn's row (DESIGN §3.0). Who repeats it with the same id gets the same turn.
  */
-import { findChannel } from '#features/channels/store/channel-store.ts';
 import { invocationPlace } from '#store/message-store.ts';
 import { refuseSecretIds } from './refuse-secrets.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
@@ -23,7 +22,6 @@ import type { ApiDeps } from './deps.ts';
 import { noSession } from './found.ts';
 import { MAIN_AGENT } from './tenant-care.ts';
 import { hasEnded } from './turn-wait.ts';
-import { throughWebChannel } from '#features/channels/web/web-channel.ts';
 
 export interface Submission extends NewMessage {
   /** The id follows from an Idempotency-Key: the same request may run twice, even at once. */
@@ -51,7 +49,7 @@ type HandOver = (
   labels: { agent: string; user?: string | undefined; isVisible: boolean },
 ) => Promise<Receipt | undefined>;
 
-type SubmitDeps = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics' | 'secrets'> & {
+type SubmitDeps = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics' | 'secrets' | 'admitMessage'> & {
   readonly settings: Pick<ApiDeps['settings'], 'fastPath'>;
 };
 
@@ -112,12 +110,11 @@ async function handIn(
   submission: Submission,
   handOver: HandOver,
 ): Promise<Accepted> {
-  await refuseChannel(deps, tenant, submission);
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
   const { session, context: given } = submission;
   const { user, channel, chat_id } = given;
   refuseSecretIds(scrubber, { session_key: session, user, channel, chat_id }, 'body');
-  const context = await throughWebChannel(deps.pool, tenant, session, given);
+  const context = await deps.admitMessage(tenant, submission);
   const message = hide(scrubber, deps.secrets.sealer, tenant, { ...submission, context });
   // What a stranger says through the API is marked in its context.
   const row = await writeMessage(deps.pool, tenant, { ...message, isOwn: context.read === undefined });
@@ -159,21 +156,6 @@ function receiptOrEnd(
     turn && hasEnded(turn) ? { turn_id: turn.id, message_id: id, mode: mode ?? 'queue', ahead: 0 } : offered,
   );
   return Promise.race([offered, ended]);
-}
-
-/** What is answered in a channel's session is said there: a user's key may not have that said to anybody, nor take a chat's place. */
-async function refuseChannel(
-  { pool }: SubmitDeps,
-  tenant: string,
-  { context, confinedTo, session }: Submission,
-) {
-  if (confinedTo === null || confinedTo === undefined) return;
-  const isNamed = (name: string | undefined): name is string => name !== undefined;
-  const [prefix, ...rest] = session.split(':');
-  const names = [context.channel, rest.length > 0 ? prefix : undefined].filter(isNamed);
-  for (const name of names)
-    if (await findChannel(pool, tenant, name))
-      throw new Failure('Forbidden', `${name} is a chat channel: its messages come from its service`);
 }
 
 async function nothing(): Promise<void> {}

@@ -1,4 +1,5 @@
 /** The sides that are compared, each driven the way its user would: one call that starts a turn, one that waits for its end. */
+import type { MessageToAdmit } from '#domain/feature.ts';
 import { FEATURES } from '#features';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createEventNotifier } from '#store/event-notifier.ts';
@@ -112,7 +113,15 @@ export async function createTempoclaw(
     deploymentValues: [],
     onError: () => undefined,
   });
-  const deps = { pool, temporal, notifier, metrics: createMetrics(), secrets, settings: { fastPath: true } };
+  const deps = {
+    pool,
+    temporal,
+    notifier,
+    metrics: createMetrics(),
+    secrets,
+    settings: { fastPath: true },
+    admitMessage: async (_tenant: string, { context }: MessageToAdmit) => context,
+  };
   const contender: Contender = {
     name: 'TempoClaw',
     side: 'tempoclaw',

@@ -21,7 +21,7 @@ import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import { startProductionTemporal } from '#test/support/production-temporal.ts';
 import { BARE_TABLES } from './bare/tables.ts';
-import { startNodeProgram } from '../features/nodes/program/node-program.ts';
+import { startNodeProgram } from '../cli/services/node-program.ts';
 import { startWorkerProcess, type WorkerProcessOptions, type WorkerProcess } from './worker-process.ts';
 import { startWordServer, type WordServer } from './word-server.ts';
 

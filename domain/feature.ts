@@ -4,8 +4,10 @@
  */
 import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts';
 import type { AgentConfig } from './agent.ts';
+import type { DocumentScope } from './document.ts';
 import type { Resource } from './resource/define-resource.ts';
-import type { RouteModule } from '#api/deps.ts';
+import type { ApiCore } from '#api/api-parts.ts';
+import type { FeatureDeps, RouteModule } from '#api/deps.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { OldRows } from '#store/old-rows.ts';
 import type { StepBasis } from '#store/step-basis.ts';
@@ -15,7 +17,7 @@ import type { Guard } from '#activities/guards.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import type { Config } from '#config';
 import type { SettingsSection } from '#config/section.ts';
-import type { RunToolInput } from './turn.ts';
+import type { MessageContext, RunToolInput } from './turn.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 
 /** Imports a module when it is needed. */
@@ -36,6 +38,8 @@ export interface Feature {
   readonly sealed?: Load<{ readonly sealedPart: SealedPart }>;
   /** Where workspaces are, in place of folders on the worker's machine. */
   readonly workspaces?: Load<WorkspacesModule>;
+  /** What it makes in the API. */
+  readonly api?: Load<ApiModule>;
   /** What it makes in a worker. */
   readonly worker?: Load<WorkerModule>;
   /** Files whose exports are workflow types. They import types alone, but for contracts, rules and the workflows' own steps. */
@@ -47,6 +51,32 @@ export interface Feature {
   /** What stands below another command, by its name. */
   readonly subcommands?: Readonly<Record<string, Load<CommandModule>>>;
 }
+
+export interface ApiModule {
+  /** Called once, when the API starts. */
+  createApiPart(core: ApiCore): ApiPart;
+}
+
+/** What a feature makes in the API. */
+export interface ApiPart {
+  /** What its routes need, as it has declared it in FeatureDeps (api/deps.ts). */
+  readonly deps?: Partial<FeatureDeps>;
+  /** Called when the database is there, before the API listens. Safe to repeat, also by several processes at once. */
+  start?(): Promise<void>;
+  /** Called for each message before it is kept. Gives its context as it is to be. @throws Failure for one that may not be sent */
+  admitMessage?(tenant: string, message: MessageToAdmit): Promise<MessageContext>;
+  readonly documentWritten?: DocumentWritten;
+}
+
+export interface MessageToAdmit {
+  readonly session: string;
+  readonly context: MessageContext;
+  /** The user whose key it is, which reaches nobody else's sessions; null or undefined: any. */
+  readonly confinedTo?: string | null | undefined;
+}
+
+/** Called after the commit of each change of a document, whoever made it. What is lost with the process must be found again later. */
+export type DocumentWritten = (scope: DocumentScope, path: string) => Promise<void>;
 
 export interface WorkspacesModule {
   /** `folders` are those on this machine. Undefined when the settings leave it at these. */
@@ -79,6 +109,7 @@ export interface WorkerPart {
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
   /** Rows that are kept for a time only. */
   readonly oldRows?: readonly OldRows[];
+  readonly documentWritten?: DocumentWritten;
   /** A piece of the system prompt, made for each step: it costs no query while nothing has changed. */
   promptPiece?(step: PromptStep): Promise<PromptPiece | undefined>;
   /** Called before the summary of a conversation is recorded, which happens once; the turn waits for it. */

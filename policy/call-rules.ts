@@ -10,7 +10,6 @@ import {
   type ToolDecision,
 } from '#domain/policy/effective-tools.ts';
 import { explainDecision } from '#domain/policy/explain-decision.ts';
-import { grantProblem } from '#features/mcp/rules/grants.ts';
 import { findCallRule, type FoundRule, type RuleLayer } from '#domain/policy/find-call-rule.ts';
 import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
@@ -248,7 +247,7 @@ function denialOf(
 
 /** MC-3: looked at when tools are offered and again at the call. */
 function grantDenial(tool: Tool, { agent, context }: RuleScope): Verdict | undefined {
-  const reason = tool.mcp && grantProblem(tool.mcp, agent.key, context.user ?? null);
+  const reason = tool.accessProblem?.(agent.key, context.user ?? null);
   return reason === undefined ? undefined : { verdict: 'deny', reason, step: 'mcp_grant', rule: null };
 }
 

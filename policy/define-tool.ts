@@ -4,7 +4,6 @@ import type { ToolDialect } from '#domain/agent.ts';
 import type { RunFiles } from '#domain/bound-file.ts';
 import type { DocumentAccess } from '#domain/document.ts';
 import type { FileOrigins } from '#domain/file-origins.ts';
-import type { McpAccess } from '#features/mcp/rules/grants.ts';
 import type { CallOutside } from '#domain/left-call.ts';
 import type { SubagentContext } from '#domain/subagent.ts';
 import type { TeamContext } from '#domain/team.ts';
@@ -117,8 +116,10 @@ export interface ToolSpec<Input, Needs> {
   readonly group: ToolGroup | typeof CUSTOM_GROUP | typeof MCP_GROUP;
   /** Needed in many turns: a prompt describes it, however many tools the agent has (policy/deferred-tools.ts). */
   readonly common?: true;
-  /** Of a tool of an MCP server: who may use it. */
-  readonly mcp?: McpAccess & { readonly isInternal: boolean };
+  /** Of a tool of an MCP server. `isInternal`: it has nothing from outside. */
+  readonly mcp?: { readonly server: string; readonly isInternal: boolean };
+  /** Why the agent may not call it for the user, whatever the policy says; undefined when it may. */
+  readonly accessProblem?: (agent: string, user: string | null) => string | undefined;
   readonly replay: ReplayClass;
   /** Its calls may go on outside beyond an attempt (domain/left-call.ts). */
   readonly leavesWork?: true;

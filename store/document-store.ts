@@ -5,7 +5,6 @@ import { BOOTSTRAP_FILE, CONTEXT_FILES, DOCUMENT_LIMITS, type DocumentScope } fr
 import { Failure } from '#domain/errors.ts';
 import { OUTSIDE_DOCUMENT, type UsedTools } from '#domain/policy/used-tools.ts';
 import { isOwn } from './document-scope.ts';
-import { removeUnnamed } from '#features/knowledge/store/knowledge-index-store.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows } from './statements.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
@@ -234,7 +233,6 @@ async function save(
   const where = isOwn(scope);
   if (text === null) {
     await execute(tx)`delete from documents where ${where} and path = ${path}`;
-    await removeUnnamed(tx, scope);
   } else {
     checkSize(path, text);
     await execute(tx)`

@@ -1,11 +1,10 @@
 /**
  * Tells readers that a session's feed has grown. Notices go out together on a connection of their own after the commit,
  * since a NOTIFY inside a transaction makes all commits of the database wait for each other; its own commit waits for no
- * disk. One that is lost with its process is made up for by the readers' own poll. The same statement says whether webhooks
- * want any of it.
+ * disk. One that is lost with its process is made up for by the readers' own poll. The same statement says whether any of it is
+ * due elsewhere.
  */
 import type { Pool } from './pool.ts';
-import { HAS_DUE } from '#features/webhooks-out/store/webhook-delivery-store.ts';
 
 export const EVENT_CHANNEL = 'tempoclaw_events';
 
@@ -26,8 +25,8 @@ export type NotifyReaders = (tenant: string, session: string, atOnce?: boolean) 
 
 export interface EventNotifier {
   readonly notify: NotifyReaders;
-  /** Has this called, when something was told, while deliveries of webhooks are due. */
-  whenDue(start: () => Promise<unknown>): void;
+  /** Calls `start` after notices while the condition holds: SQL of the one who asks, which sees the database alone. */
+  whenDue(condition: string, start: () => Promise<unknown>): void;
   /** Sends what is gathered. */
   close(): Promise<void>;
 }
@@ -38,20 +37,21 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
   let sentAt = 0;
-  let startDue: (() => Promise<unknown>) | undefined;
+  let due: { readonly condition: string; readonly start: () => Promise<unknown> } | undefined;
   let isStarting = false;
   let isDueAgain = false;
 
   /** One after the other, since what is due may have to wait all the same: for a place, or for its order. */
   function startDeliveries(): void {
     isDueAgain = isStarting;
-    if (!startDue || isStarting) return;
+    if (!due || isStarting) return;
     isStarting = true;
     const end = (): void => {
       isStarting = false;
       if (isDueAgain) startDeliveries();
     };
-    void startDue()
+    void due
+      .start()
       .catch(onError)
       .finally(() => setTimeout(end, DUE_MS).unref());
   }
@@ -69,8 +69,8 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
     if (payloads.length === 0) return;
     try {
       const { rows } = await pool.query<{ is_due: boolean }>({
-        name: 'notify_events',
-        text: `select set_config('synchronous_commit', 'off', true), pg_notify($1, payload), ${HAS_DUE} as is_due
+        name: due ? 'notify_events' : 'notify_readers',
+        text: `select set_config('synchronous_commit', 'off', true), pg_notify($1, payload), ${due?.condition ?? 'false'} as is_due
           from unnest($2::text[]) as payload`,
         values: [EVENT_CHANNEL, payloads],
       });
@@ -87,8 +87,8 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
       if (atOnce) flush();
       else timer ??= setTimeout(flush, Math.max(0, sentAt + GATHER_MS - performance.now()));
     },
-    whenDue(start) {
-      startDue = start;
+    whenDue(condition, start) {
+      due = { condition, start };
     },
     async close() {
       flush();

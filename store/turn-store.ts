@@ -1,4 +1,5 @@
 /** Turns as the API reads them; the loop's own writes are functions of the schema. */
+import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import { sql } from 'kysely';
 import type { MessageContext, TurnStatus } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
@@ -104,4 +105,11 @@ export function countOpenTurns(pool: Pool): Promise<readonly { status: TurnStatu
   return readRows<{ status: TurnStatus; count: number }>(pool)`
     select status, count(*)::int as count from turns
      where status in ('queued', 'running', 'waiting_approval') group by status`;
+}
+
+/** In use in the session's turn that runs. */
+export async function findSkillsInUse(pool: Pool, tenant: string, session: string): Promise<SkillInUse[]> {
+  const row = await readRow<{ skills: SkillInUse[] }>(pool)`select skills from turns
+    where tenant_id = ${tenant} and session_key = ${session} and ended_at is null order by created_at desc limit 1`;
+  return row?.skills ?? [];
 }

@@ -76,6 +76,7 @@ export async function createActivities(
     models,
     needsToken,
     guards,
+    documentWritten: features.documentWritten,
     tools: {
       ...features.tools,
       ...machine.world,
@@ -130,6 +131,7 @@ function joined(parts: readonly WorkerPart[]) {
     recover: parts.flatMap(({ recover }) => recover ?? []),
     forget: parts.flatMap(({ forget }) => forget ?? []),
     summarized: parts.flatMap(({ summarized }) => summarized ?? []),
+    documentWritten: parts.flatMap(({ documentWritten }) => documentWritten ?? []),
     promptPieces: parts.flatMap(({ promptPiece }) => promptPiece ?? []),
     endSession: parts.flatMap(({ endSession }) => endSession ?? []),
     guards: joinGuards(parts.flatMap(({ guard }) => guard ?? [])),

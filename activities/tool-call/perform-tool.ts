@@ -1,6 +1,6 @@
 /** Runs one tool that may run: arguments opened, judged again, read and given to it; then its result as others may see it. */
 import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, MOUNT, sandboxOf, sandboxTerms } from '#domain/sandbox.ts';
-import { type DocumentAccess, documentKind } from '#domain/document.ts';
+import type { DocumentAccess } from '#domain/document.ts';
 import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { type BoundFile, changedFiles } from '#domain/bound-file.ts';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
@@ -8,7 +8,7 @@ import { storableText } from '#domain/storable-text.ts';
 import { agentOfTurn } from '#domain/subagent-agent.ts';
 import { taskGates } from '#domain/gate.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
-import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { DocumentWritten } from '#domain/feature.ts';
 import type { CallOutside } from '#domain/left-call.ts';
 import { type ReplayClass, toolError, type ToolResult } from '#domain/tool.ts';
 import { Failure } from '#domain/errors.ts';
@@ -30,7 +30,6 @@ import { readArguments } from '#policy/read-arguments.ts';
 import { isDatabaseFault } from '#store/pool.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';
-import { startIndexing } from '#features/memory/temporal.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
 export interface PerformDeps extends CallDeps {
@@ -41,7 +40,7 @@ export interface PerformDeps extends CallDeps {
   readonly workspaceOf: WorkspaceOf;
   readonly callReads: CreateCallReads;
   readonly guards: Pick<Guards, 'command'>;
-  readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
+  readonly documentWritten: readonly DocumentWritten[];
 }
 
 /** The call has not run: what it would run now is not what was approved. */
@@ -280,7 +279,7 @@ function callContext(
 }
 
 function documentAccess(
-  { scrubber, reach }: PerformDeps,
+  { scrubber, documentWritten }: PerformDeps,
   tenant: string,
   { agent, context, documents }: RunnableCall,
   shows: DocumentAccess['shows'],
@@ -295,7 +294,7 @@ function documentAccess(
     outside: () => readOutside,
     hide: scrubber.text,
     async onWritten(path) {
-      if (documentKind(path) === 'memory') await startIndexing(reach, scope);
+      for (const written of documentWritten) await written(scope, path);
     },
   };
 }

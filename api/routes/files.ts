@@ -1,6 +1,6 @@
 /** Context files and memory: rows behind the definition, each written in the name of who may. */
 import { createTwoFilesPatch } from 'diff';
-import { documentKind, type DocumentScope, keptText, mayWriteDocument } from '#domain/document.ts';
+import { type DocumentScope, keptText, mayWriteDocument } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { documents } from '#domain/resource/documents.ts';
@@ -15,7 +15,6 @@ import {
   readDocumentVersion,
   writeDocument,
 } from '#store/document-store.ts';
-import { startIndexing } from '#features/memory/temporal.ts';
 import { type Caller, requireScope, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
@@ -40,7 +39,7 @@ interface Written {
   readonly read?: UsedTools;
 }
 
-export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void {
+export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps): void {
   /** Undefined: there is no such agent. */
   async function scopeOf({ caller, tenant, params, query }: Asked): Promise<DocumentScope | undefined> {
     const agent = await findAgent(pool, tenant, params.agent);
@@ -60,7 +59,7 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
     const { text: hide } = await secrets.vault.scrubberOf(scope.tenant);
     const kept = text === null ? null : keptText(path, user, hide(text));
     await writeDocument(pool, scope, { ...rest, path, author: by, by: () => kept });
-    if (documentKind(path) === 'memory') await startIndexing(temporal, scope);
+    await documentWritten(scope, path);
   }
 
   async function shownText(scope: DocumentScope, path: string) {

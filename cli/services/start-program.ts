@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '#config';
 import { childEnvironment } from '#config';
 import type { Child } from './child.ts';
-import { startNodeProgram } from '#features/nodes/program/node-program.ts';
+import { startNodeProgram } from './node-program.ts';
 import type { PublishedInfo } from './run-state.ts';
 
 /** The stack that it is a part of. */

@@ -5,6 +5,7 @@ export const channels = defineFeature({
   name: 'channels',
   summary: 'Chat services that agents answer in, and signed calls of other systems.',
   settings: [channelsSettings],
+  api: () => import('./api.ts'),
   worker: () => import('./worker.ts'),
   tools: [() => import('./tools/create-forum-topic.ts'), () => import('./tools/message.ts')],
   routes: [() => import('./routes/channel-inbound.ts'), () => import('./routes/channels.ts')],

@@ -6,6 +6,7 @@ export const mcp = defineFeature({
   summary: 'MCP servers whose tools agents use: connections, grants, logins, consent.',
   settings: [mcpSettings],
   addedTools: () => import('./catalog.ts'),
+  api: () => import('./api.ts'),
   worker: () => import('./worker.ts'),
   routes: [
     () => import('./routes/mcp-credentials.ts'),

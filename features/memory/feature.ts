@@ -4,6 +4,7 @@ export const memory = defineFeature({
   name: 'memory',
   summary:
     'What agents remember: documents in pieces, found by words and vectors, and what conversations tell.',
+  api: () => import('./api.ts'),
   worker: () => import('./worker.ts'),
   tools: [
     () => import('./tools/memory-get.ts'),

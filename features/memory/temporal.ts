@@ -1,5 +1,5 @@
 /** Has the index of memory follow a write, whoever wrote: the model, a person over HTTP, the sweep. */
-import type { DocumentScope } from '#domain/document.ts';
+import { documentKind, type DocumentScope } from '#domain/document.ts';
 import { INDEX_DOCUMENT, indexWorkflowId } from './contract.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { unlessUnavailable } from '#temporal/unless-unavailable.ts';
@@ -20,4 +20,13 @@ export async function startIndexing(
     user: user ?? undefined,
   };
   await reach.signalWithStart(start, INDEX_DOCUMENT.signals.written, undefined).catch(unlessUnavailable);
+}
+
+/** The same after a change of the document at `path`, where it is one of memory. */
+export async function indexAfter(
+  reach: Pick<WorkflowReach, 'signalWithStart'>,
+  scope: DocumentScope,
+  path: string,
+): Promise<void> {
+  if (documentKind(path) === 'memory') await startIndexing(reach, scope);
 }

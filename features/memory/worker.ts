@@ -1,4 +1,5 @@
 /** Memory in a worker: its index, what its tools need, and what is kept of a conversation that is shortened. */
+import { indexAfter } from './temporal.ts';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { INDEX_DOCUMENT, isIndexOf } from './contract.ts';
@@ -10,6 +11,7 @@ export function createWorkerPart(core: WorkerCore): WorkerPart {
   return {
     tools: { ...tools },
     promptPiece: createPromptMemory(core.pool),
+    documentWritten: (scope, path) => indexAfter(core.reach, scope, path),
     activities: { ...activities },
     recover: indexPending,
     summarized: tools.memory.remember,

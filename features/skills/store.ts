@@ -248,13 +248,6 @@ export async function noteSkill(
   return row?.noted === true;
 }
 
-/** In use in the session's turn that runs. */
-export async function findSkillsInUse(pool: Pool, tenant: string, session: string): Promise<SkillInUse[]> {
-  const row = await readRow<{ skills: SkillInUse[] }>(pool)`select skills from turns
-    where tenant_id = ${tenant} and session_key = ${session} and ended_at is null order by created_at desc limit 1`;
-  return row?.skills ?? [];
-}
-
 /** Of the full-text search, 0 and more, in the order of the texts: any of the query's words counts. */
 export async function rankTexts(pool: Pool, texts: readonly string[], query: string): Promise<number[]> {
   const { words, joined } = questionTerms(query);

@@ -11,6 +11,7 @@ import type { EventNotifier } from '#store/event-notifier.ts';
 import {
   type AttemptRecord,
   type DeliveryBasis,
+  HAS_DUE,
   readDelivery,
   recordAttempt,
   takeUpNext,
@@ -45,7 +46,7 @@ const LIMITS = { redirects: 0, bytes: 65_536, totalMs: 15_000, idleMs: 15_000 };
 export function createWebhookRoom(deps: WebhookDeps): WebhookActivities {
   const { pool, reach, settings } = deps;
   const startDue = () => startDueDeliveries(pool, reach);
-  deps.notifier.whenDue(startDue);
+  deps.notifier.whenDue(HAS_DUE, startDue);
   const attemptOnce = async (tenant: string, delivery: DeliveryBasis): Promise<DeliveryReport> => {
     const record = await attempt(deps, tenant, delivery);
     // A channel that is away loses nothing: it stays on.

@@ -1,4 +1,5 @@
 /** Outgoing webhooks: rows behind the definition, addresses judged, secrets sealed and told once. */
+import { HAS_DUE } from './store/webhook-delivery-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mailAddressOf } from '#features/mail/rules.ts';
 import { Failure } from '#domain/errors.ts';
@@ -31,7 +32,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, temporal, notifier } = deps;
   const { sealer } = deps.secrets;
   const startDue = () => startDueDeliveries(pool, temporal);
-  notifier.whenDue(startDue);
+  notifier.whenDue(HAS_DUE, startDue);
 
   serveResource(
     app,

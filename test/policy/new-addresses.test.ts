@@ -174,7 +174,7 @@ describe('R1 new addresses', async () => {
     name: 'mcp_site__look',
     description: 'Looks.',
     group: 'mcp',
-    mcp: { server: 'site', tool: 'look', requireGrant: false, grants: [], isInternal: false },
+    mcp: { server: 'site', isInternal: false },
     replay: 'readonly',
     input: z.record(z.string(), z.unknown()),
     limits: { duration: 'long', timeoutSeconds: 10 },

@@ -16,7 +16,7 @@ import { migrate } from '#store/migrate.ts';
 import { createPool, type Pool } from '#store/pool.ts';
 import { hashSecret, makeKeyId, makeSecret } from '#api/auth.ts';
 import type { Child } from '#cli/services/child.ts';
-import { startNodeProgram } from '#features/nodes/program/node-program.ts';
+import { startNodeProgram } from '#cli/services/node-program.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
 import { startPostgres } from '#cli/services/postgres.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';

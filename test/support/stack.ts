@@ -6,18 +6,15 @@ import { deniedPrefixes } from '#domain/path-rules.ts';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createCallRules } from '#policy/call-rules.ts';
-import { childEnvironment } from '#config';
+import { childEnvironment, type Config, loadConfig } from '#config';
 import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { resolveHost } from '#policy/explain/resolve-host.ts';
-import { tenantEgress } from '#policy/tenant-egress.ts';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
 import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
-import { createConnectChannel } from '#features/channels/activities/connect-channel.ts';
 import type { ChannelDeps } from '#features/channels/activities/visit-service.ts';
 import { createEgress } from '#activities/egress/egress.ts';
-import { createMcpLogins } from '#features/mcp/activities/oauth.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
@@ -33,6 +30,7 @@ import type { Pool } from '#store/pool.ts';
 import { hashSecret, makeKeyId, makeSecret } from '#api/auth.ts';
 import { createGateway } from '#temporal/gateway.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
+import { createApiParts } from '#api/api-parts.ts';
 import type { Api, ApiDeps, ApiSettings } from '#api/deps.ts';
 import { createEventFeed } from '#api/event-feed.ts';
 import { createMetrics } from '#api/metrics.ts';
@@ -134,6 +132,11 @@ interface Parts {
   readonly temporal: TemporalAccess;
 }
 
+/** The settings of features' parts. */
+function configOf({ egress = {}, services = {} }: TestApiOptions, cwd: string): Config {
+  return { ...loadConfig({ env: {}, cwd }), egress, channels: services } as Config;
+}
+
 function hasFastPath({ env = {} }: TestApiOptions): boolean {
   return !isPlainEngine() && env['TEMPOCLAW_FAST_PATH'] !== 'false';
 }
@@ -169,8 +172,14 @@ async function serve(
   });
   const root = options.workspaceRoot ?? worker?.workspaceRoot ?? '/nowhere';
   const egress = createEgress({ resolve: resolveHost, record: (row) => insertEgressRow(pool, row) });
+  const config = configOf(options, root);
+  const log = { info: ignore, warn: ignore };
+  const ofFeatures = await createApiParts(FEATURES, { config, pool, temporal, secrets, egress, log });
   const deps: ApiDeps = {
+    ...ofFeatures.deps,
     features: FEATURES,
+    admitMessage: ofFeatures.admitMessage,
+    documentWritten: ofFeatures.documentWritten,
     gateway: gatewayOf(parts, secrets.changes, worker),
     pool,
     temporal,
@@ -178,20 +187,6 @@ async function serve(
     notifier,
     secrets,
     tokenSecret: worker?.tokenSecret ?? 'of nobody',
-    connectChannel: createConnectChannel({
-      pool,
-      sealer: secrets.sealer,
-      resolveOf: secrets.vault.resolve,
-      egress,
-      egressSettings: {},
-      services: options.services ?? {},
-    }),
-    mcpLogins: createMcpLogins({
-      pool,
-      sealer: secrets.sealer,
-      egress,
-      rulesOf: (of) => tenantEgress(pool, options.egress, of),
-    }),
     metrics: createMetrics(),
     models: worker?.models ?? createModels({ providers: {} }),
     tools: createToolDirectory(catalog, catalogs),

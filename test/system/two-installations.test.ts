@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
-import { startNodeProgram } from '#features/nodes/program/node-program.ts';
+import { startNodeProgram } from '#cli/services/node-program.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal-server.ts';

@@ -5,7 +5,7 @@ import { saveChunks, saveVectors } from '#features/memory/store/memory-index-sto
 import { findByVector } from '#features/memory/store/memory-search.ts';
 import { migrate } from '#store/migrate.ts';
 import { createPool, type Pool } from '#store/pool.ts';
-import { indexVectors, LARGE } from '#store/vector-index.ts';
+import { indexVectors, LARGE } from '#features/memory/store/vector-index.ts';
 import { canHaveVectors, startVectorDatabase, type VectorDatabase } from '#test/support/vector-database.ts';
 
 const DIMENSIONS = 32;

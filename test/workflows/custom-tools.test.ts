@@ -209,7 +209,7 @@ describe('CU custom tools at work', () => {
         scrubberOf: async () => createScrubber(),
         sealer,
         egressSettings: {},
-        reach: stack.worker.temporal,
+        documentWritten: [],
         guards: joinGuards([]),
         workspaceOf: () => ({ workspace, shows: 'user' }),
         fastPath: createPlainPath(createTurnLedger(pool, () => undefined)),

@@ -255,11 +255,16 @@ export async function judgeFacts(tx: Transaction, tenant: string, ids: readonly 
  * Removes entities that no fact names but such as were denied, with these. Not before all is read: until then one that will be named
  * again keeps what was corrected.
  */
-export async function removeUnnamed(tx: Transaction, scope: DocumentScope): Promise<void> {
+async function removeUnnamed(tx: Transaction, scope: DocumentScope): Promise<void> {
   if ((await unreadCount(tx, scope)) > 0) return;
   await lockKnowledge(tx, scope);
   await execute(tx)`
     delete from knowledge_entities e where ${isOwn(scope)}
       and not exists (select from knowledge_facts f where f.tenant_id = e.tenant_id and f.from_id = e.id and not f.denied)
       and not exists (select from knowledge_facts f where f.tenant_id = e.tenant_id and f.to_id = e.id and not f.denied)`;
+}
+
+/** The same in a transaction of its own. Safe to repeat. */
+export function removeUnnamedEntities(pool: Pool, scope: DocumentScope): Promise<void> {
+  return inTransaction(pool, (tx) => removeUnnamed(tx, scope));
 }

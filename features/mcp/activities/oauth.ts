@@ -67,6 +67,9 @@ const LOOK_MS = 200;
 const ANSWER_BYTES = 1_048_576;
 
 /** What the API needs: api/deps.ts. */
+/** Logins of people and of servers. A user that is empty stands for one that is for all. */
+export type McpLogins = ReturnType<typeof createMcpLogins>;
+
 export function createMcpLogins(deps: OAuthDeps) {
   return {
     /**

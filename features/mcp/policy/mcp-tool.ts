@@ -1,6 +1,6 @@
 /** A tool of an MCP server as one of the catalog (MC-2): what it may be given is the server's word, checked no further than by name. */
 import { z } from 'zod';
-import { mostCallSeconds } from '../rules/grants.ts';
+import { grantProblem, mostCallSeconds } from '../rules/grants.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { SAMPLING_SECONDS } from '#domain/sampling.ts';
 import {
@@ -37,13 +37,9 @@ export function catalogedMcpTool(
     description,
     group: 'mcp',
     outside: true,
-    mcp: {
-      server,
-      tool: name,
-      requireGrant: config.require_grant,
-      grants,
-      isInternal: config.internal_only,
-    },
+    mcp: { server, isInternal: config.internal_only },
+    accessProblem: (agent, user) =>
+      grantProblem({ server, tool: name, requireGrant: config.require_grant, grants }, agent, user),
     replay: mcpReplay(config, definition),
     definition: { id, revision },
     aliases: { [clawftToolName(server, name)]: {}, [goclawToolName(base, name)]: {} },

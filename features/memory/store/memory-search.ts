@@ -7,7 +7,7 @@ import { fromHalves, signsOf } from './memory-index-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { execute, readRows } from '#store/statements.ts';
 import { inTransaction } from '#store/transaction.ts';
-import { distanceFrom, isIndexed } from '#store/vector-index.ts';
+import { distanceFrom, isIndexed } from './vector-index.ts';
 
 /** Which piece. */
 export interface ChunkKey {

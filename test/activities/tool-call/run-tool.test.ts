@@ -115,7 +115,7 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: Stage
     sealer,
     tools: {} as RunToolDeps['tools'],
     egressSettings: {},
-    reach: { signalWithStart: () => Promise.resolve() },
+    documentWritten: [],
     workspaceOf: () => ({ workspace: '/nowhere', shows: 'user' }),
     sandbox: {},
     placeOf,

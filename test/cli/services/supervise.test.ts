@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { childEnvironment } from '#config';
 import { type Child, startChild, waitUntil } from '#cli/services/child.ts';
-import { startNodeProgram } from '#features/nodes/program/node-program.ts';
+import { startNodeProgram } from '#cli/services/node-program.ts';
 import { isSameProcess } from '#cli/services/process-identity.ts';
 import { supervise } from '#cli/services/supervise.ts';
 import { eventually } from '#test/support/processes.ts';

@@ -100,7 +100,7 @@ const found = (text: string): ChatMessage[] => [
 
 describe('MC-2 the tools of MCP servers that a prompt describes', () => {
   const made = (name: string, more: object): Tool => ({ ...tool, aliases: {}, forms: {}, name, ...more });
-  const mcp = { server: 'many', tool: 'x', requireGrant: false, grants: [], isInternal: false };
+  const mcp = { server: 'many', isInternal: false };
   const many = Array.from({ length: 45 }, (_, at) => made(`mcp_many_${at + 10}`, { mcp }));
   const catalog = createCatalog([tool, made('other_tool', {}), ...many]);
   const all = catalog.list().map(({ name }) => name);

@@ -1,7 +1,7 @@
 /** Starts one of our own Node programs (API, worker) and waits until it says that it is ready. */
 import type { Ready, SupervisorMessage } from '#config/supervisor.ts';
-import type { Child } from '#cli/services/child.ts';
-import { startChild, waitUntil } from '#cli/services/child.ts';
+import type { Child } from './child.ts';
+import { startChild, waitUntil } from './child.ts';
 
 /** Bundling workflows on a slow machine takes the longest of all that happens here. */
 const READY_MS = 180_000;

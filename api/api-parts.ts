@@ -1,0 +1,51 @@
+/** What features make in the API, put together. */
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '#config';
+import type { ApiPart, DocumentWritten, Feature, MessageToAdmit } from '#domain/feature.ts';
+import type { MessageContext } from '#domain/turn.ts';
+import type { Egress } from '#activities/egress/egress.ts';
+import type { Pool } from '#store/pool.ts';
+import type { Secrets } from '#store/secrets/open-secrets.ts';
+import type { TemporalAccess } from '#temporal/client.ts';
+import type { FeatureDeps } from './deps.ts';
+
+/** What the parts of features are made of. */
+export interface ApiCore {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly temporal: TemporalAccess;
+  readonly secrets: Pick<Secrets, 'sealer' | 'vault' | 'changes'>;
+  readonly egress: Egress;
+  readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>;
+}
+
+export interface ApiParts {
+  readonly deps: FeatureDeps;
+  start(): Promise<void>;
+  admitMessage(tenant: string, message: MessageToAdmit): Promise<MessageContext>;
+  readonly documentWritten: DocumentWritten;
+}
+
+export async function createApiParts(
+  features: readonly Pick<Feature, 'api'>[],
+  core: ApiCore,
+): Promise<ApiParts> {
+  const modules = await Promise.all(features.flatMap(({ api }) => api?.() ?? []));
+  const parts: readonly ApiPart[] = modules.map((module) => module.createApiPart(core));
+  return {
+    // Routes of a feature that is not there are not served either.
+    deps: Object.assign({}, ...parts.map(({ deps }) => deps)) as FeatureDeps,
+    async start() {
+      for (const part of parts) await part.start?.();
+    },
+    async admitMessage(tenant, message) {
+      let { context } = message;
+      for (const part of parts)
+        context = (await part.admitMessage?.(tenant, { ...message, context })) ?? context;
+      return context;
+    },
+    async documentWritten(scope, path) {
+      for (const part of parts) await part.documentWritten?.(scope, path);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** Channels in the API: services are asked, and messages that name a channel are admitted by it. */
+import type { ApiCore } from '#api/api-parts.ts';
+import type { ApiPart, MessageToAdmit } from '#domain/feature.ts';
+import { Failure } from '#domain/errors.ts';
+import type { Pool } from '#store/pool.ts';
+import { createConnectChannel } from './activities/connect-channel.ts';
+import type { ConnectChannel } from './contract.ts';
+import { findChannel } from './store/channel-store.ts';
+import { throughWebChannel } from './web/web-channel.ts';
+
+declare module '#api/deps.ts' {
+  interface FeatureDeps {
+    readonly connectChannel: ConnectChannel;
+  }
+}
+
+export function createApiPart({ config, pool, secrets, egress }: ApiCore): ApiPart {
+  return {
+    deps: {
+      connectChannel: createConnectChannel({
+        pool,
+        sealer: secrets.sealer,
+        resolveOf: secrets.vault.resolve,
+        egress,
+        egressSettings: config.egress,
+        services: config.channels,
+      }),
+    },
+    async admitMessage(tenant, message) {
+      await refuseChannel(pool, tenant, message);
+      return throughWebChannel(pool, tenant, message.session, message.context);
+    },
+  };
+}
+
+/** What is answered in a channel's session is said there: a user's key may not have that said to anybody, nor take a chat's place. */
+async function refuseChannel(
+  pool: Pool,
+  tenant: string,
+  { context, confinedTo, session }: MessageToAdmit,
+): Promise<void> {
+  if (confinedTo === null || confinedTo === undefined) return;
+  const isNamed = (name: string | undefined): name is string => name !== undefined;
+  const [prefix, ...rest] = session.split(':');
+  const names = [context.channel, rest.length > 0 ? prefix : undefined].filter(isNamed);
+  for (const name of names)
+    if (await findChannel(pool, tenant, name))
+      throw new Failure('Forbidden', `${name} is a chat channel: its messages come from its service`);
+}

@@ -1,0 +1,8 @@
+/** The knowledge graph in the API: a document that is removed takes its facts along. */
+import type { ApiCore } from '#api/api-parts.ts';
+import type { ApiPart } from '#domain/feature.ts';
+import { removeUnnamedEntities } from './store/knowledge-index-store.ts';
+
+export function createApiPart({ pool }: ApiCore): ApiPart {
+  return { documentWritten: (scope) => removeUnnamedEntities(pool, scope) };
+}
