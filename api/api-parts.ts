@@ -44,8 +44,8 @@ export async function createApiParts(
         context = (await part.admitMessage?.(tenant, { ...message, context })) ?? context;
       return context;
     },
-    async documentWritten(scope, path) {
-      for (const part of parts) await part.documentWritten?.(scope, path);
+    async documentWritten(...change) {
+      for (const part of parts) await part.documentWritten?.(...change);
     },
   };
 }

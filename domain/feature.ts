@@ -76,7 +76,7 @@ export interface MessageToAdmit {
 }
 
 /** Called after the commit of each change of a document, whoever made it. What is lost with the process must be found again later. */
-export type DocumentWritten = (scope: DocumentScope, path: string) => Promise<void>;
+export type DocumentWritten = (scope: DocumentScope, path: string, isRemoved: boolean) => Promise<void>;
 
 export interface WorkspacesModule {
   /** `folders` are those on this machine. Undefined when the settings leave it at these. */

@@ -294,7 +294,7 @@ function documentAccess(
     outside: () => readOutside,
     hide: scrubber.text,
     async onWritten(path) {
-      for (const written of documentWritten) await written(scope, path);
+      for (const written of documentWritten) await written(scope, path, false);
     },
   };
 }

@@ -59,7 +59,7 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
     const { text: hide } = await secrets.vault.scrubberOf(scope.tenant);
     const kept = text === null ? null : keptText(path, user, hide(text));
     await writeDocument(pool, scope, { ...rest, path, author: by, by: () => kept });
-    await documentWritten(scope, path);
+    await documentWritten(scope, path, text === null);
   }
 
   async function shownText(scope: DocumentScope, path: string) {

@@ -4,5 +4,9 @@ import type { ApiPart } from '#domain/feature.ts';
 import { removeUnnamedEntities } from './store/knowledge-index-store.ts';
 
 export function createApiPart({ pool }: ApiCore): ApiPart {
-  return { documentWritten: (scope) => removeUnnamedEntities(pool, scope) };
+  return {
+    documentWritten: async (scope, _path, isRemoved) => {
+      if (isRemoved) await removeUnnamedEntities(pool, scope);
+    },
+  };
 }

@@ -4,7 +4,6 @@ export const knowledge = defineFeature({
   name: 'knowledge',
   summary: 'What agents know of people, places and things, as a graph with dates.',
   api: () => import('./api.ts'),
-  worker: () => import('./worker.ts'),
   tools: [() => import('./tools/knowledge-graph-search.ts')],
   routes: [() => import('./routes.ts')],
   commands: [
