@@ -35,17 +35,14 @@ const PURE = '^features/.+/(contract|rules|schema|resource)(/|\\.ts$)';
 
 /** Where the list of features enters a process. */
 const LISTS_FEATURES =
-  '^(config/sections|api/create-deps|workers/main|cli/main|cli/services/explain-locally|scripts/[^/]+)\\.ts$';
-
-/** Core files that still know a feature by name: the list only gets shorter. */
-const KNOWS_FEATURES = ['store/tables'];
+  '^(config/sections|api/create-deps|api/main|workers/main|cli/main|cli/services/(explain-locally|schema)|scripts/[^/]+)\\.ts$';
 
 module.exports = {
   forbidden: [
     {
       name: 'core-imports-no-feature',
       severity: 'error',
-      from: { pathNot: `^(features|test|bench)/|${LISTS_FEATURES}|^(${KNOWS_FEATURES.join('|')})\\.ts$` },
+      from: { pathNot: `^(features|test|bench)/|${LISTS_FEATURES}` },
       to: { path: '^features/' },
     },
     {

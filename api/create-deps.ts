@@ -1,4 +1,5 @@
 /** The composition root of the API: real parts from settings, for the process and for tests of the whole stack. */
+import { loadRowParts } from '#store/row-parts.ts';
 import { deniedPrefixes } from '#domain/path-rules.ts';
 import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
@@ -64,8 +65,9 @@ export async function createDeps(
   const notifier = createEventNotifier(pool, (error) =>
     log.warn({ err: error }, 'readers were not told of events'),
   );
+  const rows = await loadRowParts(FEATURES);
   const secrets = await openSecrets({
-    features: FEATURES,
+    rows,
     settings: config,
     databaseUrl,
     pool,
@@ -93,6 +95,7 @@ export async function createDeps(
   const deps: ApiDeps = {
     ...parts.deps,
     features: FEATURES,
+    rows,
     admitMessage: parts.admitMessage,
     documentWritten: parts.documentWritten,
     gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),

@@ -20,6 +20,7 @@ import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
 import type { ArtifactPlaces } from '#store/artifact-store.ts';
+import type { RowParts } from '#store/row-parts.ts';
 import type { Pool } from '#store/pool.ts';
 import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
@@ -140,6 +141,8 @@ export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'd
   /** Optional capabilities, whose routes are served too. */
   readonly features: readonly Feature[];
   readonly pool: Pool;
+  /** What features say of their rows. */
+  readonly rows: RowParts;
   readonly temporal: TemporalAccess;
   readonly feed: EventFeed;
   readonly notifier: EventNotifier;

@@ -5,6 +5,7 @@ import { ConfigError, loadConfig, preflight } from '#config';
 import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
+import { FEATURES } from '#features';
 import { migrate } from '#store/migrate.ts';
 import { startBeat, notifySupervisor, socketOfSupervisor } from '#config/supervisor.ts';
 import { createDeps } from './create-deps.ts';
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   const log = pino({ level: config.log.level, base: { process: 'api', pid: process.pid } }, logs);
 
   notifySupervisor({ type: 'progress', step: 'migrations' });
-  await migrate(config.database.url);
+  await migrate(config.database.url, FEATURES);
   const owned = await createDeps(live, config.database.url, log, logs);
   const { deps } = owned;
   await deps.temporal.claim(CLAIM_MS).catch((error: unknown) => {

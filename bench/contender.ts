@@ -1,6 +1,6 @@
 /** The sides that are compared, each driven the way its user would: one call that starts a turn, one that waits for its end. */
+import { ROWS } from '#test/support/rows.ts';
 import type { MessageToAdmit } from '#domain/feature.ts';
-import { FEATURES } from '#features';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
@@ -103,7 +103,7 @@ export async function createTempoclaw(
   });
   const notifier = createEventNotifier(pool, () => undefined);
   const secrets = await openSecrets({
-    features: FEATURES,
+    rows: ROWS,
     settings: {
       stateDir: '/nonexistent',
       encryption: { key: randomBytes(32).toString('base64'), previousKeys: [] },

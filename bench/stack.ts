@@ -2,6 +2,7 @@
  * Everything a bench run stands on, in a folder of its own: Postgres (durable), the workers, and the tuned dev server of
  * Temporal, or a server as production has it with a Postgres of its own.
  */
+import { FEATURES } from '#features';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -75,7 +76,7 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
     const words = await startWordServer();
     stops.push(() => words.close());
     const services = await startServices(stateDir, stops, options.server);
-    await migrate(services.databaseUrl);
+    await migrate(services.databaseUrl, FEATURES);
     const pool = createPool({
       url: services.databaseUrl,
       size: 40,

@@ -9,10 +9,9 @@ import type { Resource } from './resource/define-resource.ts';
 import type { ApiCore } from '#api/api-parts.ts';
 import type { FeatureDeps, RouteModule } from '#api/deps.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
-import type { OldRows } from '#store/old-rows.ts';
 import type { StepBasis } from '#store/step-basis.ts';
 import type { Pool } from '#store/pool.ts';
-import type { SealedPart } from '#store/secrets/read-tenant.ts';
+import type { RowPart } from '#store/row-parts.ts';
 import type { Guard } from '#activities/guards.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import type { Config } from '#config';
@@ -28,14 +27,18 @@ export interface Feature {
   readonly name: string;
   /** What it lets agents or people do, in one line. */
   readonly summary: string;
+  /** Other features that it builds on, by name. Without one of them it does what it can. */
+  readonly needs?: readonly string[];
+  /** A folder of numbered SQL files that make its tables. It ends with a slash. */
+  readonly migrations?: URL;
   /** Its sections of the settings. */
   readonly settings?: readonly SettingsSection[];
   /** Tools of agents, a file each. The name of a file is that of its tool. */
   readonly tools?: readonly Load<{ readonly tool: Tool }>[];
   /** Tools that tenants add at run time, for catalogs. Whoever changes them raises the version of the tenant's tools. */
   readonly addedTools?: Load<AddedToolsModule>;
-  /** What it keeps sealed for tenants beside their secrets: opened in the vault, and hidden wherever texts are scrubbed. */
-  readonly sealed?: Load<{ readonly sealedPart: SealedPart }>;
+  /** What the core's own rows must know of its rows. */
+  readonly rows?: Load<{ readonly rowPart: RowPart }>;
   /** Where workspaces are, in place of folders on the worker's machine. */
   readonly workspaces?: Load<WorkspacesModule>;
   /** What it makes in the API. */
@@ -107,8 +110,6 @@ export interface WorkerPart {
   readonly guard?: Guard;
   /** Activities of its workflows, by the names of their types. */
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
-  /** Rows that are kept for a time only. */
-  readonly oldRows?: readonly OldRows[];
   readonly documentWritten?: DocumentWritten;
   /** A piece of the system prompt, made for each step: it costs no query while nothing has changed. */
   promptPiece?(step: PromptStep): Promise<PromptPiece | undefined>;

@@ -1,23 +1,27 @@
 /** Migrations are numbered 0001, 0002 … without a gap, each number once: two branches may each have taken the next one. */
-import { readdirSync } from 'node:fs';
+import { globSync, readdirSync } from 'node:fs';
 
-const folder = process.argv[2] ?? 'store/migrations';
-const files = readdirSync(folder).toSorted();
+const given = process.argv[2];
+const folders = given === undefined ? ['store/migrations', ...globSync('features/*/migrations')] : [given];
 
 const problems: string[] = [];
-let before = { file: 'the beginning', number: 0 };
-for (const file of files) {
-  const digits = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)?.[1];
-  if (digits === undefined) {
-    problems.push(`${file} is no migration: its name must be a number of four digits, _, words and .sql`);
-    continue;
+for (const folder of folders) check(folder);
+
+function check(folder: string): void {
+  let before = { file: 'the beginning', number: 0 };
+  for (const file of readdirSync(folder).toSorted()) {
+    const digits = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)?.[1];
+    if (digits === undefined) {
+      problems.push(`${file} is no migration: its name must be a number of four digits, _, words and .sql`);
+      continue;
+    }
+    const number = Number(digits);
+    if (number === before.number)
+      problems.push(`${before.file} and ${file} have one number; give the newer one the next`);
+    else if (number !== before.number + 1)
+      problems.push(`between ${before.file} and ${file} a number is missing`);
+    before = { file, number };
   }
-  const number = Number(digits);
-  if (number === before.number)
-    problems.push(`${before.file} and ${file} have one number; give the newer one the next`);
-  else if (number !== before.number + 1)
-    problems.push(`between ${before.file} and ${file} a number is missing`);
-  before = { file, number };
 }
 if (problems.length > 0) {
   console.error(problems.join('\n'));

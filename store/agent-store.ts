@@ -77,15 +77,10 @@ export function listAgents(pool: Pool, tenant: string, limit: number, after: str
       order by key limit ${limit}`;
 }
 
-/** Sessions of a deleted agent go on with its last revision; new ones cannot name it, and its schedules run no more. */
+/** Sessions of a deleted agent go on with its last revision; new ones cannot name it. */
 export function deleteAgent(pool: Pool, tenant: string, key: string): Promise<boolean> {
-  return affects(pool)`with gone as (
-       update agents set deleted_at = now(), updated_at = now() where tenant_id = ${tenant} and key = ${key}
-         and deleted_at is null returning key),
-     unscheduled as (
-       update schedules set deleted_at = now() from gone where tenant_id = ${tenant} and agent_key = gone.key
-         and schedules.deleted_at is null)
-     select from gone`;
+  return affects(pool)`update agents set deleted_at = now(), updated_at = now()
+     where tenant_id = ${tenant} and key = ${key} and deleted_at is null`;
 }
 
 /** Where the commands of the tenant's agents run, each setting once; also of deleted ones, whose sessions go on. */

@@ -1,4 +1,5 @@
 /** Links that let one person decide one approval, once; deciding (approval-record.ts) uses them up. */
+import { anyOf, type RowParts } from './row-parts.ts';
 import type { Decision } from '#domain/approval.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
 import type { Pool } from './pool.ts';
@@ -34,16 +35,6 @@ export interface ApprovalLinkRow {
   readonly made: Decision | null;
 }
 
-/** As whom a webhook's mails make links: these work while it is on and its mails are that user's. */
-export function webhookLinkMaker(webhook: string): string {
-  return `webhook ${webhook}`;
-}
-
-/** As whom a channel's messages make links: these work while that user may decide there. */
-export function channelLinkMaker(key: string): string {
-  return `channel ${key}`;
-}
-
 /** Links of one approval that still work. */
 const MAX_OPEN = 100;
 
@@ -65,17 +56,15 @@ export async function insertApprovalLink(
 }
 
 /** The link with this hash, whichever tenant's: like a key, it is what names the tenant. */
-export function findApprovalLink(pool: Pool, hash: Buffer): Promise<ApprovalLinkRow | undefined> {
+export function findApprovalLink(
+  pool: Pool,
+  parts: RowParts,
+  hash: Buffer,
+): Promise<ApprovalLinkRow | undefined> {
+  const isOver = anyOf(parts.map(({ isLinkOver }) => isLinkOver));
   return readRow<ApprovalLinkRow>(pool)`
     select l.tenant_id, l.id, l.approval_id, l.user_id, l.scopes, l.decision, l.expires_at,
-      l.expires_at <= now() or l.created_by like 'webhook %' and not exists (select from webhooks w
-        where w.tenant_id = l.tenant_id and ${webhookLinkMaker('')} || w.id = l.created_by and w.enabled
-          and coalesce(w.user_id, substr(w.url, length('mailto:') + 1)) = l.user_id)
-        or l.created_by like 'channel %' and not exists (select from channel_people p
-        join channels c on c.tenant_id = p.tenant_id and c.key = p.channel_key
-        join webhooks w on w.tenant_id = c.tenant_id and w.id = c.webhook_id and w.enabled
-        where p.tenant_id = l.tenant_id and ${channelLinkMaker('')} || p.channel_key = l.created_by and p.user_id = l.user_id
-          and p.may_decide) as is_over, l.used_at, l.revoked_at, d.decision as made
+      l.expires_at <= now() or ${isOver} as is_over, l.used_at, l.revoked_at, d.decision as made
      from approval_links l
      left join approval_decisions d on d.tenant_id = l.tenant_id and d.approval_id = l.approval_id
        and d.key = l.used_key

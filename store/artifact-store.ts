@@ -3,8 +3,9 @@
  * store, large ones are objects there: the row of `files` is written first, so that whatever a dead process has left is found by it, the
  * artifact's last, so that none is without its bytes.
  */
+import type { RowParts } from './row-parts.ts';
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { ARTIFACT_BYTES, ARTIFACTS_BYTES, type Attachment, plainFilename } from '#domain/artifact.ts';
 import { Failure } from '#domain/errors.ts';
 import { imageProblem, readImage } from '#domain/image.ts';
@@ -220,10 +221,10 @@ const KEYS = 1_000;
  * objects were looked for. Safe to repeat.
  */
 export async function removeUnneededObjects(
-  { pool, objects }: ArtifactPlaces,
+  { pool, objects, rows }: ArtifactPlaces & { readonly rows: RowParts },
   tenant?: string,
 ): Promise<number> {
-  await removeRows(pool, tenant);
+  await removeRows(pool, isUnneeded(rows), tenant);
   const gone = await readRows<{ id: string; tenant_id: string; digest: string; made: string }>(pool)`
     select id, tenant_id, digest, made from gone_objects where (${tenant}::text is null or tenant_id = ${tenant})
        and (removed_at is null or removed_at < now() - ${LONGEST_PUT}::interval)
@@ -239,7 +240,7 @@ export async function removeUnneededObjects(
   return gone.length;
 }
 
-function removeRows(pool: Pool, tenant: string | undefined): Promise<void> {
+function removeRows(pool: Pool, isUnneeded: RawBuilder<unknown>, tenant: string | undefined): Promise<void> {
   const isMeant =
     tenant === undefined
       ? sql`needed_at < now() - interval '1 day'`

@@ -1,4 +1,5 @@
 /** Bytes that are stored once by digest. */
+import { anyOf, type RowParts } from './row-parts.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { StoredImage } from '#domain/image.ts';
 import type { Pool } from './pool.ts';
@@ -29,13 +30,14 @@ export function findCallImage(
      where c.tenant_id = ${tenant} and c.id = ${call}`;
 }
 
-/** Whether a row of `files` is needed by none of the tables that name digests. */
-export const isUnneeded: RawBuilder<unknown> = sql`not exists (select from artifacts a where a.tenant_id = files.tenant_id and a.digest = files.digest)
-  and not exists (select from team_task_files t where t.tenant_id = files.tenant_id and t.digest = files.digest)
-  and not exists (select from tool_calls c where c.tenant_id = files.tenant_id and c.images is not null
-    and c.images @> jsonb_build_array(jsonb_build_object('digest', files.digest)))
-  and not exists (select from skill_versions v where v.tenant_id = files.tenant_id
-    and v.files @> jsonb_build_array(jsonb_build_object('digest', files.digest)))`;
+/** Whether a row of `files` is needed by none of the rows that name digests. */
+export function isUnneeded(parts: RowParts): RawBuilder<unknown> {
+  return sql`not exists (select from artifacts a where a.tenant_id = files.tenant_id and a.digest = files.digest)
+    and not exists (select from team_task_files t where t.tenant_id = files.tenant_id and t.digest = files.digest)
+    and not exists (select from tool_calls c where c.tenant_id = files.tenant_id and c.images is not null
+      and c.images @> jsonb_build_array(jsonb_build_object('digest', files.digest)))
+    and not ${anyOf(parts.map(({ namesFile }) => namesFile))}`;
+}
 
 /** Of one sweep. */
 const LOOKED_AT = 200;
@@ -44,11 +46,11 @@ const LOOKED_AT = 200;
  * Removes bytes in rows that nothing names any more; each is looked at once a day, and one that is being brought is passed over. Returns how
  * many went. Safe to repeat, and to run beside itself.
  */
-export function removeUnneededFiles(pool: Pool): Promise<number> {
+export function removeUnneededFiles(pool: Pool, parts: RowParts): Promise<number> {
   return execute(pool)`
     with old as (select tenant_id, digest from files where not in_store and needed_at < now() - interval '1 day'
       order by needed_at limit ${LOOKED_AT} for update skip locked),
-    unneeded as (select tenant_id, digest from files where (tenant_id, digest) in (select tenant_id, digest from old) and ${isUnneeded}),
+    unneeded as (select tenant_id, digest from files where (tenant_id, digest) in (select tenant_id, digest from old) and ${isUnneeded(parts)}),
     kept as (update files set needed_at = now() where (tenant_id, digest) in (
       select tenant_id, digest from old except select tenant_id, digest from unneeded))
     delete from files where (tenant_id, digest) in (select tenant_id, digest from unneeded)`;

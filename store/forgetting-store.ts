@@ -1,4 +1,5 @@
 /** What is to be forgotten, and the receipts. Rows go in batches, each with its count in the receipt: a repeat goes on. */
+import type { RowChange, RowParts } from './row-parts.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Forgetting } from '#domain/forgetting.ts';
 import { isUnneeded } from './file-store.ts';
@@ -121,6 +122,7 @@ type OnRemoved = (db: Db, kind: string, count: number) => Promise<void>;
  */
 export async function removeSessionRows(
   pool: Pool,
+  parts: RowParts,
   tenant: string,
   session: string,
   until: Date,
@@ -160,30 +162,21 @@ export async function removeSessionRows(
           and o.attachments @> jsonb_build_array(jsonb_build_object('artifact', artifacts.id)))`,
       'artifacts',
     ],
-    ['browsers', own],
-    ['schedule_runs', own],
-    ['canvases', own],
-    ['node_invocations', sql`${own} and id in ${calls}`],
     ['gate_checks', sql`${ofTenant} and (owner_id in ${turns} or owner_id in ${given})`],
     ['tool_calls', sql`${own} and turn_id in ${turns}`, 'tool_calls'],
     ['assignments', sql`${ofTenant} and id in ${given}`, 'assignments'],
     ['handoff_routes', sql`${own} and created_at <= ${until}`],
     ['tool_rate_buckets', own],
-    [
-      'webhook_deliveries',
-      sql`${own} and (post is not null or event_id in (select id from events where ${own} and at <= ${until}
-        and (turn_id is null or turn_id in ${turns})))`,
-    ],
     ['events', sql`${own} and at <= ${until} and (turn_id is null or turn_id in ${turns})`, 'events'],
   ];
+  const scope = { tenant, session, until, own, turns, calls };
+  for (const part of parts) await changeRows(pool, part.ofSession?.(scope), onRemoved);
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
   await removeMessages(pool, tenant, session, until, onRemoved);
   await execute(pool)`
     update model_uses set session_key = '', turn_id = '' where ${own} and turn_id in ${turns}`;
-  await execute(pool)`update skill_versions set session_key = null, turn_id = null, call_id = null
-    where ${own} and turn_id in ${turns}`;
   const last: readonly Removal[] = [
-    marked(tenant),
+    marked(tenant, parts),
     ['turns', sql`${own} and id in ${turns}`, 'turns'],
     [
       'sessions',
@@ -197,23 +190,23 @@ export async function removeSessionRows(
     update sessions set summary = null, title = null, used = '{}' where ${ofTenant} and key = ${session}`;
 }
 
-/** What is a user's own beside sessions: what was allowed always, links, keys, documents, skills of nobody else. */
+/** What is a user's own beside sessions: what was allowed always, links, keys, documents, and what features have. */
 export async function removeUserRows(
   pool: Pool,
+  parts: RowParts,
   tenant: string,
   user: string,
   onRemoved: OnRemoved,
 ): Promise<void> {
   const own = sql`tenant_id = ${tenant} and user_id = ${user}`;
-  const published = sql`tenant_id = ${tenant} and name in
-    (select name from skills where tenant_id = ${tenant} and owner = ${`user:${user}`})`;
-  const theirs = sql`${published} and name in (select name from skills where tenant_id = ${tenant} and visibility = 'private')`;
+  const ofFeatures = parts.map((part) => part.ofUser?.({ tenant, user, own }) ?? {});
+  const digests = ofFeatures.flatMap(({ digests }) => (digests ? sql`union ${digests}` : []));
   await markUnneeded(
     pool,
     tenant,
-    sql`select f ->> 'digest' from skill_versions, jsonb_array_elements(files) f where ${theirs}
-      union select digest from artifacts where ${own}`,
+    sql`select digest from artifacts where ${own} ${sql.join(digests, sql` `)}`,
   );
+  for (const { before } of ofFeatures) await changeRows(pool, before, onRemoved);
   const removals: readonly Removal[] = [
     keptAnswers(
       tenant,
@@ -222,31 +215,13 @@ export async function removeUserRows(
     ['exec_allowlist', own, 'allowlist'],
     ['approval_links', own],
     ['api_keys', own, 'api_keys'],
-    ['knowledge_facts', own, 'knowledge'],
     ['documents', own, 'documents'],
-    // Of documents that are gone nobody draws any more.
-    ['knowledge_entities', own],
     ['document_versions', own],
-    ['mcp_grants', sql`tenant_id = ${tenant} and kind = 'user' and subject = ${user}`, 'mcp_grants'],
-    ['skill_grants', sql`(tenant_id = ${tenant} and kind = 'user' and subject = ${user}) or (${theirs})`],
     ['artifacts', own, 'artifacts'],
-    ['skill_versions', theirs],
-    marked(tenant),
-    ['skills', theirs, 'skills'],
-    [
-      'mcp_access_requests',
-      sql`tenant_id = ${tenant} and (requested_by = ${user} or (kind = 'user' and subject = ${user}))`,
-    ],
-    ['webhooks', own, 'webhooks'],
-    ['mcp_credentials', own, 'mcp_credentials'],
-    ['channel_people', own],
+    marked(tenant, parts),
   ];
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
-  await execute(pool)`update skill_versions set published_by = 'a user who is forgotten' where ${published}`;
-  await execute(pool)`
-    update mcp_servers set check_user = null where tenant_id = ${tenant} and check_user = ${user}`;
-  await execute(pool)`
-    update skills set owner = null where tenant_id = ${tenant} and owner = ${`user:${user}`}`;
+  for (const { after } of ofFeatures) await changeRows(pool, after, onRemoved);
 }
 
 /** Nobody knows any more of which texts these vectors are; those of the texts that stay are asked for again. */
@@ -265,12 +240,22 @@ async function markUnneeded(pool: Pool, tenant: string, digests: RawBuilder<unkn
     update files set needed_at = '-infinity' where tenant_id = ${tenant} and digest in (${digests})`;
 }
 
-function marked(tenant: string): Removal {
+function marked(tenant: string, parts: RowParts): Removal {
   return [
     'files',
-    sql`tenant_id = ${tenant} and needed_at = '-infinity' and not in_store and ${isUnneeded}`,
+    sql`tenant_id = ${tenant} and needed_at = '-infinity' and not in_store and ${isUnneeded(parts)}`,
     'files',
   ];
+}
+
+async function changeRows(
+  pool: Pool,
+  changes: readonly RowChange[] | undefined,
+  onRemoved: OnRemoved,
+): Promise<void> {
+  for (const change of changes ?? [])
+    if ('change' in change) await execute(pool)`${change.change}`;
+    else await removeAll(pool, [change.table, change.where, change.counted], onRemoved);
 }
 
 async function removeAll(pool: Pool, [table, where, counted]: Removal, onRemoved: OnRemoved): Promise<void> {

@@ -1,27 +1,20 @@
 /** Rows that hold sealed values, whatever they are about: which keys they need, and their way to a new key. */
 import type { Pool } from './pool.ts';
+import type { RowParts, SealedRows } from './row-parts.ts';
 
-/**
- * Tables whose rows outlive a call; `place` is what their ciphertext is bound to (secretPlace and its peers). One that has nothing
- * sealed has no `key_id`.
- */
-const TABLES = [
-  { table: 'secrets', place: `tenant_id || '/secrets/' || name` },
-  { table: 'secure_cli_binaries', place: `tenant_id || '/secure_cli_binaries/' || name` },
-  { table: 'custom_tool_env', place: `tenant_id || '/custom_tools/' || tool_id` },
-  { table: 'mcp_servers', place: `tenant_id || '/mcp_servers/' || id` },
-  { table: 'mcp_credentials', place: `tenant_id || '/mcp_credentials/' || server_id || '/' || user_id` },
-  { table: 'nodes', place: `tenant_id || '/nodes/' || id` },
-  { table: 'webhooks', place: `tenant_id || '/webhooks/' || id` },
-] as const;
+/** Tables whose rows outlive a call. */
+function tablesOf(parts: RowParts): readonly SealedRows[] {
+  const secrets = { table: 'secrets', place: `tenant_id || '/secrets/' || name` };
+  return [secrets, ...parts.flatMap(({ sealedRows }) => sealedRows ?? [])];
+}
 
 /** Rows sealed again in one transaction's time. */
 const BATCH = 100;
 
 /** How many rows each key sealed, by key id. Empty before the tables are made. */
-export async function countSealedRows(pool: Pool): Promise<ReadonlyMap<string, number>> {
+export async function countSealedRows(pool: Pool, parts: RowParts): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  for (const { table } of TABLES) {
+  for (const { table } of tablesOf(parts)) {
     const known = await pool.query<{ is_there: boolean }>('select to_regclass($1) is not null as is_there', [
       table,
     ]);
@@ -40,11 +33,12 @@ export async function countSealedRows(pool: Pool): Promise<ReadonlyMap<string, n
  */
 export async function resealRows(
   pool: Pool,
+  parts: RowParts,
   keyId: string,
   reseal: (sealed: string, place: string) => string,
 ): Promise<number> {
   let written = 0;
-  for (const { table, place } of TABLES) {
+  for (const { table, place } of tablesOf(parts)) {
     let after = '';
     for (;;) {
       const { rows } = await pool.query<{ place: string; sealed: string }>(

@@ -1,39 +1,76 @@
 /** Brings a database to the newest schema, if it is one of this version's. Many may try at once: the first does it, the others wait. */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import manifest from '../package.json' with { type: 'json' };
+import type { Feature } from '#domain/feature.ts';
 import { applyFunctions } from './apply-functions.ts';
 
-/** Changed in place until the first release, so that its text says whether a database is of this version. */
-const SCHEMA = new URL('./migrations/0001_schema.sql', import.meta.url);
+/** Changed in place until the first release, so that the texts say whether a database is of this version. */
+const CORE = new URL('./migrations/', import.meta.url);
 const TABLE = 'migrations';
 /** Any number that no other advisory lock of this database uses (apply-functions.ts). */
 const LOCK = 7_241_865_325_823_966n;
+
+/** A feature as its tables are made: after those of the core, and of the features that it needs. */
+export type SchemaPart = Pick<Feature, 'name' | 'needs' | 'migrations'>;
 
 /**
  * Resolves with the names of what ran: migrations, and `functions` if the SQL functions changed. Safe to run again. Throws, with words
  * for an operator, when the database is another version's; then nothing is changed.
  */
-export async function migrate(databaseUrl: string): Promise<readonly string[]> {
-  await asClient(databaseUrl, markNew);
-  const ran = await runner({
-    databaseUrl,
-    dir: fileURLToPath(new URL('./migrations', import.meta.url)),
-    direction: 'up',
-    migrationsTable: TABLE,
-    advisoryLockMode: 'wait',
-    log: () => undefined,
+export async function migrate(
+  databaseUrl: string,
+  features: readonly SchemaPart[],
+): Promise<readonly string[]> {
+  const ran = await asClient(databaseUrl, async (client) => {
+    await markNew(client, features);
+    const names: string[] = [];
+    for (const folder of foldersOf(features)) {
+      const made = await runner({
+        dbClient: client,
+        dir: fileURLToPath(folder),
+        direction: 'up',
+        migrationsTable: TABLE,
+        advisoryLockMode: 'wait',
+        // Each folder has an order of its own.
+        checkOrder: false,
+        log: () => undefined,
+      });
+      names.push(...made.map(({ name }) => name));
+    }
+    return names;
   });
   const changed = await applyFunctions(databaseUrl);
-  return [...ran.map((migration) => migration.name), ...(changed ? ['functions'] : [])];
+  return [...ran, ...(changed ? ['functions'] : [])];
+}
+
+function foldersOf(features: readonly SchemaPart[]): readonly URL[] {
+  return [CORE, ...inOrder(features).flatMap(({ migrations }) => migrations ?? [])];
+}
+
+/** Each after those that it needs, of which the ones that are not there need nothing. */
+function inOrder(features: readonly SchemaPart[]): readonly SchemaPart[] {
+  const ordered = new Set<SchemaPart>();
+  const add = (feature: SchemaPart): void => {
+    for (const name of feature.needs ?? []) {
+      const needed = features.find((one) => one.name === name);
+      if (needed && !ordered.has(needed)) add(needed);
+    }
+    ordered.add(feature);
+  };
+  for (const feature of features) add(feature);
+  return [...ordered];
 }
 
 /** Why this version cannot use the database, and what to do; undefined when it can, or when nothing is in it yet. */
-export function schemaProblem(databaseUrl: string): Promise<string | undefined> {
-  return asClient(databaseUrl, problemOf);
+export function schemaProblem(
+  databaseUrl: string,
+  features: readonly SchemaPart[],
+): Promise<string | undefined> {
+  return asClient(databaseUrl, (client) => problemOf(client, features));
 }
 
 async function asClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
@@ -48,34 +85,40 @@ async function asClient<Result>(url: string, work: (client: pg.Client) => Promis
 }
 
 /** Before anything is in the database, so that one whose making was cut off is still of this version. */
-async function markNew(client: pg.Client): Promise<void> {
+async function markNew(client: pg.Client, features: readonly SchemaPart[]): Promise<void> {
   await client.query('begin');
   await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
-  const problem = await problemOf(client);
+  const problem = await problemOf(client, features);
   if (problem !== undefined) throw new Error(problem);
   const { rows } = await client.query<{ there: boolean }>(
     `select to_regclass('${TABLE}') is not null as there`,
   );
-  if (rows[0]?.there) return;
+  if (rows[0]?.there) {
+    await client.query('commit');
+    return;
+  }
   // The table as node-pg-migrate makes it.
   await client.query(
     `create table ${TABLE} (id serial primary key, name varchar(255) not null, run_on timestamp not null)`,
   );
-  await client.query(`comment on table ${TABLE} is ${pg.escapeLiteral(await schemaMark())}`);
+  await client.query(`comment on table ${TABLE} is ${pg.escapeLiteral(await schemaMark(features))}`);
   await client.query('commit');
 }
 
-async function problemOf(client: pg.Client): Promise<string | undefined> {
+async function problemOf(client: pg.Client, features: readonly SchemaPart[]): Promise<string | undefined> {
   const { rows } = await client.query<{ mark: string | null }>(
     `select obj_description(oid, 'pg_class') as mark from pg_class
      where oid = to_regclass('${TABLE}')`,
   );
-  return rows[0] && markProblem(rows[0].mark);
+  return rows[0] && markProblem(rows[0].mark, features);
 }
 
 /** The same of a database that does not run, by the mark that was kept of it; null when none was. */
-export async function markProblem(mark: string | null): Promise<string | undefined> {
-  const own = await schemaMark();
+export async function markProblem(
+  mark: string | null,
+  features: readonly SchemaPart[],
+): Promise<string | undefined> {
+  const own = await schemaMark(features);
   if (mark === own) return undefined;
   return (
     `The database was made by ${mark ?? 'an older version'}, and this is ${own}: it cannot be used, and is left as it is. ` +
@@ -85,9 +128,10 @@ export async function markProblem(mark: string | null): Promise<string | undefin
 }
 
 /** What this version marks a database with: `TempoClaw 0.1.0, schema 1a2b3c4d`. */
-export async function schemaMark(): Promise<string> {
-  const digest = createHash('sha256')
-    .update(await readFile(SCHEMA, 'utf8'))
-    .digest('hex');
-  return `TempoClaw ${manifest.version}, schema ${digest.slice(0, 8)}`;
+export async function schemaMark(features: readonly SchemaPart[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const folder of foldersOf(features))
+    for (const file of (await readdir(folder)).toSorted())
+      hash.update(file).update(await readFile(new URL(file, folder)));
+  return `TempoClaw ${manifest.version}, schema ${hash.digest('hex').slice(0, 8)}`;
 }

@@ -1,4 +1,5 @@
 /** For how long a tenant keeps what, and removing what is older. */
+import type { RowParts } from './row-parts.ts';
 import { sql } from 'kysely';
 import type { Retention } from '#domain/forgetting.ts';
 import { removeSessionRows } from './forgetting-store.ts';
@@ -21,17 +22,18 @@ export async function saveRetention(pool: Pool, tenant: string, retention: Reten
 const MOST = { events: 20_000, sessions: 50, tasks: 200, artifacts: 500 } as const;
 
 /** What is older than its tenant, or the settings, keep it; returns how many rows and sessions went. The next sweep goes on. */
-export async function pruneByRetention(pool: Pool, settings: Retention): Promise<number> {
+export async function pruneByRetention(pool: Pool, rows: RowParts, settings: Retention): Promise<number> {
   const tenants = await readRows<{ id: string; retention: Retention | null }>(pool)`
     select id, retention from tenants where retention is not null or ${Object.keys(settings).length > 0}`;
   let removed = 0;
   for (const { id, retention } of tenants)
-    removed += await pruneTenant(pool, id, { ...settings, ...retention });
+    removed += await pruneTenant(pool, rows, id, { ...settings, ...retention });
   return removed;
 }
 
 async function pruneTenant(
   pool: Pool,
+  rows: RowParts,
   tenant: string,
   { events_days, transcripts_days, tasks_days, artifacts_days }: Retention,
 ): Promise<number> {
@@ -39,7 +41,7 @@ async function pruneTenant(
   let removed = 0;
   if (events_days !== undefined)
     removed += await deleteSome(pool, 'events', sql`${isOwn} and ${isOlder('at', events_days)}`, MOST.events);
-  if (transcripts_days !== undefined) removed += await pruneSessions(pool, tenant, transcripts_days);
+  if (transcripts_days !== undefined) removed += await pruneSessions(pool, rows, tenant, transcripts_days);
   if (tasks_days !== undefined) removed += await pruneTasks(pool, tenant, tasks_days);
   if (artifacts_days !== undefined)
     removed += await deleteSome(
@@ -52,7 +54,7 @@ async function pruneTenant(
 }
 
 /** Those in which nothing was said since and nothing runs. Temporal removes their runs by its own rule. */
-async function pruneSessions(pool: Pool, tenant: string, days: number): Promise<number> {
+async function pruneSessions(pool: Pool, rows: RowParts, tenant: string, days: number): Promise<number> {
   const old = await readRows<{ key: string; until: Date }>(pool)`
     select key, now() - make_interval(days => ${days}) as until from sessions s where tenant_id = ${tenant} and ${isOlder('updated_at', days)}
       and not exists (select from turns t where t.tenant_id = s.tenant_id and t.session_key = s.key
@@ -60,7 +62,7 @@ async function pruneSessions(pool: Pool, tenant: string, days: number): Promise<
       and not exists (select from assignments a where a.tenant_id = s.tenant_id and a.session_key = s.key and a.ended_at is null)
     order by updated_at limit ${MOST.sessions}`;
   for (const { key, until } of old)
-    await removeSessionRows(pool, tenant, key, until, () => Promise.resolve());
+    await removeSessionRows(pool, rows, tenant, key, until, () => Promise.resolve());
   return old.length;
 }
 

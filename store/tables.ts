@@ -1,34 +1,18 @@
 /**
- * The tables as Kysely must know them: made from the schema by `TEST_WRITE=1 npm test -- test/store/tables.test.ts`, and held
- * to it by that test. An object is given as text, since `pg` would make a list one of SQL's own.
+ * The tables of the core as Kysely must know them: made from the schema by
+ * `TEST_WRITE=1 npm test -- test/store/tables.test.ts`, and held to it by that test.
  */
-import type { ColumnType } from 'kysely';
+import type { Generated, Int8, Json, Numeric, Timestamp } from '#store/column-types.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { Decision, AlwaysOffer } from '#domain/approval.ts';
-import type { ChannelPlace, DirectPost } from '#features/channels/contract.ts';
-import type { ChannelSettings } from '#features/channels/schema.ts';
+import type { AskedTerms } from '#domain/approval-terms.ts';
+import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
-import type { SandboxTerms } from '#domain/sandbox.ts';
-import type { AskedTerms } from '#domain/approval-terms.ts';
-import type { CanvasStep } from '#features/canvas/contract.ts';
 import type { MessageContext } from '#domain/turn.ts';
-import type { NodeAbout } from '#features/nodes/contract/node.ts';
-import type { HeartbeatSettings } from '#features/schedules/contract/heartbeat.ts';
-import type { ScheduleRights, Timing } from '#features/schedules/contract/schedule.ts';
 import type { BudgetRoot } from '#domain/budget.ts';
-import type { LeadNotice, TaskStatus, TaskState } from '#domain/team-task.ts';
+import type { TaskStatus, LeadNotice, TaskState } from '#domain/team-task.ts';
 import type { HookRun } from '#domain/hook.ts';
-
-type Int8 = ColumnType<string, number | string, number | string>;
-type Numeric = Int8;
-type Timestamp = ColumnType<Date, Date | string, Date | string>;
-type Json<Shape> = ColumnType<Shape, string, string>;
-/** Need not be given. */
-type Generated<T> =
-  T extends ColumnType<infer Read, infer Insert, infer Update>
-    ? ColumnType<Read, Insert | undefined, Update>
-    : ColumnType<T, T | undefined, T>;
 
 export interface Tables {
   agents: {
@@ -126,52 +110,6 @@ export interface Tables {
     spent: Generated<Numeric>;
     reserved: Generated<Numeric>;
     extra: Generated<Numeric>;
-  };
-  canvases: {
-    tenant_id: string;
-    session_key: string;
-    version: number;
-    steps: Json<readonly CanvasStep[]>;
-    last_call: string;
-  };
-  channel_pairings: {
-    tenant_id: string;
-    channel_key: string;
-    person_id: string;
-    name: string;
-    code: string;
-    created_at: Generated<Timestamp>;
-    told_at: Generated<Timestamp>;
-  };
-  channel_people: {
-    tenant_id: string;
-    channel_key: string;
-    person_id: string;
-    name: string;
-    user_id: string;
-    may_decide: boolean;
-    created_by: string;
-    created_at: Generated<Timestamp>;
-  };
-  channel_posts: {
-    tenant_id: string;
-    delivery_id: string;
-    part: number;
-    channel_key: string;
-    message_id: string;
-    place: Json<ChannelPlace>;
-    approval_id: string | null;
-    digest: string | null;
-    created_at: Generated<Timestamp>;
-  };
-  channels: {
-    tenant_id: string;
-    key: string;
-    webhook_id: string;
-    type: 'telegram' | 'slack' | 'discord' | 'web' | 'webhook';
-    agent_key: string;
-    settings: Json<ChannelSettings>;
-    updated_at: Generated<Timestamp>;
   };
   decision_proofs: {
     tenant_id: string;
@@ -299,78 +237,6 @@ export interface Tables {
     usage: Json<unknown>;
     usd: Numeric | null;
     created_at: Generated<Timestamp>;
-  };
-  node_invocations: {
-    tenant_id: string;
-    id: string;
-    node_id: string;
-    session_key: string;
-    capability: string;
-    sealed: string;
-    status: Generated<'waiting' | 'sent' | 'done' | 'unsent' | 'unknown'>;
-    journal: string | null;
-    result: string | null;
-    expires_at: Timestamp;
-    created_at: Generated<Timestamp>;
-    sent_at: Timestamp | null;
-    ended_at: Timestamp | null;
-  };
-  nodes: {
-    tenant_id: string;
-    id: string;
-    name: string;
-    allowed: string[] | null;
-    code_id: string;
-    code_hash: Buffer;
-    code_tries: Generated<number>;
-    code_expires_at: Timestamp;
-    token_hash: Buffer | null;
-    sealed: string | null;
-    key_id: string | null;
-    about: Json<NodeAbout> | null;
-    connection: string | null;
-    seen_at: Timestamp | null;
-    created_by: string;
-    created_at: Generated<Timestamp>;
-  };
-  schedule_runs: {
-    tenant_id: string;
-    schedule_id: string;
-    key: string;
-    at: Timestamp;
-    forced: boolean;
-    state: 'started' | 'skipped' | 'refused' | 'quiet' | 'said' | 'failed' | null;
-    reason: string | null;
-    session_key: string | null;
-    turn_id: string | null;
-    attempt: Generated<number>;
-    created_at: Generated<Timestamp>;
-  };
-  schedules: {
-    tenant_id: string;
-    id: string;
-    name: string;
-    agent_key: string;
-    user_id: string | null;
-    message: string;
-    timing: Json<Timing>;
-    session_key: string | null;
-    delete_after_run: boolean;
-    enabled: boolean;
-    overlap: 'skip' | 'allow';
-    catchup_seconds: number;
-    rights: Json<ScheduleRights>;
-    heartbeat: Json<HeartbeatSettings> | null;
-    created_by: string;
-    revision: Generated<number>;
-    planned: number | null;
-    planned_until: Timestamp | null;
-    planner: string | null;
-    planner_until: Timestamp | null;
-    next_at: Timestamp | null;
-    created_at: Generated<Timestamp>;
-    updated_at: Generated<Timestamp>;
-    deleted_at: Timestamp | null;
   };
   sessions: {
     tenant_id: string;
@@ -550,45 +416,5 @@ export interface Tables {
     created_at: Generated<Timestamp>;
     started_at: Timestamp | null;
     ended_at: Timestamp | null;
-  };
-  webhook_deliveries: {
-    tenant_id: string;
-    id: string;
-    webhook_id: string;
-    session_key: string;
-    event_id: Int8;
-    event: string;
-    status: Generated<'pending' | 'delivered' | 'failed'>;
-    attempts: Generated<number>;
-    waits: Generated<number>;
-    redelivered: Generated<number>;
-    next_at: Generated<Timestamp>;
-    claimed_until: Generated<Timestamp>;
-    held_back: Generated<boolean>;
-    last_status: number | null;
-    problem: string | null;
-    post: Json<DirectPost> | null;
-    created_at: Generated<Timestamp>;
-    ended_at: Timestamp | null;
-  };
-  webhooks: {
-    tenant_id: string;
-    id: string;
-    channel_key: string | null;
-    approval_agents: Generated<string[]>;
-    url: string;
-    events: string[];
-    agent_key: string | null;
-    session_key: string | null;
-    user_id: string | null;
-    description: string | null;
-    ordered: boolean;
-    sealed: string;
-    key_id: string;
-    enabled: Generated<boolean>;
-    disabled_reason: string | null;
-    failing_since: Timestamp | null;
-    created_by: string;
-    created_at: Generated<Timestamp>;
   };
 }

@@ -127,7 +127,6 @@ function joined(parts: readonly WorkerPart[]) {
     tools: merged(parts.map(({ tools }) => tools)),
     activities: merged(parts.map(({ activities }) => activities)),
     addedTools: parts.flatMap(({ addedTools }) => addedTools ?? []),
-    oldRows: parts.flatMap(({ oldRows }) => oldRows ?? []),
     recover: parts.flatMap(({ recover }) => recover ?? []),
     forget: parts.flatMap(({ forget }) => forget ?? []),
     summarized: parts.flatMap(({ summarized }) => summarized ?? []),

@@ -1,4 +1,5 @@
 /** The worker's process: settings in, one worker out, and an orderly end. Any number may run at once. */
+import { loadRowParts } from '#store/row-parts.ts';
 import '../config/prepare-variables.ts';
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
@@ -49,8 +50,9 @@ async function main(): Promise<void> {
   const notifier = createEventNotifier(pool, (error) =>
     log.warn({ err: error }, 'readers were not told of events'),
   );
+  const rows = await loadRowParts(FEATURES);
   const secrets = await openSecrets({
-    features: FEATURES,
+    rows,
     settings: config,
     databaseUrl: config.database.url,
     pool,
@@ -94,6 +96,7 @@ async function main(): Promise<void> {
     models: createModels(config.models, config.rehearsal, secrets.vault.resolveSetting),
     machine,
     changes: secrets.changes,
+    rows,
     sealer: secrets.sealer,
     vault: secrets.vault,
     masterKeys: secrets.masterKeys,

@@ -24,6 +24,7 @@ import { createHostPrograms } from '#policy/host-programs.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { ChangeFeed } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
+import type { RowParts } from '#store/row-parts.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { Vault } from '#store/secrets/vault.ts';
 import { createTurnLedger } from '#store/turn-ledger.ts';
@@ -48,6 +49,8 @@ export interface ActivityParts {
   readonly sealer: Sealer;
   readonly vault: Vault;
   readonly changes: ChangeFeed;
+  /** What features say of their rows. */
+  readonly rows: RowParts;
   readonly masterKeys: readonly Buffer[];
   readonly gateway: Gateway;
 }
@@ -79,6 +82,7 @@ export function createWorkerBase({
   temporal,
   machine,
   changes,
+  rows,
 }: ActivityParts) {
   const { sandbox, workspaceRoot, tools, artifacts } = config;
   const { world } = machine;
@@ -107,6 +111,7 @@ export function createWorkerBase({
     wall: machine.wall.wall,
     vault,
     changes,
+    rows,
     egressSettings: config.egress,
     resolveSecret: vault.resolveSetting,
     resolveOf: vault.resolve,

@@ -16,6 +16,7 @@ import {
   removeSessionRows,
   removeUserRows,
 } from '#store/forgetting-store.ts';
+import type { RowParts } from '#store/row-parts.ts';
 import type { Db } from '#store/statements.ts';
 import { listTurns } from '#store/turn-store.ts';
 import type { ForgetPart } from '#domain/feature.ts';
@@ -26,6 +27,7 @@ import { activityFailure, failingAs } from '../activity-failure.ts';
 
 export interface ForgettingDeps extends ArtifactPlaces {
   readonly workspaces: Pick<Workspaces, 'remove'>;
+  readonly rows: RowParts;
   /** What features keep beside rows. */
   readonly parts: readonly ForgetPart[];
   readonly temporal: Pick<TemporalAccess, 'stop' | 'stopIdle' | 'stateOf' | 'removeRuns'>;
@@ -35,7 +37,7 @@ export interface ForgettingDeps extends ArtifactPlaces {
 const LOOK_MS = 200;
 
 export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
-  const { pool, temporal, parts, workspaces } = deps;
+  const { pool, rows, temporal, parts, workspaces } = deps;
   const step = <Result>(work: (tenant: string, row: ForgettingRow) => Promise<Result>) =>
     failingAs(activityFailure, async ({ tenant, id }: ForgetInput) => {
       const row = await findForgetting(pool, tenant, id);
@@ -70,13 +72,13 @@ export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
       };
       await removeParts(undefined);
       for (const session of sessions)
-        await removeSessionRows(pool, tenant, session, until ?? row.created_at, onRemoved);
+        await removeSessionRows(pool, rows, tenant, session, until ?? row.created_at, onRemoved);
       const owned = sessions.map((session) => ['session', session] as const);
       for (const [scope, name] of isUser ? [...owned, ['user', subject] as const] : owned)
         await workspaces.remove(tenant, ownSuffix(scope, name), (db, count) =>
           onRemoved(db, 'workspaces', count),
         );
-      if (isUser) await removeUserRows(pool, tenant, subject, onRemoved);
+      if (isUser) await removeUserRows(pool, rows, tenant, subject, onRemoved);
       await removeEmbeddings(pool, tenant, onRemoved);
       await removeParts('rows');
       for (let count = 1; count > 0; await onRemoved(pool, 'files', count))

@@ -4,7 +4,8 @@ import type { Retention } from '#domain/forgetting.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-store.ts';
 import { removeUnneededFiles } from '#store/file-store.ts';
-import { OLD_ROWS, type OldRows, pruneOldRows } from '#store/old-rows.ts';
+import type { RowParts } from '#store/row-parts.ts';
+import { OLD_ROWS, pruneOldRows } from '#store/old-rows.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
@@ -15,7 +16,7 @@ import type { Workspaces } from '../workspace/workspaces.ts';
 export interface SweepDeps extends ArtifactPlaces {
   readonly lost: Pick<LostWork, 'sweepAll'>;
   /** Of features. */
-  readonly oldRows: readonly OldRows[];
+  readonly rows: RowParts;
   readonly recover: readonly (() => Promise<number>)[];
   readonly boxes: Pick<Boxes, 'prune' | 'used'>;
   readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
@@ -25,7 +26,7 @@ export interface SweepDeps extends ArtifactPlaces {
 }
 
 export function createSweepActivities(deps: SweepDeps): SweepActivities {
-  const { pool, reach, lost, oldRows, recover, boxes, retention, workspaces } = deps;
+  const { pool, reach, lost, rows, recover, boxes, retention, workspaces } = deps;
   return {
     sweep_lost_work: part(
       () => lost.sweepAll(LOST_AFTER_SECONDS),
@@ -33,11 +34,13 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       ...recover,
     ),
     prune_rows: part(
-      ...[...Object.values(OLD_ROWS), ...oldRows].map((rows) => () => pruneOldRows(pool, rows)),
-      () => removeUnneededFiles(pool),
+      ...[...Object.values(OLD_ROWS), ...rows.flatMap(({ oldRows = [] }) => oldRows)].map(
+        (old) => () => pruneOldRows(pool, old),
+      ),
+      () => removeUnneededFiles(pool, rows),
       () => removeUnneededObjects(deps),
       () => workspaces.clean(),
-      () => pruneByRetention(pool, retention),
+      () => pruneByRetention(pool, rows, retention),
     ),
     reap_boxes: part(async () => (boxes.used ? boxes.prune() : 0)),
   };

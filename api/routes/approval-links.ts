@@ -123,7 +123,9 @@ async function linkOr404(
   request: FastifyRequest,
 ): Promise<{ link: ApprovalLinkRow; approval: ApprovalRow }> {
   const token = tokenOf(request);
-  const link = /^[\w-]{43}$/.test(token) ? await findApprovalLink(deps.pool, hashToken(token)) : undefined;
+  const link = /^[\w-]{43}$/.test(token)
+    ? await findApprovalLink(deps.pool, deps.rows, hashToken(token))
+    : undefined;
   if (!link || (!link.used_at && (link.revoked_at || link.is_over))) throw new Failure('NotFound', NO_LINK);
   const approval = await findApproval(deps.pool, link.tenant_id, link.approval_id);
   if (!approval) throw new Failure('NotFound', NO_LINK);

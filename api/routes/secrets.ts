@@ -16,7 +16,7 @@ import { readTextPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 
-export function addRoutes(app: Api, { pool, secrets: { sealer, changes } }: ApiDeps): void {
+export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }: ApiDeps): void {
   serveResource(app, secrets, {
     listSecrets: ({ tenant, query }) =>
       readTextPage(query, 'name', showSecret, (limit, after) => listSecrets(pool, tenant, limit, after)),
@@ -34,7 +34,7 @@ export function addRoutes(app: Api, { pool, secrets: { sealer, changes } }: ApiD
     async rotateSecrets({ tenant }) {
       if (tenant !== OPERATOR_TENANT)
         throw new Failure('Forbidden', `Keys are rotated by admins of the tenant ${OPERATOR_TENANT}`);
-      const resealed = await resealRows(pool, sealer.keyId, (sealed, place) =>
+      const resealed = await resealRows(pool, rows, sealer.keyId, (sealed, place) =>
         sealer.seal(sealer.open(sealed, place), place),
       );
       return { key_id: sealer.keyId, resealed };

@@ -14,7 +14,7 @@ import { findPostgresPackage } from './postgres-binaries.ts';
 import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
-import { markProblem, schemaProblem } from '#store/migrate.ts';
+import { markProblemOf, schemaProblemOf } from './schema.ts';
 import { hasOwnDatabase, readSchemaMark } from './postgres.ts';
 import { withSettingsInForce } from './settings-in-force.ts';
 import { findPython, findTemporalBinary } from './temporal-binary.ts';
@@ -112,7 +112,7 @@ function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
       remedy: 'Run `npm install`, or set DATABASE_URL.',
       async look() {
         findPostgresPackage();
-        const problem = hasOwnDatabase(stateDir) ? await markProblem(readSchemaMark(stateDir)) : undefined;
+        const problem = hasOwnDatabase(stateDir) ? await markProblemOf(readSchemaMark(stateDir)) : undefined;
         return problem === undefined
           ? 'embedded; started by `tempoclaw up`'
           : [finding('Postgres', 'missing', `${stateDir}: ${problem}`, OTHER_DATABASE)];
@@ -125,7 +125,7 @@ function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
     remedy: 'Check DATABASE_URL and that the server runs, or unset it to use the embedded Postgres.',
     async look() {
       const { version, skewMs } = await askPostgres(url, TIMEOUT_MS);
-      const problem = await schemaProblem(url);
+      const problem = await schemaProblemOf(url);
       if (problem !== undefined)
         return [finding('Postgres', 'missing', `${shown}: ${problem}`, OTHER_DATABASE)];
       return [clock('Postgres', `${shown}, version ${version}`, skewMs, 0)];

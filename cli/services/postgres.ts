@@ -22,7 +22,7 @@ import { exitWords, startChild, waitUntil } from './child.ts';
 import { listeningPorts, nextFreePort, withPortsTaken } from './ports.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { DATABASE_FOLDER_OF_ROOT } from '#config';
-import { schemaMark } from '#store/migrate.ts';
+import { ownSchemaMark } from './schema.ts';
 import { findPostgresBinaries, mayReach } from './postgres-binaries.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { commandLineOf, commandLines, endProcess, markProcess } from './process-identity.ts';
@@ -152,7 +152,7 @@ export function hasOwnDatabase(stateDir: string): boolean {
 
 /** Which version the state folder's database is of, so that it can be told while this does not run. */
 export async function keepSchemaMark(stateDir: string): Promise<void> {
-  writeFileSync(join(stateDir, 'schema'), await schemaMark());
+  writeFileSync(join(stateDir, 'schema'), await ownSchemaMark());
 }
 
 /** Null when none was kept. */

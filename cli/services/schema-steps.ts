@@ -2,10 +2,10 @@
 import { Connection } from '@temporalio/client';
 import type { Config } from '#config';
 import { readInstallation } from '#store/installation-store.ts';
-import { migrate } from '#store/migrate.ts';
 import { createPool } from '#store/pool.ts';
 import { claimNamespace } from '#temporal/installation.ts';
 import { keepSchemaMark } from './postgres.ts';
+import { migrateSchema } from './schema.ts';
 import type { Step } from './progress.ts';
 import { connectionTo } from './reach.ts';
 import type { PublishedInfo } from './run-state.ts';
@@ -17,7 +17,7 @@ export function migrationStep(config: Config, info: Pick<PublishedInfo, 'databas
     key: 'migrations',
     title: 'Database schema',
     async run() {
-      const ran = await migrate(info.database_url);
+      const ran = await migrateSchema(info.database_url);
       if (config.database.url === undefined) await keepSchemaMark(config.stateDir);
       return ran.length === 0 ? 'up to date' : `brought up to date, ${ran.length} steps`;
     },

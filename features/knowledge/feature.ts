@@ -3,6 +3,8 @@ import { defineFeature } from '#domain/feature.ts';
 export const knowledge = defineFeature({
   name: 'knowledge',
   summary: 'What agents know of people, places and things, as a graph with dates.',
+  migrations: new URL('./migrations/', import.meta.url),
+  rows: () => import('./rows.ts'),
   api: () => import('./api.ts'),
   tools: [() => import('./tools/knowledge-graph-search.ts')],
   routes: [() => import('./routes.ts')],

@@ -4,6 +4,8 @@ import { mcpSettings } from './settings.ts';
 export const mcp = defineFeature({
   name: 'mcp',
   summary: 'MCP servers whose tools agents use: connections, grants, logins, consent.',
+  migrations: new URL('./migrations/', import.meta.url),
+  rows: () => import('./rows.ts'),
   settings: [mcpSettings],
   addedTools: () => import('./catalog.ts'),
   api: () => import('./api.ts'),

@@ -4,6 +4,7 @@ export const memory = defineFeature({
   name: 'memory',
   summary:
     'What agents remember: documents in pieces, found by words and vectors, and what conversations tell.',
+  migrations: new URL('./migrations/', import.meta.url),
   api: () => import('./api.ts'),
   worker: () => import('./worker.ts'),
   tools: [

@@ -3,6 +3,8 @@ import { defineFeature } from '#domain/feature.ts';
 export const nodes = defineFeature({
   name: 'nodes',
   summary: 'Other machines that join and that agents use.',
+  migrations: new URL('./migrations/', import.meta.url),
+  rows: () => import('./rows.ts'),
   worker: () => import('./worker.ts'),
   tools: [() => import('./tools/nodes.ts')],
   routes: [() => import('./routes/nodes.ts')],

@@ -1,18 +1,14 @@
 /** Nodes in a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
-import { isOlder } from '#store/old-rows.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createNodes } from './activities/nodes.ts';
 import { hasQueueNodes } from './store/node-store.ts';
 import { nodeQueuesOf } from './temporal.ts';
 
-export const OLD_INVOCATIONS = { table: 'node_invocations', isOld: isOlder('created_at', 7) };
-
 export function createWorkerPart({ pool, sealer, changes, temporal }: WorkerCore): WorkerPart {
   const nodes = createNodes({ pool, sealer, changes, nodeQueues: nodeQueuesOf(temporal.clients) });
   return {
     tools: { nodes },
-    oldRows: [OLD_INVOCATIONS],
     hasTemporalClients: () => hasQueueNodes(pool),
   };
 }

@@ -3,6 +3,8 @@ import { defineFeature } from '#domain/feature.ts';
 export const schedules = defineFeature({
   name: 'schedules',
   summary: 'Messages at times to come, and the heartbeat.',
+  migrations: new URL('./migrations/', import.meta.url),
+  rows: () => import('./rows.ts'),
   worker: () => import('./worker.ts'),
   workflows: [new URL('./workflow.ts', import.meta.url)],
   tools: [() => import('./tools/cron.ts'), () => import('./tools/heartbeat.ts')],

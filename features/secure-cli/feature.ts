@@ -3,7 +3,8 @@ import { defineFeature } from '#domain/feature.ts';
 export const secureCli = defineFeature({
   name: 'secure-cli',
   summary: 'Programs that run with credentials which no agent sees.',
-  sealed: () => import('./sealed.ts'),
+  migrations: new URL('./migrations/', import.meta.url),
+  rows: () => import('./rows.ts'),
   worker: () => import('./worker.ts'),
   tools: [() => import('./tools/credentialed-exec.ts')],
   routes: [() => import('./routes.ts')],

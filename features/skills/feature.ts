@@ -4,6 +4,8 @@ import { skillsSettings } from './settings.ts';
 export const skills = defineFeature({
   name: 'skills',
   summary: 'Instructions that agents find, use and publish.',
+  migrations: new URL('./migrations/', import.meta.url),
+  rows: () => import('./rows.ts'),
   settings: [skillsSettings],
   worker: () => import('./worker.ts'),
   tools: [

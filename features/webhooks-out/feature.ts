@@ -4,6 +4,8 @@ import { webhooksSettings } from './settings.ts';
 export const webhooksOut = defineFeature({
   name: 'webhooks-out',
   summary: 'Events sent to other systems, signed and repeated until they are taken.',
+  migrations: new URL('./migrations/', import.meta.url),
+  rows: () => import('./rows.ts'),
   settings: [webhooksSettings],
   worker: () => import('./worker.ts'),
   workflows: [new URL('./workflow.ts', import.meta.url)],

@@ -7,6 +7,7 @@ import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { countSealedRows } from '#store/key-rotation.ts';
 import { isTransient, type Pool } from '#store/pool.ts';
+import type { RowParts } from '#store/row-parts.ts';
 import { createSealer } from '#store/seal.ts';
 
 export interface KeySettings {
@@ -22,13 +23,17 @@ const LEAST_DISTINCT = 17;
  * The first key seals, all open. `encryption.key` wins over the file, whose key then still opens, so that a key may be set
  * later. Throws when the file's key is weak or readable by others, or when rows need a key that none of these is.
  */
-export async function loadMasterKeys(settings: KeySettings, pool: Pool): Promise<readonly Buffer[]> {
+export async function loadMasterKeys(
+  settings: KeySettings,
+  pool: Pool,
+  parts: RowParts,
+): Promise<readonly Buffer[]> {
   const { key, previousKeys } = settings.encryption;
   const path = join(settings.stateDir, 'sealing.key');
   const given = [...(key === undefined ? [] : [key]), ...previousKeys].map((text) =>
     Buffer.from(text, 'base64'),
   );
-  const rows = await countRows(pool);
+  const rows = await countRows(pool, parts);
   const kept = await readKeyFile(path);
   if (key === undefined && !kept && rows.size > 0) throw missing([...rows.keys()], path);
   const own = kept ?? (key === undefined ? await makeKeyFile(path) : undefined);
@@ -40,9 +45,9 @@ export async function loadMasterKeys(settings: KeySettings, pool: Pool): Promise
 }
 
 /** A database that is away cannot be asked; whoever then opens a row of an unknown key gets an error. */
-async function countRows(pool: Pool): Promise<ReadonlyMap<string, number>> {
+async function countRows(pool: Pool, parts: RowParts): Promise<ReadonlyMap<string, number>> {
   try {
-    return await countSealedRows(pool);
+    return await countSealedRows(pool, parts);
   } catch (error) {
     if (!isTransient(error)) throw error;
     return new Map();

@@ -1,4 +1,6 @@
 /** TL media: large artifacts in an object store are what they are in Postgres, and go when nothing needs them. */
+import type { RowParts } from '#store/row-parts.ts';
+import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
@@ -13,7 +15,7 @@ const PIECE = 4 * 1024 * 1024;
 describe('TL artifacts in an object store', () => {
   let server: S3Server;
   let stack: Stack;
-  let places: ArtifactPlaces;
+  let places: ArtifactPlaces & { readonly rows: RowParts };
   before(async () => {
     server = await startS3Server();
     const { keys, url: endpoint } = server;
@@ -21,7 +23,7 @@ describe('TL artifacts in an object store', () => {
     const store = 's3://bucket/files';
     const objects = openArtifactObjects({ store, s3 }, async (text) => text);
     stack = await startStack({ objects, settings: JSON.stringify({ artifacts: { store, s3 } }) });
-    places = { pool: stack.pool, objects };
+    places = { pool: stack.pool, objects, rows: ROWS };
   });
   after(async () => {
     await stack?.stop();
@@ -111,7 +113,7 @@ describe('TL artifacts in an object store', () => {
     await removeUnneededObjects(places);
     assert.equal(kept(digest).length, 1, 'it may be being brought');
     await age(digest);
-    await removeUnneededFiles(stack.pool);
+    await removeUnneededFiles(stack.pool, ROWS);
     await removeUnneededObjects(places);
     assert.deepEqual([kept(digest), await fileOf(digest)], [[], undefined]);
     const again = await put(bytes);

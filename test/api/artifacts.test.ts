@@ -1,4 +1,5 @@
 /** TL media, SECURITY R8: files that people and models pass about: what they are, whose they are, and how they come back. */
+import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ARTIFACT_BYTES } from '#domain/artifact.ts';
@@ -82,7 +83,7 @@ describe('artifacts', () => {
     const [old] = (await api.pool.query(age, [ids[0]])).rows;
     const again = (await put(PDF, { query: '?filename=a.pdf' })).body;
     assert.equal(again.created_at, old.created_at.toISOString());
-    await pruneByRetention(api.pool, { artifacts_days: 8 });
+    await pruneByRetention(api.pool, ROWS, { artifacts_days: 8 });
     assert.equal((await get(again.id)).status, 200, 'it was brought just now');
     assert.equal(new Set(ids).size, 3);
     const { rowCount } = await api.pool.query('select from files where bytes = $1', [PDF]);
@@ -218,14 +219,14 @@ describe('artifacts', () => {
     await api.pool.query(`update artifacts set brought_at = now() - interval '9 days' where id = any ($1)`, [
       [id, shared.id],
     ]);
-    await pruneByRetention(api.pool, { artifacts_days: 10 });
+    await pruneByRetention(api.pool, ROWS, { artifacts_days: 10 });
     assert.equal((await get(id)).status, 200);
-    await pruneByRetention(api.pool, { artifacts_days: 8 });
+    await pruneByRetention(api.pool, ROWS, { artifacts_days: 8 });
     assert.deepEqual([(await get(id)).status, (await get(shared.id)).status], [404, 404]);
-    await removeUnneededFiles(api.pool);
+    await removeUnneededFiles(api.pool, ROWS);
     assert.equal(await kept('old words'), 1);
     await api.pool.query(`update files set needed_at = now() - interval '2 days'`);
-    await removeUnneededFiles(api.pool);
+    await removeUnneededFiles(api.pool, ROWS);
     assert.deepEqual([await kept('old words'), await kept('shared words')], [0, 1]);
   });
 });

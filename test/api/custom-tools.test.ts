@@ -1,3 +1,4 @@
+import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resealRows } from '#store/key-rotation.ts';
@@ -266,7 +267,7 @@ describe('CU-1 custom tools over HTTP', () => {
     const tool = await made({ env: { TOKEN: 'canary-value-2' } });
     const opened = new Map<string, string>();
     const { sealer } = api.deps.secrets;
-    await resealRows(api.pool, sealer.keyId.replace(/^./, 'x'), (sealed, place) => {
+    await resealRows(api.pool, ROWS, sealer.keyId.replace(/^./, 'x'), (sealed, place) => {
       opened.set(place, sealer.open(sealed, place));
       return sealed;
     });

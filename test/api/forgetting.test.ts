@@ -1,3 +1,4 @@
+import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Forgetting } from '#domain/forgetting.ts';
@@ -191,7 +192,7 @@ describe('forgetting', () => {
     assert.deepEqual((await stack.ask('PUT', '/v1/retention', { body: { transcripts_days: 30 } })).body, {
       transcripts_days: 30,
     });
-    await pruneByRetention(stack.pool, {});
+    await pruneByRetention(stack.pool, ROWS, {});
     assert.notDeepEqual(await whereIs('thylacine'), []);
     for (const [table, column] of [
       ['sessions', 'updated_at'],
@@ -202,7 +203,7 @@ describe('forgetting', () => {
       await stack.pool.query(
         `update ${table} set ${column} = ${column} - interval '31 days' where ${table === 'sessions' ? 'key' : 'session_key'} = 'old'`,
       );
-    await pruneByRetention(stack.pool, {});
+    await pruneByRetention(stack.pool, ROWS, {});
     assert.deepEqual(await whereIs('thylacine'), []);
     assert.equal((await stack.ask('GET', '/v1/sessions/new/messages')).body.data.length, 2);
   });
@@ -210,7 +211,7 @@ describe('forgetting', () => {
   it('of events alone keeps the transcript', async () => {
     await said('feed', 'hello');
     await stack.pool.query(`update events set at = at - interval '8 days' where session_key = 'feed'`);
-    await pruneByRetention(stack.pool, { events_days: 7 });
+    await pruneByRetention(stack.pool, ROWS, { events_days: 7 });
     const { rows } = await stack.pool.query(`select from events where session_key = 'feed'`);
     assert.equal(rows.length, 0);
     assert.equal((await stack.ask('GET', '/v1/sessions/feed/messages')).body.data.length, 2);

@@ -13,7 +13,7 @@ import {
   readInvocation,
 } from '#features/nodes/store/node-invocation-store.ts';
 import { findNode } from '#features/nodes/store/node-store.ts';
-import { OLD_INVOCATIONS } from '#features/nodes/worker.ts';
+import { OLD_INVOCATIONS } from '#features/nodes/rows.ts';
 import { pruneOldRows } from '#store/old-rows.ts';
 import { connectFakeNode, FAKE_TOKEN, joinFakeNode } from '#test/support/fake-node.ts';
 import { eventually } from '#test/support/processes.ts';

@@ -1,3 +1,4 @@
+import { FEATURES } from '#features';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { applyFunctions } from '#store/apply-functions.ts';
@@ -20,7 +21,7 @@ describe('DU-5 the SQL functions of a database', () => {
   };
 
   it('are left alone when they are those of this release', async () => {
-    assert.deepEqual(await migrate(database.url), []);
+    assert.deepEqual(await migrate(database.url, FEATURES), []);
   });
 
   it('replace those of another release, once, when many start together, even with other parameters', async () => {

@@ -1,4 +1,5 @@
 /** TL nodes as rows: what one on a task queue is asked under, and that there is such a one. */
+import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { it } from 'node:test';
@@ -24,7 +25,7 @@ it('TL nodes the key of a node’s token is sealed under the master key, and goe
   const code = { id: 'ABCDEF', hash: randomBytes(32) };
   const invite = { id: randomUUID(), name: 'box', allowed: null, codeId: code.id, codeHash: code.hash };
   await inviteNode(pool, 'acme', invite, 'ann');
-  assert.equal((await countSealedRows(pool)).size, 0);
+  assert.equal((await countSealedRows(pool, ROWS)).size, 0);
   const token = { hash: randomBytes(32), key: randomBytes(32) };
   assert.equal(await joinNode(pool, sealer, code, token), 'box');
   const { rows } = await pool.query<{ row: string; sealed: string }>(
@@ -45,7 +46,7 @@ it('TL nodes the key of a node’s token is sealed under the master key, and goe
   assert.deepEqual((await sendByQueue(pool, sealer, 'acme', 'call_1'))?.key, token.key);
   const both = createSealer([next, old]);
   const reseal = (sealed: string, place: string): string => both.seal(both.open(sealed, place), place);
-  assert.equal(await resealRows(pool, both.keyId, reseal), 1);
-  assert.deepEqual([...(await countSealedRows(pool))], [[both.keyId, 1]]);
+  assert.equal(await resealRows(pool, ROWS, both.keyId, reseal), 1);
+  assert.deepEqual([...(await countSealedRows(pool, ROWS))], [[both.keyId, 1]]);
   assert.deepEqual((await sendByQueue(pool, both, 'acme', 'call_1'))?.key, token.key);
 });

@@ -1,4 +1,5 @@
 /** DU-5: a database of another version is refused in words, and left as it is. */
+import { FEATURES } from '#features';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { migrate, schemaProblem } from '#store/migrate.ts';
@@ -12,8 +13,8 @@ describe('DU-5 a database', () => {
   after(() => database.drop());
 
   it('of this version is used', async () => {
-    assert.equal(await schemaProblem(database.url), undefined);
-    assert.deepEqual(await migrate(database.url), []);
+    assert.equal(await schemaProblem(database.url, FEATURES), undefined);
+    assert.deepEqual(await migrate(database.url, FEATURES), []);
   });
 
   for (const [whose, mark, words] of [
@@ -23,9 +24,9 @@ describe('DU-5 a database', () => {
     it(`of ${whose} is refused with who made it and what to do, and nothing in it changes`, async () => {
       await database.pool.query(`comment on table migrations is ${mark}`);
       await database.pool.query(`update function_set set digest = 'other'`);
-      await assert.rejects(migrate(database.url), words);
-      await assert.rejects(migrate(database.url), /empty one .*--state-dir or DATABASE_URL/);
-      assert.match((await schemaProblem(database.url)) ?? '', words);
+      await assert.rejects(migrate(database.url, FEATURES), words);
+      await assert.rejects(migrate(database.url, FEATURES), /empty one .*--state-dir or DATABASE_URL/);
+      assert.match((await schemaProblem(database.url, FEATURES)) ?? '', words);
       const { rows } = await database.pool.query('select digest from function_set');
       assert.deepEqual(rows, [{ digest: 'other' }]);
     });

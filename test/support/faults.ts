@@ -118,7 +118,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
     throw error;
   });
   const databaseUrl = services.databaseUrl();
-  await migrate(databaseUrl);
+  await migrate(databaseUrl, FEATURES);
   const pool = createPool({
     url: databaseUrl,
     size: 10,

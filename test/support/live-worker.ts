@@ -2,6 +2,7 @@
  * A real worker on the run's Temporal and Postgres, with a tenant, a task queue and a database of its own, so that test
  * files run beside each other. Messages reach it the way any client sends them.
  */
+import { loadRowParts } from '#store/row-parts.ts';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -181,8 +182,9 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   await registerSearchAttributes(clientConnection, config.temporal.namespace);
   const probes = createProbes();
   const notifier = createEventNotifier(pool, () => undefined);
+  const rows = await loadRowParts(FEATURES);
   const secrets = await openSecrets({
-    features: FEATURES,
+    rows,
     settings: config,
     databaseUrl: database.url,
     pool,
@@ -231,6 +233,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     models,
     machine,
     changes: secrets.changes,
+    rows,
     sealer: secrets.sealer,
     vault: secrets.vault,
     masterKeys: secrets.masterKeys,

@@ -2,6 +2,7 @@
  * The HTTP API on a socket with a database of its own, with or without a real worker behind it, so that test files run
  * beside each other.
  */
+import { loadRowParts } from '#store/row-parts.ts';
 import { deniedPrefixes } from '#domain/path-rules.ts';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -150,8 +151,9 @@ async function serve(
   const ignore = (): void => undefined;
   const feed = createEventFeed({ databaseUrl: parts.url, pool, onError: ignore });
   const notifier = createEventNotifier(pool, ignore);
+  const rows = await loadRowParts(FEATURES);
   const secrets = await openSecrets({
-    features: FEATURES,
+    rows,
     settings: worker?.keys ?? ownKeys(),
     databaseUrl: parts.url,
     pool,
@@ -178,6 +180,7 @@ async function serve(
   const deps: ApiDeps = {
     ...ofFeatures.deps,
     features: FEATURES,
+    rows,
     admitMessage: ofFeatures.admitMessage,
     documentWritten: ofFeatures.documentWritten,
     gateway: gatewayOf(parts, secrets.changes, worker),

@@ -1,4 +1,6 @@
-/** The TypeScript types of tables, as `store/tables.ts` has them. */
+/** The TypeScript types of tables, as `store/tables.ts` and the `tables.ts` of features have them. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Pool } from '#store/pool.ts';
 
 interface ColumnRow {
@@ -11,7 +13,7 @@ interface ColumnRow {
   readonly values: readonly string[] | null;
 }
 
-/** Those that transactions of `store/` name. */
+/** Those that statements name by Kysely's own types. */
 const TABLES = [
   'agents',
   'approval_decisions',
@@ -115,38 +117,54 @@ function typeOf({ table, column, type, is_null, has_default, values }: ColumnRow
   return has_default ? `Generated<${whole}>` : whole;
 }
 
-/** Not formatted. */
-export async function typesOfTables(pool: Pool): Promise<string> {
+const COLUMN_TYPES = ['Generated', 'Int8', 'Json', 'Numeric', 'Timestamp'];
+
+/** The folder whose migrations make each table: `store`, or that of a feature. */
+function foldersOfTables(): ReadonlyMap<string, string> {
+  const files = globSync(['store/migrations/*.sql', 'features/*/migrations/*.sql']);
+  return new Map(
+    files.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/^create table (\w+)/gm)].map(
+        ([, table = '']) => [table, dirname(dirname(file))] as const,
+      ),
+    ),
+  );
+}
+
+/** By the name of each file; not formatted. */
+export async function typesOfTables(pool: Pool): Promise<ReadonlyMap<string, string>> {
   const { rows } = await pool.query<ColumnRow>(COLUMNS, [TABLES]);
-  const tables = Map.groupBy(rows, (row) => row.table);
-  const files = Map.groupBy(Object.values(SHAPES), ([, file]) => file);
-  const imports = [...files].map(([file, shapes]) => {
-    const names = new Set(shapes.map(([type]) => type.replace(/^readonly |\[\]$/g, '')));
-    return `import type { ${[...names].join(', ')} } from '#${file}.ts';`;
-  });
-  const lines = [...tables].map(([table, columns]) => {
+  const folders = foldersOfTables();
+  const files = Map.groupBy(rows, ({ table }) => join(folders.get(table) ?? 'store', 'tables.ts'));
+  return new Map([...files].map(([file, columns]) => [file, textOf(file, columns)]));
+}
+
+function textOf(file: string, rows: readonly ColumnRow[]): string {
+  const lines = [...Map.groupBy(rows, ({ table }) => table)].map(([table, columns]) => {
     const fields = columns.map((column) => `    ${column.column}: ${typeOf(column)};`);
     return `  ${table}: {\n${fields.join('\n')}\n  };`;
   });
+  const body = lines.join('\n');
+  const used = COLUMN_TYPES.filter((type) => new RegExp(`\\b${type}\\b`).test(body));
+  const shapes = Map.groupBy(
+    rows.flatMap(({ table, column }) => {
+      const shape = SHAPES[`${table}.${column}`];
+      return shape ? [shape] : [];
+    }),
+    ([, from]) => from,
+  );
+  const imports = [...shapes].map(([from, given]) => {
+    const names = new Set(given.map(([type]) => type.replace(/^readonly |\[\]$/g, '')));
+    return `import type { ${[...names].join(', ')} } from '#${from}.ts';`;
+  });
+  const isCore = file === 'store/tables.ts';
   return `/**
- * The tables as Kysely must know them: made from the schema by \`TEST_WRITE=1 npm test -- test/store/tables.test.ts\`, and held
- * to it by that test. An object is given as text, since \`pg\` would make a list one of SQL's own.
+ * ${isCore ? 'The tables of the core' : 'The tables of the feature'} as Kysely must know them: made from the schema by
+ * \`TEST_WRITE=1 npm test -- test/store/tables.test.ts\`, and held to it by that test.
  */
-import type { ColumnType } from 'kysely';
+import type { ${used.join(', ')} } from '#store/column-types.ts';
 ${imports.join('\n')}
 
-type Int8 = ColumnType<string, number | string, number | string>;
-type Numeric = Int8;
-type Timestamp = ColumnType<Date, Date | string, Date | string>;
-type Json<Shape> = ColumnType<Shape, string, string>;
-/** Need not be given. */
-type Generated<T> =
-  T extends ColumnType<infer Read, infer Insert, infer Update>
-    ? ColumnType<Read, Insert | undefined, Update>
-    : ColumnType<T, T | undefined, T>;
-
-export interface Tables {
-${lines.join('\n')}
-}
+${isCore ? `export interface Tables {\n${body}\n}` : `declare module '#store/tables.ts' {\ninterface Tables {\n${body}\n}\n}`}
 `;
 }

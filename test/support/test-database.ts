@@ -1,4 +1,5 @@
 /** A database of its own for one test file, on the run's Postgres. */
+import { FEATURES } from '#features';
 import { randomBytes } from 'node:crypto';
 import { migrate } from '#store/migrate.ts';
 import { createPool, type Pool } from '#store/pool.ts';
@@ -45,7 +46,7 @@ export async function createTemplate(serverUrl: string): Promise<{ name: string;
   await change(`create database ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await migrate(url.href);
+  await migrate(url.href, FEATURES);
   return { name, drop: () => change(`drop database if exists ${name} with (force)`) };
 }
 

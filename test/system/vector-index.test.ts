@@ -1,4 +1,5 @@
 /** TL memory_search with pgvector, and without it, on the same rows. */
+import { FEATURES } from '#features';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { saveChunks, saveVectors } from '#features/memory/store/memory-index-store.ts';
@@ -30,7 +31,7 @@ describe('memory_search by an index of pgvector', { skip }, () => {
   let pool: Pool;
   before(async () => {
     server = await startVectorDatabase();
-    await migrate(server.url);
+    await migrate(server.url, FEATURES);
     pool = createPool({ url: server.url, size: 1, applicationName: 'test', onIdleError: () => undefined });
     await pool.query(`insert into tenants values ('t', 't'), ('other', 'other')`);
     await pool.query(

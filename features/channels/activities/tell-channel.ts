@@ -13,7 +13,7 @@ import {
 } from '../contract.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
-import { channelLinkMaker } from '#store/approval-link-store.ts';
+import { channelLinkMaker } from '../rows.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
 import {

@@ -8,7 +8,7 @@ import { type Inbound, readPress } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
 import { decisionToken } from '#policy/decision-token.ts';
 import { makeOwnLink } from '#policy/own-link.ts';
-import { channelLinkMaker } from '#store/approval-link-store.ts';
+import { channelLinkMaker } from '../rows.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { insertDirectPost, postsOf } from '../store/channel-post-store.ts';
 import { type ChannelRow, type PersonRow } from '../store/channel-store.ts';

@@ -3,7 +3,7 @@ import { deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { askingMail, mailAddressOf, outcomeMail, planMail, testMail } from '../rules.ts';
 import { NOTIFY_TEST } from '#features/webhooks-out/contract.ts';
 import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
-import { webhookLinkMaker } from '#store/approval-link-store.ts';
+import { webhookLinkMaker } from '#features/webhooks-out/rows.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { type DeliveryBasis, findAskedBefore } from '#features/webhooks-out/store/webhook-delivery-store.ts';

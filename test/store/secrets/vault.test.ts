@@ -1,5 +1,5 @@
+import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
-import { FEATURES } from '#features';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ let reader: Secrets;
 
 const open = (): Promise<Secrets> =>
   openSecrets({
-    features: FEATURES,
+    rows: ROWS,
     settings: { stateDir: '/nonexistent', encryption: { key: KEY, previousKeys: [] } },
     databaseUrl: database.url,
     pool: database.pool,

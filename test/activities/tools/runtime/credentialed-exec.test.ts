@@ -1,5 +1,5 @@
 /** The tool with a real vault, store and processes; the program is a script that shows what it was given. */
-import { FEATURES } from '#features';
+import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
@@ -43,7 +43,7 @@ before(async () => {
   database = await createTestDatabase();
   await insertTenant(database.pool, 'default', 'Default');
   secrets = await openSecrets({
-    features: FEATURES,
+    rows: ROWS,
     settings: {
       stateDir: '/nonexistent',
       encryption: { key: randomBytes(32).toString('base64'), previousKeys: [] },

@@ -1,0 +1,18 @@
+/**
+ * The tables of the feature as Kysely must know them: made from the schema by
+ * `TEST_WRITE=1 npm test -- test/store/tables.test.ts`, and held to it by that test.
+ */
+import type { Json } from '#store/column-types.ts';
+import type { CanvasStep } from '#features/canvas/contract.ts';
+
+declare module '#store/tables.ts' {
+  interface Tables {
+    canvases: {
+      tenant_id: string;
+      session_key: string;
+      version: number;
+      steps: Json<readonly CanvasStep[]>;
+      last_call: string;
+    };
+  }
+}

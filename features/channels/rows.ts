@@ -1,0 +1,20 @@
+/** What the core must know of the rows of channels. */
+import { sql } from 'kysely';
+import { isOlder } from '#store/old-rows.ts';
+import type { RowPart } from '#store/row-parts.ts';
+
+/** As whom a channel's messages make links: these work while that user may decide there. */
+export function channelLinkMaker(key: string): string {
+  return `channel ${key}`;
+}
+
+export const rowPart: RowPart = {
+  // Codes that are good for nothing.
+  oldRows: [{ table: 'channel_pairings', isOld: isOlder('created_at', 1) }],
+  isLinkOver: sql`l.created_by like 'channel %' and not exists (select from channel_people p
+    join channels c on c.tenant_id = p.tenant_id and c.key = p.channel_key
+    join webhooks w on w.tenant_id = c.tenant_id and w.id = c.webhook_id and w.enabled
+    where p.tenant_id = l.tenant_id and ${channelLinkMaker('')} || p.channel_key = l.created_by and p.user_id = l.user_id
+      and p.may_decide)`,
+  ofUser: ({ own }) => ({ before: [{ table: 'channel_people', where: own }] }),
+};

@@ -1,0 +1,6 @@
+/** What the core must know of the rows of custom tools. */
+import type { RowPart } from '#store/row-parts.ts';
+
+export const rowPart: RowPart = {
+  sealedRows: [{ table: 'custom_tool_env', place: `tenant_id || '/custom_tools/' || tool_id` }],
+};

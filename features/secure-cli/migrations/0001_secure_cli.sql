@@ -1,0 +1,13 @@
+-- Up Migration
+-- Programs that run with credentials of the tenant (SH-4). `sealed` holds their environment.
+create table secure_cli_binaries (
+  tenant_id  text not null references tenants,
+  name       text not null,
+  config     jsonb not null,
+  sealed     text not null,
+  key_id     text not null,
+  updated_by text not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (tenant_id, name)
+);

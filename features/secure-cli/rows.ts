@@ -1,0 +1,8 @@
+/** What the core must know of the rows of secure CLIs. */
+import type { RowPart } from '#store/row-parts.ts';
+import { sealedPart } from './sealed.ts';
+
+export const rowPart: RowPart = {
+  sealedPart,
+  sealedRows: [{ table: 'secure_cli_binaries', place: `tenant_id || '/secure_cli_binaries/' || name` }],
+};

@@ -1,0 +1,97 @@
+-- Up Migration
+-- Where a tenant's events are sent to (IN-4).
+create table webhooks (
+  tenant_id       text not null references tenants,
+  id              uuid not null,
+  -- That whose way out it is: its url is the channel's name then, and what is sealed are credentials.
+  channel_key     text,
+  -- Of a channel: agents whose approvals it shows beside those of its own sessions.
+  approval_agents text[] not null default '{}',
+  url             text not null,
+  -- Kinds, groups as `approval.*`, or `*`.
+  events          text[] not null,
+  agent_key       text,
+  session_key     text,
+  -- Of one that writes mails: who decides by their links.
+  user_id         text,
+  description     text,
+  ordered         boolean not null,
+  -- The secret, and the one before with its end: one text.
+  sealed          text not null,
+  key_id          text not null,
+  enabled         boolean not null default true,
+  disabled_reason text,
+  -- Since when nothing has come through.
+  failing_since   timestamptz,
+  created_by      text not null,
+  created_at      timestamptz not null default now(),
+  primary key (tenant_id, id)
+);
+
+-- An event for a webhook, written in the event's commit (by the trigger below). What it says stands in `events` alone.
+create table webhook_deliveries (
+  tenant_id     text not null,
+  id            text not null,
+  webhook_id    uuid not null,
+  session_key   text not null,
+  event_id      bigint not null,
+  event         text not null,
+  status        text not null default 'pending' check (status in ('pending','delivered','failed')),
+  attempts      int not null default 0,
+  -- Those of them at which the receiver said when to come again.
+  waits         int not null default 0,
+  -- How often somebody has asked to send it again: each time by a workflow of its own.
+  redelivered   int not null default 0,
+  next_at       timestamptz not null default now(),
+  -- Its workflow is started when this is over, and again when it is over once more: then Temporal has lost it.
+  claimed_until timestamptz not null default now(),
+  -- It waits for one before it in its session, whose end makes it due.
+  held_back     boolean not null default false,
+  last_status   int,
+  problem       text,
+  -- What is said in a channel without an event: {place, markdown}. Its event_id orders it in the session.
+  post          jsonb,
+  created_at    timestamptz not null default clock_timestamp(),
+  ended_at      timestamptz,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, webhook_id) references webhooks (tenant_id, id) on delete cascade
+);
+create index webhook_deliveries_due on webhook_deliveries (claimed_until) where status = 'pending';
+-- All have a time before infinity. Only claims say so, and so it is not taken in place of webhook_deliveries_open, however old the
+-- planner's statistics are.
+create index webhook_deliveries_waiting on webhook_deliveries (tenant_id, webhook_id, claimed_until)
+  where status = 'pending' and claimed_until < 'infinity';
+create index webhook_deliveries_first on webhook_deliveries (tenant_id, webhook_id, claimed_until)
+  where status = 'pending' and attempts = 0 and not held_back;
+create index webhook_deliveries_open on webhook_deliveries (tenant_id, webhook_id, session_key, event_id, (post is not null), created_at, id)
+  where status = 'pending';
+create index webhook_deliveries_by_time on webhook_deliveries (tenant_id, webhook_id, created_at desc, id);
+create index webhook_deliveries_of_session on webhook_deliveries (tenant_id, session_key);
+create index webhook_deliveries_by_age on webhook_deliveries using brin (created_at);
+
+-- What webhooks want of new events are rows of the same commit.
+create function add_webhook_deliveries() returns trigger
+language plpgsql as $$
+begin
+  -- Events come by one statement a session: those of a tenant without webhooks cost a look.
+  if not exists (select from webhooks w where w.enabled and w.tenant_id in (select a.tenant_id from added a)) then return null; end if;
+  insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event)
+    select e.tenant_id, 'msg_' || replace(gen_random_uuid()::text, '-', ''), w.id, e.session_key, e.id, e.type
+    from added e join sessions s on s.tenant_id = e.tenant_id and s.key = e.session_key
+    -- One that is being deleted holds nobody up.
+    join (select * from webhooks where tenant_id in (select a.tenant_id from added a) and enabled for key share skip locked) w
+      on w.tenant_id = e.tenant_id
+    where e.type not in ('message.delta', 'message.reset', 'tool.output')
+      and w.events && array['*', e.type, split_part(e.type, '.', 1) || '.*']
+      and (w.session_key is null or w.session_key = e.session_key)
+      and (w.agent_key is null or w.agent_key = s.agent_key)
+      -- A channel hears its own conversations, not what works for them; of some agents also what they ask elsewhere.
+      and (w.channel_key is null
+        or w.channel_key = s.channel and s.bound_context is null and not exists (
+          select from assignments a where a.tenant_id = e.tenant_id and a.session_key = e.session_key)
+        or e.type like 'approval.%' and s.agent_key = any (w.approval_agents))
+    order by e.id;
+  return null;
+end $$;
+create trigger events_to_webhooks after insert on events
+  referencing new table as added for each statement execute function add_webhook_deliveries();

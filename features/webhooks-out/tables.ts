@@ -1,0 +1,51 @@
+/**
+ * The tables of the feature as Kysely must know them: made from the schema by
+ * `TEST_WRITE=1 npm test -- test/store/tables.test.ts`, and held to it by that test.
+ */
+import type { Generated, Int8, Json, Timestamp } from '#store/column-types.ts';
+import type { DirectPost } from '#features/channels/contract.ts';
+
+declare module '#store/tables.ts' {
+  interface Tables {
+    webhook_deliveries: {
+      tenant_id: string;
+      id: string;
+      webhook_id: string;
+      session_key: string;
+      event_id: Int8;
+      event: string;
+      status: Generated<'pending' | 'delivered' | 'failed'>;
+      attempts: Generated<number>;
+      waits: Generated<number>;
+      redelivered: Generated<number>;
+      next_at: Generated<Timestamp>;
+      claimed_until: Generated<Timestamp>;
+      held_back: Generated<boolean>;
+      last_status: number | null;
+      problem: string | null;
+      post: Json<DirectPost> | null;
+      created_at: Generated<Timestamp>;
+      ended_at: Timestamp | null;
+    };
+    webhooks: {
+      tenant_id: string;
+      id: string;
+      channel_key: string | null;
+      approval_agents: Generated<string[]>;
+      url: string;
+      events: string[];
+      agent_key: string | null;
+      session_key: string | null;
+      user_id: string | null;
+      description: string | null;
+      ordered: boolean;
+      sealed: string;
+      key_id: string;
+      enabled: Generated<boolean>;
+      disabled_reason: string | null;
+      failing_since: Timestamp | null;
+      created_by: string;
+      created_at: Generated<Timestamp>;
+    };
+  }
+}

@@ -1,0 +1,5 @@
+/** What the features say of their rows. */
+import { FEATURES } from '#features';
+import { loadRowParts } from '#store/row-parts.ts';
+
+export const ROWS = await loadRowParts(FEATURES);
