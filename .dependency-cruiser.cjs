@@ -46,6 +46,14 @@ module.exports = {
       to: { path: '^features/' },
     },
     {
+      name: 'features-meet-at-their-index',
+      severity: 'error',
+      comment:
+        'what a feature has for others is in its index.ts; its contract and schema are pure, and open to all',
+      from: { path: '^features/([^/]+)/' },
+      to: { path: '^features/[^/]+/', pathNot: '^features/(?:$1/|[^/]+/(?:index|contract|schema)\\.ts$)' },
+    },
+    {
       name: 'contracts-of-features-are-pure',
       severity: 'error',
       from: { path: PURE },

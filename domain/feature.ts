@@ -95,6 +95,10 @@ export interface WorkspaceParts {
   onError(error: unknown): void;
 }
 
+/** Points at which features extend another feature, by name: the one that has the point declares it by declaration merging. */
+// biome-ignore lint/suspicious/noEmptyInterface: it is filled by the features
+export interface FeaturePoints {}
+
 export interface WorkerModule {
   /** Called once, when the worker starts. */
   createWorkerPart(core: WorkerCore): WorkerPart | Promise<WorkerPart>;
@@ -102,6 +106,8 @@ export interface WorkerModule {
 
 /** What a feature makes in a worker. */
 export interface WorkerPart {
+  /** What it adds to other features. */
+  readonly extends?: Partial<FeaturePoints>;
   /** What its tools need, each by the name by which they ask for it. */
   readonly tools?: Readonly<Record<string, unknown>>;
   /** Tools that tenants add at run time, for the calls that were planned with one. */

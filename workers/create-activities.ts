@@ -3,7 +3,7 @@ import type { Config } from '#config';
 import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
 import { createNeedsToken } from '#activities/approvals/needs-token.ts';
 import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
-import type { WorkerModule, WorkerPart } from '#domain/feature.ts';
+import type { FeaturePoints, WorkerModule, WorkerPart } from '#domain/feature.ts';
 import { joinGuards } from '#activities/guards.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
@@ -25,7 +25,7 @@ import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import { createEmbeddingStore } from '#store/embedding-store.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
-import { type ActivityParts, createWorkerBase } from './worker-core.ts';
+import { type ActivityParts, createWorkerBase, type WorkerCore } from './worker-core.ts';
 
 export interface WorkerActivities {
   readonly activities: Readonly<Record<string, (input: never) => Promise<unknown>>>;
@@ -54,7 +54,18 @@ export async function createActivities(
   const budgetLedger = createBudgetLedger(pool, base.onWrite);
   const budgets = createBudgetGuard({ ...base, ledger: budgetLedger, settings: config.budgets, needsToken });
   const embed = createEmbed({ store: createEmbeddingStore(pool), models, budgets });
-  const core = { ...base, models, temporal, notifier, masterKeys, wake, budgets, budgetLedger, embed };
+  const core: WorkerCore = {
+    ...base,
+    models,
+    temporal,
+    notifier,
+    masterKeys,
+    wake,
+    budgets,
+    budgetLedger,
+    embed,
+    extensions: (name) => features.extensions(name),
+  };
   const features = joined(await Promise.all(modules.map(async (module) => module.createWorkerPart(core))));
   const { guards } = features;
   const endCommands = createEndCommands(base.processes, features.endSession, (tenant, session) =>
@@ -134,6 +145,11 @@ function joined(parts: readonly WorkerPart[]) {
     promptPieces: parts.flatMap(({ promptPiece }) => promptPiece ?? []),
     endSession: parts.flatMap(({ endSession }) => endSession ?? []),
     guards: joinGuards(parts.flatMap(({ guard }) => guard ?? [])),
+    extensions: <Name extends keyof FeaturePoints>(name: Name): readonly FeaturePoints[Name][] =>
+      parts.flatMap((part) => {
+        const added = part.extends?.[name];
+        return added === undefined ? [] : [added];
+      }),
     async hasTemporalClients() {
       for (const part of parts) if (await part.hasTemporalClients?.()) return true;
       return false;

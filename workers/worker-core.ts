@@ -1,4 +1,5 @@
 /** What the parts of a worker share: rows, rules, scrubbers, files, the way out. */
+import type { FeaturePoints } from '#domain/feature.ts';
 import { deniedPrefixes } from '#domain/path-rules.ts';
 import { createCallReads } from '#activities/tool-call/call-reads.ts';
 import { createKnownAddresses } from '#activities/tool-call/known-addresses.ts';
@@ -57,6 +58,8 @@ export interface ActivityParts {
 
 /** What the parts of a worker are made of, those of features too. */
 export interface WorkerCore extends WorkerBase {
+  /** What other features add at the point; to be asked when it is needed, since all parts are made first. */
+  extensions<Name extends keyof FeaturePoints>(name: Name): readonly FeaturePoints[Name][];
   readonly models: Models;
   readonly temporal: ActivityParts['temporal'];
   readonly notifier: EventNotifier;

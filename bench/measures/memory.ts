@@ -88,6 +88,7 @@ async function timeSearches(
     pool,
     scrubberOf: async () => createScrubber(),
     embed: async () => vectors && [vectors(question)],
+    readers: () => [],
     models: { embedder: () => vectors && MODEL },
   });
   const caller = { tenant: TENANT, agent: 'bench', user: USER, sessionKey: 'bench', turnId: 'bench' };

@@ -57,6 +57,7 @@ export async function askQuestions<Question extends Asked>(
     pool,
     scrubberOf: async () => createScrubber(),
     embed: async (_tenant, _place, texts) => embedder?.embed(texts),
+    readers: () => [],
     models: { embedder: () => embedder?.model },
   });
   const answered: Answered<Question>[] = [];

@@ -1,11 +1,11 @@
 /** DU-8: an agent as a file, without secrets. */
+import { listSkills, readSkillFiles } from '#features/skills/index.ts';
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
 import { EXPORT_BYTES, type ExportLine } from './schema.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { listOwnDocuments, readDocumentVersion } from '#store/document-store.ts';
 import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
-import { listSkills, readSkillFiles } from '#features/skills/store.ts';
 import type { ApiDeps } from '#api/deps.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets'>;

@@ -1,4 +1,11 @@
 /** DU-8: makes an agent of a file. All of it is looked at before anything is written; run again it does what is left. */
+import {
+  findSkill,
+  grantSkill,
+  publishSkill,
+  readPublished,
+  type SkillToPublish,
+} from '#features/skills/index.ts';
 import { treeDigest } from '#store/tree-digest.ts';
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -6,16 +13,13 @@ import type { AgentConfig } from '#domain/agent.ts';
 import { documentKind } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { EXPORT_LINES, type ExportLine, exportLineSchema, type Imported } from './schema.ts';
-import { readPublished } from '#features/skills/policy/read-published.ts';
 import { type AgentRow, findAgent, insertAgent, updateAgent } from '#store/agent-store.ts';
 import { checkSize, listOwnDocuments, writeDocument } from '#store/document-store.ts';
-import { findSkill, grantSkill, publishSkill, type SkillToPublish } from '#features/skills/store.ts';
-import { startIndexing } from '#features/memory/temporal.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { refuseSecretDefinition } from '#api/refuse-secrets.ts';
 import { checkModels, toConfig } from '#api/routes/agents.ts';
 
-type Deps = Pick<ApiDeps, 'pool' | 'secrets' | 'temporal' | 'models'>;
+type Deps = Pick<ApiDeps, 'pool' | 'secrets' | 'documentWritten' | 'models'>;
 type Hide = (text: string) => string;
 type Numbered<One> = One & { readonly line: number };
 type Line<Kind extends ExportLine['kind']> = Numbered<Extract<ExportLine, { readonly kind: Kind }>>;
@@ -64,9 +68,10 @@ export async function importAgent(deps: Deps, asked: ImportAsked, bytes: Buffer)
     const change = { path, author: by, outside: outside || !trusted, expected, by: () => text };
     await atLine(line, () => writeDocument(pool, { tenant, agent: key, user }, change));
   }
+  // One of each owner's is enough for whoever follows changes of memory.
   const remembered = documents.filter(({ path }) => documentKind(path) === 'memory');
-  for (const user of new Set(remembered.map((document) => document.user)))
-    await startIndexing(deps.temporal, { tenant, agent: key, user });
+  for (const [user, path] of new Map(remembered.map((document) => [document.user, document.path])))
+    await deps.documentWritten({ tenant, agent: key, user }, path, false);
   for (const skill of skills) await atLine(skill.line, () => saveSkill(deps, asked, skill));
   const published = skills.filter(({ isThere }) => !isThere).length;
   return { key, agent, documents: documents.length, skills: published };

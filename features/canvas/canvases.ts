@@ -1,11 +1,9 @@
 /** What the tool `canvas` does: changes the session's canvas, and looks at it in a tab of the session's own Chromium. */
+import { type Browsers, ignoring, shortError, type Tab } from '#features/browser/index.ts';
 import { CANVAS_FRAME, CANVAS_FRAME_POLICY, type Canvas, type CanvasStep } from './contract.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { changeCanvas, findCanvas } from './store.ts';
-import type { Browsers } from '#features/browser/activities/browsers.ts';
-import { shortError } from '#features/browser/activities/in-tab.ts';
-import { ignoring, type Tab } from '#features/browser/activities/open-browser.ts';
 import type { RoomDeps } from '#activities/room-deps.ts';
 
 export interface CanvasLook {

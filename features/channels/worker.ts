@@ -1,10 +1,23 @@
 /** What the tools message and create_forum_topic need in a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
+import { tokenSecrets } from '#policy/decision-token.ts';
+import type { ChannelDelivery } from './activities/channel-delivery.ts';
+import { tellChannel } from './activities/tell-channel.ts';
 import { createOwnChannels } from './activities/own-channels.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
+  const { channels: services, approvals, api } = core.config;
+  const [tokenSecret = ''] = tokenSecrets(approvals.decisionToken.secret, core.masterKeys);
+  const parts = { ...core, services, tokenSecret, publicUrl: api.publicUrl };
   return {
-    tools: { channels: createOwnChannels({ ...core, services: core.config.channels }) },
+    tools: { channels: createOwnChannels(parts) },
+    extends: {
+      deliverer: {
+        takes: ({ channel_key }) => channel_key !== null,
+        // The row of a channel's webhook has posts of channels alone.
+        deliver: (tenant, delivery) => tellChannel(parts, tenant, delivery as ChannelDelivery),
+      },
+    },
   };
 }

@@ -1,13 +1,8 @@
 /** Custom tools on the wire, with the fields of REFERENCE §12 and the promise of what a second run does. */
+import { ADDED_REPLAY, envNameProblem } from '#domain/added-tool.ts';
 import { z } from 'zod';
 import { type Parameters, parameterProblems } from './rules/check-parameters.ts';
-import {
-  CUSTOM_REPLAY,
-  customNameProblem,
-  DEFAULT_TIMEOUT_SECONDS,
-  envNameProblem,
-  MAX_TIMEOUT_SECONDS,
-} from './rules/definition.ts';
+import { customNameProblem, DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS } from './rules/definition.ts';
 import { TEMPLATE_LIMITS } from './rules/template.ts';
 import { jsonObjectSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 
@@ -58,7 +53,7 @@ const fields = {
   env: envSchema.nullable().describe('Write-only: answers have `env_names`'),
   agent_id: nameSchema.nullable().describe('Key of the only agent that has it; null for all'),
   enabled: z.boolean(),
-  replay: z.enum(CUSTOM_REPLAY).describe('What a second run would do'),
+  replay: z.enum(ADDED_REPLAY).describe('What a second run would do'),
 };
 
 export const customToolCreateSchema = z
@@ -111,7 +106,7 @@ export const customToolSchema = z.object({
   env_names: z.array(z.string()),
   agent_id: z.string().nullable(),
   enabled: z.boolean(),
-  replay: z.enum(CUSTOM_REPLAY),
+  replay: z.enum(ADDED_REPLAY),
   revision: z.int(),
   created_by: z.string(),
   created_at: timeSchema,

@@ -5,9 +5,11 @@ export const knowledge = defineFeature({
   summary: 'What agents know of people, places and things, as a graph with dates.',
   migrations: new URL('./migrations/', import.meta.url),
   rows: () => import('./rows.ts'),
+  needs: ['memory'],
+  worker: () => import('./worker.ts'),
   api: () => import('./api.ts'),
   tools: [() => import('./tools/knowledge-graph-search.ts')],
-  routes: [() => import('./routes.ts')],
+  routes: [() => import('./routes.ts'), () => import('./status-routes.ts')],
   commands: [
     {
       group: 'Agents and their work:',

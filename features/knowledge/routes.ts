@@ -1,4 +1,5 @@
 /** The knowledge graph: rows behind the definitions, each corrected in the name of who may. */
+import { startIndexing } from '#features/memory/index.ts';
 import { Failure } from '#domain/errors.ts';
 import { knowledgeEntities, knowledgeRelations } from './resource.ts';
 import {
@@ -11,7 +12,6 @@ import {
   mergeEntities,
   splitEntity,
 } from './store/knowledge-store.ts';
-import { startIndexing } from '#features/memory/temporal.ts';
 import type { KnowledgeEntity, KnowledgeRelation } from './store/knowledge-search.ts';
 import { type Caller, requireScope } from '#api/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';

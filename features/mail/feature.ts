@@ -4,5 +4,7 @@ import { mailSettings } from './settings.ts';
 export const mail = defineFeature({
   name: 'mail',
   summary: 'Approvals by mail.',
+  needs: ['webhooks-out'],
   settings: [mailSettings],
+  worker: () => import('./worker.ts'),
 });

@@ -6,13 +6,6 @@ import { showHidden } from '#domain/hidden-text.ts';
 import { formLines } from '#domain/form.ts';
 import { NOTIFY_WORDS } from '#features/webhooks-out/contract.ts';
 
-const MAILTO = 'mailto:';
-
-/** Whom a webhook writes to; undefined when it is one that is asked over HTTP. */
-export function mailAddressOf(url: string): string | undefined {
-  return url.startsWith(MAILTO) ? url.slice(MAILTO.length) : undefined;
-}
-
 export interface MailedApproval extends AskedApproval {
   readonly id: string;
   readonly status: ApprovalStatus;

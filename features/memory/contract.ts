@@ -40,7 +40,7 @@ export interface IndexedPart {
 }
 
 export interface IndexedDocuments extends IndexedPart {
-  /** Documents that facts are to be drawn from; absent where there is none. */
+  /** Documents that other features have still to read; absent where there is none. */
   readonly unread?: number;
   /** Conversations whose statements are to be kept; absent where there is none. */
   readonly unrecorded?: number;
@@ -49,8 +49,8 @@ export interface IndexedDocuments extends IndexedPart {
 export interface MemoryActivities {
   /** Indexes some documents, words before vectors. Safe to repeat, and beside itself. */
   index_documents(scope: DocumentScope): Promise<IndexedDocuments>;
-  /** Draws facts from some documents whose words are indexed. Safe to repeat, and beside itself. */
-  extract_knowledge(scope: DocumentScope): Promise<IndexedPart>;
+  /** Has other features read some documents whose words are indexed. Safe to repeat, and beside itself. */
+  read_documents(scope: DocumentScope): Promise<IndexedPart>;
   /** Keeps what was said in some conversations of the scope as documents. Each reading counts once. Safe to repeat, and beside itself. */
   record_conversations(scope: DocumentScope): Promise<IndexedPart>;
 }

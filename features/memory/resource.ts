@@ -16,12 +16,6 @@ const memoryStatusSchema = z.object({
     .meta({ description: 'The model for vectors; null: search goes by words alone' }),
 });
 
-const knowledgeStatusSchema = z.object({
-  pending: z.int().meta({ description: 'Documents that were not read for facts as they are; 0: all were' }),
-  entities: z.int(),
-  relations: z.int(),
-});
-
 const query = z.strictObject({ user: labelSchema.optional() });
 const params = z.object({ key: nameSchema });
 
@@ -44,17 +38,6 @@ export const memory = defineResource(
       params,
       query,
       answer: memoryStatusSchema,
-      refuses: ['NotFound', 'Forbidden'],
-    }),
-    getKnowledgeStatus: operation({
-      method: 'GET',
-      path: '/v1/agents/:key/knowledge/status',
-      scope: 'read',
-      summary: 'See what of an agent’s memory is in its knowledge graph',
-      description: 'Of the user’s own; without one of the agent’s own. A key of a user sees that user’s.',
-      params,
-      query,
-      answer: knowledgeStatusSchema,
       refuses: ['NotFound', 'Forbidden'],
     }),
   }),

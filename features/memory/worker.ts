@@ -7,7 +7,11 @@ import { createPromptMemory } from './activities/prompt-memory.ts';
 import { createMemoryRoom } from './activities/memory-room.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
-  const { activities, tools, indexPending } = createMemoryRoom({ ...core, outsideOf: core.rules.outside });
+  const { activities, tools, indexPending } = createMemoryRoom({
+    ...core,
+    outsideOf: core.rules.outside,
+    readers: () => core.extensions('memoryReader'),
+  });
   return {
     tools: { ...tools },
     promptPiece: createPromptMemory(core.pool),

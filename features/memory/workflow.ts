@@ -1,6 +1,6 @@
 /**
- * Brings the index of one scope's memory up to its documents, its documents up to what was said in conversations, and the knowledge graph
- * where the agent has one. Whoever writes a document starts it, or tells the run that goes on; the sweep does for conversations.
+ * Brings the index of one scope's memory up to its documents, its documents up to what was said in conversations, and other features up to
+ * the index. Whoever writes a document starts it, or tells the run that goes on; the sweep does for conversations.
  */
 import {
   condition,
@@ -19,7 +19,7 @@ import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 
 const writtenSignal = defineSignal(INDEX_DOCUMENT.signals.written);
 
-type ReadByModel = MemoryActivities['extract_knowledge' | 'record_conversations'];
+type ReadByModel = MemoryActivities['read_documents' | 'record_conversations'];
 
 /** Activities of one run; each writes some ten events. */
 const STEPS = 500;
@@ -28,7 +28,7 @@ const REST = '1 minute';
 
 export async function indexDocument(scope: DocumentScope): Promise<void> {
   refuseWrongStart(inputProblem(INDEX_DOCUMENT.type, scope, ['tenant', 'agent'], []));
-  const { index_documents, extract_knowledge, record_conversations } =
+  const { index_documents, read_documents, record_conversations } =
     proxyActivities<MemoryActivities>(INDEXING);
   let written = 0;
   let steps = 0;
@@ -61,7 +61,7 @@ export async function indexDocument(scope: DocumentScope): Promise<void> {
         ? `${pending} documents wait for the model for vectors`
         : `${pending} documents are to be indexed`,
     );
-    if (unread !== undefined) read(extract_knowledge);
+    if (unread !== undefined) read(read_documents);
     if (unrecorded !== undefined) read(record_conversations);
     const isWritten = (): boolean => written > seen;
     const running = reading.size;

@@ -2,11 +2,11 @@
  * Published skills as rows: versions that never change, who may use them, and which are in use in a turn. Each change is noted as one of the
  * tenant's tools, whose version every step reads.
  */
+import { questionTerms, searchTerms } from '#domain/search-terms.ts';
 import type { TreeFile } from '#domain/file-tree.ts';
 import { treeDigest } from '#store/tree-digest.ts';
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { questionTerms, searchTerms } from '#features/memory/rules/search-terms.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { SkillAccess, SkillFacts, SkillVisibility } from './rules/skill.ts';
 import { noteChange } from '#store/change-feed.ts';

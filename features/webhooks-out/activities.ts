@@ -1,7 +1,6 @@
 /** The room of outgoing webhooks (features/webhooks-out/workflow.ts): each attempt is one signed POST, or one mail, and a row's change. */
 import { Context } from '@temporalio/activity';
 import { Webhook } from 'standardwebhooks';
-import { mailAddressOf } from '#features/mail/rules.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { DeliveryReport } from './schema.ts';
 import { type DeliveryInput, NOTIFY_TEST, retryDelay, type WebhookActivities } from './contract.ts';
@@ -16,18 +15,22 @@ import {
   recordAttempt,
   takeUpNext,
 } from './store/webhook-delivery-store.ts';
+import type { Deliverer, DeliveryOutcome } from './deliverer.ts';
 import { openWebhook } from './store/webhook-store.ts';
+import type { Egress } from '#activities/egress/egress.ts';
+import type { RoomDeps } from '#activities/room-deps.ts';
+import type { Sealer } from '#store/seal.ts';
 import { startDueDeliveries } from './temporal.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import { type TellDeps, tellChannel, type Told } from '#features/channels/activities/tell-channel.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
-import type { MailDelivery } from '#features/mail/activities/approval-mails.ts';
 
-export interface WebhookDeps extends Omit<TellDeps, 'egressSettings'> {
+export interface WebhookDeps extends Pick<RoomDeps, 'pool'> {
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly egress: Egress;
   readonly notifier: Pick<EventNotifier, 'whenDue'>;
   readonly reach: Pick<WorkflowReach, 'start'>;
   readonly egressSettings: EgressSettings;
-  readonly deliverMail: MailDelivery;
+  readonly deliverers: () => readonly Deliverer[];
   readonly settings: { readonly retrySeconds: readonly number[]; readonly disableAfterDays: number };
 }
 
@@ -106,22 +109,19 @@ function waitOf(
   return tries < CHANNEL_TRIES ? Math.min(usual ?? CHANNEL_WAIT_MS, CHANNEL_WAIT_MS) : undefined;
 }
 
-/** `stored` is there, or the delivery's own post. */
 async function tell(
   deps: WebhookDeps,
   tenant: string,
   delivery: DeliveryBasis,
   stored: DeliveryBasis['stored'],
-): Promise<Told & { readonly isGone?: boolean; readonly isSilent?: boolean }> {
+): Promise<DeliveryOutcome> {
   const { webhook } = delivery;
-  if (webhook.channel_key !== null || !stored) return tellChannel(deps, tenant, delivery);
-  if (mailAddressOf(webhook.url) === undefined) {
-    const told = await post(deps, tenant, delivery, stored);
-    return { ...told, isGone: told.answered === 410 };
-  }
-  const told = await deps.deliverMail(tenant, delivery, Context.current().cancellationSignal);
-  // RFC 5321 §4.2.1: 55x is about this mail, which would be refused again, and others wait behind it.
-  return { ...told, isFinal: (told.answered ?? 0) >= 550 };
+  const deliverer = deps.deliverers().find((one) => one.takes(webhook));
+  if (deliverer) return deliverer.deliver(tenant, delivery, Context.current().cancellationSignal);
+  if (!stored || !/^https?:/.test(webhook.url))
+    return { answered: null, problem: 'nothing of this installation delivers there', isFinal: true };
+  const told = await post(deps, tenant, delivery, stored);
+  return { ...told, isGone: told.answered === 410 };
 }
 
 /** `problem` is null when it was taken. */
@@ -130,7 +130,7 @@ async function post(
   tenant: string,
   { id, webhook }: DeliveryBasis,
   stored: NonNullable<DeliveryBasis['stored']>,
-): Promise<Told> {
+): Promise<DeliveryOutcome> {
   const body = JSON.stringify({ type: stored.type, timestamp: stored.at, data: stored });
   const now = new Date();
   const { secret, before } = openWebhook(deps.sealer, tenant, webhook);

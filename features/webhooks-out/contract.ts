@@ -56,3 +56,10 @@ export function retryDelay(
   const seconds = schedule[attempts - 1];
   return seconds === undefined ? undefined : Math.round(seconds * 1000 * (1 + random() / 10));
 }
+
+const MAILTO = 'mailto:';
+
+/** Whom a webhook writes to; undefined when it is one that is asked over HTTP. */
+export function mailAddressOf(url: string): string | undefined {
+  return url.startsWith(MAILTO) ? url.slice(MAILTO.length) : undefined;
+}

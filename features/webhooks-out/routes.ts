@@ -1,7 +1,7 @@
 /** Outgoing webhooks: rows behind the definition, addresses judged, secrets sealed and told once. */
 import { HAS_DUE } from './store/webhook-delivery-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mailAddressOf } from '#features/mail/rules.ts';
+import { mailAddressOf } from './contract.ts';
 import { Failure } from '#domain/errors.ts';
 import { judgeUrl } from '#domain/net/judge-url.ts';
 import { webhooks } from './resource.ts';

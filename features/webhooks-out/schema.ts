@@ -1,6 +1,6 @@
 /** Outgoing webhooks and their deliveries, as bodies and answers carry them. */
 import { z } from 'zod';
-import { mailAddressOf } from '#features/mail/rules.ts';
+import { mailAddressOf } from './contract.ts';
 import { EVENT_TYPES } from '#domain/event.ts';
 import { eventProblem, ROTATION_SECONDS } from './contract.ts';
 import {

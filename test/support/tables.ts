@@ -84,7 +84,6 @@ const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = 
   'approval_decisions.decision': ['Decision', 'domain/approval'],
   'channel_posts.place': ['ChannelPlace', 'features/channels/contract'],
   'channels.settings': ['ChannelSettings', 'features/channels/schema'],
-  'webhook_deliveries.post': ['DirectPost', 'features/channels/contract'],
   'approvals.always': ['AlwaysOffer', 'domain/approval'],
   'approvals.files': ['readonly BoundFile[]', 'domain/bound-file'],
   'approvals.form': ['McpForm', 'domain/form'],

@@ -1,6 +1,6 @@
 /** canvas: a page of HTML that people see beside the conversation. `idempotent`: a call changes the page once. */
+import type { Browsers } from '#features/browser/index.ts';
 import { z } from 'zod';
-import type { Browsers } from '#features/browser/activities/browsers.ts';
 import type { Canvases, CanvasLook } from '../canvases.ts';
 import { type Canvas, CANVAS_LIMITS, type CanvasStep } from '../contract.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';

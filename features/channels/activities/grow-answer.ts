@@ -1,4 +1,5 @@
 /** An answer is seen while it is written: one message of the chat grows by edits, until the next thing is to be told there. */
+import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { namedFiles } from '../rules/named-files.ts';
 import { isWorthShowing, readPieces, type WrittenText } from '../rules/written-text.ts';
@@ -6,7 +7,6 @@ import type { ChannelPlace, ChannelPost } from '../contract.ts';
 import { recordPost } from '../store/channel-post-store.ts';
 import { readEvents } from '#store/event-store.ts';
 import { findGrowing, GROWING, mayGrow, takeGrowing } from '../store/growing-post-store.ts';
-import type { DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender } from './channel-sender.ts';
 import type { Spot } from './send-part.ts';

@@ -1,4 +1,6 @@
 /** What the tools `message` and `create_forum_topic` do: only in channels of the caller's agent, and where its user may be. */
+import type { MediaFile } from '#features/media/index.ts';
+import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash } from 'node:crypto';
 import type { Attachment } from '#domain/artifact.ts';
 import { type ChannelPlace, chatIdOf, POSTED } from '../contract.ts';
@@ -11,9 +13,7 @@ import { type ArtifactPlaces, asAttachment, putArtifact } from '#store/artifact-
 import { insertDirectPost } from '../store/channel-post-store.ts';
 import { type ChannelRow, hasSpokenIn, listChannels } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
-import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
-import type { MediaFile } from '#features/media/reading/open-media.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { ChannelError } from './channel-error.ts';
 import type { TopicOptions } from './channel-sender.ts';

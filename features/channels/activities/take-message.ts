@@ -2,6 +2,7 @@
  * A message that came with files: each is fetched and kept as an artifact, with a row that says so, and then the message is submitted. Who
  * repeats it fetches what is missing, and submits the same message.
  */
+import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
 import { type Attachment, attachmentLine } from '#domain/artifact.ts';
 import { heardText } from '../rules/heard-text.ts';
 import {
@@ -24,7 +25,6 @@ import { closeAlbum, insertDirectPost, postsOf, recordPost } from '../store/chan
 import { type ChannelRow } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { findSession } from '#store/session-store.ts';
-import type { DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import type { WakeSession } from '#activities/turn/wake-session.ts';
 import { ChannelError } from './channel-error.ts';

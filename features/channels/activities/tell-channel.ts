@@ -26,7 +26,8 @@ import {
 } from '../store/channel-post-store.ts';
 import { type ChannelRow, findChannel, placeOfSession } from '../store/channel-store.ts';
 import { findSession } from '#store/session-store.ts';
-import type { AttemptRecord, DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
+import type { DeliveryOutcome } from '#features/webhooks-out/index.ts';
+import type { ChannelDelivery } from './channel-delivery.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import { ChannelError } from './channel-error.ts';
 import { growingAnswer, takeGrown } from './grow-answer.ts';
@@ -36,18 +37,14 @@ import { type ChannelDeps, refusalWords, type Visit, visitService } from './visi
 
 export type TellDeps = ChannelDeps & TakeDeps & OwnLinkDeps;
 
-/** `problem` is null when it was taken. */
-export interface Told extends Pick<AttemptRecord, 'answered' | 'problem'> {
-  /** Milliseconds; the receiver said when. */
-  readonly retryAfter?: number | undefined;
-  /** Again would be answered the same. */
-  readonly isFinal?: boolean | undefined;
-}
-
 /** After which no further part is begun: the attempt has a limit, and one that runs into it would be repeated beside itself. */
 const VISIT_MS = 20_000;
-const TAKEN: Told = { answered: 200, problem: null };
-export async function tellChannel(deps: TellDeps, tenant: string, delivery: DeliveryBasis): Promise<Told> {
+const TAKEN: DeliveryOutcome = { answered: 200, problem: null };
+export async function tellChannel(
+  deps: TellDeps,
+  tenant: string,
+  delivery: ChannelDelivery,
+): Promise<DeliveryOutcome> {
   const channel = await findChannel(deps.pool, tenant, delivery.webhook.channel_key ?? '');
   if (!channel) return { answered: null, problem: 'the channel was deleted', isFinal: true };
   const visit = await visitFor(deps, tenant, channel, delivery);
@@ -80,7 +77,7 @@ async function visitFor(
   deps: TellDeps,
   tenant: string,
   channel: ChannelRow,
-  delivery: DeliveryBasis,
+  delivery: ChannelDelivery,
 ): Promise<Visit | undefined> {
   const { post, stored, session_key } = delivery;
   if (post?.waiting) return takeMessage(deps, tenant, channel, delivery, { ...post, waiting: post.waiting });
@@ -167,7 +164,7 @@ async function saying(
   deps: TellDeps,
   tenant: string,
   channel: ChannelRow,
-  delivery: DeliveryBasis,
+  delivery: ChannelDelivery,
   place: ChannelPlace,
   post: ChannelPost,
   files: readonly (Attachment | string)[] = [],
@@ -235,7 +232,7 @@ async function aboutApproval(
   deps: TellDeps,
   tenant: string,
   channel: ChannelRow,
-  delivery: DeliveryBasis,
+  delivery: ChannelDelivery,
   id: string,
 ): Promise<Visit | undefined> {
   const approval = await findApproval(deps.pool, tenant, id);

@@ -1,13 +1,12 @@
 /** What a signed call begins where its channel says that it is no message: a task of a team, or a run of a schedule. */
+import { createSchedules, findSchedule } from '#features/schedules/index.ts';
 import type { Inbound } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
 import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
 import { inboundWebhookSchema } from '../webhook/schema.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import type { ChannelRow } from '../store/channel-store.ts';
-import { findSchedule } from '#features/schedules/store/schedule-store.ts';
 import { findTeam } from '#store/team-store.ts';
-import { createSchedules } from '#features/schedules/temporal/schedules.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import type { ApiDeps } from '#api/deps.ts';
 

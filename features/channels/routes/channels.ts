@@ -1,4 +1,12 @@
 /** Chat channels: rows behind the definition, credentials sealed and never told. */
+import {
+  deleteWebhook,
+  listDeliveries,
+  openWebhook,
+  redeliver,
+  showDelivery,
+  startDueDeliveries,
+} from '#features/webhooks-out/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { CREDENTIALS, type ChannelCredentials, type ChannelType, POSTED } from '../contract.ts';
@@ -29,20 +37,12 @@ import {
   updateChannel,
 } from '../store/channel-store.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
-import {
-  deleteWebhook,
-  listDeliveries,
-  openWebhook,
-  redeliver,
-} from '#features/webhooks-out/store/webhook-store.ts';
-import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import { isStandardSecret } from '../webhook/signatures.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { isTimeKeys, readPage } from '#api/pages.ts';
 import { type NamedAgent, requireAgents } from '#api/require-agents.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
-import { showDelivery } from '#features/webhooks-out/routes.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, temporal } = deps;

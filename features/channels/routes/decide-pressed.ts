@@ -1,4 +1,5 @@
 /** A pressed button as a decision (AP-2): whoever pressed it is known by the service's identity alone, and decides as his user. */
+import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, DecisionReceipt } from '#domain/approval.ts';
@@ -12,7 +13,6 @@ import { channelLinkMaker } from '../rows.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import { insertDirectPost, postsOf } from '../store/channel-post-store.ts';
 import { type ChannelRow, type PersonRow } from '../store/channel-store.ts';
-import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import { sendDecision } from '#api/decide-as.ts';
 import type { ApiDeps } from '#api/deps.ts';
 

@@ -1,4 +1,5 @@
 /** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
+import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, createHmac, randomInt } from 'node:crypto';
 import { MOST_ATTACHMENTS } from '#domain/artifact.ts';
 import { heardText } from '../rules/heard-text.ts';
@@ -19,7 +20,6 @@ import { addToAlbum, countWaiting, insertDirectPost } from '../store/channel-pos
 import { type ChannelRow, findPerson, offerPairing } from '../store/channel-store.ts';
 import { findUntaken } from '#store/message-store.ts';
 import { findSession } from '#store/session-store.ts';
-import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { followHandoff } from '#api/follow-handoff.ts';
 import { type Submission, submitMessage } from '#api/submit-message.ts';

@@ -1,4 +1,5 @@
 /** Chat channels as rows: each with a webhook of its own, by which it is told what happens. */
+import { insertWebhook, openWebhook, sealWebhook } from '#features/webhooks-out/index.ts';
 import { sql } from 'kysely';
 import {
   CHANNEL_EVENTS,
@@ -13,7 +14,6 @@ import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, execute, type RowOf, readRow, readRows } from '#store/statements.ts';
 import { inTransaction } from '#store/transaction.ts';
-import { insertWebhook, openWebhook, sealWebhook } from '#features/webhooks-out/store/webhook-store.ts';
 
 export interface ChannelRow extends RowOf<'channels', 'updated_at'> {
   readonly sealed: string;

@@ -1,7 +1,7 @@
 /** The message of a chat that grows while an answer is written: a post of the delivery that shows it, until the answer's own takes it. */
+import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow } from '#store/statements.ts';
-import type { DeliveryBasis } from '#features/webhooks-out/store/webhook-delivery-store.ts';
 
 /** As its part: before all that are said. */
 export const GROWING = -1;

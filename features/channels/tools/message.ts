@@ -1,9 +1,8 @@
 /** message: says something in a chat service beside the answer, once a call (IN-4). */
+import { type MediaTools, withMediaProblems } from '#features/media/index.ts';
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
-import type { MediaTools } from '#features/media/reading/media-reading-room.ts';
 import type { OwnChannels } from '../activities/own-channels.ts';
-import { withMediaProblems } from '#features/media/reading/reading-tool.ts';
 import { type Attachment, MOST_ATTACHMENTS } from '#domain/artifact.ts';
 import { chatIdOf, placeOfChat } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';

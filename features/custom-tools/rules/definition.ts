@@ -1,10 +1,6 @@
 /** What a custom tool is (CU-1): its fields, their limits, and which names it may have. */
-import type { ReplayClass } from '#domain/tool.ts';
+import type { AddedReplay } from '#domain/added-tool.ts';
 import type { Parameters } from './check-parameters.ts';
-
-/** Classes that an author can promise; `verify` needs a probe, which a command has not. */
-export const CUSTOM_REPLAY = ['readonly', 'idempotent', 'once'] as const satisfies readonly ReplayClass[];
-export type CustomReplay = (typeof CUSTOM_REPLAY)[number];
 
 /** REFERENCE §12: when none, zero or less is given. */
 export const DEFAULT_TIMEOUT_SECONDS = 60;
@@ -24,7 +20,7 @@ export interface CustomToolDefinition {
   /** Key of the only agent that has it; null for all of the tenant's. */
   readonly agent_id: string | null;
   readonly enabled: boolean;
-  readonly replay: CustomReplay;
+  readonly replay: AddedReplay;
   /** Grows with each change: a call is bound to the one that it was judged by. */
   readonly revision: number;
 }
@@ -43,16 +39,4 @@ export function customNameProblem(name: string): string | undefined {
     return 'must be 1 to 64 lower-case letters, digits, _ or -, and begin with a letter, such as dns_lookup';
   if (name.includes('__')) return 'must have no double underscore: such names are of MCP tools';
   return RESERVED.test(name) ? `${name} is a reserved name` : undefined;
-}
-
-const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-
-/** Variables that steer the shell, the loader or how we find the command's processes (SH-1 env_injection). */
-const STEERING =
-  /^(?:PATH|HOME|PWD|IFS|SHELL|ENV|PS4|CDPATH|GLOBIGNORE|BASH\w*|SHELLOPTS|PROMPT_COMMAND|LD_\w*|DYLD_\w*|TEMPOCLAW_\w*|GCONV_PATH|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS)$/;
-
-/** Why the command may not be given a variable of this name, or undefined. */
-export function envNameProblem(name: string): string | undefined {
-  if (!ENV_NAME.test(name)) return 'must be a variable name: letters, digits and _, no digit first';
-  return STEERING.test(name) ? `${name} cannot be set: it changes which programs run` : undefined;
 }

@@ -1,6 +1,6 @@
 /** Puts the pieces of a document together to the parts that a model reads at once, so that a change elsewhere leaves a part as it is. */
+import type { Chunk } from '#features/memory/index.ts';
 import { createHash } from 'node:crypto';
-import type { Chunk } from '#features/memory/rules/chunk-text.ts';
 
 export interface DocumentPart {
   /** That it is known by. */

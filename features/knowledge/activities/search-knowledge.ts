@@ -1,4 +1,5 @@
 /** Finds entities and what is known around them (TL knowledge_graph_search), bounded, each fact with its source. */
+import { hiddenDocuments, shownMemory } from '#features/memory/index.ts';
 import { KNOWLEDGE_LIMITS, typeKey } from '../contract.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import {
@@ -10,9 +11,7 @@ import {
   readRelations,
   walkRelations,
 } from '../store/knowledge-search.ts';
-import { hiddenDocuments } from '#features/memory/store/memory-search.ts';
 import type { Pool } from '#store/pool.ts';
-import { shownMemory } from '#features/memory/activities/shown-memory.ts';
 
 export interface KnowledgeQuery {
   /** `*`: all. */

@@ -1,8 +1,9 @@
 /** The knowledge graph as documents make it: what is left to read, and the facts of a part, written only for the text that the document still has. */
+import type { Chunk } from '#features/memory/index.ts';
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import { type DrawnFacts, KNOWLEDGE_LIMITS, type KnowledgeStatus, nameKey } from '../contract.ts';
-import type { Chunk } from '#features/memory/rules/chunk-text.ts';
+import { noteUses } from '#store/model-use-store.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
 import type { Pool } from '#store/pool.ts';
@@ -91,15 +92,6 @@ export function noteRead(
       update documents set extracted = digest where ${isOwn(scope)} and path = ${path} and digest = ${digest}`;
     await removeUnnamed(tx, scope);
   });
-}
-
-export async function noteUses(
-  db: Db,
-  { tenant, agent }: DocumentScope,
-  uses: readonly ModelUse[],
-): Promise<void> {
-  const noted = JSON.stringify(uses.map((use) => ({ ...use, agent })));
-  if (uses.length > 0) await execute(db)`select note_model_uses(${tenant}, '', '', ${noted})`;
 }
 
 export interface ReadPart extends PartPlace, DrawnFacts {

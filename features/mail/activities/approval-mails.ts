@@ -1,12 +1,11 @@
 /** Mails in place of webhook calls: what one delivery says of an approval, to one person, with a link to decide it. */
+import { mailAddressOf, NOTIFY_TEST } from '#features/webhooks-out/contract.ts';
 import { deciderProblem, personOf } from '#domain/approval-decider.ts';
-import { askingMail, mailAddressOf, outcomeMail, planMail, testMail } from '../rules.ts';
-import { NOTIFY_TEST } from '#features/webhooks-out/contract.ts';
+import { askingMail, outcomeMail, planMail, testMail } from '../rules.ts';
+import { type DeliveryBasis, findAskedBefore, webhookLinkMaker } from '#features/webhooks-out/index.ts';
 import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
-import { webhookLinkMaker } from '#features/webhooks-out/rows.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
-import { type DeliveryBasis, findAskedBefore } from '#features/webhooks-out/store/webhook-delivery-store.ts';
 import type { Mail, MailOutcome, SendMail } from './send-mail.ts';
 
 export interface ApprovalMailDeps extends OwnLinkDeps {

@@ -1,5 +1,5 @@
 /** What an MCP server is to us (MC-1): how it is reached, what its tools are called, and what we keep of a tool that it lists. */
-import type { CustomReplay } from '#features/custom-tools/rules/definition.ts';
+import type { AddedReplay } from '#domain/added-tool.ts';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import type { mcpServerConfigSchema } from '../schema/mcp-server.ts';
@@ -138,7 +138,7 @@ function depthOf(value: unknown, most: number): number {
 export function mcpReplay(
   { replay, trust_hints }: Pick<McpServerConfig, 'replay' | 'trust_hints'>,
   { name, readOnlyHint, idempotentHint }: McpToolDefinition,
-): CustomReplay {
+): AddedReplay {
   const said = Object.hasOwn(replay, name) ? replay[name] : undefined;
   if (said !== undefined) return said;
   if (!trust_hints) return 'once';

@@ -1,6 +1,6 @@
 /** MCP servers on the wire, with the fields of REFERENCE §11. */
+import { ADDED_REPLAY, envNameProblem } from '#domain/added-tool.ts';
 import { z } from 'zod';
-import { CUSTOM_REPLAY, envNameProblem } from '#features/custom-tools/rules/definition.ts';
 import { GRANT_KINDS, MCP_REQUEST_STATUSES } from '../rules/grants.ts';
 import { MCP_CREDENTIALS, MCP_ORIGINS, MCP_STATUSES, MCP_TRANSPORTS } from '../rules/server.ts';
 import { isRecord } from '#domain/outside-value.ts';
@@ -77,7 +77,7 @@ const fields = {
     ),
   sampling: z.boolean().describe('It may ask the agent’s model for answers; people are asked each time'),
   replay: z
-    .record(z.string().max(100), z.enum(CUSTOM_REPLAY))
+    .record(z.string().max(100), z.enum(ADDED_REPLAY))
     .refine((all) => Object.keys(all).length <= 200, 'at most 200 tools')
     .describe('What a second run would do, by the server’s name of a tool; `once` unless said'),
 };

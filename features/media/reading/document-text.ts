@@ -1,7 +1,6 @@
 /** What is written in a document, found without asking anybody: by parsers in a thread that is killed at its limit. */
+import { decodeText, kindOf, readApart, ReadingProblem } from '#features/web/index.ts';
 import type { MediaFile } from './open-media.ts';
-import { decodeText, kindOf } from '#features/web/pages/decode-text.ts';
-import { readApart, ReadingProblem } from '#features/web/pages/read-apart.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 
 /** Pages, counted from 1; both count. */

@@ -1,11 +1,11 @@
 /** Brings the index up to the documents (features/memory/workflow.ts): what is left to do is in the rows, so any attempt goes on. */
+import type { MemoryReader } from '../memory-reader.ts';
 import { Context } from '@temporalio/activity';
 import type { DocumentScope } from '#domain/document.ts';
 import { indexWorkflowId, type MemoryActivities } from '../contract.ts';
 import { chunkText } from '../rules/chunk-text.ts';
 import { storableText } from '#domain/storable-text.ts';
 import { unrecordedCount } from '../store/conversation-store.ts';
-import { unreadCount } from '#features/knowledge/store/knowledge-index-store.ts';
 import {
   pendingCount,
   saveChunks,
@@ -15,7 +15,6 @@ import {
   type UnembeddedText,
 } from '../store/memory-index-store.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import { partsOf } from '#features/knowledge/activities/document-parts.ts';
 import type { Embed } from '#activities/model/embed.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import type { RoomDeps } from '#activities/room-deps.ts';
@@ -23,6 +22,7 @@ import type { RoomDeps } from '#activities/room-deps.ts';
 export interface IndexDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
   readonly embed: Embed;
   readonly models: Pick<Models, 'embedder'>;
+  readonly readers: () => readonly MemoryReader[];
 }
 
 /** Documents of one activity, so that their number is seen to go down. */
@@ -48,7 +48,8 @@ export function createIndexDocuments(deps: IndexDeps): MemoryActivities['index_d
       if (vectors) await saveVectors(pool, scope, text, model, vectors);
       else waits = true;
     }
-    const unread = await unreadCount(pool, scope);
+    let unread = 0;
+    for (const reader of deps.readers()) unread += await reader.unread(pool, scope);
     const unrecorded = await unrecordedCount(pool, scope);
     return {
       pending: await pendingCount(pool, scope, model),
@@ -60,7 +61,7 @@ export function createIndexDocuments(deps: IndexDeps): MemoryActivities['index_d
 }
 
 /** Of one document; false when there is none. */
-async function indexWords({ pool, scrubberOf }: IndexDeps, scope: DocumentScope): Promise<boolean> {
+async function indexWords({ pool, scrubberOf, readers }: IndexDeps, scope: DocumentScope): Promise<boolean> {
   const document = await unindexedText(pool, scope);
   if (!document) return false;
   const scrubber = await scrubberOf(scope.tenant);
@@ -70,7 +71,7 @@ async function indexWords({ pool, scrubberOf }: IndexDeps, scope: DocumentScope)
     heading: storableText(scrubber.text(chunk.heading)),
     text: storableText(scrubber.text(chunk.text)),
   }));
-  await saveChunks(pool, scope, document, chunks, partsOf(chunks));
+  await saveChunks(pool, scope, document, chunks, readers());
   return true;
 }
 
@@ -95,4 +96,20 @@ async function vectorsOf(
     size = isQuick ? Math.min(TEXTS.most, size * 2) : Math.max(1, Math.floor(size / 2));
   }
   return vectors;
+}
+
+/** Has those that read memory read some of it, one after the other. */
+export function createReadDocuments({
+  readers,
+}: Pick<IndexDeps, 'readers'>): MemoryActivities['read_documents'] {
+  return failingAs(activityFailure, async (scope) => {
+    let pending = 0;
+    let waits = false;
+    for (const reader of readers()) {
+      const left = await reader.read(scope);
+      pending += left.pending;
+      waits ||= left.waits;
+    }
+    return { pending, waits };
+  });
 }

@@ -1,4 +1,5 @@
 /** The room of memory: its index, the graph drawn from it, and what tools find, read and write of it (VF-2, TL knowledge). */
+import { anyOf } from '#store/row-parts.ts';
 import type { DocumentScope } from '#domain/document.ts';
 import type { SummarizedSession } from '#domain/feature.ts';
 import { Failure } from '#domain/errors.ts';
@@ -10,15 +11,7 @@ import { type DocumentText, readDocument, writeDocument } from '#store/document-
 import { scopesToRecord } from '../store/conversation-store.ts';
 import { scopesToIndex } from '../store/memory-index-store.ts';
 import { startIndexing } from '../temporal.ts';
-import {
-  createExtractKnowledge,
-  type ExtractDeps,
-} from '#features/knowledge/activities/extract-knowledge.ts';
-import {
-  createSearchKnowledge,
-  type SearchKnowledge,
-} from '#features/knowledge/activities/search-knowledge.ts';
-import { createIndexDocuments, type IndexDeps } from './index-memory.ts';
+import { createIndexDocuments, createReadDocuments, type IndexDeps } from './index-memory.ts';
 import { createRecordConversations, type RecordConversationsDeps } from './record-conversations.ts';
 import { createSearchMemory, type SearchMemory } from './search-memory.ts';
 
@@ -44,12 +37,10 @@ export interface Memory {
 
 export interface MemoryTools {
   readonly memory: Memory;
-  /** The same of the knowledge graph. */
-  readonly searchKnowledge: SearchKnowledge;
 }
 
 export interface MemoryParts extends IndexDeps, Omit<RecordConversationsDeps, 'models'> {
-  readonly models: IndexDeps['models'] & ExtractDeps['models'];
+  readonly models: IndexDeps['models'] & RecordConversationsDeps['models'];
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
 }
 
@@ -106,12 +97,13 @@ export function createMemoryRoom(parts: MemoryParts): {
   return {
     activities: {
       index_documents: createIndexDocuments(parts),
-      extract_knowledge: createExtractKnowledge(parts),
+      read_documents: createReadDocuments(parts),
       record_conversations: createRecordConversations(parts),
     },
-    tools: { memory, searchKnowledge: createSearchKnowledge(pool) },
+    tools: { memory },
     async indexPending() {
-      const toIndex = await scopesToIndex(pool, models.embedder(), SWEPT);
+      const isUnread = anyOf(parts.readers().map((reader) => reader.isUnread));
+      const toIndex = await scopesToIndex(pool, models.embedder(), isUnread, SWEPT);
       const scopes = [...toIndex, ...(await scopesToRecord(pool, SWEPT))];
       for (const scope of scopes) await startIndexing(reach, scope);
       return scopes.length;

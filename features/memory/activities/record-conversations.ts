@@ -1,4 +1,5 @@
 /** Keeps what users say in conversations as documents of memory, when a conversation rests or grows long (features/memory/workflow.ts). */
+import { noteUses } from '#store/model-use-store.ts';
 import { Context } from '@temporalio/activity';
 import { z } from 'zod';
 import type { AgentConfig } from '#domain/agent.ts';
@@ -26,7 +27,6 @@ import {
   unrecordedTalk,
 } from '../store/conversation-store.ts';
 import { readDocument } from '#store/document-store.ts';
-import { noteUses } from '#features/knowledge/store/knowledge-index-store.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { RoomDeps } from '#activities/room-deps.ts';
 import { askToRecord, BEGINS_MS, type RecordDeps } from './ask-to-record.ts';

@@ -1,7 +1,7 @@
 /** The order of pieces that words have found: what fits as well goes by its time, as the question wants it. */
 import { type AskedTime, dateIn } from './asked-time.ts';
 import type { FoundBy } from './fuse-hits.ts';
-import { sentencesOf } from './search-terms.ts';
+import { sentencesOf } from '#domain/search-terms.ts';
 
 /** A piece with words of the question. */
 export interface WordMatch<Item> extends FoundBy<Item> {

@@ -1,10 +1,10 @@
 /** What was said in sessions and is not yet in memory (VF-2): found by how far each session was read, and kept once. */
+import { noteUses } from '#store/model-use-store.ts';
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { type DocumentChange, changeDocument } from '#store/document-store.ts';
-import { noteUses } from '#features/knowledge/store/knowledge-index-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { appendEvents, lockSession } from '#store/session-writes.ts';
 import { affects, readRow, readRows } from '#store/statements.ts';

@@ -1,11 +1,11 @@
 /** The index of memory as rows (VF-2): pieces of documents and their vectors, each written only for the text that the document still has. */
-import { sql } from 'kysely';
+import type { MemoryReader } from '../memory-reader.ts';
+import { type RawBuilder, sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import type { MemoryStatus } from '../contract.ts';
 import type { Chunk } from '../rules/chunk-text.ts';
-import { searchTerms } from '../rules/search-terms.ts';
+import { searchTerms } from '#domain/search-terms.ts';
 import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
-import { IS_UNREAD, keepParts, type PartPlace } from '#features/knowledge/store/knowledge-index-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';
 import { inTransaction, type Transaction } from '#store/transaction.ts';
@@ -31,7 +31,7 @@ export function saveChunks(
   scope: DocumentScope,
   { path, digest }: Pick<UnindexedText, 'path' | 'digest'>,
   chunks: readonly Chunk[],
-  parts: readonly PartPlace[],
+  readers: readonly MemoryReader[],
 ): Promise<void> {
   return inTransaction(pool, async (tx) => {
     if (!(await holdDocument(tx, scope, path, digest))) return;
@@ -47,7 +47,7 @@ export function saveChunks(
         with ordinality c (from_line, to_line, heading, text, above, terms, n)`;
     await execute(tx)`
       update documents set indexed = digest, embedded = null where ${isOwn(scope)} and path = ${path}`;
-    await keepParts(tx, scope, path, parts);
+    for (const reader of readers) await reader.indexed(tx, scope, path, chunks);
   });
 }
 
@@ -129,6 +129,7 @@ export async function memoryStatus(
 export async function scopesToIndex(
   pool: Pool,
   model: string | undefined,
+  isUnread: RawBuilder<unknown>,
   limit: number,
 ): Promise<readonly DocumentScope[]> {
   return readRows<DocumentScope>(pool)`
@@ -138,7 +139,7 @@ export async function scopesToIndex(
       select tenant_id, agent_key, user_id from documents d where ${model}::text is not null and indexed is not null
         and embedded is distinct from ${model}::text
       union
-      select tenant_id, agent_key, user_id from documents d where ${IS_UNREAD}) s
+      select tenant_id, agent_key, user_id from documents d where ${isUnread}) s
     limit ${limit}`;
 }
 

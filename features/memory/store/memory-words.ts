@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { deletions, editDistance } from '../rules/edit-distance.ts';
 import type { WordMatch } from '../rules/rank-matches.ts';
-import { questionTerms } from '../rules/search-terms.ts';
+import { questionTerms } from '#domain/search-terms.ts';
 import { type ChunkKey, isSearched, type Searched } from './memory-search.ts';
 import type { Pool } from '#store/pool.ts';
 import { readRow, readRows } from '#store/statements.ts';

@@ -1,6 +1,5 @@
 /** Outgoing webhooks and their deliveries as rows. `append_events` of the schema makes the deliveries. */
 import { sql } from 'kysely';
-import type { ChannelCredentials } from '#features/channels/contract.ts';
 import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '../contract.ts';
 import { deleteSome } from '#store/old-rows.ts';
 import type { Pool } from '#store/pool.ts';
@@ -43,7 +42,7 @@ export function sealWebhook(
   sealer: Sealer,
   tenant: string,
   id: string,
-  secrets: WebhookSecrets | ChannelCredentials,
+  secrets: WebhookSecrets | Readonly<Record<string, string>>,
 ): Sealed {
   return { sealed: sealer.seal(JSON.stringify(secrets), webhookPlace(tenant, id)), keyId: sealer.keyId };
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parameterProblems } from '#features/custom-tools/rules/check-parameters.ts';
-import { customNameProblem, envNameProblem } from '#features/custom-tools/rules/definition.ts';
+import { envNameProblem } from '#domain/added-tool.ts';
+import { customNameProblem } from '#features/custom-tools/rules/definition.ts';
 
 function withProperty(property: unknown, more: object = {}): unknown {
   return { type: 'object', properties: { a: property }, ...more };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { askedTime, beforeEvent, dateIn } from '#features/memory/rules/asked-time.ts';
 import { editDistance } from '#features/memory/rules/edit-distance.ts';
-import { questionTerms, searchTerms } from '#features/memory/rules/search-terms.ts';
+import { questionTerms, searchTerms } from '#domain/search-terms.ts';
 
 const NOW = Date.UTC(2026, 7, 20);
 

@@ -1,0 +1,7 @@
+/** A delivery of a channel's webhook: of an event, or of what is said without one. */
+import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
+import type { DirectPost } from '../contract.ts';
+
+export interface ChannelDelivery extends DeliveryBasis {
+  readonly post: DirectPost | null;
+}

@@ -1,0 +1,25 @@
+/** Whose memory a request of the API means. */
+import type { DocumentScope } from '#domain/document.ts';
+import { Failure } from '#domain/errors.ts';
+import type { Caller } from '#api/auth.ts';
+import { findAgent } from '#store/agent-store.ts';
+import type { Pool } from '#store/pool.ts';
+
+interface Asked {
+  readonly tenant: string;
+  readonly caller: Caller;
+  readonly params: { readonly key: string };
+  readonly query: { readonly user?: string | undefined };
+}
+
+/** Undefined: there is no such agent. @throws Failure Forbidden for a key of one user that asks for another's */
+export async function memoryOwner(
+  pool: Pool,
+  { tenant, caller, params: { key }, query }: Asked,
+): Promise<DocumentScope | undefined> {
+  const { confinedTo } = caller;
+  const user = query.user ?? confinedTo;
+  if (confinedTo !== null && user !== confinedTo)
+    throw new Failure('Forbidden', 'A key of one user does not see the memory of others');
+  return (await findAgent(pool, tenant, key)) && { tenant, agent: key, user };
+}

@@ -1,0 +1,10 @@
+/** What other features may use of this one. */
+export { readPublished } from './policy/read-published.ts';
+export {
+  findSkill,
+  grantSkill,
+  listSkills,
+  publishSkill,
+  readSkillFiles,
+  type SkillToPublish,
+} from './store.ts';

@@ -1,0 +1,14 @@
+/** What other features may use of this one. */
+export type { DeliveryOutcome } from './deliverer.ts';
+export { showDelivery } from './routes.ts';
+export { webhookLinkMaker } from './rows.ts';
+export { type DeliveryBasis, findAskedBefore } from './store/webhook-delivery-store.ts';
+export {
+  deleteWebhook,
+  insertWebhook,
+  listDeliveries,
+  openWebhook,
+  redeliver,
+  sealWebhook,
+} from './store/webhook-store.ts';
+export { startDueDeliveries } from './temporal.ts';
