@@ -27,7 +27,7 @@ export interface Feature {
   readonly name: string;
   /** What it lets agents or people do, in one line. */
   readonly summary: string;
-  /** Other features that it builds on, by name. Without one of them it does what it can. */
+  /** Other features that it builds on, by name: without one of them it is not there either. */
   readonly needs?: readonly string[];
   /** A folder of numbered SQL files that make its tables. It ends with a slash. */
   readonly migrations?: URL;
@@ -198,6 +198,19 @@ interface CommandFields {
 export type FeatureCommand =
   | (CommandFields & { readonly load: Load<CommandModule> })
   | (CommandFields & { readonly resource: Load<Resource> });
+
+/** Those whose needs are met, each after what it needs. */
+export function inOrderOfNeed<Some extends Pick<Feature, 'name' | 'needs'>>(
+  features: readonly Some[],
+): readonly Some[] {
+  const ordered: Some[] = [];
+  for (;;) {
+    const isThere = (name: string): boolean => ordered.some((one) => one.name === name);
+    const next = features.filter((one) => !ordered.includes(one) && (one.needs ?? []).every(isThere));
+    if (next.length === 0) return ordered;
+    ordered.push(...next);
+  }
+}
 
 /** Gives the manifest its type. */
 export function defineFeature(feature: Feature): Feature {

@@ -1,5 +1,5 @@
-/** The features of this build, a line each. Without its line a feature is gone, and everything else works. */
-import type { Feature } from '#domain/feature.ts';
+/** The features of this build, a line each. Without its line a feature is gone, with those that need it, and everything else works. */
+import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import { agentExport } from './agent-export/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
@@ -20,7 +20,7 @@ import { snapshots } from './snapshots/feature.ts';
 import { web } from './web/feature.ts';
 import { webhooksOut } from './webhooks-out/feature.ts';
 
-export const FEATURES: readonly Feature[] = [
+export const FEATURES: readonly Feature[] = inOrderOfNeed([
   agentExport,
   browser,
   canvas,
@@ -40,4 +40,4 @@ export const FEATURES: readonly Feature[] = [
   snapshots,
   web,
   webhooksOut,
-];
+]);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import manifest from '../package.json' with { type: 'json' };
-import type { Feature } from '#domain/feature.ts';
+import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import { applyFunctions } from './apply-functions.ts';
 
 /** Changed in place until the first release, so that the texts say whether a database is of this version. */
@@ -48,21 +48,7 @@ export async function migrate(
 }
 
 function foldersOf(features: readonly SchemaPart[]): readonly URL[] {
-  return [CORE, ...inOrder(features).flatMap(({ migrations }) => migrations ?? [])];
-}
-
-/** Each after those that it needs, of which the ones that are not there need nothing. */
-function inOrder(features: readonly SchemaPart[]): readonly SchemaPart[] {
-  const ordered = new Set<SchemaPart>();
-  const add = (feature: SchemaPart): void => {
-    for (const name of feature.needs ?? []) {
-      const needed = features.find((one) => one.name === name);
-      if (needed && !ordered.has(needed)) add(needed);
-    }
-    ordered.add(feature);
-  };
-  for (const feature of features) add(feature);
-  return [...ordered];
+  return [CORE, ...inOrderOfNeed(features).flatMap(({ migrations }) => migrations ?? [])];
 }
 
 /** Why this version cannot use the database, and what to do; undefined when it can, or when nothing is in it yet. */

@@ -2,6 +2,7 @@
  * A real worker on the run's Temporal and Postgres, with a tenant, a task queue and a database of its own, so that test
  * files run beside each other. Messages reach it the way any client sends them.
  */
+import type { Feature } from '#domain/feature.ts';
 import { loadRowParts } from '#store/row-parts.ts';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -60,6 +61,8 @@ export interface LiveWorkerOptions {
   readonly changeWorkflows?: (code: string) => string;
   /** Another worker, whose tenant, queue and database this one has too; its agents are there. Closed before that one. */
   readonly beside?: Pick<LiveWorker, 'tenant' | 'databaseUrl'>;
+  /** All of the build's unless given. */
+  readonly features?: readonly Feature[];
   /** Around commands on this machine; none, taken for a whole one, unless given. */
   readonly wall?: HostWall;
 }
@@ -131,7 +134,16 @@ const FOLLOWING: AgentConfig = {
   tools: { ask: [{ tool: 'poke', reason: 'test' }] },
 };
 
-let loaded: ReturnType<typeof loadWorkflowBundle> | undefined;
+const bundles = new Map<readonly Feature[], ReturnType<typeof loadWorkflowBundle>>();
+
+/** Each set of features once a process. */
+function bundleOf(features: readonly Feature[]): ReturnType<typeof loadWorkflowBundle> {
+  const known = bundles.get(features);
+  if (known) return known;
+  const loading = loadWorkflowBundle(join(userCacheDir(), 'test-bundles'), features);
+  bundles.set(features, loading);
+  return loading;
+}
 
 async function settingsOf(
   options: LiveWorkerOptions,
@@ -168,6 +180,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   quietRuntime();
   const address = process.env['TEST_TEMPORAL_ADDRESS'];
   if (!address) throw new Error('TEST_TEMPORAL_ADDRESS is not set: run the tests with `npm test`');
+  const { features = FEATURES } = options;
   const tenant = options.beside?.tenant ?? `t${randomBytes(5).toString('hex')}`;
   const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-live-'));
   const database = await createTestDatabase(options.beside?.databaseUrl);
@@ -182,7 +195,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   await registerSearchAttributes(clientConnection, config.temporal.namespace);
   const probes = createProbes();
   const notifier = createEventNotifier(pool, () => undefined);
-  const rows = await loadRowParts(FEATURES);
+  const rows = await loadRowParts(features);
   const secrets = await openSecrets({
     rows,
     settings: config,
@@ -193,17 +206,14 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   });
   const dataConverter = dataConverterOf(config.encryption);
   const encoding = dataConverter ? { dataConverter } : {};
-  const { bundle: ours, buildId } = await (loaded ??= loadWorkflowBundle(
-    join(userCacheDir(), 'test-bundles'),
-    FEATURES,
-  ));
+  const { bundle: ours, buildId } = await bundleOf(features);
   const bundle = options.changeWorkflows ? { code: options.changeWorkflows(ours.code) } : ours;
   // What a wall is worth has tests of its own; here it would only cost each start a second.
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
   const { namespace, taskQueue, lingerSeconds } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
-  const machine = await createMachine(config, pool, secrets.vault, host, FEATURES);
-  const catalog = createCatalog([...(await loadTools(FEATURES)), ...probes.tools, ...(options.tools ?? [])]);
+  const machine = await createMachine(config, pool, secrets.vault, host, features);
+  const catalog = createCatalog([...(await loadTools(features)), ...probes.tools, ...(options.tools ?? [])]);
   const models = createModels(config.models, { userDir: folder }, secrets.vault.resolveSetting);
   const gateway = createGateway({
     pool,
@@ -214,7 +224,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     log: { info: () => undefined, warn: () => undefined },
   });
   const worker = await createWorker({
-    features: FEATURES,
+    features,
     config,
     gateway,
     connection,
@@ -224,7 +234,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     notifier,
     catalog,
     catalogs: createAgentCatalogs({
-      sources: await loadToolSources(FEATURES),
+      sources: await loadToolSources(features),
       pool,
       catalog,
       changes: secrets.changes,

@@ -144,14 +144,15 @@ function hasFastPath({ env = {} }: TestApiOptions): boolean {
 
 async function serve(
   parts: Parts,
-  options: TestApiOptions & Pick<LiveWorkerOptions, 'tools'>,
+  options: TestApiOptions & Pick<LiveWorkerOptions, 'tools' | 'features'>,
   worker?: LiveWorker,
 ): Promise<TestApi> {
   const { pool, tenant, temporal } = parts;
+  const { features = FEATURES } = options;
   const ignore = (): void => undefined;
   const feed = createEventFeed({ databaseUrl: parts.url, pool, onError: ignore });
   const notifier = createEventNotifier(pool, ignore);
-  const rows = await loadRowParts(FEATURES);
+  const rows = await loadRowParts(features);
   const secrets = await openSecrets({
     rows,
     settings: worker?.keys ?? ownKeys(),
@@ -161,12 +162,12 @@ async function serve(
     onError: ignore,
   });
   const catalog = createCatalog([
-    ...(await loadTools(FEATURES)),
+    ...(await loadTools(features)),
     ...(worker?.probes.tools ?? []),
     ...(options.tools ?? []),
   ]);
   const catalogs = createAgentCatalogs({
-    sources: await loadToolSources(FEATURES),
+    sources: await loadToolSources(features),
     pool,
     catalog,
     changes: secrets.changes,
@@ -176,10 +177,10 @@ async function serve(
   const egress = createEgress({ resolve: resolveHost, record: (row) => insertEgressRow(pool, row) });
   const config = configOf(options, root);
   const log = { info: ignore, warn: ignore };
-  const ofFeatures = await createApiParts(FEATURES, { config, pool, temporal, secrets, egress, log });
+  const ofFeatures = await createApiParts(features, { config, pool, temporal, secrets, egress, log });
   const deps: ApiDeps = {
     ...ofFeatures.deps,
-    features: FEATURES,
+    features,
     rows,
     admitMessage: ofFeatures.admitMessage,
     documentWritten: ofFeatures.documentWritten,

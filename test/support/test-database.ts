@@ -1,7 +1,7 @@
 /** A database of its own for one test file, on the run's Postgres. */
 import { FEATURES } from '#features';
 import { randomBytes } from 'node:crypto';
-import { migrate } from '#store/migrate.ts';
+import { migrate, type SchemaPart } from '#store/migrate.ts';
 import { createPool, type Pool } from '#store/pool.ts';
 
 export interface TestDatabase {
@@ -37,7 +37,10 @@ export async function createTestDatabase(shared?: string): Promise<TestDatabase>
 }
 
 /** Makes a database with the newest schema that others are copied from. Resolves with its name, and how to drop it. */
-export async function createTemplate(serverUrl: string): Promise<{ name: string; drop(): Promise<void> }> {
+export async function createTemplate(
+  serverUrl: string,
+  features: readonly SchemaPart[] = FEATURES,
+): Promise<{ name: string; url: string; drop(): Promise<void> }> {
   const name = `template_${randomBytes(6).toString('hex')}`;
   const change = async (sql: string): Promise<void> => {
     const admin = createPool({ ...QUIET, url: serverUrl, size: 1 });
@@ -46,8 +49,8 @@ export async function createTemplate(serverUrl: string): Promise<{ name: string;
   await change(`create database ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await migrate(url.href, FEATURES);
-  return { name, drop: () => change(`drop database if exists ${name} with (force)`) };
+  await migrate(url.href, features);
+  return { name, url: url.href, drop: () => change(`drop database if exists ${name} with (force)`) };
 }
 
 /** What the run's services are (test/support/services.ts). */

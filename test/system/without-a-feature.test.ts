@@ -1,0 +1,91 @@
+/** Without any one feature the rest starts and works: its tables, its API, its commands and a turn in a worker. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { commandsOf } from '#cli/commands.ts';
+import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
+import { FEATURES } from '#features';
+import { loadCatalog } from '#policy/catalog.ts';
+import { startStack } from '#test/support/stack.ts';
+import { createTemplate } from '#test/support/test-database.ts';
+
+interface Document {
+  readonly paths: Readonly<Record<string, unknown>>;
+}
+
+/** What the build offers with these features. */
+async function offered(features: readonly Feature[]) {
+  const tools = (await loadCatalog(features)).list().map(({ name }) => name);
+  return { tools, commands: commandsOf(features).map(({ name }) => name) };
+}
+
+describe('a build without a feature', { timeout: 900_000 }, async () => {
+  const whole = await offered(FEATURES);
+  let paths: readonly string[] = [];
+
+  /** Starts it, has a turn run a command and write a file, and forgets the session. */
+  async function works(features: readonly Feature[]): Promise<readonly string[]> {
+    const server = process.env['TEST_DATABASE_URL'] ?? assert.fail('run it by npm run test:system');
+    const database = await createTemplate(server, features);
+    const tenant = `t${randomBytes(5).toString('hex')}`;
+    const stack = await startStack({ features, beside: { tenant, databaseUrl: database.url } });
+    try {
+      const { body: document } = await stack.ask('GET', '/openapi.json');
+      const text = 'write_file {"path":"note.txt","content":"kept"}';
+      const sent = await stack.ask('POST', '/v1/sessions/a/messages', { body: { text } });
+      assert.equal(sent.status, 202, JSON.stringify(sent.body));
+      const turn = await stack.worker.ended(sent.body.turn_id);
+      assert.equal(turn.status, 'completed', JSON.stringify(turn.error));
+      const calls = await stack.worker.calls(turn.id);
+      assert.deepEqual(
+        calls.map(({ tool, ok }) => [tool, ok]),
+        [['write_file', true]],
+      );
+      const { body: forgetting } = await stack.ask('DELETE', '/v1/sessions/a');
+      await stack.worker.until('the session to be forgotten', async () => {
+        const { body } = await stack.ask('GET', `/v1/forgettings/${forgetting.id}`);
+        return body.status === 'done' ? true : undefined;
+      });
+      return Object.keys((document as Document).paths);
+    } finally {
+      await stack.stop();
+      await database.drop();
+    }
+  }
+
+  it('has all that a whole one offers in the whole one', async () => {
+    paths = await works(FEATURES);
+    assert.ok(paths.length > 100);
+  });
+
+  for (const feature of FEATURES)
+    it(`works without ${feature.name}, and has nothing of it`, async () => {
+      const rest = inOrderOfNeed(FEATURES.filter((one) => one !== feature));
+      const gone = FEATURES.filter((one) => !rest.includes(one));
+      const { tools, commands } = await offered(rest);
+      const own = await offered(gone);
+      const none = await offered([]);
+      const isGone = (kind: 'tools' | 'commands') => (name: string) =>
+        own[kind].includes(name) && !none[kind].includes(name);
+      for (const [kind, left] of Object.entries({ tools, commands } as const)) {
+        const isOut = isGone(kind as 'tools' | 'commands');
+        assert.deepEqual(
+          left.toSorted(),
+          whole[kind as 'tools' | 'commands'].filter((name) => !isOut(name)).toSorted(),
+        );
+      }
+      const left = await works(rest);
+      // Those of the MCP server are not in the document.
+      const isDescribed = feature.routes !== undefined && feature.name !== 'mcp-server';
+      assert.equal(left.length < paths.length, isDescribed || gone.length > 1);
+      assert.deepEqual(
+        left.filter((path) => !paths.includes(path)),
+        [],
+      );
+    });
+
+  it('works without any', async () => {
+    const left = await works([]);
+    assert.ok(left.includes('/v1/sessions/{key}/messages'));
+  });
+});
