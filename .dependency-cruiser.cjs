@@ -50,7 +50,7 @@ module.exports = {
       severity: 'error',
       comment:
         'what a feature has for others is in its index.ts; its contract and schema are pure, and open to all',
-      from: { path: '^features/([^/]+)/' },
+      from: { path: '^features/([^/]+)/', pathNot: '/test/' },
       to: { path: '^features/[^/]+/', pathNot: '^features/(?:$1/|[^/]+/(?:index|contract|schema)\\.ts$)' },
     },
     {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 const SERVERS = /\bTEST_(?:TEMPORAL_ADDRESS|DATABASE_URL|DOCKER_HOST)\b/g;
 
 /** Rules and what a worker runs. What needs none of the servers here is a unit test. */
-const UNIT_FOLDERS = /^test\/(?:domain|policy|store|temporal|activities)\//;
+const UNIT_FOLDERS = /^(?:test\/(?:domain|policy|store|temporal|activities|build)|features\/[^/]+\/test)\//;
 
 /** Whole programs are started, used as their users do, and killed. So they are where one of PROGRAMS is imported, and in boxes of an engine. */
 const SYSTEM_FOLDERS = /^test\/(?:bench|interop|start|system|ui)\//;
@@ -17,13 +17,16 @@ const UNITS = 48;
 const OTHERS = 12;
 
 /** Of more than types. */
-const IMPORTS = /^import (?!type\b)[^;]*? from '(?:#(test\/[^']+)|(\.[^']+))'/gm;
+const IMPORTS = /^import (?!type\b)[^;]*? from '(?:#((?:test|features\/[^/]+\/test)\/[^']+)|(\.[^']+))'/gm;
+
+/** Of the core and of the whole build, and of each feature. */
+export const TESTS = ['test/**/*.test.ts', 'features/*/test/**/*.test.ts'];
 
 export type TestKind = 'unit' | 'live' | 'system';
 
 /** All test files of the kinds, sorted. */
 export function testFiles(kinds: readonly TestKind[]): string[] {
-  return globSync('test/**/*.test.ts')
+  return globSync(TESTS)
     .filter((file) => kinds.includes(kindOf(file)))
     .toSorted();
 }
@@ -36,13 +39,13 @@ function kindOf(file: string): TestKind {
   return UNIT_FOLDERS.test(file) && servers.size === 0 ? 'unit' : 'live';
 }
 
-/** The variables of the servers that these files, or what they import under test/, read. */
+/** The variables of the servers that these files, or what they import of tests, read. */
 export function serversOf(files: readonly string[]): ReadonlySet<string> {
   const texts = [...closureOf(files).values()];
   return new Set(texts.flatMap((text) => [...text.matchAll(SERVERS)].map(([name]) => name)));
 }
 
-/** The files and what they import under test/, with their texts. */
+/** The files and what they import of tests, with their texts. */
 function closureOf(files: readonly string[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   const open = [...files];
@@ -52,7 +55,7 @@ function closureOf(files: readonly string[]): ReadonlyMap<string, string> {
     texts.set(file, text);
     for (const [, own, near] of text.matchAll(IMPORTS)) {
       const found = own ?? join(dirname(file), near ?? '');
-      if (found.startsWith('test/')) open.push(found);
+      if (/^(?:test|features\/[^/]+\/test)\//.test(found)) open.push(found);
     }
   }
   return texts;

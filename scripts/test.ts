@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { userCacheDir } from '#config';
 import type { Outcome } from './test-outcome-reporter.ts';
-import { batchesOf, serversOf, testFiles } from './test-files.ts';
+import { batchesOf, serversOf, testFiles, TESTS } from './test-files.ts';
 
 const args = process.argv.slice(2);
 const system = args.includes('--system');
@@ -98,5 +98,5 @@ function wordsOf({ counts, slowest }: Outcome): string {
 function expand(arg: string): string[] {
   if (arg.endsWith('.ts') && existsSync(arg)) return [arg];
   if (existsSync(arg)) return globSync(`${arg.replace(/\/+$/, '')}/**/*.test.ts`);
-  return globSync('test/**/*.test.ts').filter((file) => file.includes(arg));
+  return globSync(TESTS).filter((file) => file.includes(arg));
 }

@@ -79,7 +79,7 @@ export const CLIENT = {
   passes: { '2025-11-25': 10, '2026-07-28': 45 },
   leftOut: (scenario: string): string | undefined => {
     if (scenario.startsWith('auth/'))
-      return 'a login (OAuth) is begun by a person at the API and kept in rows; test/workflows/mcp-logins.test.ts has it';
+      return 'a login (OAuth) is begun by a person at the API and kept in rows; features/mcp/test/mcp-logins.test.ts has it';
     return scenario === 'json-schema-2020-12-preservation' ? SCHEMAS : undefined;
   },
 } as const;

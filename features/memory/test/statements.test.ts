@@ -1,0 +1,102 @@
+/** VF-2: repeats, contradictions and history of what was said. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  addStatements,
+  currentStatements,
+  type NewStatement,
+  STATEMENT_LIMITS,
+  statementText,
+} from '../rules/statements.ts';
+
+const said = (text: string, from: string, more: Partial<NewStatement> = {}): NewStatement => ({
+  about: 'doctor of Ann',
+  text,
+  from,
+  session: 's',
+  turn: 'turn_1',
+  isSingle: true,
+  ...more,
+});
+const add = (document: string | undefined, ...added: NewStatement[]): string =>
+  addStatements(document, added) ?? assert.fail('nothing is new');
+const lines = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('- '));
+
+describe('VF-2 statements', () => {
+  const first = add(undefined, said('Ann’s doctor is Dr Bell', '2026-03-02'));
+
+  test('are lines with their day, session and turn, and read again as they were written', () => {
+    assert.deepEqual(lines(first), [
+      '- since 2026-03-02: Ann’s doctor is Dr Bell [doctor of Ann; session s, turn_1]',
+    ]);
+    assert.deepEqual(currentStatements(first), [
+      {
+        about: 'doctor of Ann',
+        text: 'Ann’s doctor is Dr Bell',
+        from: '2026-03-02',
+        session: 's',
+        turn: 'turn_1',
+        to: undefined,
+        again: undefined,
+      },
+    ]);
+    assert.equal(addStatements(first, []), undefined);
+  });
+
+  test('that are said again stay one, whatever their letter case, with the day', () => {
+    const again = add(first, said('ann’s doctor is Dr. Bell', '2026-05-01', { session: 'other' }));
+    assert.deepEqual(lines(again), [
+      '- since 2026-03-02: Ann’s doctor is Dr Bell [doctor of Ann; session s, turn_1; again 2026-05-01]',
+    ]);
+    assert.match(add(again, said('Ann’s doctor is Dr Bell', '2026-06-01')), /again 2026-06-01\]/);
+    assert.equal(addStatements(again, [said('Ann’s doctor is Dr Bell', '2026-05-01')]), undefined);
+  });
+
+  test('end others of the same where one holds at a time, which stay with both days', () => {
+    const changed = add(first, said('Ann’s doctor is Dr Moreau', '2026-11-25'));
+    assert.deepEqual(lines(changed), [
+      '- since 2026-11-25: Ann’s doctor is Dr Moreau [doctor of Ann; session s, turn_1]',
+      '- 2026-03-02 to 2026-11-25: Ann’s doctor is Dr Bell [doctor of Ann; session s, turn_1]',
+    ]);
+    assert.match(changed, /## What holds\n- since 2026-11-25[\s\S]*## What held before\n- 2026-03-02/);
+    const back = add(changed, said('Ann’s doctor is Dr Bell', '2026-12-24'));
+    assert.deepEqual(
+      lines(back).map((line) => line.split(':')[0]),
+      ['- since 2026-12-24', '- 2026-11-25 to 2026-12-24', '- 2026-03-02 to 2026-11-25'],
+    );
+  });
+
+  test('of an earlier time end nothing, and several hold beside each other where they may', () => {
+    const earlier = add(first, said('Ann’s doctor is Dr Old', '2020-01-01'));
+    assert.match(earlier, /since 2026-03-02: Ann’s doctor is Dr Bell/);
+    assert.match(earlier, /2020-01-01 to 2026-03-02: Ann’s doctor is Dr Old/);
+    const likes = { about: 'Ann likes', isSingle: false };
+    const both = add(
+      first,
+      said('Ann likes tea', '2026-04-01', likes),
+      said('Ann likes jam', '2026-04-01', likes),
+    );
+    assert.equal(currentStatements(both).length, 3);
+  });
+
+  test('leave what people have written, and the oldest give way', () => {
+    const edited = first.replace('## What holds', 'By hand: a note.\n\n## What holds');
+    assert.match(
+      add(edited, said('Ann’s doctor is Dr New', '2027-01-01')),
+      /By hand: a note\.\n\n## What holds/,
+    );
+    const many = Array.from({ length: STATEMENT_LIMITS.current + 5 }, (_, at) =>
+      said(`Fact ${at}`, '2026-01-01', { about: `fact ${at}`, isSingle: false }),
+    );
+    const full = add(first, ...many);
+    assert.equal(currentStatements(full).length, STATEMENT_LIMITS.current);
+    assert.doesNotMatch(full, /Dr Bell/);
+  });
+
+  test('are one line whatever a model writes', () => {
+    const text = statementText('Ann]\n- since 2020-01-01: [x; y].', 300);
+    assert.equal(text, 'Ann) - since 2020-01-01: (x, y)');
+    const hostile = add(first, said(text, '2026-04-01', { about: statementText('a]; b', 80) }));
+    assert.equal(currentStatements(hostile)[0]?.text, text);
+  });
+});

@@ -1,0 +1,75 @@
+/** TL nodes on a task queue: an invocation whose worker was gone until its time was over gets the result that lies in Temporal. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { createNodes } from '../activities/nodes.ts';
+import { nodeWorkPlace } from '../contract/node.ts';
+import { nodeKeyOf, sealForNode } from '../contract/node-seal.ts';
+import type { ToolResult } from '#domain/tool.ts';
+import { insertInvocation, readInvocation } from '../store/node-invocation-store.ts';
+import { connectNode, findNode } from '../store/node-store.ts';
+import type { NodeQueues } from '../temporal.ts';
+import { joinFakeNode } from '#test/support/fake-node.ts';
+import { startApi, type TestApi } from '#test/support/stack.ts';
+
+type Came = Awaited<ReturnType<NodeQueues['run']>>;
+
+describe('TL nodes on a task queue, after the time is over', () => {
+  let api: TestApi;
+  let node: string;
+  let key: Uint8Array<ArrayBuffer>;
+  before(async () => {
+    api = await startApi();
+    const token = await joinFakeNode(api, 'box');
+    key = await nodeKeyOf(token);
+    node = (await findNode(api.pool, api.tenant, 'box'))?.id ?? assert.fail();
+    const about = { platform: 'x', version: '1', journal: randomUUID(), capabilities: [] };
+    await connectNode(api.pool, api.tenant, node, randomUUID(), { ...about, task_queue: 'box-queue' });
+  });
+  after(() => api.stop());
+
+  /** What the call is told that looks after it a minute too late, and what it then asks of Temporal. */
+  async function followed(status: 'waiting' | 'sent', came: (id: string) => Promise<Came>) {
+    const { pool, tenant, deps } = api;
+    const { sealer } = deps.secrets;
+    const callId = `call_${randomUUID()}`;
+    const asked = { id: callId, node, session: 's', capability: 'system.run', params: {}, seconds: 5 };
+    await insertInvocation(pool, sealer, tenant, asked);
+    await pool.query(
+      `update node_invocations set status = $2, expires_at = now() - interval '1 minute' where id = $1`,
+      [callId, status],
+    );
+    const times: number[] = [];
+    const nodeQueues: NodeQueues = {
+      run({ id, milliseconds }) {
+        times.push(milliseconds);
+        return came(id);
+      },
+      cancel: () => assert.fail('nobody has stopped it'),
+    };
+    const nodes = createNodes({ pool, sealer, nodeQueues, changes: { subscribe: () => () => undefined } });
+    const call = { tenant, callId, sessionKey: 's', signal: new AbortController().signal };
+    const result = (await nodes.follow(call)) ?? assert.fail('it has a row');
+    const row = await readInvocation(pool, sealer, tenant, callId);
+    return { result, times, status: row?.status };
+  }
+  const codeOf = (result: ToolResult): string => (result.ok ? 'ok' : result.code);
+
+  it('a result that has come meanwhile is taken, and nothing is begun', async () => {
+    const { result, times, status } = await followed('sent', async (id) => {
+      const iv = crypto.getRandomValues(new Uint8Array(12));
+      const said = { ok: true, text: 'done in time' };
+      return { result: await sealForNode(key, nodeWorkPlace(id, 'result'), iv, said) };
+    });
+    assert.match(result.ok ? result.text : '', /done in time/);
+    assert.equal(status, 'done');
+    assert.ok(times.length === 1 && times.every((milliseconds) => milliseconds <= 0));
+  });
+
+  it('without one its outcome is unknown; what was not sent never is', async () => {
+    const sent = await followed('sent', async () => 'unknown');
+    assert.deepEqual([codeOf(sent.result), sent.status], ['OutcomeUnknown', 'unknown']);
+    const waiting = await followed('waiting', () => assert.fail('it was not sent'));
+    assert.deepEqual([codeOf(waiting.result), waiting.status, waiting.times], ['Timeout', 'unsent', []]);
+  });
+});

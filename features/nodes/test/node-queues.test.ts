@@ -1,0 +1,67 @@
+/** TL nodes on a task queue: what a Temporal server does not do, does not know or does not answer is told apart. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type ActivityClient, ActivityNotFoundError, ServiceError } from '@temporalio/client';
+import { Failure } from '#domain/errors.ts';
+import { nodeQueuesOf } from '../temporal.ts';
+
+const WORK = { id: 'node/t/c', queue: 'q', asked: new Uint8Array(1), milliseconds: 1_000 };
+
+const ofGrpc = (code: number): Error =>
+  Object.assign(new Error('refused'), { code, details: 'refused', metadata: {} });
+
+/** Of a server that answers each start with this code of gRPC. */
+function queuesOf(code: number) {
+  const start = () => Promise.reject(new Error('Failed to start activity', { cause: ofGrpc(code) }));
+  const connection = { withAbortSignal: () => Promise.reject(new Error('nothing was begun')) };
+  const activity = { start } as unknown as ActivityClient;
+  return nodeQueuesOf({ activity, connection: connection as never, ask: (request) => request() });
+}
+
+/** Of a server that begins everything, and answers so who waits for what comes of it; `begun` has the ids. */
+function waitingOf(error: Error) {
+  const begun: string[] = [];
+  const activity = {
+    start: async (_type: string, { id }: { readonly id: string }) => void begun.push(id),
+    getHandle: () => ({
+      async result() {
+        throw error;
+      },
+    }),
+  };
+  const connection = { withAbortSignal: (_signal: AbortSignal, request: () => unknown) => request() };
+  const queues = nodeQueuesOf({
+    activity: activity as never,
+    connection: connection as never,
+    ask: (request) => request(),
+  });
+  return { begun, queues };
+}
+
+describe('TL nodes on a task queue of Temporal, from its client', () => {
+  const { signal } = new AbortController();
+  const AWAY = new ServiceError('Failed to get activity result', { cause: ofGrpc(14) });
+
+  it('a server that is too old is told as unsupported', async () => {
+    assert.equal(await queuesOf(12).run(WORK, signal), 'unsupported');
+  });
+
+  it('a server that is away is an error, which is tried again', async () => {
+    await assert.rejects(queuesOf(14).run(WORK, signal), /Failed to start activity/);
+  });
+
+  it('one that goes away while a node works is asked again, until the time and what is granted beyond it are over', async () => {
+    const isAway = (error: unknown): boolean => error instanceof Failure && error.type === 'Unavailable';
+    const { begun, queues } = waitingOf(AWAY);
+    await assert.rejects(queues.run(WORK, signal), isAway);
+    await assert.rejects(queues.run({ ...WORK, milliseconds: -1 }, signal), isAway);
+    assert.equal(await queues.run({ ...WORK, milliseconds: -60_000 }, signal), 'unknown');
+    assert.deepEqual(begun, [WORK.id]);
+  });
+
+  it('what it does not know is not begun when its time is over, and its outcome is unknown', async () => {
+    const { begun, queues } = waitingOf(new ActivityNotFoundError('not found'));
+    assert.equal(await queues.run({ ...WORK, milliseconds: 0 }, signal), 'unknown');
+    assert.deepEqual(begun, []);
+  });
+});

@@ -1,0 +1,155 @@
+/** TL: a schedule stands though Temporal or Postgres are away while it is planned, and is planned later. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ScheduleClient } from '@temporalio/client';
+import { Failure } from '#domain/errors.ts';
+import { scheduleCreateSchema } from '../schema/schedule.ts';
+import { insertAgent } from '#store/agent-store.ts';
+import { insertTenant } from '#store/api-key-store.ts';
+import { createScrubber } from '#store/secrets/scrubber.ts';
+import { type HeartbeatChange, setHeartbeat } from '../temporal/heartbeats.ts';
+import { createSchedules } from '../temporal/schedules.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const AWAY = [
+  new Failure('Unavailable', 'Temporal does not answer'),
+  Object.assign(new Error('terminating connection'), { code: '57P01' }),
+];
+
+describe('TL planning schedules', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+    await insertTenant(database.pool, 'red', 'Red');
+    await insertAgent(database.pool, 'red', { key: 'main', type: 'open', model: 'rehearsal/follow' }, 'test');
+  });
+  after(() => database.drop());
+
+  /** A Temporal that takes what `put` takes. */
+  function schedulesWith(put: (id: string, note: string) => Promise<void>) {
+    const schedule = {
+      getHandle: (id: string) => ({
+        update: (change: () => { readonly state: { readonly note: string } }) => put(id, change().state.note),
+        delete: async () => undefined,
+      }),
+    };
+    const clients = {
+      schedule: schedule as unknown as ScheduleClient,
+      taskQueue: 'any',
+      ask: <Result>(request: () => Promise<Result>) => request(),
+    };
+    return createSchedules({
+      pool: database.pool,
+      scrubberOf: async () => createScrubber(),
+      temporal: { start: async () => undefined, clients },
+    });
+  }
+  const maker = { tenant: 'red', user: null, by: 'test', rights: {}, stem: 'test' };
+  const job = (name: string) =>
+    scheduleCreateSchema.parse({
+      name,
+      agent: 'main',
+      message: 'Report.',
+      schedule: { kind: 'every', every_seconds: 3600 },
+      deliver: 'none',
+    });
+
+  it('of changes of a heartbeat at once none is lost', async () => {
+    const schedules = schedulesWith(async () => undefined);
+    const set = (change: HeartbeatChange) =>
+      setHeartbeat(database.pool, schedules, { ...maker, agent: 'main' }, change);
+    await set({ session: 'room' });
+    const changes = [
+      { ack_max_chars: 1 },
+      { max_retries: 5 },
+      { light_context: true },
+      { active_hours: '08:00-22:00' },
+      { isolated_session: false },
+    ];
+    await Promise.all(changes.map(set));
+    const { heartbeat, session_key } = await set({});
+    assert.partialDeepStrictEqual(
+      { ...heartbeat, session_key },
+      Object.assign({ session_key: 'room' }, ...changes),
+    );
+    await assert.rejects(set({ session: null }), /say in which session/);
+    assert.equal((await set({ session: null, isolated_session: true })).session_key, null);
+  });
+
+  it('holds no row and no connection while Temporal is asked', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const slow = schedulesWith(async () => {
+      asked.resolve();
+      await answered.promise;
+    });
+    const adding = slow.add(maker, job('slow'));
+    await asked.promise;
+    const { rows } = await database.pool.query(
+      `select 1 from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
+    );
+    assert.deepEqual(rows, []);
+    await database.pool.query(`select 1 from schedules where name = 'slow' for update nowait`);
+    answered.resolve();
+    await adding;
+  });
+
+  it('brings a change to Temporal that came while an older one was on its way there', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const written: string[] = [];
+    const schedules = schedulesWith(async (_id, note) => {
+      if (written.length === 0) {
+        asked.resolve();
+        await answered.promise;
+      }
+      written.push(note);
+    });
+    const adding = schedules.add(maker, job('changed'));
+    await asked.promise;
+    const { rows } = await database.pool.query<{ id: string }>(
+      `select id from schedules where name = 'changed'`,
+    );
+    const id = rows[0]?.id ?? '';
+    const quick = schedulesWith(async (_id, note) => void written.push(note));
+    await quick.change(maker, id, { schedule: { kind: 'every', every_seconds: 60 } });
+    assert.deepEqual(written, []);
+    answered.resolve();
+    await adding;
+    assert.deepEqual(written, ['each 3600 s', 'each 60 s']);
+    const plans = await database.pool.query(
+      `select 1 from schedules where id = $1 and planned = revision and planner is null`,
+      [id],
+    );
+    assert.equal(plans.rowCount, 1);
+  });
+
+  it('waits for what is away, and for nothing else', async () => {
+    for (const [at, problem] of AWAY.entries()) {
+      const { id } = await schedulesWith(() => Promise.reject(problem)).add(maker, job(`away-${at}`));
+      assert.match(id, /^away-/);
+    }
+    const refuses = schedulesWith(() => Promise.reject(new Error('refused')));
+    await assert.rejects(refuses.add(maker, job('refused')), /refused/);
+
+    for (const problem of AWAY) {
+      const asked: string[] = [];
+      const sweep = schedulesWith(async (id) => {
+        asked.push(id);
+        throw problem;
+      });
+      await assert.rejects(sweep.planAll(), problem);
+      assert.equal(asked.length, 1);
+    }
+    const asked: string[] = [];
+    const picky = schedulesWith(async (id) => {
+      asked.push(id);
+      if (id.includes('away-0')) throw new Error('refused');
+    });
+    await assert.rejects(picky.planAll(), /refused/);
+    assert.equal(asked.length, AWAY.length);
+    const whole: string[] = [];
+    assert.equal(await schedulesWith(async (id) => void whole.push(id)).planAll(), 1);
+    assert.match(whole.join(), /away-0/);
+  });
+});

@@ -1,0 +1,40 @@
+/** R1, TL web_fetch: of pages of every kind a model reads what people see, and nothing else. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pageText } from '../pages/page-text.ts';
+import { type Reading, ReadingProblem } from '../pages/read-apart.ts';
+import { readHtml } from '../pages/read-html.ts';
+import { markOutside } from '#domain/outside-text.ts';
+import { type PageCase, problemsIn } from '#test/activities/web/page-case.ts';
+import { PAGES } from '#test/activities/web/page-corpus.ts';
+
+/** Why the page is not read as it should be. */
+async function problemOf({
+  type = 'text/html',
+  body,
+  mode = 'markdown',
+  has,
+  lacks = [],
+}: PageCase): Promise<readonly string[]> {
+  const answer = {
+    url: 'https://pub.example/d/',
+    type: type.split(';')[0]?.trim() ?? '',
+    contentType: type,
+    bytes: Buffer.from(body as never),
+  };
+  const { text, notes } = await pageText(answer, mode, AbortSignal.timeout(120_000), readHere);
+  const shown = markOutside({ id: 'x', source: 'pub', text: `${text}\n${notes.join('; ')}` });
+  return problemsIn(shown, { has, lacks });
+}
+
+/** Without a process for each: these pages are small. What comes of others is in read-apart.test.ts. */
+async function readHere(job: Reading): Promise<string> {
+  if (!('html' in job) || job.how === 'duckduckgo') throw new ReadingProblem(`no page: ${job.how}`);
+  return readHtml(job.how, job.html, job.url);
+}
+
+test('R1 TL each page of the corpus is read as people see it', async () => {
+  const failed: string[] = [];
+  for (const page of PAGES) for (const why of await problemOf(page)) failed.push(`${page.name}: ${why}`);
+  assert.deepEqual(failed, []);
+});
