@@ -127,7 +127,7 @@ module.exports = {
     {
       name: 'nothing-imports-tests',
       severity: 'error',
-      from: { pathNot: '^(test|bench)/' },
+      from: { pathNot: '^(test|bench|features/[^/]+/test)/' },
       to: { path: '^test/' },
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

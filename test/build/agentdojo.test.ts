@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
-import { playAll } from '#test/policy/agentdojo/play.ts';
-import { type Answer, attacks, customTools, userTasks } from '#test/policy/agentdojo/scenarios.ts';
+import { playAll } from '#test/build/agentdojo/play.ts';
+import { type Answer, attacks, customTools, userTasks } from '#test/build/agentdojo/scenarios.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const CAREFUL = { profile: 'careful' };

@@ -56,6 +56,7 @@ describe('EX-1 the tools there are', () => {
       const files = globSync([
         `test/activities/tools/${group}/{${named}}.test.ts`,
         `features/*/test/{,tools-}{${named}}.test.ts`,
+        `test/build/{${named}}.test.ts`,
       ]);
       assert.notDeepEqual(files, [], `${name} has no test file`);
     }

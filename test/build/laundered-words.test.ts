@@ -1,4 +1,4 @@
 /** SECURITY R1: words from outside that come to a session by times to come, strangers, skills and servers (laundering/words.yaml). */
-import { launderingTests } from '../workflows/laundering/tests.ts';
+import { launderingTests } from './laundering/tests.ts';
 
 await launderingTests('words');

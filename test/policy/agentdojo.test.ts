@@ -5,8 +5,8 @@ import { before, describe, test } from 'node:test';
 import type { ToolPolicy } from '#domain/agent.ts';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
-import { type Judged, playAll } from './agentdojo/play.ts';
-import { type Answer, attacks, userTasks } from './agentdojo/scenarios.ts';
+import { type Judged, playAll } from '../build/agentdojo/play.ts';
+import { type Answer, attacks, userTasks } from '../build/agentdojo/scenarios.ts';
 
 describe('R1 AgentDojo', () => {
   let catalog: Catalog;

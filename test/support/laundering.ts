@@ -14,7 +14,7 @@ import { parse } from 'yaml';
 import type { AgentConfig } from '#domain/agent.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
-/** What the fields are stands in test/workflows/laundering/files.yaml. */
+/** What the fields are stands in test/build/laundering/files.yaml. */
 export interface LaunderingCase {
   readonly name: string;
   readonly agent?: Partial<AgentConfig>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { sightCases } from '#test/activities/web/sight-cases.ts';
+import { sightCases } from '#features/web/test/sight-cases.ts';
 import { findChromium, openPage, startBrowser } from './browser.ts';
 
 const chromium = findChromium();

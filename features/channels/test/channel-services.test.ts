@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
-import {
-  DISCORD,
-  discordAsk,
-  discordHeaders,
-  discordPress,
-  startDiscord,
-} from '#test/support/discord-server.ts';
+import { DISCORD, discordAsk, discordHeaders, discordPress, startDiscord } from './discord-server.ts';
 import { SLACK, slackHeaders, slackMessage, slackPress, startSlack } from '#test/support/slack-server.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { pressUpdate, startTelegram, textUpdate, TOKEN } from '#test/support/telegram-server.ts';

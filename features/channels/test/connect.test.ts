@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { DISCORD, startDiscord } from '#test/support/discord-server.ts';
+import { DISCORD, startDiscord } from './discord-server.ts';
 import { SLACK, startSlack } from '#test/support/slack-server.ts';
 import { startApi, type TestApiOptions } from '#test/support/stack.ts';
 import { refusal, startTelegram, TOKEN } from '#test/support/telegram-server.ts';

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { discordReader } from '../discord/reader.ts';
 import { slackReader } from '../slack/reader.ts';
 import { webhookReader } from '../webhook/reader.ts';
-import { discordAsk, discordPress } from '#test/support/discord-server.ts';
+import { discordAsk, discordPress } from './discord-server.ts';
 import { slackMessage, slackPress } from '#test/support/slack-server.ts';
 
 const channel = { key: 'ch', settings: {} };

@@ -6,7 +6,7 @@ import { discordSender } from '../discord/sender.ts';
 import { slackSender } from '../slack/sender.ts';
 import { createEgress } from '#activities/egress/egress.ts';
 import type { ChannelPlace, ChannelPost } from '../contract.ts';
-import { DISCORD, startDiscord } from '#test/support/discord-server.ts';
+import { DISCORD, startDiscord } from './discord-server.ts';
 import { SLACK, slackRefusal, startSlack } from '#test/support/slack-server.ts';
 import { telegramSender } from '../telegram/sender.ts';
 import { refusal, startTelegram, TOKEN } from '#test/support/telegram-server.ts';

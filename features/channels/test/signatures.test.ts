@@ -10,7 +10,7 @@ import {
   isStandardSigned,
   isStripeSigned,
 } from '../webhook/signatures.ts';
-import { DISCORD, discordHeaders } from '#test/support/discord-server.ts';
+import { DISCORD, discordHeaders } from './discord-server.ts';
 
 const request = (body: string, headers: Readonly<Record<string, string>>) => ({
   headers,

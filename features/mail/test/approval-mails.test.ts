@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { runCli } from '#test/cli/support/run-cli.ts';
-import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail-server.ts';
+import { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite } from '#test/support/web-site.ts';
 

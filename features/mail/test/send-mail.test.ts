@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { createSendMail, type Mail, type MailDeps } from '../activities/send-mail.ts';
 import type { SMTPServerOptions } from 'smtp-server';
 import type { NewEgressRow } from '#store/egress-store.ts';
-import { CERTIFICATE, startMailServer } from '#test/support/mail-server.ts';
+import { CERTIFICATE, startMailServer } from './mail-server.ts';
 import { memoryEgress } from '#test/support/web-site.ts';
 
 const mail: Mail = { id: 'msg_1', to: 'ann@example.com', subject: 'May it?', text: 'It waits.\n' };

@@ -1,7 +1,7 @@
 /** MC-1 logins at authorization servers that know their clients by metadata documents, and at those that do not. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { startLoginServer } from '#test/support/mcp-login-server.ts';
+import { startLoginServer } from './mcp-login-server.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 const PUBLIC = 'https://agents.example.com';

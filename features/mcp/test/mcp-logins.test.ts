@@ -11,7 +11,7 @@ import { createChangeFeed } from '#store/change-feed.ts';
 import { findMcpServer } from '../store/mcp-server-store.ts';
 import { boxesAt } from '#test/support/container-engine.ts';
 import { textsOf } from '#test/support/mcp-client.ts';
-import { type LoginServer, startLoginServer } from '#test/support/mcp-login-server.ts';
+import { type LoginServer, startLoginServer } from './mcp-login-server.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 describe('MC users and logins of MCP servers', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '../tools/create-image.ts';
-import { madeAt, mediaBench } from '#test/support/media-bench.ts';
+import { madeAt, mediaBench } from './media-bench.ts';
 import { PNG } from '#test/support/media-server.ts';
 
 const OTTER = { prompt: 'An otter', aspect_ratio: '16:9', filename_hint: 'My otter!.png' };

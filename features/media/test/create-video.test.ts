@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '../tools/create-video.ts';
-import { madeAt, mediaBench } from '#test/support/media-bench.ts';
+import { madeAt, mediaBench } from './media-bench.ts';
 import { MP4, PNG } from '#test/support/media-server.ts';
 
 const LATER = { ok: true, text: '', pending: { later: 1 } };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '../tools/tts.ts';
-import { madeAt, mediaBench } from '#test/support/media-bench.ts';
+import { madeAt, mediaBench } from './media-bench.ts';
 import { MP3 } from '#test/support/media-server.ts';
 
 describe('TL tts', () => {

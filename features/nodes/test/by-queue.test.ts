@@ -9,7 +9,7 @@ import type { ToolResult } from '#domain/tool.ts';
 import { insertInvocation, readInvocation } from '../store/node-invocation-store.ts';
 import { connectNode, findNode } from '../store/node-store.ts';
 import type { NodeQueues } from '../temporal.ts';
-import { joinFakeNode } from '#test/support/fake-node.ts';
+import { joinFakeNode } from './fake-node.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 type Came = Awaited<ReturnType<NodeQueues['run']>>;

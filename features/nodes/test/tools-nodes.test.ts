@@ -6,7 +6,7 @@ import { tool } from '../tools/nodes.ts';
 import { NODE_LIMITS, type NodeResult } from '../contract/node.ts';
 import { createCatalog } from '#policy/catalog.ts';
 import { replayOf } from '#policy/define-tool.ts';
-import { connectFakeNode, type FakeNode, joinFakeNode } from '#test/support/fake-node.ts';
+import { connectFakeNode, type FakeNode, joinFakeNode } from './fake-node.ts';
 import type { CallRow } from '#test/support/live-worker.ts';
 import { eventually } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';

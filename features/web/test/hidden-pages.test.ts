@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHtml } from '../pages/read-html.ts';
-import { HIDDEN, SEEN } from '#test/activities/web/hidden-pages.ts';
-import { type PageCase, problemsIn } from '#test/activities/web/page-case.ts';
+import { HIDDEN, SEEN } from './hidden-pages.ts';
+import { type PageCase, problemsIn } from './page-case.ts';
 
 async function problemsOf(pages: readonly PageCase[]): Promise<readonly string[]> {
   const failed: string[] = [];

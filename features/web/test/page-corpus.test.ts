@@ -5,8 +5,8 @@ import { pageText } from '../pages/page-text.ts';
 import { type Reading, ReadingProblem } from '../pages/read-apart.ts';
 import { readHtml } from '../pages/read-html.ts';
 import { markOutside } from '#domain/outside-text.ts';
-import { type PageCase, problemsIn } from '#test/activities/web/page-case.ts';
-import { PAGES } from '#test/activities/web/page-corpus.ts';
+import { type PageCase, problemsIn } from './page-case.ts';
+import { PAGES } from './page-corpus.ts';
 
 /** Why the page is not read as it should be. */
 async function problemOf({

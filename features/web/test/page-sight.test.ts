@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHtml } from '../pages/read-html.ts';
-import { sightCases } from '#test/activities/web/sight-cases.ts';
+import { sightCases } from './sight-cases.ts';
 
 test('R1 a page is read as a browser shows it', async () => {
   const wrong: string[] = [];

@@ -1,6 +1,6 @@
 """Writes test/vectors/agentdojo.json: the tools that answer each task and each injection of AgentDojo 0.1.35 (github.com/ethz-spylab/agentdojo), in their order.
 
-    pip install agentdojo==0.1.35 && python test/policy/agentdojo/export.py
+    pip install agentdojo==0.1.35 && python test/build/agentdojo/export.py
 """
 
 import json

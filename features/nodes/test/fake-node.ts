@@ -1,9 +1,9 @@
 /** A node as a test plays it: over a real WebSocket, answering as the test says. */
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
-import type { NodeResult } from '#features/nodes/contract/node.ts';
-import type { ToNode } from '#features/nodes/schema.ts';
-import type { TestApi } from './stack.ts';
+import type { NodeResult } from '../contract/node.ts';
+import type { ToNode } from '../schema.ts';
+import type { TestApi } from '#test/support/stack.ts';
 
 export const FAKE_TOKEN = (): string => `tcn_${randomUUID().replaceAll('-', '')}${'x'.repeat(11)}`;
 

@@ -1,20 +1,20 @@
 /** The tools that make media, in a temporary workspace, with settings as an environment gives them and a server that speaks as all providers. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createMediaMakingRoom } from '#features/media/making/media-making-room.ts';
-import { openMedia } from '#features/media/reading/open-media.ts';
+import { createMediaMakingRoom } from '../making/media-making-room.ts';
+import { openMedia } from '../reading/open-media.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { loadConfig } from '#config';
 import type { LeftCall } from '#domain/left-call.ts';
-import type { MediaSettings } from '#features/media/schema.ts';
+import type { MediaSettings } from '../schema.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { BudgetedWork, BudgetHold, BudgetSettlement } from '#store/budget-ledger.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
-import { type MediaServer, startMediaServer } from './media-server.ts';
-import { inTurn, temporaryFolder, toolBench } from './tool-call.ts';
-import { memoryEgress } from './web-site.ts';
+import { type MediaServer, startMediaServer } from '#test/support/media-server.ts';
+import { inTurn, temporaryFolder, toolBench } from '#test/support/tool-call.ts';
+import { memoryEgress } from '#test/support/web-site.ts';
 
 export interface MediaBench {
   readonly server: MediaServer;

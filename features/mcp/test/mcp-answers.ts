@@ -1,9 +1,9 @@
 /** What models read of servers of a revision over a transport, whatever the servers answer. A test file for each: each takes many turns. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type McpBench, mcpBench, type ShownTool, type Transport } from './mcp-case-bench.ts';
-import type { Revision } from './mcp-case-peer.ts';
-import { TOOL_CASES } from './mcp-cases.ts';
+import { type McpBench, mcpBench, type ShownTool, type Transport } from '#test/support/mcp-case-bench.ts';
+import type { Revision } from '#test/support/mcp-case-peer.ts';
+import { TOOL_CASES } from '#test/support/mcp-cases.ts';
 
 export function testAnswers(transport: Transport, revision: Revision): void {
   describe(`MC answers of ${revision} over ${transport}`, () => {

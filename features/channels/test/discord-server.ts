@@ -2,7 +2,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fieldsOf, type SentFile } from './sent-file.ts';
+import { fieldsOf, type SentFile } from '#test/support/sent-file.ts';
 
 export interface DiscordCall {
   /** `POST /channels/1/messages`. */
