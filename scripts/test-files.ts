@@ -12,6 +12,9 @@ const UNIT_FOLDERS = /^(?:test\/(?:domain|policy|store|temporal|activities|build
 const SYSTEM_FOLDERS = /^test\/(?:bench|interop|start|system|ui)\//;
 const PROGRAMS = ['test/start/program.ts', 'test/support/api-process.ts'];
 
+/** What is tested without any feature: by rule, so that no core test needs one unnoticed. Those of the whole build are in test/build. */
+const CORE_FOLDERS = /^test\/(?:activities|api|domain|policy|store|temporal|workers|workflows)\//;
+
 /** So many share a process: enough that loading the code is a small part, few enough that both cores are busy to the end. */
 const UNITS = 48;
 const OTHERS = 12;
@@ -65,9 +68,24 @@ function closureOf(files: readonly string[]): ReadonlyMap<string, string> {
  * Files that run one after the other in one process. Those of programs have one each, so that none finds what another left
  * running. The long ones come first, so that the last process is a short one.
  */
-export function batchesOf(files: readonly string[]): readonly (readonly string[])[] {
-  const of = (kind: TestKind): string[] => files.filter((file) => kindOf(file) === kind);
-  return [...of('system').map((file) => [file]), ...dealt(of('live'), OTHERS), ...dealt(of('unit'), UNITS)];
+export function batchesOf(files: readonly string[]): readonly TestBatch[] {
+  const of = (kind: TestKind, isCore: boolean) =>
+    files.filter((file) => kindOf(file) === kind && CORE_FOLDERS.test(file) === isCore);
+  const batches = (isCore: boolean, kind: TestKind, size: number): TestBatch[] =>
+    dealt(of(kind, isCore), size).map((batch) => ({ files: batch, isCore }));
+  return [
+    ...files.filter((file) => kindOf(file) === 'system').map((file) => ({ files: [file], isCore: false })),
+    ...batches(true, 'live', OTHERS),
+    ...batches(false, 'live', OTHERS),
+    ...batches(true, 'unit', UNITS),
+    ...batches(false, 'unit', UNITS),
+  ];
+}
+
+export interface TestBatch {
+  readonly files: readonly string[];
+  /** Without features. */
+  readonly isCore: boolean;
 }
 
 /** Dealt like cards: neighbours are often alike in how long they take. */

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { userCacheDir } from '#config';
 import type { Outcome } from './test-outcome-reporter.ts';
-import { batchesOf, serversOf, testFiles, TESTS } from './test-files.ts';
+import { batchesOf, serversOf, type TestBatch, testFiles, TESTS } from './test-files.ts';
 
 const args = process.argv.slice(2);
 const system = args.includes('--system');
@@ -18,6 +18,11 @@ const given = args.filter((arg) => arg !== '--system' && arg !== '--unit');
 const named = given.filter((arg) => !arg.startsWith('-')).flatMap((arg) => expand(arg));
 const flags = given.filter((arg) => arg.startsWith('-'));
 const files = named.length > 0 ? named : testFiles(system ? ['system'] : unit ? ['unit'] : ['unit', 'live']);
+
+/** Puts an empty list in the place of features/index.ts. */
+const CORE_ALONE = `import { registerHooks } from 'node:module';
+registerHooks({ resolve: (name, context, next) => name === '#features'
+  ? { url: ${JSON.stringify(pathToFileURL(resolve('test/support/no-features.ts')).href)}, shortCircuit: true } : next(name, context) });`;
 
 /**
  * What a failed test left open, such as a server, must not keep its process from ending. Node's --test-force-exit does
@@ -77,13 +82,19 @@ child.once('exit', (code, signal) => {
  * A module that has each file as a suite, one after the other: they load the code once and keep their hooks to
  * themselves. Only what hangs meets the time of a file; long ones name a time of their own.
  */
-function writeBatch(batch: readonly string[], index: number): string {
+function writeBatch({ files: batch, isCore }: TestBatch, index: number): string {
   const path = join(folder, `batch-${index}.mjs`);
   const suites = batch.map((file) => {
     const url = JSON.stringify(pathToFileURL(resolve(file)).href);
     return `suite(${JSON.stringify(file)}, { timeout: ${system ? 3_600_000 : 300_000} }, async () => { await import(${url}); });`;
   });
-  writeFileSync(path, ["import { after, suite } from 'node:test';", ...suites, END_ANYWAY, ''].join('\n'));
+  const lines = [
+    "import { after, suite } from 'node:test';",
+    ...(isCore ? [CORE_ALONE] : []),
+    ...suites,
+    END_ANYWAY,
+  ];
+  writeFileSync(path, [...lines, ''].join('\n'));
   return path;
 }
 
