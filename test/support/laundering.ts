@@ -48,7 +48,7 @@ export interface Laundering {
 }
 
 export async function readCorpus(name: string): Promise<readonly LaunderingCase[]> {
-  const file = fileURLToPath(new URL(`../workflows/laundering/${name}.yaml`, import.meta.url));
+  const file = fileURLToPath(new URL(`../build/laundering/${name}.yaml`, import.meta.url));
   return parse(await readFile(file, 'utf8')) as readonly LaunderingCase[];
 }
 
