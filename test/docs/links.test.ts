@@ -22,10 +22,11 @@ describe('links of the documentation', () => {
       }
     });
 
-  it('every page is linked from the README, itself or with its folder', () => {
-    const linked = new Set(localLinks('README.md').map((link) => target('README.md', link).file));
+  it('every page is linked from the README or the list of all pages, itself or with its folder', () => {
+    const lists = ['README.md', 'docs/README.md'];
+    const linked = new Set(lists.flatMap((list) => localLinks(list).map((link) => target(list, link).file)));
     for (const page of PAGES.filter((one) => one !== 'README.md'))
-      assert.ok(linked.has(page) || linked.has(dirname(page)), `${page} is not linked from README.md`);
+      assert.ok(linked.has(page) || linked.has(dirname(page)), `${page} is not linked from docs/README.md`);
   });
 
   it('every picture is shown by a page, and is small enough to load', () => {
