@@ -47,7 +47,7 @@ const VARIABLES: readonly Variable[] = [
   [['TEMPOCLAW_MAX_CONCURRENT_ACTIVITIES'], 'worker.maxConcurrentActivities', 'number'],
   [['TEMPOCLAW_MAX_CONCURRENT_WORKFLOW_TASKS'], 'worker.maxConcurrentWorkflowTasks', 'number'],
   [['TEMPOCLAW_SHUTDOWN_GRACE_SECONDS'], 'worker.shutdownGraceSeconds', 'number'],
-  [['TEMPOCLAW_STACK_TRACES'], 'worker.stackTraces', 'boolean'],
+  [['TEMPOCLAW_LEAN_WORKER'], 'worker.lean', 'boolean'],
   [['TEMPOCLAW_FAST_PATH'], 'worker.fastPath', 'boolean'],
   [['TEMPOCLAW_DEPLOYMENT_NAME'], 'worker.deploymentName', 'text'],
   [['TEMPOCLAW_CLOSED_PORTS'], 'worker.closedPorts', 'list'],

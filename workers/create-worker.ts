@@ -64,7 +64,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
     defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
     shutdownGraceTime: config.worker.shutdownGraceSeconds * 1000,
   };
-  const kind = config.worker.stackTraces ? Worker : LeanWorker;
+  const kind = config.worker.lean ? LeanWorker : Worker;
   const workers = [
     await kind.create({
       ...shared,

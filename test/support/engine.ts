@@ -1,4 +1,4 @@
-/** `TEST_ENGINE=plain`: workers without the fast path, and the SDK's own as it is. */
+/** `TEST_ENGINE=plain`: workers without the fast path. */
 
 export function isPlainEngine(): boolean {
   return process.env['TEST_ENGINE'] === 'plain';
@@ -6,5 +6,5 @@ export function isPlainEngine(): boolean {
 
 /** Variables of workers, which say so. */
 export function engineVariables(): Readonly<Record<string, string>> {
-  return isPlainEngine() ? { TEMPOCLAW_FAST_PATH: 'false', TEMPOCLAW_STACK_TRACES: 'true' } : {};
+  return isPlainEngine() ? { TEMPOCLAW_FAST_PATH: 'false' } : {};
 }

@@ -1,7 +1,5 @@
 /** Replays histories as the workers of the test run would. */
 import { type ReplayWorkerOptions, type ReplayResult, Worker } from '@temporalio/worker';
-import { LeanWorker } from '#workers/lean/lean-worker.ts';
-import { isPlainEngine } from './engine.ts';
 import { quietRuntime } from './quiet-runtime.ts';
 
 export interface ReplayedHistory {
@@ -19,7 +17,6 @@ export function replayHistories(
   encoding: Pick<ReplayWorkerOptions, 'dataConverter'> = {},
 ): AsyncIterableIterator<ReplayResult> {
   quietRuntime();
-  const kind = isPlainEngine() ? Worker : LeanWorker;
   const options = { ...encoding, workflowBundle, debugMode: false };
-  return kind.runReplayHistories(options, histories);
+  return Worker.runReplayHistories(options, histories);
 }
