@@ -78,15 +78,15 @@ export function loadConfig(
   const file = readFile(flags.config ?? (env['TEMPOCLAW_CONFIG'] || undefined), cwd, env);
   const environment = readEnvironment(env, providerNames(file.values));
   const official = readOfficialLayer(env, environment);
-  const given = flagLayer(flags);
+  const layer = flagLayer(flags);
   const problems = [...file.problems, ...environment.problems];
 
-  const values = mergeTrees(mergeTrees(file.values, environment.values), given.values);
+  const values = mergeTrees(mergeTrees(file.values, environment.values), layer.values);
   const parsed = configSchema.safeParse(values);
   if (!parsed.success) {
     const locate = (at: readonly PropertyKey[], onKey: boolean): string | undefined => {
       const key = at.map(String).join('.');
-      return given.origins.get(key) ?? environment.origins.get(key) ?? file.locate(at, onKey);
+      return layer.origins.get(key) ?? environment.origins.get(key) ?? file.locate(at, onKey);
     };
     problems.push(...explainIssues(parsed.error.issues, locate));
   }

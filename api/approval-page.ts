@@ -89,8 +89,8 @@ function question({ server, message, url, prompt }: McpForm): string {
     url === undefined
       ? ''
       : `<p>It wants you to open this address, and to send when it is done:</p><pre>${marked(url)}</pre>`;
-  const asked = prompt ? `<pre>${marked(promptLines(prompt).join('\n'))}</pre>` : '';
-  return `<h1>The MCP server ${marked(server)} asks</h1><pre>${marked(message)}</pre>${asked}${open}`;
+  const requested = prompt ? `<pre>${marked(promptLines(prompt).join('\n'))}</pre>` : '';
+  return `<h1>The MCP server ${marked(server)} asks</h1><pre>${marked(message)}</pre>${requested}${open}`;
 }
 
 /** What stands in it is as the server likes; it is sent only by the person. */
@@ -99,11 +99,11 @@ function input(field: FormField): string {
   const id = escapeHtml(`field:${name}`);
   const more = description === undefined ? '' : `<br><small>${marked(description)}</small>`;
   const label = `<label for="${id}">${marked(title)}${required ? ' *' : ''}${more}</label>`;
-  const asked = `id="${id}" name="${id}"${required && type !== 'boolean' ? ' required' : ''}`;
-  return `<p>${label}${options ? selectOf(field, asked) : lineOf(field, asked)}</p>`;
+  const request = `id="${id}" name="${id}"${required && type !== 'boolean' ? ' required' : ''}`;
+  return `<p>${label}${options ? selectOf(field, request) : lineOf(field, request)}</p>`;
 }
 
-function selectOf({ type, required, options = [], default: standard }: FormField, asked: string): string {
+function selectOf({ type, required, options = [], default: standard }: FormField, requested: string): string {
   const isList = type === 'choices';
   const chosen = Array.isArray(standard) ? standard : [standard];
   const shown = options.map(({ value, title }) => {
@@ -111,15 +111,15 @@ function selectOf({ type, required, options = [], default: standard }: FormField
     return `<option value="${escapeHtml(value)}"${mark}>${marked(title)}</option>`;
   });
   const none = required || isList ? '' : '<option value=""></option>';
-  return `<select ${asked}${isList ? ' multiple' : ''}>${none}${shown.join('')}</select>`;
+  return `<select ${requested}${isList ? ' multiple' : ''}>${none}${shown.join('')}</select>`;
 }
 
-function lineOf({ type, format, default: standard }: FormField, asked: string): string {
+function lineOf({ type, format, default: standard }: FormField, request: string): string {
   if (type === 'boolean')
-    return `<input type="checkbox" value="true" ${asked}${standard === true ? ' checked' : ''}>`;
+    return `<input type="checkbox" value="true" ${request}${standard === true ? ' checked' : ''}>`;
   const value = standard === undefined ? '' : ` value="${escapeHtml(String(standard))}"`;
-  if (type !== 'string') return `<input type="number" step="any" ${asked}${value}>`;
-  return `<input type="${(format && INPUTS[format]) ?? 'text'}" ${asked}${value}>`;
+  if (type !== 'string') return `<input type="number" step="any" ${request}${value}>`;
+  return `<input type="${(format && INPUTS[format]) ?? 'text'}" ${request}${value}>`;
 }
 
 const INPUTS: Readonly<Record<string, string>> = { email: 'email', uri: 'url', date: 'date' };

@@ -44,8 +44,8 @@ export async function sendDecision(
   // A vote is for one call: without a word of which, for the one that stands when it comes.
   const isQuorum = votesNeeded(approval.terms) > 1 && isAgreement(decision);
   const digest = rest.digest ?? (isQuorum ? approval.digest : undefined);
-  const given = { args, reason, text, digest, decision, by: sender.by };
-  const { input, sealedArgs } = await hide(deps, tenant, approval, given);
+  const options = { args, reason, text, digest, decision, by: sender.by };
+  const { input, sealedArgs } = await hide(deps, tenant, approval, options);
   try {
     const receipt = await decideApproval(deps, tenant, approval, input, { ...sender, sealedArgs });
     deps.metrics.decided(receipt.already ? 'repeated' : 'decided');
@@ -63,11 +63,11 @@ async function hide(
   { secrets }: ApiDeps,
   tenant: string,
   { id }: ApprovalRow,
-  given: DecideInput,
+  input: DecideInput,
 ): Promise<{ readonly input: DecideInput; readonly sealedArgs?: string }> {
   const scrubber = await secrets.vault.scrubberOf(tenant);
-  const { reason, text, args } = given;
-  const words = { ...given, reason: reason && scrubber.text(reason), text: text && scrubber.text(text) };
+  const { reason, text, args } = input;
+  const words = { ...input, reason: reason && scrubber.text(reason), text: text && scrubber.text(text) };
   if (args === undefined) return { input: words };
   const [shown, real] = [scrubber.args(args), JSON.stringify(args)];
   if (JSON.stringify(shown) === real) return { input: words };

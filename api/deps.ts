@@ -116,12 +116,12 @@ export interface WorkspaceAsked {
 /** Bytes in and out of workspaces, by the rules of the file tools. Throws Failure; Unavailable where this machine has none. */
 export interface WorkspaceDoor {
   read(
-    asked: WorkspaceAsked,
+    request: WorkspaceAsked,
     path: string,
   ): Promise<{ readonly bytes: number; readonly version: string; readonly stream: Readable }>;
   /** Safe to repeat. `check` gets the version of what is there (undefined: nothing), and throws to leave it. */
   write(
-    asked: WorkspaceAsked,
+    requested: WorkspaceAsked,
     path: string,
     content: AsyncIterable<Buffer>,
     check?: (version: string | undefined) => void,

@@ -45,8 +45,8 @@ export function toProblem(error: unknown, request: Pick<FastifyRequest, 'id' | '
   const row = FAILURES[failure.type];
   const extra = Object.entries(failure.details).filter(([name]) => !RESERVED.has(name));
   const errors = failure.details['errors'];
-  const given = failure.details['retry_after'];
-  const retryAfter = typeof given === 'number' ? given : RETRY_AFTER[failure.type];
+  const value = failure.details['retry_after'];
+  const retryAfter = typeof value === 'number' ? value : RETRY_AFTER[failure.type];
   return {
     status: row.status,
     headers: {
@@ -117,8 +117,8 @@ function fieldsOf({ instancePath, params }: Issue): readonly string[] {
 function wordsOf({ message, params }: Issue): string {
   if (Array.isArray(params?.['keys'])) return 'is not a known field';
   const either = params?.['errors'];
-  const said = Array.isArray(either) ? wordsOfEither(either) : [message ?? 'is not valid'];
-  return [...new Set(said.map(plainWords))].join(', or ').slice(0, 500);
+  const lines = Array.isArray(either) ? wordsOfEither(either) : [message ?? 'is not valid'];
+  return [...new Set(lines.map(plainWords))].join(', or ').slice(0, 500);
 }
 
 /** Of a field that takes several shapes: what is wrong with it as each of them. */

@@ -7,13 +7,13 @@ export async function followHandoff(
   pool: Pool,
   tenant: string,
   session: string,
-  said: {
+  message: {
     readonly agent?: string | undefined;
     readonly channel?: string | undefined;
     readonly chat_id?: string | undefined;
   },
 ): Promise<string> {
-  const { agent, channel, chat_id } = said;
+  const { agent, channel, chat_id } = message;
   if (agent !== undefined || channel === undefined || chat_id === undefined) return session;
   const route = await findHandoff(pool, tenant, channel, chat_id);
   // The agent was deleted: the chat is its first session's again.

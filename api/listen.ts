@@ -24,7 +24,7 @@ export async function listen(
 const LAST_ANSWERS_MS = 1_000;
 
 async function listenAt(app: Api, path: string): Promise<void> {
-  const server = createServer((asked, answer) => app.server.emit('request', asked, answer));
+  const server = createServer((message, answer) => app.server.emit('request', message, answer));
   // Of one that was killed.
   await rm(path, { force: true });
   await once(server.listen(path), 'listening');

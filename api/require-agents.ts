@@ -12,10 +12,10 @@ const MOST_CANDIDATES = 500;
 
 /** @throws Failure Unprocessable, with each that there is not and the names that come near. */
 export async function requireAgents(pool: Pool, tenant: string, named: readonly NamedAgent[]): Promise<void> {
-  const asked = named.filter((each): each is readonly [string, string] => typeof each[1] === 'string');
-  if (asked.length === 0) return;
-  const known = new Set(await knownAgents(pool, tenant, [...new Set(asked.map(([, key]) => key))]));
-  const unknown = asked.filter(([, key]) => !known.has(key));
+  const requests = named.filter((each): each is readonly [string, string] => typeof each[1] === 'string');
+  if (requests.length === 0) return;
+  const known = new Set(await knownAgents(pool, tenant, [...new Set(requests.map(([, key]) => key))]));
+  const unknown = requests.filter(([, key]) => !known.has(key));
   if (unknown.length === 0) return;
   const all = (await listAgents(pool, tenant, MOST_CANDIDATES, '')).map(({ config }) => config.key);
   const errors = unknown.map(([pointer, key]) => {

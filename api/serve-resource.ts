@@ -78,8 +78,8 @@ export function serveResource<Named extends Operations>(
         // Clients leave out the body of an action whose fields they may all leave out.
         if (method === 'POST' && body) request.body ??= {};
         if (!params) return;
-        const given = String(paramOf(request, key));
-        if (!isKey(given)) throw missing();
+        const value = String(paramOf(request, key));
+        if (!isKey(value)) throw missing();
         if (!isKeyed(request)) await look(request);
       },
       // A repeat of what took the row away is answered as the first request was, and so is not looked for before that.
@@ -89,15 +89,15 @@ export function serveResource<Named extends Operations>(
       async handler(request, reply) {
         const caller = callerOf(request);
         const { tenant } = caller;
-        const asked = { params: request.params, query: request.query, body: request.body };
-        const given = await run({ caller, tenant, by: signatureOf(caller), ...asked, request } as Call);
-        if (given === undefined || given === false) throw missing();
+        const requested = { params: request.params, query: request.query, body: request.body };
+        const value = await run({ caller, tenant, by: signatureOf(caller), ...requested, request } as Call);
+        if (value === undefined || value === false) throw missing();
         if (status === 201 && isShown && !params)
           reply.header(
             'location',
-            `${resource.path}/${String((given as Record<string, unknown>)[resource.field ?? key])}`,
+            `${resource.path}/${String((value as Record<string, unknown>)[resource.field ?? key])}`,
           );
-        return reply.code(status).send((status === 204 ? null : given) as never);
+        return reply.code(status).send((status === 204 ? null : value) as never);
       },
     });
   }

@@ -111,8 +111,8 @@ async function handIn(
   handOver: HandOver,
 ): Promise<Accepted> {
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
-  const { session, context: given } = submission;
-  const { user, channel, chat_id } = given;
+  const { session, context: input } = submission;
+  const { user, channel, chat_id } = input;
   refuseSecretIds(scrubber, { session_key: session, user, channel, chat_id }, 'body');
   const context = await deps.admitMessage(tenant, submission);
   const message = hide(scrubber, deps.secrets.sealer, tenant, { ...submission, context });

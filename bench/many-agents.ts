@@ -152,13 +152,13 @@ async function makeTeams({ pool }: BenchStack): Promise<void> {
 async function timeClaim(
   task: WorkflowHandle,
   update: string,
-  asked: unknown,
+  request: unknown,
 ): Promise<{ ms: number; won: boolean }> {
   const began = performance.now();
   const updateId = randomUUID();
   for (;;) {
     try {
-      await task.executeUpdate(update, { args: [asked], updateId });
+      await task.executeUpdate(update, { args: [request], updateId });
       return { ms: performance.now() - began, won: true };
     } catch (error) {
       if (!(error instanceof WorkflowUpdateFailedError)) throw error;

@@ -59,8 +59,8 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
     logFile: options.logFile,
     ipc: true,
     stopGraceMs: 15_000,
-    onMessage(given) {
-      const message = messages.safeParse(given);
+    onMessage(value) {
+      const message = messages.safeParse(value);
       if (!message.success) return;
       if (message.data.type === 'ready') ready = true;
       else memory = message.data;

@@ -55,15 +55,19 @@ export interface ApiCommand<
   readonly flags?: Named;
   /** The query of GET and DELETE, the body of others; all that is given beside the path when absent. */
   sends?(
-    given: CommandInput<ParamOf<Path> | Argument, Named>,
+    input: CommandInput<ParamOf<Path> | Argument, Named>,
     context: CommandContext,
     program: readonly string[],
   ): object | Promise<object>;
   /** Of a method that has a body. */
-  asks?(given: CommandInput<ParamOf<Path> | Argument, Named>): Query;
+  asks?(options: CommandInput<ParamOf<Path> | Argument, Named>): Query;
   /** Printed for programs in place of an answer that is empty. */
-  answer?(given: CommandInput<ParamOf<Path> | Argument, Named>): Answer;
-  print(context: CommandContext, answer: Answer, given: CommandInput<ParamOf<Path> | Argument, Named>): void;
+  answer?(input: CommandInput<ParamOf<Path> | Argument, Named>): Answer;
+  print(
+    context: CommandContext,
+    answer: Answer,
+    options: CommandInput<ParamOf<Path> | Argument, Named>,
+  ): void;
 }
 
 export function addApiCommand<
@@ -88,12 +92,12 @@ export function addApiCommand<
     const words = Object.fromEntries(names.map((name, at) => [name, line[at]]));
     for (const name of one.named?.ids ?? [])
       words[name] = await idOf(context, one.named?.list ?? '', String(words[name]));
-    const given = { ...words, ...readFlags(flags ?? {}, options) } as Parameters<typeof one.print>[2];
-    const sent = (await one.sends?.(given, context, program)) ?? without(given, params);
-    const came = await send(context.client, { method, path }, words, sent, one.asks?.(given));
-    const answer = one.answer?.(given) ?? (came as Answer);
+    const input = { ...words, ...readFlags(flags ?? {}, options) } as Parameters<typeof one.print>[2];
+    const sent = (await one.sends?.(input, context, program)) ?? without(input, params);
+    const came = await send(context.client, { method, path }, words, sent, one.asks?.(input));
+    const answer = one.answer?.(input) ?? (came as Answer);
     if (context.json) printJson(context.out, answer);
-    else one.print(context, answer, given);
+    else one.print(context, answer, input);
   });
 }
 
@@ -166,11 +170,11 @@ function optionOf({ flags, help, choices, required, bounds, default: usual }: Fl
 
 /** Those that were named, or have a default. */
 function readFlags(flags: Flags, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const given = Object.entries(flags).map(([name, flag]) => {
+  const values = Object.entries(flags).map(([name, flag]) => {
     const option = optionOf(flag);
     return [name, readFlag(flag, options[option.attributeName()], option.long ?? name)] as const;
   });
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
 function readFlag({ kind }: Flag, value: unknown, name: string): unknown {

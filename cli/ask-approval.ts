@@ -95,10 +95,10 @@ export async function settleApproval(
 ): Promise<DecisionReceipt | 'late' | Exclude<PromptOutcome, object>> {
   const { output, say, alone = (work) => work() } = settling;
   for (;;) {
-    const asked = await alone(() => askApproval(approval, output, gone));
-    if (typeof asked === 'string') return asked;
+    const outcome = await alone(() => askApproval(approval, output, gone));
+    if (typeof outcome === 'string') return outcome;
     try {
-      return await decideInTime(settling, approval.id, asked);
+      return await decideInTime(settling, approval.id, outcome);
     } catch (error) {
       if (!isRefusedDecision(error)) throw error;
       say(output.paint('red', `  ${error.message}`));

@@ -14,9 +14,9 @@ type RequestOf<One extends Operation> = {
 export async function call<One extends Operation>(
   client: Client,
   operation: One,
-  asked: RequestOf<One>,
+  request: RequestOf<One>,
 ): Promise<z.output<One['answer']>> {
-  const { params = {}, query, body } = asked as Partial<Record<'params' | 'query' | 'body', object>>;
+  const { params = {}, query, body } = request as Partial<Record<'params' | 'query' | 'body', object>>;
   return (await send(client, operation, params, body ?? query, body && (query as Query))) as z.output<
     One['answer']
   >;

@@ -15,12 +15,12 @@ export async function chatFromPipe(chat: Chat, input: NodeJS.ReadStream): Promis
   let exit: ExitCode = EXIT.ok;
   try {
     for await (const line of createInterface({ input, terminal: false })) {
-      const said = readChatLine(line);
-      if (said.kind === 'quit') break;
-      if (said.kind === 'nothing') continue;
-      if (said.kind !== 'message')
+      const message = readChatLine(line);
+      if (message.kind === 'quit') break;
+      if (message.kind === 'nothing') continue;
+      if (message.kind !== 'message')
         throw new CliError(`${line.trim()} is for a terminal; here each line is a message.`);
-      const receipt = await chat.send(said.text);
+      const receipt = await chat.send(message.text);
       watch ??= chat.listen(known, {
         sink: createPlainSink(chat.context.out),
         mode: 'tell',

@@ -40,10 +40,10 @@ export async function chatAtTerminal(chat: Chat, agent: string | undefined): Pro
         unfinished += `${line.slice(0, -1)}\n`;
         return screen.prompt();
       }
-      const said = readChatLine(unfinished + line);
+      const message = readChatLine(unfinished + line);
       unfinished = '';
       // What is typed before it is known what there is to go on with waits for that.
-      knowing.then(() => obey(talk, said)).catch(talk.place.onError);
+      knowing.then(() => obey(talk, message)).catch(talk.place.onError);
     },
     onInterrupt: () => interrupt(talk),
     onEnd: () => talk.left.resolve(EXIT.ok),
@@ -85,10 +85,10 @@ export async function chatAtTerminal(chat: Chat, agent: string | undefined): Pro
 }
 
 /** Does what a line says. Throws a CliError for what cannot be done now. */
-async function obey(talk: Talk, said: ChatLine): Promise<void> {
+async function obey(talk: Talk, line: ChatLine): Promise<void> {
   const { chat, place } = talk;
   const { paint } = chat.context.out;
-  switch (said.kind) {
+  switch (line.kind) {
     case 'nothing':
       return talk.idle();
     case 'quit':
@@ -97,16 +97,16 @@ async function obey(talk: Talk, said: ChatLine): Promise<void> {
       for (const text of HELP) place.sink.line(paint('dim', text));
       return talk.idle();
     case 'unknown':
-      throw new CliError(`There is no command ${said.command}.`, {
+      throw new CliError(`There is no command ${line.command}.`, {
         remedy: 'Type /help for those there are.',
       });
     case 'stop':
       return chat.stop(runningTurn(talk));
     case 'steer':
-      await chat.steer(runningTurn(talk), said.text);
+      await chat.steer(runningTurn(talk), line.text);
       return place.sink.line(paint('dim', '… the turn reads it at its next step'));
     case 'message':
-      return say(talk, said.text);
+      return say(talk, line.text);
   }
 }
 

@@ -15,7 +15,7 @@ export interface Client {
   /** By any method. */
   send(method: string, path: string, body: unknown, query?: Query): Promise<unknown>;
   /** Bytes as they are, both ways; throws as `get` does, without trying again. */
-  raw(method: 'GET' | 'POST' | 'PUT', path: string, asked: RawRequest): Promise<Response>;
+  raw(method: 'GET' | 'POST' | 'PUT', path: string, request: RawRequest): Promise<Response>;
   /** An event stream: throws as `get` does, without trying again. */
   stream(path: string, query: Query, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
   target(): Target;

@@ -85,11 +85,11 @@ async function* readConnection(options: FeedOptions, place: FeedPosition): Async
     const response = await client.stream(path, { after: place.last }, headers, either);
     if (place.failures > 0) onConnection?.(undefined);
     place.failures = 0;
-    const heard = {
+    const received = {
       bytes: () => timer.refresh(),
       retry: (ms: number) => (place.retryMs = Math.min(ms, MAX_PAUSE_MS)),
     };
-    for await (const frame of readFrames(response, heard)) {
+    for await (const frame of readFrames(response, received)) {
       place.last = Math.max(place.last ?? 0, frame.id);
       yield frame;
     }
@@ -108,21 +108,21 @@ function isFinal(error: unknown): boolean {
 /** The frames of an event stream. Throws a CliError when it is none: not JSON, or an event without end. */
 export async function* readFrames(
   { body }: Response,
-  heard?: { bytes(): void; retry(ms: number): void },
+  received?: { bytes(): void; retry(ms: number): void },
 ): AsyncGenerator<Frame> {
   const decoder = new TextDecoder();
   const events: EventSourceMessage[] = [];
   const parser = createParser({
     maxBufferSize: MAX_EVENT,
     onEvent: (event) => events.push(event),
-    onRetry: heard?.retry,
+    onRetry: received?.retry,
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded')
         throw new CliError('An event of more than 8 MB came; the stream is not an event feed.');
     },
   });
   for await (const chunk of body ?? []) {
-    heard?.bytes();
+    received?.bytes();
     parser.feed(decoder.decode(chunk, { stream: true }));
     for (const event of events.splice(0)) {
       const frame = readFrame(event);

@@ -44,7 +44,7 @@ function addOne(
         method,
         path,
         named,
-        sends: (given) => command.body(without(given, [params ? key : '']) as never) as object,
+        sends: (input) => command.body(without(input, [params ? key : '']) as never) as object,
         print: ({ out }, answer: unknown) => out.line(command.says(answer)),
       });
     case 'remove':
@@ -53,8 +53,8 @@ function addOne(
         method,
         path,
         named,
-        answer: (given: Readonly<Record<string, string>>) => ({ [field]: given[key], deleted: true }),
-        print: ({ out }, _answer, given) => out.line(command.says(given[key] ?? '')),
+        answer: (input: Readonly<Record<string, string>>) => ({ [field]: input[key], deleted: true }),
+        print: ({ out }, _answer, input) => out.line(command.says(input[key] ?? '')),
       });
   }
 }

@@ -20,16 +20,16 @@ export function sendTo({ socket }: Pick<Target, 'socket'>, url: URL, sent: Sent)
     return fetch(url, { method, headers, body, redirect: 'error', ...(signal && { signal }) });
   return new Promise((resolve, reject) => {
     const options = { socketPath: socket, method, headers: Object.fromEntries(headers), agent: false };
-    const asked = httpRequest(url, { ...options, ...(signal && { signal }) }, (answer) => {
+    const request = httpRequest(url, { ...options, ...(signal && { signal }) }, (answer) => {
       const { statusCode: status = 502 } = answer;
-      const given = new Headers();
+      const headers = new Headers();
       for (const [name, values] of Object.entries(answer.headersDistinct))
-        for (const value of values ?? []) given.append(name, value);
+        for (const value of values ?? []) headers.append(name, value);
       const isEmpty = status === 204 || status === 205 || status === 304;
       const stream = isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>);
-      resolve(new Response(stream, { status, headers: given }));
+      resolve(new Response(stream, { status, headers: headers }));
     });
-    asked.once('error', reject);
-    asked.end(body ?? undefined);
+    request.once('error', reject);
+    request.end(body ?? undefined);
   });
 }

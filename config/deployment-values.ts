@@ -13,7 +13,7 @@ export function deploymentValues(
 ): readonly string[] {
   const keys = Object.values(config.models.providers).map((provider) => provider.apiKey);
   const { key, previousKeys } = config.encryption;
-  const given = [
+  const values = [
     passwordOf(config.database.url),
     config.temporal.apiKey,
     key,
@@ -22,7 +22,7 @@ export function deploymentValues(
     config.artifacts.s3.secretAccessKey,
     ...sectionsOf(config).flatMap(([section, value]) => section.secrets?.(value) ?? []),
   ];
-  return [...given, ...keys, ...previousKeys].flatMap((value) =>
+  return [...values, ...keys, ...previousKeys].flatMap((value) =>
     value === undefined || value.includes('secret://') ? [] : [value],
   );
 }

@@ -229,7 +229,7 @@ const egress = z.strictObject({
 
 /** SH-3. What holds for agents that do not say otherwise; a mode alone stands for `{ mode }`. */
 const sandbox = z.preprocess(
-  (given) => (SANDBOX_MODES.some((mode) => mode === given) ? { mode: given } : given),
+  (value) => (SANDBOX_MODES.some((mode) => mode === value) ? { mode: value } : value),
   z.strictObject({
     ...sandboxFields,
     /** Without it DOCKER_HOST, else the usual socket. */

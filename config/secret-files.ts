@@ -24,14 +24,14 @@ export function secretFiles(
     'Library/Application Support/temporalio/temporal.toml',
     '.pgpass',
   ].map((name) => join(home, name));
-  const told = [
+  const messages = [
     file,
     ...named,
     env['TEMPORAL_CONFIG_FILE'],
     env['TEMPORAL_TLS_CLIENT_KEY_PATH'],
     env['PGPASSFILE'],
   ].flatMap((path) => (path === undefined || path === '' ? [] : [resolve(cwd, path)]));
-  return [DATABASE_FOLDER_OF_ROOT, ...told, ...usual, ...Array.from(folders).flatMap(dotEnvFiles)];
+  return [DATABASE_FOLDER_OF_ROOT, ...messages, ...usual, ...Array.from(folders).flatMap(dotEnvFiles)];
 }
 
 function dotEnvFiles(folder: string): string[] {

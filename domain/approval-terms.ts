@@ -37,8 +37,8 @@ const TERMS = [
 
 /** The terms among a rule's fields; undefined when it has none. */
 export function termsOf(rule: ApprovalTerms): ApprovalTerms | undefined {
-  const given = TERMS.filter((name) => rule[name] !== undefined);
-  return given.length === 0 ? undefined : Object.fromEntries(given.map((name) => [name, rule[name]]));
+  const values = TERMS.filter((name) => rule[name] !== undefined);
+  return values.length === 0 ? undefined : Object.fromEntries(values.map((name) => [name, rule[name]]));
 }
 
 /** Undefined, or why terms can never be met. */

@@ -30,8 +30,8 @@ export function attachmentLine({ artifact, name, type, size }: Attachment): stri
 const NAME_CHARACTERS = 100;
 
 /** The last part of a path, on one line and without what could end a header or a line; null when nothing is left. */
-export function plainFilename(given: string | undefined): string | null {
-  const last = (given ?? '').split(/[/\\]/).at(-1) ?? '';
+export function plainFilename(value: string | undefined): string | null {
+  const last = (value ?? '').split(/[/\\]/).at(-1) ?? '';
   const plain = last
     .toWellFormed()
     .replace(/[\p{C}"[\]]/gu, '')

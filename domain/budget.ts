@@ -92,7 +92,7 @@ export interface BudgetRoot {
  * That of a session which works for a team: what it uses counts for the team, and, where a turn has asked for the work, for all that
  * this turn's use counts for. Teams within teams all count.
  */
-export function teamRoot(asked: BudgetRoot | null, team: string): BudgetRoot {
-  const teams = asked?.team ?? [];
-  return { ...asked, team: teams.includes(team) ? teams : [...teams, team] };
+export function teamRoot(root: BudgetRoot | null, team: string): BudgetRoot {
+  const teams = root?.team ?? [];
+  return { ...root, team: teams.includes(team) ? teams : [...teams, team] };
 }

@@ -39,15 +39,17 @@ export interface DelegationContext {
 }
 
 /** `timeout` as the caller asked for it, in the bounds of the mode. */
-export function secondsOf(mode: AssignmentMode, asked: number | undefined): number {
+export function secondsOf(mode: AssignmentMode, requested: number | undefined): number {
   const { syncSeconds, mostSyncSeconds, asyncSeconds, mostAsyncSeconds } = DELEGATION_LIMITS;
   const [standard, most] =
     mode === 'sync' ? [syncSeconds, mostSyncSeconds] : [asyncSeconds, mostAsyncSeconds];
-  if (asked === undefined || !Number.isFinite(asked) || asked < 1) return standard;
-  return Math.min(Math.trunc(asked), most);
+  if (requested === undefined || !Number.isFinite(requested) || requested < 1) return standard;
+  return Math.min(Math.trunc(requested), most);
 }
 
 /** 5 unless the agent says a number of 1 or more. */
-export function loadOf(asked: unknown): number {
-  return typeof asked === 'number' && Number.isInteger(asked) && asked >= 1 ? asked : DELEGATION_LIMITS.load;
+export function loadOf(request: unknown): number {
+  return typeof request === 'number' && Number.isInteger(request) && request >= 1
+    ? request
+    : DELEGATION_LIMITS.load;
 }

@@ -79,9 +79,9 @@ export interface EvaluationActivities {
 }
 
 /** 3 unless it is said; 0 and less are 3 as well, more than 5 is 5. */
-export function roundsOf(asked: number | undefined): number {
-  if (asked === undefined || !Number.isFinite(asked) || asked < 1) return EVALUATE_LIMITS.rounds;
-  return Math.min(Math.trunc(asked), EVALUATE_LIMITS.mostRounds);
+export function roundsOf(requested: number | undefined): number {
+  if (requested === undefined || !Number.isFinite(requested) || requested < 1) return EVALUATE_LIMITS.rounds;
+  return Math.min(Math.trunc(requested), EVALUATE_LIMITS.mostRounds);
 }
 
 export const EVALUATE_WORDS = {

@@ -60,13 +60,13 @@ const BOUNDS = {
   boolean: NUMBER,
 } as const;
 
-function readField(name: string, given: unknown, required: boolean): FormField | undefined {
-  if (!isRecord(given) || !NAME.test(name) || name === '__proto__') return undefined;
-  const type = fieldOf(TYPES, String(given['type']));
-  const options = readOptions(type === 'choices' ? given['items'] : given);
+function readField(name: string, value: unknown, required: boolean): FormField | undefined {
+  if (!isRecord(value) || !NAME.test(name) || name === '__proto__') return undefined;
+  const type = fieldOf(TYPES, String(value['type']));
+  const options = readOptions(type === 'choices' ? value['items'] : value);
   if (!type || options === null || (type === 'choices' && !options)) return undefined;
-  const [least, most] = BOUNDS[type].map((key) => given[key]);
-  const { title, description, format, default: standard } = given;
+  const [least, most] = BOUNDS[type].map((key) => value[key]);
+  const { title, description, format, default: standard } = value;
   const field = defined({
     name,
     title: words(title, MAX_LABEL) || name,
@@ -87,9 +87,9 @@ function defined(record: Readonly<Record<string, unknown>>): Readonly<Record<str
 }
 
 /** Undefined: any value; null: more or other than can be shown. */
-function readOptions(given: unknown): FormField['options'] | null {
-  if (!isRecord(given)) return null;
-  const { enum: values, enumNames: names, oneOf, anyOf } = given;
+function readOptions(text: unknown): FormField['options'] | null {
+  if (!isRecord(text)) return null;
+  const { enum: values, enumNames: names, oneOf, anyOf } = text;
   const titled = oneOf ?? anyOf;
   const all = Array.isArray(titled)
     ? titled.map((one) => (isRecord(one) ? [one['const'], one['title']] : []))
@@ -230,6 +230,6 @@ export function readAnswer(
   );
 }
 
-function words(given: unknown, most: number): string {
-  return typeof given === 'string' ? given.toWellFormed().replaceAll('\0', '').slice(0, most) : '';
+function words(value: unknown, most: number): string {
+  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '').slice(0, most) : '';
 }

@@ -207,8 +207,8 @@ export function checkOfCommand(run: {
   if (run.exitCode === 126 || run.exitCode === 127)
     return { kind: 'broken', problem: `the command could not be run: ${feedbackOf(run.stderr)}` };
   if (run.exitCode === 0) return { kind: 'passed' };
-  const said = run.stderr.trim() === '' ? run.stdout : run.stderr;
-  return { kind: 'failed', feedback: feedbackOf(said) || `the command ended with ${run.exitCode}` };
+  const text = run.stderr.trim() === '' ? run.stdout : run.stderr;
+  return { kind: 'failed', feedback: feedbackOf(text) || `the command ended with ${run.exitCode}` };
 }
 
 /** `APPROVED` at the beginning, any case, passes; the feedback is what follows the first `REJECTED:`, else all of it. */

@@ -97,7 +97,7 @@ export interface SpawnLimits {
 /** SA-1. */
 export function newSubagent(
   origin: Origin,
-  asked: SubagentRequest,
+  request: SubagentRequest,
   inUse: PlacesInUse,
   limits: SpawnLimits,
 ): NewAssignment | LimitMet {
@@ -108,17 +108,17 @@ export function newSubagent(
     limitMet('concurrent', inUse.all, limits.concurrent) ??
     limitMet('children', inUse.ofSession, limits.children);
   if (met) return met;
-  const { id, label, model = parent?.model, thinking = parent?.thinking } = asked;
+  const { id, label, model = parent?.model, thinking = parent?.thinking } = request;
   return {
-    ...rowOf('subagent', origin, asked),
+    ...rowOf('subagent', origin, request),
     target_key: origin.agent,
     depth: depth + 1,
-    mode: asked.mode,
-    announce: asked.announce,
-    detached: asked.detached,
-    timeout_seconds: asked.timeout_seconds,
+    mode: request.mode,
+    announce: request.announce,
+    detached: request.detached,
+    timeout_seconds: request.timeout_seconds,
     bound: {
-      within: asked.within,
+      within: request.within,
       subagent: {
         id,
         label,
@@ -147,7 +147,7 @@ export interface DelegationRequest extends Request {
 /** DE-1. */
 export function newDelegation(
   origin: Origin,
-  asked: DelegationRequest,
+  request: DelegationRequest,
   inUse: PlacesInUse,
   mostDepth: number,
 ): NewAssignment | LimitMet {
@@ -156,18 +156,18 @@ export function newDelegation(
   const met =
     limitMet('depth', depth, mostDepth) ??
     (inUse.mostOnLink > 0 ? limitMet('link', inUse.onLink, inUse.mostOnLink) : undefined) ??
-    limitMet('target', inUse.ofTarget, asked.load);
+    limitMet('target', inUse.ofTarget, request.load);
   if (met) return met;
-  const { id, label } = asked;
+  const { id, label } = request;
   // Work within a judgement is not judged itself.
   const ungated = delegation?.ungated ?? team?.ungated;
   return {
-    ...rowOf('delegation', origin, asked),
-    link_id: asked.link,
-    target_key: asked.target,
+    ...rowOf('delegation', origin, request),
+    link_id: request.link,
+    target_key: request.target,
     depth: depth + 1,
-    mode: asked.mode,
-    timeout_seconds: asked.timeout_seconds,
+    mode: request.mode,
+    timeout_seconds: request.timeout_seconds,
     bound: {
       delegation: {
         id,
@@ -179,7 +179,7 @@ export function newDelegation(
         ungated,
       },
     },
-    gates: ungated ? [] : asked.gates,
+    gates: ungated ? [] : request.gates,
   };
 }
 

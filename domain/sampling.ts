@@ -30,9 +30,9 @@ export function readSampling(server: string, params: unknown) {
   return { server, message, fields: [], prompt: { system, messages: read, max_tokens } };
 }
 
-function readMessage(given: unknown): SamplingPrompt['messages'][number] | undefined {
-  if (!isRecord(given)) return undefined;
-  const { role, content } = given;
+function readMessage(value: unknown): SamplingPrompt['messages'][number] | undefined {
+  if (!isRecord(value)) return undefined;
+  const { role, content } = value;
   if (role !== 'user' && role !== 'assistant') return undefined;
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
   const texts = blocks.flatMap((block) =>

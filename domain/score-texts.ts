@@ -15,9 +15,9 @@ const FORM = 0.6;
 
 /** Of each text, 0 and more: the part of the query that it has, 1 where all of it stands in a part of weight 1. */
 export function scoreTexts(texts: readonly (readonly TextPart[])[], query: string): readonly number[] {
-  const asked = [...new Set(wordsOf(query))];
+  const requests = [...new Set(wordsOf(query))];
   const words = texts.map((parts) => parts.map(({ text, weight }) => ({ weight, words: wordsOf(text) })));
-  const found = asked.map((word) =>
+  const found = requests.map((word) =>
     words.map((parts) =>
       Math.max(
         0,

@@ -90,8 +90,8 @@ export function createAgentCatalogs({
   });
 
   return {
-    async of(tenant, agent, given) {
-      const version = given ?? (await readToolsVersion(pool, tenant));
+    async of(tenant, agent, value) {
+      const version = value ?? (await readToolsVersion(pool, tenant));
       if (version === 0) return catalog;
       return catalogOf(await atLeast(tenant, version), agent, catalog);
     },

@@ -10,8 +10,8 @@ const LINES: Readonly<Record<string, (args: Arguments) => string>> = {
   spawn_process: ({ command, args }) => [command, ...(Array.isArray(args) ? args : [])].map(word).join(' '),
 };
 
-function word(given: unknown): string {
-  return quoted(typeof given === 'string' ? given : '');
+function word(value: unknown): string {
+  return quoted(typeof value === 'string' ? value : '');
 }
 
 /** Undefined for tools that are no commands. */
@@ -29,6 +29,6 @@ export function isCommand(tool: string): boolean {
 
 /** The folder that it runs in. */
 export function folderOf(args: Arguments): string | undefined {
-  const given = args['working_dir'];
-  return typeof given === 'string' ? given : undefined;
+  const value = args['working_dir'];
+  return typeof value === 'string' ? value : undefined;
 }

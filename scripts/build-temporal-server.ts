@@ -14,12 +14,12 @@ const VERSION = `v${/temporalio\/server:(\S+)/.exec(compose)?.[1]}`;
 /** Programs by their package, whose folder's name is what Go calls them. */
 const PROGRAMS = { 'cmd/server': 'temporal-server', 'cmd/tools/sql': 'temporal-sql-tool' };
 
-const [given] = process.argv.slice(2);
-const folder = given === undefined ? join(userCacheDir(), `temporal-server-${VERSION}`) : resolve(given);
+const [value] = process.argv.slice(2);
+const folder = value === undefined ? join(userCacheDir(), `temporal-server-${VERSION}`) : resolve(value);
 mkdirSync(folder, { recursive: true });
 for (const [source, name] of Object.entries(PROGRAMS)) {
   const program = join(folder, name);
-  if (given === undefined && existsSync(program)) continue;
+  if (value === undefined && existsSync(program)) continue;
   const { status, error } = spawnSync('go', ['install', `go.temporal.io/server/${source}@${VERSION}`], {
     env: { ...process.env, GOBIN: folder },
     stdio: ['ignore', 2, 2],

@@ -1,8 +1,8 @@
 /** Migrations are numbered 0001, 0002 … without a gap, each number once: two branches may each have taken the next one. */
 import { globSync, readdirSync } from 'node:fs';
 
-const given = process.argv[2];
-const folders = given === undefined ? ['store/migrations', ...globSync('features/*/migrations')] : [given];
+const value = process.argv[2];
+const folders = value === undefined ? ['store/migrations', ...globSync('features/*/migrations')] : [value];
 
 const problems: string[] = [];
 for (const folder of folders) check(folder);

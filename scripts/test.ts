@@ -14,9 +14,9 @@ import { batchesOf, serversOf, type TestBatch, testFiles, TESTS } from './test-f
 const args = process.argv.slice(2);
 const system = args.includes('--system');
 const unit = args.includes('--unit');
-const given = args.filter((arg) => arg !== '--system' && arg !== '--unit');
-const named = given.filter((arg) => !arg.startsWith('-')).flatMap((arg) => expand(arg));
-const flags = given.filter((arg) => arg.startsWith('-'));
+const values = args.filter((arg) => arg !== '--system' && arg !== '--unit');
+const named = values.filter((arg) => !arg.startsWith('-')).flatMap((arg) => expand(arg));
+const flags = values.filter((arg) => arg.startsWith('-'));
 const files = named.length > 0 ? named : testFiles(system ? ['system'] : unit ? ['unit'] : ['unit', 'live']);
 
 /** Puts an empty list in the place of features/index.ts. */
@@ -32,7 +32,7 @@ const END_ANYWAY = 'after(() => void setTimeout(() => process.exit(), 5_000).unr
 
 if (files.length === 0) {
   console.error(
-    `There are no ${system ? 'system ' : ''}tests to run${given.length > 0 ? ` for ${given.join(' ')}` : ''}.`,
+    `There are no ${system ? 'system ' : ''}tests to run${values.length > 0 ? ` for ${values.join(' ')}` : ''}.`,
   );
   process.exit(1);
 }
@@ -71,10 +71,10 @@ const child = spawn(
 process.on('SIGTERM', () => child.kill('SIGTERM'));
 child.once('exit', (code, signal) => {
   // Empty when the run was broken off.
-  const told = existsSync(outcome) ? readFileSync(outcome, 'utf8') : '';
+  const message = existsSync(outcome) ? readFileSync(outcome, 'utf8') : '';
   rmSync(folder, { recursive: true, force: true });
   const seconds = `in ${Math.round((performance.now() - began) / 1000)} s`;
-  console.log(`\n${told === '' ? 'broken off' : wordsOf(JSON.parse(told) as Outcome)} ${seconds}`);
+  console.log(`\n${message === '' ? 'broken off' : wordsOf(JSON.parse(message) as Outcome)} ${seconds}`);
   process.exit(code ?? (signal === 'SIGINT' ? 130 : 1));
 });
 

@@ -52,8 +52,8 @@ export function askAgain(
     await markTurnWaiting(tx, place);
     const { words: always } = ask;
     const files = isForm ? [] : ask.files;
-    const told = { ...shown, risk: shown.risk ?? undefined, form: form ?? undefined, expires_at };
-    const data = { approval_id: id, call_id: call, ...told, reason, always, files };
+    const notice = { ...shown, risk: shown.risk ?? undefined, form: form ?? undefined, expires_at };
+    const data = { approval_id: id, call_id: call, ...notice, reason, always, files };
     await appendEventsUpwards(tx, place, [{ type: 'approval.requested', data }]);
     if (settle) {
       const spent = settle.spent ? JSON.stringify(settle.spent) : null;
@@ -155,11 +155,11 @@ export function askForMore(
         await appendEventsUpwards(tx, place, events);
       }
     }
-    const asked = await tx
+    const request = await tx
       .selectFrom('approvals')
       .select('expires_at')
       .where((is) => is.and({ tenant_id: tenant, id: ask.id, turn_id: turn }))
       .executeTakeFirst();
-    return asked?.expires_at.getTime();
+    return request?.expires_at.getTime();
   });
 }

@@ -298,10 +298,10 @@ export function noteApproval(
       .where((is) => is.and({ tenant_id: tenant, id: approval_id }))
       .execute();
     const { call_id, summary, expires_at, terms } = row;
-    const said = escalates ? { to: terms.escalate?.to, by } : { count };
+    const message = escalates ? { to: terms.escalate?.to, by } : { count };
     const event: NewEvent = {
       type: `approval.${what}`,
-      data: { approval_id, call_id, summary, expires_at, ...said },
+      data: { approval_id, call_id, summary, expires_at, ...message },
     };
     await appendEvents(tx, { tenant, session: row.session_key, turn: row.turn_id }, [event]);
     return answer(true);

@@ -49,25 +49,25 @@ export interface NewArtifact {
 export async function putArtifact(
   { pool, objects }: ArtifactPlaces,
   tenant: string,
-  given: NewArtifact,
+  artifact: NewArtifact,
 ): Promise<ArtifactRow> {
-  const { bytes, user } = given;
+  const { bytes, user } = artifact;
   if (bytes.length === 0) throw new Failure('Unprocessable', 'The file is empty');
   if (bytes.length > ARTIFACT_BYTES)
     throw new Failure('TooLarge', `A file may have at most ${ARTIFACT_BYTES} bytes here`);
-  const type = await detectType(bytes, given.type);
+  const type = await detectType(bytes, artifact.type);
   if (type === undefined)
     throw new Failure(
       'Unprocessable',
-      `The file is not what its content type says (${given.type?.slice(0, 100)}); send what it is, or application/octet-stream`,
+      `The file is not what its content type says (${artifact.type?.slice(0, 100)}); send what it is, or application/octet-stream`,
     );
-  const filename = plainFilename(given.filename);
+  const filename = plainFilename(artifact.filename);
   const digest = sha256(bytes);
   const id = `art_${sha256(JSON.stringify([tenant, user, filename, digest])).slice(0, 32)}`;
-  await checkRoom(pool, tenant, id, given);
+  await checkRoom(pool, tenant, id, artifact);
   const facts = readImage(bytes);
   const isShown =
-    imageProblem(facts, bytes.length) === undefined && !given.hasSecret(bytes.toString('latin1'));
+    imageProblem(facts, bytes.length) === undefined && !artifact.hasSecret(bytes.toString('latin1'));
   const { width, height } = (isShown && facts) || {};
   // What models are shown is read with each prompt, and stays beside the transcript.
   const away = !isShown && bytes.length >= LARGE ? objects : undefined;

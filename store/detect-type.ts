@@ -14,23 +14,23 @@ const MEDIA = /^(?:audio|video)\//;
 
 /** As the bytes show; of a text as it is called, else `text/plain`. Undefined when they show another type than the one that is called. */
 export async function detectType(bytes: Uint8Array, called = ''): Promise<string | undefined> {
-  const said = (/^[\w.+-]+\/[\w.+-]+/.exec(called.trim().toLowerCase())?.[0] ?? '')
+  const text = (/^[\w.+-]+\/[\w.+-]+/.exec(called.trim().toLowerCase())?.[0] ?? '')
     .replace('image/jpg', 'image/jpeg')
     .replace(UNKNOWN_TYPE, '');
   const found = (await fileTypeFromBuffer(bytes))?.mime;
-  if (found !== undefined && !XML.test(found)) return fits(said, found) ? found : undefined;
+  if (found !== undefined && !XML.test(found)) return fits(text, found) ? found : undefined;
   if (isText(bytes)) {
-    if (said === '') return /^\s*<(?:!doctype html|html)\b/i.test(headOf(bytes)) ? 'text/html' : 'text/plain';
-    return TEXTS.test(said) ? said : undefined;
+    if (text === '') return /^\s*<(?:!doctype html|html)\b/i.test(headOf(bytes)) ? 'text/html' : 'text/plain';
+    return TEXTS.test(text) ? text : undefined;
   }
-  return said === '' || !(SHOWN.test(said) || TEXTS.test(said)) ? UNKNOWN_TYPE : undefined;
+  return text === '' || !(SHOWN.test(text) || TEXTS.test(text)) ? UNKNOWN_TYPE : undefined;
 }
 
 /** Containers of sound and pictures have many names, and an office's file is an archive too. */
-function fits(said: string, found: string): boolean {
-  if (said === '' || said === found || (MEDIA.test(said) && MEDIA.test(found))) return true;
-  if (said === 'application/zip') return /zip|openxmlformats|opendocument/.test(found);
-  return found === 'application/x-cfb' && /^application\/(?:msword|vnd\.ms-)/.test(said);
+function fits(words: string, found: string): boolean {
+  if (words === '' || words === found || (MEDIA.test(words) && MEDIA.test(found))) return true;
+  if (words === 'application/zip') return /zip|openxmlformats|opendocument/.test(found);
+  return found === 'application/x-cfb' && /^application\/(?:msword|vnd\.ms-)/.test(words);
 }
 
 function isText(bytes: Uint8Array): boolean {

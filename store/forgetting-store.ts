@@ -132,7 +132,7 @@ export async function removeSessionRows(
   const turns = sql`(select id from turns where ${own} and created_at <= ${until})`;
   const calls = sql`(select id from tool_calls where ${own} and turn_id in ${turns})`;
   const approvals = sql`(select id from approvals where ${own} and turn_id in ${turns})`;
-  const given = sql`(select id from assignments where tenant_id = ${tenant} and created_at <= ${until}
+  const condition = sql`(select id from assignments where tenant_id = ${tenant} and created_at <= ${until}
     and (origin_session = ${session} or session_key = ${session}))`;
   const ofTenant = sql`tenant_id = ${tenant}`;
   const attached = sql`select a ->> 'artifact' as id, a ->> 'digest' as digest from messages m, jsonb_array_elements(m.attachments) a
@@ -162,9 +162,9 @@ export async function removeSessionRows(
           and o.attachments @> jsonb_build_array(jsonb_build_object('artifact', artifacts.id)))`,
       'artifacts',
     ],
-    ['gate_checks', sql`${ofTenant} and (owner_id in ${turns} or owner_id in ${given})`],
+    ['gate_checks', sql`${ofTenant} and (owner_id in ${turns} or owner_id in ${condition})`],
     ['tool_calls', sql`${own} and turn_id in ${turns}`, 'tool_calls'],
-    ['assignments', sql`${ofTenant} and id in ${given}`, 'assignments'],
+    ['assignments', sql`${ofTenant} and id in ${condition}`, 'assignments'],
     ['handoff_routes', sql`${own} and created_at <= ${until}`],
     ['tool_rate_buckets', own],
     ['events', sql`${own} and at <= ${until} and (turn_id is null or turn_id in ${turns})`, 'events'],

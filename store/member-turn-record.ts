@@ -94,6 +94,6 @@ async function boundTo(
   { origin_session, origin_turn }: Origin,
   bound: NewMemberTurn['bound'],
 ): Promise<{ readonly bound_context: string; readonly budget_root: string }> {
-  const asked = await readBudgetRoot(tx, tenant, origin_session, origin_turn);
-  return { bound_context: JSON.stringify(bound), budget_root: JSON.stringify(teamRoot(asked, team)) };
+  const root = await readBudgetRoot(tx, tenant, origin_session, origin_turn);
+  return { bound_context: JSON.stringify(bound), budget_root: JSON.stringify(teamRoot(root, team)) };
 }

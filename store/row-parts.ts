@@ -66,6 +66,6 @@ export async function loadRowParts(features: readonly Pick<Feature, 'rows'>[]): 
 
 /** Whether any of the conditions holds; no when there is none. */
 export function anyOf(conditions: readonly (RawBuilder<unknown> | undefined)[]): RawBuilder<unknown> {
-  const given = conditions.flatMap((condition) => (condition ? sql`(${condition})` : []));
-  return given.length === 0 ? sql`false` : sql`(${sql.join(given, sql` or `)})`;
+  const values = conditions.flatMap((condition) => (condition ? sql`(${condition})` : []));
+  return values.length === 0 ? sql`false` : sql`(${sql.join(values, sql` or `)})`;
 }

@@ -71,10 +71,18 @@ export interface NewSession {
 const TITLE = 80;
 
 /** Leaves one that is there as it is; then false. */
-export async function openSession(tx: Transaction, tenant_id: string, given: NewSession): Promise<boolean> {
-  const { session: key, agent: agent_key, user: user_id, channel, chat_id, bound, root: budget_root } = given;
-  const used = usedBy(tenant_id, [given.giver]);
-  const title = Array.from(given.title).slice(0, TITLE).join('');
+export async function openSession(tx: Transaction, tenant_id: string, session: NewSession): Promise<boolean> {
+  const {
+    session: key,
+    agent: agent_key,
+    user: user_id,
+    channel,
+    chat_id,
+    bound,
+    root: budget_root,
+  } = session;
+  const used = usedBy(tenant_id, [session.giver]);
+  const title = Array.from(session.title).slice(0, TITLE).join('');
   const bound_context = bound && JSON.stringify(bound);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('sessions')

@@ -74,10 +74,10 @@ export async function callWithin<Result, Name extends SqlFunction>(
   name: Name,
   values: ArgumentsOf<Name>,
 ): Promise<Result> {
-  const given = typesOf(name).map((type, index) => sql`${values[index]}::${sql.raw(type)}`);
+  const conditions = typesOf(name).map((type, index) => sql`${values[index]}::${sql.raw(type)}`);
   const { rows } = await sql<{
     result: Result;
-  }>`select ${sql.raw(name)}(${sql.join(given)}) as result`.execute(tx);
+  }>`select ${sql.raw(name)}(${sql.join(conditions)}) as result`.execute(tx);
   return only(name, rows);
 }
 

@@ -23,14 +23,14 @@ export async function takeTexts(
     return text.as === 'result' && !isHandedIn ? text.text : undefined;
   }
   if (text?.id === undefined || isHandedIn) return undefined;
-  const said = withWarnings((await readText(tx, key, text.id)) ?? '', warnings);
+  const words = withWarnings((await readText(tx, key, text.id)) ?? '', warnings);
   const { numUpdatedRows } = await tx
     .updateTable('team_comments')
-    .set({ revision, kind: text.as, text: said })
+    .set({ revision, kind: text.as, text: words })
     .where((is) => is.and({ ...ofTask(key), id: text.id ?? '' }))
     .where('revision', 'is', null)
     .executeTakeFirstOrThrow();
-  return text.as === 'result' && numUpdatedRows > 0n ? said : undefined;
+  return text.as === 'result' && numUpdatedRows > 0n ? words : undefined;
 }
 
 /** A turn's answer becomes the result. */

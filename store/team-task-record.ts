@@ -129,17 +129,17 @@ export function prepareTurn(pool: Pool, key: TaskKey, turn: NewMemberTurn): Prom
   return inTransaction(pool, (tx) => writeMemberTurn(tx, key, turn));
 }
 
-async function writeChange(tx: Transaction, key: TaskKey, asked: WrittenChange): Promise<RecordedTask> {
-  const { revision, status } = asked.task;
-  if (asked.blocked_by || isClosed(status)) await lockTeam(tx, key[0], key[1]);
+async function writeChange(tx: Transaction, key: TaskKey, change: WrittenChange): Promise<RecordedTask> {
+  const { revision, status } = change.task;
+  if (change.blocked_by || isClosed(status)) await lockTeam(tx, key[0], key[1]);
   const row = await lockTask(tx, key);
   if (!row) return { kind: 'missing' };
   if (row.revision < revision) {
-    const gates = asked.may_be_gated ? await gatesOf(tx, key[0], row, asked.task) : undefined;
+    const gates = change.may_be_gated ? await gatesOf(tx, key[0], row, change.task) : undefined;
     if (gates) return { kind: 'gated', ...gates };
-    const task = await withBlockers(tx, key, asked);
+    const task = await withBlockers(tx, key, change);
     if (typeof task === 'string') return { kind: 'refused', message: task };
-    await write(tx, key, row, { ...asked, task });
+    await write(tx, key, row, { ...change, task });
   }
   return { kind: 'recorded', ...(await readRecordedState(tx, key, revision)) };
 }
@@ -200,12 +200,12 @@ async function withBlockers(
 ): Promise<TaskState | string> {
   if (!blocked_by) return task;
   const [tenant, team, number] = key;
-  const asked = [...new Set(blocked_by)];
-  const open_blockers = openBlockers(asked, await tasksWithNumbers(tx, tenant, team, asked));
+  const requests = [...new Set(blocked_by)];
+  const open_blockers = openBlockers(requests, await tasksWithNumbers(tx, tenant, team, requests));
   if (!open_blockers) return BLOCKER_WORDS.unknown;
   const { rows } = await sql`
     with recursive before (number) as (
-      select unnest(${asked}::int[])
+      select unnest(${requests}::int[])
       union select b.blocker from team_task_blockers b join before x on b.number = x.number
         where b.tenant_id = ${tenant} and b.team_key = ${team})
     select 1 from before where number = ${number}`.execute(tx);
@@ -214,7 +214,7 @@ async function withBlockers(
     .deleteFrom('team_task_blockers')
     .where((is) => is.and(ofTask(key)))
     .execute();
-  await insertBlockers(tx, key, asked);
+  await insertBlockers(tx, key, requests);
   return { ...task, open_blockers, status: openStatus({ open_blockers }) };
 }
 
@@ -317,7 +317,7 @@ async function insertEvent(
     notices,
   }: Omit<WrittenChange, 'task' | 'action'> & { readonly action: string },
 ): Promise<void> {
-  const told = notices && JSON.stringify(notices);
+  const message = notices && JSON.stringify(notices);
   await tx
     .insertInto('team_task_events')
     .values({
@@ -330,7 +330,7 @@ async function insertEvent(
       owner,
       run,
       cause,
-      notices: told,
+      notices: message,
     })
     .execute();
 }

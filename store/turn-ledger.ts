@@ -214,9 +214,9 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
     },
 
     async askAgain(tenant, session, id, fence, ask, settle) {
-      const asked = await askAgain(pool, { tenant, session, call: id, fence }, ask, settle);
+      const again = await askAgain(pool, { tenant, session, call: id, fence }, ask, settle);
       onWrite(tenant, session);
-      return asked;
+      return again;
     },
 
     keepOutside: (tenant, id, fence, sealed) => keepOutside(pool, { tenant, call: id, fence }, sealed),

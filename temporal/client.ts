@@ -132,15 +132,15 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   /** A channel that is closed under a request throws where nobody can catch it, so the end waits for these. */
   const open = new Set<Promise<unknown>>();
   async function within<Result>(deadline: number, request: () => Promise<Result>): Promise<Result> {
-    const asked = connection.withDeadline(deadline, async () => {
+    const pending = connection.withDeadline(deadline, async () => {
       await belongs?.();
       return request();
     });
-    open.add(asked);
+    open.add(pending);
     try {
-      return await asked;
+      return await pending;
     } finally {
-      open.delete(asked);
+      open.delete(pending);
     }
   }
 
@@ -192,9 +192,9 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
       await within(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }));
     },
     async pollers(timeoutMs) {
-      const asked = { namespace, taskQueue: { name: taskQueue }, taskQueueType: WORKFLOWS };
+      const request = { namespace, taskQueue: { name: taskQueue }, taskQueueType: WORKFLOWS };
       const { pollers } = await within(Date.now() + timeoutMs, () =>
-        connection.workflowService.describeTaskQueue(asked),
+        connection.workflowService.describeTaskQueue(request),
       );
       return (pollers ?? []).map(({ identity, lastAccessTime: at }) => ({
         identity: identity ?? '',

@@ -123,11 +123,11 @@ export function openGateway(parts: GatewayParts): Gateway {
 async function answers(ask: () => Promise<void>): Promise<'ok' | 'away'> {
   const { promise: late, resolve } = Promise.withResolvers<'away'>();
   const timer = setTimeout(resolve, CHECK_MS, 'away');
-  const asked = ask().then(
+  const pending = ask().then(
     () => 'ok' as const,
     () => 'away' as const,
   );
-  const answer = await Promise.race([asked, late]);
+  const answer = await Promise.race([pending, late]);
   clearTimeout(timer);
   return answer;
 }

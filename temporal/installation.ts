@@ -83,16 +83,16 @@ async function begin(place: NamespacePlace, installation: string): Promise<strin
  * is not taken, since it may be a new one of another installation. Costs one look a second.
  */
 export function keepNamespace(place: NamespacePlace, installation: string): () => Promise<void> {
-  let looked = -LOOK_MS;
+  let checkedAt = -LOOK_MS;
   let look: Promise<void> | undefined;
   const compare = async (): Promise<void> => {
     const holder = await readHolder(place);
     if (holder?.id !== installation)
       throw new ForeignNamespace(place.namespace, holder?.open ? holder.id : undefined);
-    looked = performance.now();
+    checkedAt = performance.now();
   };
   return async () => {
-    if (performance.now() - looked < LOOK_MS) return;
+    if (performance.now() - checkedAt < LOOK_MS) return;
     look ??= compare().finally(() => {
       look = undefined;
     });

@@ -172,8 +172,8 @@ async function writeWords(
 ): Promise<TaskRequest> {
   const key = [tenant, team, number] as const;
   const scrubber = await scrubberOf(tenant);
-  const keep = async (id: string, said: string): Promise<TaskText> => {
-    const shown = scrubber.text(said);
+  const keep = async (id: string, text: string): Promise<TaskText> => {
+    const shown = scrubber.text(text);
     await tasks.writeText(pool, key, { id, author: by.name, text: shown });
     return { id, preview: scrubber.preview(shown, PREVIEW) };
   };

@@ -287,7 +287,7 @@ async function answerOf(
   progress: TurnProgress,
   around: CallSurroundings,
 ): Promise<Exclude<ModelAnswer, { kind: 'budget' }>> {
-  for (let asked = 0; ; asked += 1) {
+  for (let requested = 0; ; requested += 1) {
     const answer = await steps.askModel({
       tenant: input.tenant,
       session: input.session_key,
@@ -295,7 +295,7 @@ async function answerOf(
       step: progress.step,
       messages: progress.messages,
       settle: progress.settle.length > 0 ? progress.settle : undefined,
-      asked: asked > 0 ? asked : undefined,
+      asked: requested > 0 ? requested : undefined,
       // What it has made for a team is released with its end.
       ends: progress.tasks || input.assigned !== undefined ? undefined : true,
     });

@@ -155,8 +155,8 @@ function isLong(): boolean {
 async function hearSignals(progress: Progress): Promise<void> {
   if (progress.released) await give(progress, (moment) => releaseAndDispatch(moment, progress.input.team));
   progress.released = false;
-  for (let said = progress.ended.shift(); said; said = progress.ended.shift()) {
-    const { number, status } = said;
+  for (let message = progress.ended.shift(); message; message = progress.ended.shift()) {
+    const { number, status } = message;
     await apply(progress, ({ task }) => dependencyEnded(task, number, status === 'completed'));
   }
 }
@@ -276,8 +276,8 @@ function handleMessages(progress: Progress): void {
   setHandler(releasedSignal, () => {
     progress.released = true;
   });
-  setHandler(dependencySignal, (said: (typeof progress.ended)[number] | undefined) => {
-    if (typeof said?.number === 'number') progress.ended.push(said);
+  setHandler(dependencySignal, (message: (typeof progress.ended)[number] | undefined) => {
+    if (typeof message?.number === 'number') progress.ended.push(message);
     else log.warn('a dependency without a number', { task: progress.input.number });
   });
   setHandler(stateQuery, () => (progress.loaded ? viewNow(progress) : null));
@@ -287,28 +287,29 @@ function handleMessages(progress: Progress): void {
 function handle(progress: Progress, name: string, action: TaskAction): void {
   const update = defineUpdate<TaskReceipt, [TaskRequest]>(name);
   handleSignal(progress, name, action);
-  setHandler(update, (asked) => answer(progress, action, readRequest(asked)), {
-    validator: (asked) => {
-      const problem = requestProblem(asked);
+  setHandler(update, (request) => answer(progress, action, readRequest(request)), {
+    validator: (request) => {
+      const problem = requestProblem(request);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
       const stands = progress.recordedRequests.has(currentUpdateInfo()?.id ?? '');
-      if (progress.loaded && !stands) refuse(decideTask(momentOf(progress, ''), action, readRequest(asked)));
+      if (progress.loaded && !stands)
+        refuse(decideTask(momentOf(progress, ''), action, readRequest(request)));
     },
   });
 }
 
 /** The same for who can only signal: what is refused stands in the state. */
 function handleSignal(progress: Progress, name: string, action: TaskAction): void {
-  setHandler(defineSignal<[TaskRequest]>(name), async (asked) => {
+  setHandler(defineSignal<[TaskRequest]>(name), async (request) => {
     try {
-      const problem = requestProblem(asked);
+      const problem = requestProblem(request);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
-      await answer(progress, action, readRequest(asked));
+      await answer(progress, action, readRequest(request));
     } catch (error) {
       if (!(error instanceof ApplicationFailure)) throw error;
       const { message: problem } = error;
       log.warn('signal refused', { task: progress.input.number, what: action, problem });
-      const by = shownText(isRecord(asked?.by) ? asked.by.name : undefined);
+      const by = shownText(isRecord(request?.by) ? request.by.name : undefined);
       const refused = { what: action, by, problem: shownText(problem) };
       const note = { ...progress.input, key: uuid4(), refused };
       const noted = await CancellationScope.nonCancellable(() =>
@@ -319,13 +320,13 @@ function handleSignal(progress: Progress, name: string, action: TaskAction): voi
   });
 }
 
-async function answer(progress: Progress, action: TaskAction, asked: TaskRequest): Promise<TaskReceipt> {
+async function answer(progress: Progress, action: TaskAction, requested: TaskRequest): Promise<TaskReceipt> {
   const request = currentUpdateInfo()?.id;
   await condition(() => progress.loaded !== undefined || progress.missing === true);
   if (progress.missing) throw notFound(progress.input);
-  const decision = await apply(progress, (moment) => decideTask(moment, action, asked), request);
+  const decision = await apply(progress, (moment) => decideTask(moment, action, requested), request);
   if (decision) refuse(decision);
-  return answerOf(progress.input, taskOf(progress), action, asked.by.member, decision);
+  return answerOf(progress.input, taskOf(progress), action, requested.by.member, decision);
 }
 
 function refuse(decision: TaskDecision): void {

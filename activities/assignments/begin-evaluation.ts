@@ -26,7 +26,7 @@ export async function beginEvaluation(
     if (way.kind === 'refused') return way;
   }
   const scrubber = await deps.scrubberOf(call.tenant);
-  const asked = {
+  const requested = {
     id: assignmentIdOf('evl', call),
     label: scrubber.preview(request.label, ASSIGNMENT_LABEL),
     task: scrubber.text(request.task),
@@ -37,9 +37,9 @@ export async function beginEvaluation(
     max_rounds: request.rounds,
   };
   const taken = await takePlace(deps, call, {
-    id: asked.id,
+    id: requested.id,
     kind: 'evaluation',
-    decide: (origin) => newEvaluation(origin, asked, DELEGATION_LIMITS.depth),
+    decide: (origin) => newEvaluation(origin, requested, DELEGATION_LIMITS.depth),
   });
   if (taken.kind === 'refused')
     return refused('PermissionDenied', `delegation depth limit reached (${taken.have}/${taken.most})`);

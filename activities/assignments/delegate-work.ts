@@ -45,7 +45,7 @@ export async function delegateWork(
   const scrubber = await deps.scrubberOf(tenant);
   const task = scrubber.text(request.task);
   const id = assignmentIdOf('del', call);
-  const asked = {
+  const requested = {
     ...way,
     id,
     target,
@@ -67,7 +67,7 @@ export async function delegateWork(
     kind: 'delegation',
     link: way.link,
     target,
-    decide: (origin, inUse) => newDelegation(origin, asked, inUse, DELEGATION_LIMITS.depth),
+    decide: (origin, inUse) => newDelegation(origin, requested, inUse, DELEGATION_LIMITS.depth),
     first: { text, context: workContext },
   });
   if (taken.kind !== 'taken') return whyNotTaken(taken, target);

@@ -98,8 +98,8 @@ async function firstMessage(
 ): Promise<string> {
   const { tenant, agent, sessionKey } = call;
   const options = { limit: LAST_WORDS, includeTools: false };
-  const said = withContext ? await deps.sessions.history(call, sessionKey, options) : undefined;
-  const summary = said?.map(({ role, text }) => `${role}: ${text}`).join('\n');
+  const lines = withContext ? await deps.sessions.history(call, sessionKey, options) : undefined;
+  const summary = lines?.map(({ role, text }) => `${role}: ${text}`).join('\n');
   return (await deps.scrubberOf(tenant)).text(HANDOFF_WORDS.first(agent, reason, summary));
 }
 

@@ -30,7 +30,7 @@ export async function spawnSubagent(
   if (problem !== undefined) return refused('InvalidArgs', `model: ${problem}`);
   const scrubber = await deps.scrubberOf(call.tenant);
   const task = scrubber.text(request.task);
-  const asked = {
+  const requested = {
     id: assignmentIdOf('sub', call),
     label: scrubber.preview(request.label, ASSIGNMENT_LABEL),
     task,
@@ -43,9 +43,9 @@ export async function spawnSubagent(
     within: await call.offeredTools(),
   };
   const taken = await takePlace(deps, call, {
-    id: asked.id,
+    id: requested.id,
     kind: 'subagent',
-    decide: (origin, inUse) => newSubagent(origin, asked, inUse, settings),
+    decide: (origin, inUse) => newSubagent(origin, requested, inUse, settings),
     first: { text: task, context: subagentContext },
   });
   if (taken.kind === 'refused') return whyFull(deps, call, taken);

@@ -41,7 +41,7 @@ export async function bookModel<Result>(
     .around(
       { ...booking, owner: turn, expected },
       attempt,
-      () => ask(note).then((given) => ({ given }), errorOfModel),
+      () => ask(note).then((input) => ({ given: input }), errorOfModel),
       () => ({ ...meter.spent(0), calls: uses.length }),
     )
     .finally(() => (uses.length > 0 ? budgets.noteUses({ tenant, session, turn }, uses) : undefined));

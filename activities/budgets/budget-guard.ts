@@ -63,10 +63,10 @@ export interface BudgetGuard {
     work: BudgetedWork,
     exceeded: BudgetExceeded,
     asker: NonNullable<NewBudgetAsk['asker']>,
-    asked: number,
+    requested: number,
   ): Promise<Omit<GateAsk, 'kind'> | undefined>;
   /** There is room: a question of an earlier attempt goes, as in `goOn`. */
-  takeBack(work: BudgetedWork, asked: number): Promise<void>;
+  takeBack(work: BudgetedWork, request: number): Promise<void>;
   /** The step cannot go on: what the turn is to do. `now` is the database's clock. */
   atLimit(input: CallModelInput, exceeded: BudgetExceeded, now: number): Promise<CallModelResult>;
 }
@@ -135,16 +135,16 @@ export function createBudgetGuard({
       return { result };
     },
 
-    async askFor(work, exceeded, asker, asked) {
+    async askFor(work, exceeded, asker, requested) {
       if (exceeded.on_limit === 'stop') return undefined;
       const { tenant, session, holder } = work;
       const key = { tenant, session, turn: work.turn ?? work.owner };
-      const place = { id: workAskId(work, asked), call_id: holder, now: await ledger.now() };
+      const place = { id: workAskId(work, requested), call_id: holder, now: await ledger.now() };
       const call = await ask(key, place, exceeded, asker);
       return call && { call, message: exceededWords(exceeded), session, turn: key.turn };
     },
 
-    takeBack: (work, asked) => ledger.takeBack(work, workAskId(work, asked)),
+    takeBack: (work, requested) => ledger.takeBack(work, workAskId(work, requested)),
 
     async atLimit(input, exceeded, now) {
       const message = exceededWords(exceeded);
@@ -198,8 +198,8 @@ function askIdOf({ tenant, turn, step, asked = 0 }: CallModelInput): string {
 }
 
 /** The same of a command, whose holder's name may begin with any word. */
-function workAskId({ tenant, holder }: BudgetedWork, asked: number): string {
-  return approvalIdOf(tenant, `gate_${holder}.more${asked + 1}`);
+function workAskId({ tenant, holder }: BudgetedWork, requested: number): string {
+  return approvalIdOf(tenant, `gate_${holder}.more${requested + 1}`);
 }
 
 /** A turn's or session's own budget is its user's to widen; what is shared is not. */

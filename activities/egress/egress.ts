@@ -89,10 +89,10 @@ function openDoor(deps: EgressDeps, use: DoorUse): Door {
   return {
     async fetch(input, init) {
       // As it was written: a Request has its canonical form.
-      const asked = input instanceof Request ? input.url : String(input);
-      const verdict = judgeUrl(asked, use.rules);
+      const requested = input instanceof Request ? input.url : String(input);
+      const verdict = judgeUrl(requested, use.rules);
       if (verdict.decision === 'deny')
-        throw account.begin(use, init?.method ?? 'GET', asked).fail(refusedBy(verdict, asked));
+        throw account.begin(use, init?.method ?? 'GET', requested).fail(refusedBy(verdict, requested));
       const request = new Request(input, init);
       const how = { isRoutine: use.isRoutine?.(init) === true, stopped: request.signal };
       const exchange = account.begin(use, request.method, request.url, how);

@@ -29,16 +29,16 @@ export function guardedConnector(resolve: Resolve, rules: UrlRules): buildConnec
   };
 }
 
-function peerProblem(socket: Socket, asked: UrlAllowed, rules: UrlRules): EgressError | undefined {
-  const verdict = judgeAddresses(asked, socket.remoteAddress ? [socket.remoteAddress] : [], rules);
-  return verdict.decision === 'deny' ? refusedBy(verdict, asked.url) : undefined;
+function peerProblem(socket: Socket, target: UrlAllowed, rules: UrlRules): EgressError | undefined {
+  const verdict = judgeAddresses(target, socket.remoteAddress ? [socket.remoteAddress] : [], rules);
+  return verdict.decision === 'deny' ? refusedBy(verdict, target.url) : undefined;
 }
 
-function guardedLookup(resolve: Resolve, asked: UrlAllowed, rules: UrlRules): LookupFunction {
+function guardedLookup(resolve: Resolve, allowed: UrlAllowed, rules: UrlRules): LookupFunction {
   const judged = callbackify(async (host: string) => {
     const addresses = await resolve(host);
-    const verdict = judgeAddresses(asked, addresses, rules);
-    if (verdict.decision === 'deny') throw refusedBy(verdict, asked.url);
+    const verdict = judgeAddresses(allowed, addresses, rules);
+    if (verdict.decision === 'deny') throw refusedBy(verdict, allowed.url);
     return addresses.map((address) => ({ address, family: isIP(address) }));
   });
   return (host, { all }, callback) =>

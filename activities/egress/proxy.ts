@@ -156,11 +156,11 @@ function forward(exchange: Carried, rules: UrlRules, request: IncomingMessage, r
     if (reply.headersSent) return void reply.destroy();
     reply.writeHead(isRefused ? 403 : 502, { 'content-type': 'text/plain; charset=utf-8' }).end(message);
   };
-  const asked = request.url ?? '';
-  const verdict = judgeUrl(asked, rules);
-  if (verdict.decision === 'deny') return refuse(refusedBy(verdict, asked));
+  const requested = request.url ?? '';
+  const verdict = judgeUrl(requested, rules);
+  if (verdict.decision === 'deny') return refuse(refusedBy(verdict, requested));
   const { hostname, port, protocol, pathname, search } = new URL(verdict.url);
-  if (protocol !== 'http:') return refuse(new EgressError('scheme', `${asked} takes a tunnel`, true));
+  if (protocol !== 'http:') return refuse(new EgressError('scheme', `${requested} takes a tunnel`, true));
   const out = httpRequest({
     method: request.method,
     hostname,

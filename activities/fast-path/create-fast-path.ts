@@ -76,19 +76,19 @@ export function createFastPath(parts: FastPathParts): FastPath {
   }
 
   /** The call begins with the record, where that may be. */
-  async function recordAndStart(asked: AnswerToRecord): Promise<Exclude<AnswerFate, 'over'>> {
-    const { input, answer, plan, events } = asked;
-    const early = isRateLimited ? undefined : earlyCall(earlyStarts, asked);
-    if (!early) return plain.recordAnswer(asked);
+  async function recordAndStart(record: AnswerToRecord): Promise<Exclude<AnswerFate, 'over'>> {
+    const { input, answer, plan, events } = record;
+    const early = isRateLimited ? undefined : earlyCall(earlyStarts, record);
+    if (!early) return plain.recordAnswer(record);
     let fate: AnswerFate = 'over';
     try {
-      const told = [...events, early.started];
-      fate = await ledger.recordAnswer(input, answer, [early.call], plan.approvals, told);
+      const messages = [...events, early.started];
+      fate = await ledger.recordAnswer(input, answer, [early.call], plan.approvals, messages);
     } finally {
       if (fate === 'recorded') early.begin();
       else early.giveUp();
     }
-    return fate === 'over' ? plain.recordAnswer(asked) : fate;
+    return fate === 'over' ? plain.recordAnswer(record) : fate;
   }
 
   return {
@@ -108,17 +108,17 @@ export function createFastPath(parts: FastPathParts): FastPath {
 
     resultOf: ({ tenant, call }) => results.take(callKey(tenant, call))?.item,
 
-    async recordAnswer(asked) {
-      const { input, basis, catalog, plan } = asked;
+    async recordAnswer(record) {
+      const { input, basis, catalog, plan } = record;
       const isPlain = isRateLimited || basis.agent.visible;
       const reads = isPlain ? [] : allowedReads(catalog, input, basis, plan.calls);
       const known = transcripts.known(input.tenant, input.session);
       // With nothing known the whole transcript would come along.
       const shown =
         known.position > 0
-          ? await readAhead(await forTenant<PerformDeps>(parts.perform, input.tenant), asked, reads)
+          ? await readAhead(await forTenant<PerformDeps>(parts.perform, input.tenant), record, reads)
           : undefined;
-      return shown ? recordReads(asked, shown, known) : recordAndStart(asked);
+      return shown ? recordReads(record, shown, known) : recordAndStart(record);
     },
 
     readsWith(tenant, { session, turn, step }) {

@@ -181,7 +181,7 @@ async function record(
   check: GateCheck,
 ): Promise<GateVerdict> {
   const scrubber = await deps.scrubberOf(run.tenant);
-  const said = check.kind === 'failed' ? check.feedback : check.kind === 'broken' ? check.problem : '';
+  const text = check.kind === 'failed' ? check.feedback : check.kind === 'broken' ? check.problem : '';
   const row = await recordGateCheck(deps.pool, run.tenant, {
     owner: run.owner_id,
     session: work.session,
@@ -191,7 +191,7 @@ async function record(
     name: scrubber.text(gateName(gate)),
     kind: check.kind,
     step: nextGateStep(gate, check, run.retries),
-    feedback: scrubber.text(said),
+    feedback: scrubber.text(text),
   });
   deps.onWrite(run.tenant, work.session);
   if (!row) throw new Failure('Internal', `the check of ${run.owner_id} was not recorded`);

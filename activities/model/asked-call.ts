@@ -24,9 +24,9 @@ export function readArguments(value: unknown): Pick<AskedCall, 'args' | 'invalid
   const problem = typeof value === 'string' ? nestingProblem(value) : undefined;
   const read = typeof value === 'string' && !problem ? readJson(value) : (value ?? {});
   if (isRecord(read)) return { args: read };
-  const given = problem ?? (typeof value === 'string' ? value : JSON.stringify(value));
-  if (given.trim() === '') return { args: {} };
-  return { args: {}, invalid: `The arguments are not a JSON object: ${given.slice(0, MAX_QUOTED_CHARS)}` };
+  const text = problem ?? (typeof value === 'string' ? value : JSON.stringify(value));
+  if (text.trim() === '') return { args: {} };
+  return { args: {}, invalid: `The arguments are not a JSON object: ${text.slice(0, MAX_QUOTED_CHARS)}` };
 }
 
 function readJson(text: string): unknown {

@@ -45,9 +45,9 @@ const REST_MS = 60_000;
 export function createEmbed({ store, models, budgets }: EmbedDeps): Embed {
   const model = models.embedder();
   let restUntil = 0;
-  return async (tenant, place, given) => {
-    if (model === undefined || given.length > MAX_TEXTS) return undefined;
-    const texts = given.map((text) => text.slice(0, MAX_CHARS).toWellFormed());
+  return async (tenant, place, values) => {
+    if (model === undefined || values.length > MAX_TEXTS) return undefined;
+    const texts = values.map((text) => text.slice(0, MAX_CHARS).toWellFormed());
     const vectors = new Map(await store.find(tenant, model, texts));
     const missing = [...new Set(texts)].filter((text) => !vectors.has(text));
     if (missing.length > 0) {
@@ -97,7 +97,7 @@ function workOf(
 function spentBy(
   models: EmbedDeps['models'],
   ref: string,
-): (asked: EmbedOutcome) => Omit<Spent, 'seconds'> | undefined {
+): (outcome: EmbedOutcome) => Omit<Spent, 'seconds'> | undefined {
   return ({ answer, error }) => {
     if (answer) {
       const usd = models.cost(ref, usageOf(answer.tokens))?.usd;

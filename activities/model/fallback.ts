@@ -45,24 +45,24 @@ export async function generateWithFallback(
   const chain = [...new Set(refs)];
   const failures: { ref: string; error: ModelError }[] = [];
   for (const [index, ref] of chain.entries()) {
-    let said = '';
+    let words = '';
     const onDelta = (text: string) => {
-      said += text;
+      words += text;
       request.onDelta(text);
     };
-    const asked = models.seesImages(ref) ? request : { ...request, images: undefined };
+    const requested = models.seesImages(ref) ? request : { ...request, images: undefined };
     try {
       const { provider, model } = models.resolve(ref);
-      return { answer: await provider.generate({ ...asked, model, onDelta }), ref };
+      return { answer: await provider.generate({ ...requested, model, onDelta }), ref };
     } catch (error) {
-      const usage = usageOfFailure(error, asked, said);
+      const usage = usageOfFailure(error, requested, words);
       if (usage) options.onFailed?.(useOf(models, 'failed', ref, usage));
       if (!(error instanceof ModelError)) throw error;
       request.signal.throwIfAborted();
       if (FINAL.has(error.code) && !(error.code === 'BadRequest' && error.retryable)) throw error;
       failures.push({ ref, error });
       const to = chain[index + 1];
-      if (to !== undefined) options.onFallback?.({ from: ref, to, error, emitted: said !== '' });
+      if (to !== undefined) options.onFallback?.({ from: ref, to, error, emitted: words !== '' });
     }
   }
   throw summarise(failures);
@@ -72,14 +72,14 @@ export async function generateWithFallback(
 function usageOfFailure(
   error: unknown,
   request: Omit<ModelRequest, 'model'>,
-  said: string,
+  text: string,
 ): Usage | undefined {
   const failure = error instanceof ModelError ? error : undefined;
   if (failure?.usage) return failure.usage;
-  if (said === '' && !(failure && wasRead(failure))) return undefined;
+  if (text === '' && !(failure && wasRead(failure))) return undefined;
   return {
     inputTokens: estimatePromptTokens(request),
-    outputTokens: estimateAnswerTokens({ text: said, calls: [] }),
+    outputTokens: estimateAnswerTokens({ text: text, calls: [] }),
     cachedInputTokens: 0,
   };
 }
@@ -95,8 +95,8 @@ function summarise(failures: readonly { ref: string; error: ModelError }[]): Mod
   const retryable = failures.filter(({ error }) => error.retryable);
   const main = (retryable[0] ?? first).error;
   const waits = retryable.flatMap(({ error }) => error.retryAfterMs ?? []);
-  const told = failures.map(({ ref, error }) => `${ref}: ${error.code}: ${error.message}`).join('\n');
-  return new ModelError(main.code, `All ${failures.length} models failed.\n${told}`, {
+  const message = failures.map(({ ref, error }) => `${ref}: ${error.code}: ${error.message}`).join('\n');
+  return new ModelError(main.code, `All ${failures.length} models failed.\n${message}`, {
     retryable: retryable.length > 0,
     retryAfterMs: waits.length > 0 ? Math.min(...waits) : undefined,
   });

@@ -85,12 +85,12 @@ function ofResponse(error: APICallError, status: number, context: ErrorContext):
   const body = error.responseBody ?? '';
   const words = error.message || body;
   const code = codeOfResponse(status, `${words}\n${body.slice(0, 10_000)}`);
-  const asked = retryAfterMs(error.responseHeaders ?? {}, body);
+  const requested = retryAfterMs(error.responseHeaders ?? {}, body);
   const should = error.responseHeaders?.['x-should-retry'];
   const request = error.responseHeaders?.['x-request-id'] ?? error.responseHeaders?.['request-id'];
   const text = `${context.provider} (${context.model}) answered ${status}: ${words}${request ? ` [request ${request}]` : ''}`;
   return new ModelError(code, say(text + remedy(code, context), context), {
-    retryAfterMs: asked,
+    retryAfterMs: requested,
     retryable: should === 'true' || should === 'false' ? should === 'true' : undefined,
   });
 }

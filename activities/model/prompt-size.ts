@@ -23,11 +23,11 @@ export function estimateTextTokens(texts: readonly string[]): number {
 
 /** Tokens of what a model wrote: its text and the calls it asked for. */
 export function estimateAnswerTokens(answer: Pick<ModelAnswer, 'text' | 'calls'>): number {
-  const asked = answer.calls.reduce(
+  const requested = answer.calls.reduce(
     (sum, call) => sum + call.name.length + JSON.stringify(call.args).length,
     0,
   );
-  return Math.ceil((answer.text.length + asked) / CHARS_PER_TOKEN);
+  return Math.ceil((answer.text.length + requested) / CHARS_PER_TOKEN);
 }
 
 function charsOf(message: ChatMessage): number {

@@ -51,9 +51,9 @@ const google: Protocol = {
 };
 
 /** Two protocols, Responses and Chat Completions. No state is kept at OpenAI: each request carries the transcript. */
-function openai({ baseUrl }: ProviderSettings, given: ProviderConfig['api']): Protocol {
+function openai({ baseUrl }: ProviderSettings, value: ProviderConfig['api']): Protocol {
   // Other servers are spoken to in Chat Completions unless the settings say else.
-  const api = given ?? (baseUrl && !isOpenAI(baseUrl) ? 'chat' : 'responses');
+  const api = value ?? (baseUrl && !isOpenAI(baseUrl) ? 'chat' : 'responses');
   // Chat Completions stores nothing unless asked, and other servers refuse the field.
   // Nobody reads a summary of what it thought, and not every organisation may have one.
   const options = api === 'responses' ? { openai: { store: false, reasoningSummary: null } } : undefined;
@@ -72,8 +72,8 @@ function openai({ baseUrl }: ProviderSettings, given: ProviderConfig['api']): Pr
 
 /** A retry of the same prompt has the same key; a prompt that was compacted since is another request and has its own. */
 function keyOf({ idempotencyKey, model, system, messages, tools }: ModelRequest): string {
-  const asked = JSON.stringify([model, system, messages, tools]);
-  return `${idempotencyKey}-${createHash('sha256').update(asked).digest('hex').slice(0, 16)}`;
+  const requested = JSON.stringify([model, system, messages, tools]);
+  return `${idempotencyKey}-${createHash('sha256').update(requested).digest('hex').slice(0, 16)}`;
 }
 
 function isOpenAI(baseUrl: string): boolean {

@@ -92,9 +92,9 @@ export function createReadWithModels(deps: ReadWithModelsDeps): ReadWithModels {
               'BadRequest',
               `${provider.name} has no models for recordings (models.transcription)`,
             );
-          const given = await provider.transcribe({ model, bytes, type, signal: call.signal });
-          note(useOf(models, 'reading', ref, heard(given.seconds ?? expected.audioSeconds)));
-          return given;
+          const transcription = await provider.transcribe({ model, bytes, type, signal: call.signal });
+          note(useOf(models, 'reading', ref, heard(transcription.seconds ?? expected.audioSeconds)));
+          return transcription;
         } catch (error) {
           if (error instanceof ModelError && wasRead(error)) note(useOf(models, 'failed', ref, expected));
           throw error;

@@ -70,8 +70,8 @@ function userTextEndingAt(messages: readonly ChatMessage[], last: number): strin
 /** `name=value`, `name="a value"` and `name={"json": true}` in the user's message, for the names the script declares. */
 function readParams(text: string, params: WrittenScript['params'] = {}): Facts['values'] {
   const values: Record<string, string | number> = {};
-  for (const [name, given] of Object.entries(params)) {
-    const rule = typeof given === 'object' ? given : { default: given };
+  for (const [name, input] of Object.entries(params)) {
+    const rule = typeof input === 'object' ? input : { default: input };
     const { default: usual, min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = rule as NumberRule;
     const written = saidOf(text, name);
     const isNumber = written?.trim() && Number.isFinite(Number(written));

@@ -10,11 +10,11 @@ export function followUser({ user, step, result }: Facts['values']): { text: str
   const part = String(user).split(/^[ \t]*then[ \t]*$/im)[Number(step)];
   if (part === undefined) return { text: String(result) || 'Done.', calls: [] };
   const calls: AskedCall[] = [];
-  const said: string[] = [];
+  const lines: string[] = [];
   for (const line of part.split('\n')) {
     const found = /^\s*([A-Za-z][\w.-]{0,127})\s+(\{.*)$/.exec(line);
     if (found?.[1] && found[2]) calls.push({ name: found[1], ...readArguments(found[2].trim()) });
-    else if (line.trim()) said.push(line.trim());
+    else if (line.trim()) lines.push(line.trim());
   }
-  return { text: said.join('\n') || (calls.length > 0 ? '' : 'Done.'), calls };
+  return { text: lines.join('\n') || (calls.length > 0 ? '' : 'Done.'), calls };
 }

@@ -25,26 +25,26 @@ export function createRehearsal(scripts: ScriptStore): ModelProvider {
       const script = await scripts.load(request.model);
       const { reply: written, facts } = chooseRule(script, readFacts(request, script.params));
       const reply = { delay: script.delay, stream: script.stream, ...written };
-      const said = reply.follow
+      const message = reply.follow
         ? followUser(facts.values)
         : { text: fill(reply.text ?? '', facts), calls: callsOf(reply, facts) };
       await pause(reply.delay, facts, request.signal);
-      await failAsWritten(reply, facts, said.text, request);
-      await say(said.text, reply, facts, request);
-      return toAnswer(said, reply, facts);
+      await failAsWritten(reply, facts, message.text, request);
+      await say(message.text, reply, facts, request);
+      return toAnswer(message, reply, facts);
     },
   };
 }
 
 function callsOf({ calls = [] }: WrittenReply, facts: Facts): AskedCall[] {
-  const asked = calls.flatMap(({ tool, args, times = 1 }) => {
+  const requests = calls.flatMap(({ tool, args, times = 1 }) => {
     const copies = Math.min(Math.max(Math.trunc(fillNumber(times, facts)), 0), MAX_CALLS);
     return Array.from({ length: copies }, (_, copy) => {
       const own = withValues(facts, { index: copy + 1 });
       return { name: fill(tool, own), ...readArguments(fillValue(args, own)) };
     });
   });
-  return asked.slice(0, MAX_CALLS);
+  return requests.slice(0, MAX_CALLS);
 }
 
 async function failAsWritten(
@@ -100,17 +100,17 @@ async function pause(written: WrittenReply['delay'], facts: Facts, signal: Abort
 }
 
 function toAnswer(
-  said: { text: string; calls: readonly AskedCall[] },
+  message: { text: string; calls: readonly AskedCall[] },
   { usage, finish }: WrittenReply,
   facts: Facts,
 ): ModelAnswer {
   return {
-    ...said,
+    ...message,
     usage: {
       inputTokens: usage?.input ?? Number(facts.values['tokens']),
-      outputTokens: usage?.output ?? estimateAnswerTokens(said),
+      outputTokens: usage?.output ?? estimateAnswerTokens(message),
       cachedInputTokens: usage?.cached ?? 0,
     },
-    finish: finish ?? (said.calls.length > 0 ? 'calls' : 'stop'),
+    finish: finish ?? (message.calls.length > 0 ? 'calls' : 'stop'),
   };
 }

@@ -47,9 +47,9 @@ export function wirePrompt(
   const used = new Set<CallResult>();
   for (const [index, message] of messages.entries()) {
     if (message.role === 'user') {
-      const said = wireUser(message, images);
-      files.push(...said.files);
-      if (said.text.trim()) texts.push(said.text);
+      const reply = wireUser(message, images);
+      files.push(...reply.files);
+      if (reply.text.trim()) texts.push(reply.text);
     } else if (message.role === 'tool') {
       // Results whose calls a compaction has cut off are told as text: alone they are refused.
       const orphans = message.results.filter((result) => !used.has(result));
@@ -81,11 +81,11 @@ function wireUser(
 
 /** The results of its calls among what follows, up to the next assistant message; by call id. */
 function resultsOf(
-  asked: AssistantMessage,
+  request: AssistantMessage,
   following: readonly ChatMessage[],
 ): ReadonlyMap<string, CallResult> {
   const results = new Map<string, CallResult>();
-  const ids = new Set(asked.calls.map((call) => call.id));
+  const ids = new Set(request.calls.map((call) => call.id));
   for (const message of following) {
     if (message.role === 'assistant') break;
     if (message.role !== 'tool') continue;
@@ -106,7 +106,7 @@ function wireStep(
 ): ModelMessage[] {
   const id = (index: number) => `call_${first + index}`;
   const text = message.text.trimEnd();
-  const asked: ModelMessage = {
+  const requested: ModelMessage = {
     role: 'assistant',
     content: [
       ...(text ? [{ type: 'text' as const, text }] : []),
@@ -118,7 +118,7 @@ function wireStep(
       })),
     ],
   };
-  if (message.calls.length === 0) return [asked];
+  if (message.calls.length === 0) return [requested];
   const content = message.calls.map((call, index): ToolResultPart => {
     const result = results.get(call.id);
     const value = result ? textOf(result, images) : NO_RESULT;
@@ -133,7 +133,7 @@ function wireStep(
           : { type: result?.ok ? 'text' : 'error-text', value },
     };
   });
-  return [asked, { role: 'tool', content }];
+  return [requested, { role: 'tool', content }];
 }
 
 function textOf({ callId, text, images: kept }: CallResult, images: StepWires['images']): string {

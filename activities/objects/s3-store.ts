@@ -59,10 +59,10 @@ export function createS3Store(
         return Buffer.from(bytes);
       }),
 
-    async *list(asked) {
+    async *list(requested) {
       let token: string | undefined;
       do {
-        const page = await ask((s3, prefix) => s3.listObjectsPaged('/', prefix + asked, PAGE, token));
+        const page = await ask((s3, prefix) => s3.listObjectsPaged('/', prefix + requested, PAGE, token));
         for (const { Key } of page?.objects ?? []) yield Key.slice(opened?.prefix.length);
         token = page?.nextContinuationToken;
       } while (token);

@@ -10,10 +10,10 @@ export const KILL_SECONDS = 10;
 export const MAX_COMMAND_BYTES = 120_000;
 
 /** What ran for less than it was meant to says so. */
-export function saidIfCut(result: ToolResult, asked: number | undefined): ToolResult {
-  if (asked === undefined || asked <= MAX_TIMEOUT_SECONDS) return result;
+export function saidIfCut(result: ToolResult, requested: number | undefined): ToolResult {
+  if (requested === undefined || requested <= MAX_TIMEOUT_SECONDS) return result;
   return withNote(
     result,
-    `timeout ${asked} was cut to ${MAX_TIMEOUT_SECONDS} s, the most that a command may have; exec with background has no limit`,
+    `timeout ${requested} was cut to ${MAX_TIMEOUT_SECONDS} s, the most that a command may have; exec with background has no limit`,
   );
 }

@@ -14,9 +14,9 @@ process.on('disconnect', () => {
   rmSync(dirname(path), { recursive: true, force: true });
   process.exit();
 });
-process.on('message', (asked: LaunchRequest) => {
-  start(asked).catch((error: unknown) => {
-    send({ id: asked.id, failed: error instanceof Error ? error.message : String(error) });
+process.on('message', (request: LaunchRequest) => {
+  start(request).catch((error: unknown) => {
+    send({ id: request.id, failed: error instanceof Error ? error.message : String(error) });
   });
 });
 

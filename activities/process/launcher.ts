@@ -121,19 +121,19 @@ export function createLauncher(sockets = tmpdir(), command: HelperCommand = HERE
         reject(error);
       });
     });
-  return async (asked) => {
+  return async (request) => {
     helper ??= start();
-    return (await helper)(asked);
+    return (await helper)(request);
   };
 }
 
 /** The same behind the wall. From there nobody looks into what we hold open: it is told which folder that is. */
 export function createWalledLauncher(command: HelperCommand, sockets?: string): Launcher {
   const launch = createLauncher(sockets, command);
-  return async (asked) => {
-    const { dev, ino } = statSync(asked.cwd, { bigint: true });
-    const folders = asked.folders.map((folder) => realpathSync(folder));
-    return launch({ ...asked, cwd: realpathSync(asked.cwd), folder: `${dev}.${ino}`, folders });
+  return async (request) => {
+    const { dev, ino } = statSync(request.cwd, { bigint: true });
+    const folders = request.folders.map((folder) => realpathSync(folder));
+    return launch({ ...request, cwd: realpathSync(request.cwd), folder: `${dev}.${ino}`, folders });
   };
 }
 
@@ -197,8 +197,8 @@ async function startHelper(command: HelperCommand, sockets: string, { onUp, onLo
   };
   child.once('error', lose);
   child.once('exit', lose);
-  const launch: Launcher = (asked) => {
-    const launched = ask(child, waiting, asked);
+  const launch: Launcher = (request) => {
+    const launched = ask(child, waiting, request);
     hold();
     return launched;
   };
@@ -258,8 +258,8 @@ function ask(
     waiting.set(id, one);
     // A folder that is held open here is found there under our id.
     const cwd = launch.cwd.replace(/^\/proc\/self\//, `/proc/${process.pid}/`);
-    const asked: LaunchRequest = { ...launch, cwd, id };
-    child.send(asked, (error) => {
+    const request: LaunchRequest = { ...launch, cwd, id };
+    child.send(request, (error) => {
       if (!error) return;
       waiting.delete(id);
       one.fail(new LaunchLost(error.message));

@@ -59,8 +59,8 @@ export async function processTable(after = 0): Promise<readonly ProcessRow[]> {
 
 /** The id that the kernel gave out last, which is the largest until ids come round; undefined where it does not tell. */
 export function lastPid(): number | undefined {
-  const given = Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1));
-  return Number.isInteger(given) && given > 0 ? given : undefined;
+  const value = Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1));
+  return Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
 /** The environment a process was started with; undefined when it may not be read or the process is gone. */

@@ -119,11 +119,11 @@ const environment = () => {
   socket: await reached({ path: file }),
 })))();`;
 
-async function attempt(host: HostWall, given: Readonly<Record<string, unknown>>): Promise<Seen> {
-  const program = join(String(given['program']), 'package.json');
+async function attempt(host: HostWall, input: Readonly<Record<string, unknown>>): Promise<Seen> {
+  const program = join(String(input['program']), 'package.json');
   const { stdout, stderr, end } = await host.start({
     file: process.execPath,
-    args: ['-e', ATTEMPTS, JSON.stringify({ ...given, program })],
+    args: ['-e', ATTEMPTS, JSON.stringify({ ...input, program })],
     cwd: '/',
     env: {},
     folders: [],

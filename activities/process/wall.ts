@@ -113,7 +113,7 @@ export function buildWall(settings: WallSettings): HostWall | string {
   if (typeof behind === 'string') return behind;
   return {
     wall: 'files and network',
-    start: (asked) => behind.start({ ...asked, folders: ownFolders(asked.folders) }),
+    start: (request) => behind.start({ ...request, folders: ownFolders(request.folders) }),
     prefix: (folders) => behind.prefix(ownFolders(folders)),
     environment: (folders) => {
       const temporary = temporaryOf(folders);
@@ -166,9 +166,9 @@ function bySeatbelt(plan: WallPlan, sockets: string): Behind | string {
     seatbeltProfile(plan, folders),
   ];
   return {
-    start: (asked) => {
-      const [file = SEATBELT, ...words] = prefix(asked.folders);
-      return launch({ ...asked, file, args: [...words, asked.file, ...asked.args] });
+    start: (request) => {
+      const [file = SEATBELT, ...words] = prefix(request.folders);
+      return launch({ ...request, file, args: [...words, request.file, ...request.args] });
     },
     prefix,
   };

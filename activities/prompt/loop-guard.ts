@@ -7,13 +7,13 @@ export const END_AT = 5;
 /** How many of the turn's last answers asked for exactly the same calls with the same arguments; 0 when the last asked for none. */
 export function identicalAnswers(rows: readonly CachedRow[], turn: string): number {
   let count = 0;
-  let asked: string | undefined;
+  let requested: string | undefined;
   for (let index = rows.length - 1; index >= 0; index -= 1) {
     const row = rows[index];
     if (!row || row.turn !== turn) break;
     if (row.role === 'user') continue;
-    if (!row.asked || (asked !== undefined && row.asked !== asked)) break;
-    asked = row.asked;
+    if (!row.asked || (requested !== undefined && row.asked !== requested)) break;
+    requested = row.asked;
     count += 1;
   }
   return count;

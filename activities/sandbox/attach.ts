@@ -34,11 +34,11 @@ async function attach({ dockerHost, ...run }: AttachedCommand): Promise<number> 
   const nonce = randomBytes(8).toString('hex');
   const mark = `${PROCESS_MARK}=${nonce}`;
   // A signal that comes while the command is being started ends it once it has.
-  const asked = Promise.withResolvers<void>();
+  const request = Promise.withResolvers<void>();
   let isAsked = false;
   const ask = (): void => {
     isAsked = true;
-    asked.resolve();
+    request.resolve();
   };
   // It comes more than once: to the process group and to each process.
   process.on('SIGTERM', ask);
@@ -51,7 +51,7 @@ async function attach({ dockerHost, ...run }: AttachedCommand): Promise<number> 
     stream.pause();
     to.once('drain', () => stream.resume());
   });
-  const ended = asked.promise.then(() => endUntilClosed(engine, run.box, mark, GRACE_MS, stream));
+  const ended = request.promise.then(() => endUntilClosed(engine, run.box, mark, GRACE_MS, stream));
   await Promise.race([passOn(stream, output), ended]);
   // The streams are over before all of what is ended is.
   if (isAsked) await ended;

@@ -86,9 +86,9 @@ async function endCall(engine: Engine, box: string, mark: string, graceMs: numbe
         Detach: false,
         abortSignal,
       });
-      let said = '';
-      for await (const chunk of stream) said = `${said}${String(chunk)}`.slice(-100);
-      return said.includes(NONE_LEFT);
+      let text = '';
+      for await (const chunk of stream) text = `${text}${String(chunk)}`.slice(-100);
+      return text.includes(NONE_LEFT);
     }, graceMs + END_MS);
   } catch (error) {
     if (!(error instanceof EngineProblem)) throw error;

@@ -166,12 +166,12 @@ function ending(
     };
     const cancel = (): void => settle('cancelled');
     const timer = setTimeout(() => settle('timeout'), timeoutMs);
-    let heard = performance.now();
+    let lastHeardAt = performance.now();
     const hear = (): void => {
-      heard = performance.now();
+      lastHeardAt = performance.now();
     };
     const pings = setInterval(() => {
-      if (performance.now() - heard > SILENCE_MS) return settle('lost');
+      if (performance.now() - lastHeardAt > SILENCE_MS) return settle('lost');
       // Silence is told by the time since it was heard.
       engine.ask((docker) => docker.ping(), SILENCE_MS).then(hear, () => undefined);
     }, PING_MS);

@@ -105,8 +105,8 @@ async function withJudging(
   const checks = await gateRows(pool, tenant, judged);
   if (action === 'give_back') {
     const { gate, retries, max_retries } = task.returned ?? { gate: 0, retries: 0, max_retries: 0 };
-    const said = checks.find((check) => check.gate === gate && check.step === 'retry')?.feedback ?? '';
-    return { ...change, text: { text: GATE_WORDS.retry(said, retries, max_retries), as: 'reason' } };
+    const words = checks.find((check) => check.gate === gate && check.step === 'retry')?.feedback ?? '';
+    return { ...change, text: { text: GATE_WORDS.retry(words, retries, max_retries), as: 'reason' } };
   }
   const warnings = gateWarnings(checks);
   if (text) return { ...change, warnings };
@@ -176,7 +176,7 @@ async function turnFor(
   const { lease } = task;
   if (!row || !loaded || !lease) throw noTask(input);
   const note = [task.note, feedback].filter((one) => one).join('\n\n') || null;
-  const told = needed.map((one) => ({ ...one, assignee: null, reason: null }));
+  const messages = needed.map((one) => ({ ...one, assignee: null, reason: null }));
   const session = taskSessionKey(team, number, lease.member);
   const message_id = `msg_task-${team}.${number}.${lease.fence}`;
   const { user, chat_id, group } = row.origin_context;
@@ -188,7 +188,7 @@ async function turnFor(
       message_id,
       agent: lease.member,
       title,
-      text: taskMessage({ key: team, lead: loaded.lead }, { ...task, note }, row.description, told),
+      text: taskMessage({ key: team, lead: loaded.lead }, { ...task, note }, row.description, messages),
       context: {
         channel: 'teammate',
         user,
@@ -223,8 +223,8 @@ async function tellDependents(
   const { tenant, team, number } = input;
   const ended = await tasks.findTask(pool, tenant, team, number);
   for (const waiting of numbers) {
-    const said = { number, status };
-    await reach.signalWithStart(taskStart(tenant, team, waiting), TEAM_TASK.signals.dependencyDone, said);
+    const message = { number, status };
+    await reach.signalWithStart(taskStart(tenant, team, waiting), TEAM_TASK.signals.dependencyDone, message);
     const row = await tasks.findTask(pool, tenant, team, waiting);
     if (status === 'completed' || !ended || !row?.assignee) continue;
     await insertTeamMessage(pool, tenant, team, {

@@ -32,10 +32,10 @@ export function taskText(
   if (row.description !== '') parts.push(row.description);
   if (row.blocked_by.length > 0) parts.push(`blocked_by: ${row.blocked_by.map((n) => `#${n}`).join(', ')}`);
   if (row.reason !== null) parts.push(`Last reason: ${row.reason}`);
-  const said = comments.filter(({ kind }) => kind !== 'result');
-  if (said.length > 0)
+  const lines = comments.filter(({ kind }) => kind !== 'result');
+  if (lines.length > 0)
     parts.push(
-      `Comments:\n${said.map(({ author, kind, text }) => `- ${author} (${kind}): ${text.slice(0, COMMENT).toWellFormed()}`).join('\n')}`,
+      `Comments:\n${lines.map(({ author, kind, text }) => `- ${author} (${kind}): ${text.slice(0, COMMENT).toWellFormed()}`).join('\n')}`,
     );
   if (files.length > 0)
     parts.push(`Files: ${files.map(({ id, name, size }) => `${name} (${size} bytes, ${id})`).join(', ')}`);

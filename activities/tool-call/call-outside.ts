@@ -85,9 +85,9 @@ export async function newForm(
   { scrubber, sealer, needsToken, approvalSeconds }: OutsideDeps,
   { tenant, call }: RunToolInput,
   { tool }: RunnableCall,
-  { form: asked, left }: PendingForm,
+  { form: request, left }: PendingForm,
 ): Promise<NewForm> {
-  const form = storableJson(scrubber.args({ ...asked }) as unknown as typeof asked);
+  const form = storableJson(scrubber.args({ ...request }) as unknown as typeof request);
   const args = scrubber.args(standardAnswer(form));
   const words = form.message.replace(/\s+/g, ' ');
   return {

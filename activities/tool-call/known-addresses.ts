@@ -22,8 +22,8 @@ export function createKnownAddresses(pool: Pool, rules: Pick<CallRules, 'outside
     if (Object.keys(rules.outside(used)).length === 0 || addressesOf(args).length === 0) return {};
     const { texts, calls } = await readAddressSources(pool, tenant, session);
     // Only what was judged by its address: a file may be written with any words.
-    const asked = calls.filter(({ tool }) => Object.keys(rules.outside({ [tool]: '' })).length > 0);
-    const named = asked
+    const requests = calls.filter(({ tool }) => Object.keys(rules.outside({ [tool]: '' })).length > 0);
+    const named = requests
       .flatMap((call) => addressesOf(call.args))
       .flatMap((each) => [each, withoutFragment(each)]);
     return { addresses: new Set([...texts.flatMap(addressesIn), ...named]) };

@@ -65,9 +65,9 @@ export async function perform(
 ): Promise<ToolResult | FilesChanged> {
   if (tool.gone !== undefined) return toolError('NotFound', tool.gone);
   let hasBegun = false;
-  const run: typeof tool.run = (...given) => {
+  const run: typeof tool.run = (...values) => {
     hasBegun = true;
-    return tool.run(...given);
+    return tool.run(...values);
   };
   try {
     const args = realArgs(deps.sealer, input.tenant, {

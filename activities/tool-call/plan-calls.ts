@@ -77,20 +77,20 @@ type AskedCall = ModelAnswer['calls'][number];
 
 export async function planCalls(
   deps: PlanDeps,
-  given: CallBasis,
-  asked: readonly AskedCall[],
+  input: CallBasis,
+  requests: readonly AskedCall[],
   signal: AbortSignal,
 ): Promise<CallPlan> {
-  const named = asked.map(({ args }) => args);
-  const basis = { ...given, ...(await deps.knownAddresses(given, named)) };
+  const named = requests.map(({ args }) => args);
+  const basis = { ...input, ...(await deps.knownAddresses(input, named)) };
   const until = guardsUntil();
   const plans: OnePlan[] = [];
-  for (const [index, call] of asked.slice(0, MAX_CALLS).entries())
+  for (const [index, call] of requests.slice(0, MAX_CALLS).entries())
     plans.push(
       await planCall(deps, basis, call, index, (read) => deps.guards.ofCall(basis, read, { signal, until })),
     );
-  const next = asked[MAX_CALLS];
-  if (next) plans.push(notRun(deps, basis, next, asked.length));
+  const next = requests[MAX_CALLS];
+  if (next) plans.push(notRun(deps, basis, next, requests.length));
   const plan = {
     calls: plans.map(({ call }) => call),
     approvals: plans.flatMap(({ approval }) => (approval ? [approval] : [])),
@@ -101,13 +101,13 @@ export async function planCalls(
 }
 
 /** The first of those that are too many, refused with words for all of them. */
-function notRun(deps: PlanDeps, basis: CallBasis, asked: AskedCall, total: number): OnePlan {
+function notRun(deps: PlanDeps, basis: CallBasis, request: AskedCall, total: number): OnePlan {
   const id = callIdOf(basis.turn, basis.step, MAX_CALLS);
   const rest = total - MAX_CALLS - 1;
   const all = rest > 0 ? `this one and the ${rest} after it have` : 'this one has';
   const message = `an answer may make ${MAX_CALLS} calls, and this one asked for ${total}: ${all} not run; ask for fewer at a time`;
-  const read = deps.catalog.parse(asked.name, asked.args);
-  const common = { id, index: MAX_CALLS, ...described(deps, asked, read, sealedCall(basis.tenant, id)) };
+  const read = deps.catalog.parse(request.name, request.args);
+  const common = { id, index: MAX_CALLS, ...described(deps, request, read, sealedCall(basis.tenant, id)) };
   return refused(deps, common, 'RateLimited', message);
 }
 
@@ -122,15 +122,15 @@ interface OnePlan {
 async function planCall(
   deps: PlanDeps,
   basis: CallBasis,
-  asked: AskedCall,
+  request: AskedCall,
   index: number,
   askHooks: (read: ParsedCall) => Promise<GuardOutcome | undefined>,
 ): Promise<OnePlan> {
-  const first = judgeAsked(deps, basis, asked, index);
+  const first = judgeAsked(deps, basis, request, index);
   const hooked = 'call' in first ? undefined : await askHooks(first.read);
   if (!hooked) return 'call' in first ? first : planJudged(deps, basis, first);
   const { decision, reason = '', uses } = hooked;
-  const changed = { ...asked, args: hooked.input ?? asked.args };
+  const changed = { ...request, args: hooked.input ?? request.args };
   const judged = judgeAsked(deps, basis, changed, index, hooked.ran);
   if ('call' in judged) return { ...judged, uses };
   if (decision === 'deny') return { ...refused(deps, judged.common, 'PermissionDenied', reason), uses };
@@ -155,16 +155,16 @@ interface JudgedCall {
 function judgeAsked(
   deps: PlanDeps,
   basis: CallBasis,
-  asked: AskedCall,
+  request: AskedCall,
   index: number,
   hooks?: readonly HookRun[],
 ): JudgedCall | OnePlan {
   const id = callIdOf(basis.turn, basis.step, index);
-  const read = asked.invalid
-    ? ({ ok: false, code: 'InvalidArgs', message: asked.invalid } as const)
-    : deps.catalog.parse(asked.name, asked.args);
-  const args = read.ok ? read.args : asked.args;
-  const common = { id, index, hooks, ...described(deps, asked, read, sealedCall(basis.tenant, id)) };
+  const read = request.invalid
+    ? ({ ok: false, code: 'InvalidArgs', message: request.invalid } as const)
+    : deps.catalog.parse(request.name, request.args);
+  const args = read.ok ? read.args : request.args;
+  const common = { id, index, hooks, ...described(deps, request, read, sealedCall(basis.tenant, id)) };
   if (!read.ok) return refused(deps, common, read.code, read.message);
 
   const line = lineOf(read.tool.name, args);
@@ -228,20 +228,20 @@ async function planJudged(
 /** What its row says of a call, whatever comes of it. */
 function described(
   deps: PlanDeps,
-  asked: AskedCall,
+  request: AskedCall,
   read: ParsedCall | UnreadCall,
   boundTo: string,
 ): Omit<Common, 'id' | 'index'> {
-  const found = read.ok ? read.tool : deps.catalog.find(asked.name)?.tool;
+  const found = read.ok ? read.tool : deps.catalog.find(request.name)?.tool;
   const definition = found?.definition;
-  const tool = found?.name ?? nameOf(deps, asked);
-  const args = read.ok ? read.args : asked.args;
+  const tool = found?.name ?? nameOf(deps, request);
+  const args = read.ok ? read.args : request.args;
   const shown = storableJson(deps.scrubber.args(args));
   const digest = callDigest(tool, args, definition);
   const differs = callDigest(tool, shown, definition) !== digest;
   return {
     tool,
-    asked_as: nameOf(deps, asked),
+    asked_as: nameOf(deps, request),
     summary: read.ok ? callSummary(deps, read.tool, read.input) : tool,
     args: shown,
     sealed: differs ? deps.sealer.seal(JSON.stringify(args), boundTo) : undefined,
@@ -321,8 +321,8 @@ function longestExec(agent: AgentConfig, sandbox: SandboxSettings): number {
 }
 
 /** What the model wrote in place of a tool's name may be anything. */
-function nameOf(deps: Pick<PlanDeps, 'scrubber'>, asked: AskedCall): string {
-  return storableText(deps.scrubber.text(asked.name.slice(0, 4096)).slice(0, 128));
+function nameOf(deps: Pick<PlanDeps, 'scrubber'>, request: AskedCall): string {
+  return storableText(deps.scrubber.text(request.name.slice(0, 4096)).slice(0, 128));
 }
 
 type Common = Omit<NewCall, 'verdict'>;

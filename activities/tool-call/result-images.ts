@@ -13,10 +13,10 @@ export interface ShownImages {
 export function shownImages(
   { text: scrub }: Pick<Scrubber, 'text'>,
   id: string,
-  given: readonly Uint8Array[],
+  values: readonly Uint8Array[],
 ): ShownImages {
   const images: NewImage[] = [];
-  const lines = given.slice(0, MOST_IMAGES).map((bytes) => {
+  const lines = values.slice(0, MOST_IMAGES).map((bytes) => {
     const facts = readImage(bytes);
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const problem = imageProblem(facts, bytes.length) ?? secretProblem(scrub, buffer);
@@ -26,7 +26,7 @@ export function shownImages(
     const { type, width, height } = facts;
     return `[image: ${type}, ${width}x${height} pixels, /v1/tool-calls/${id}/images/${images.length}]`;
   });
-  if (given.length > MOST_IMAGES) lines.push(`[${given.length - MOST_IMAGES} more images are left out]`);
+  if (values.length > MOST_IMAGES) lines.push(`[${values.length - MOST_IMAGES} more images are left out]`);
   return { ...(images.length > 0 ? { images } : {}), lines };
 }
 

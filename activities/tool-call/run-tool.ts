@@ -118,8 +118,8 @@ async function runClaimed(
   if (done.ok && done.pending) {
     if ('later' in done.pending) return { ok: false, later: done.pending.later };
     const ask = await newForm(deps, input, claimed.running, done.pending);
-    const asked = await askAgain(deps, input, claimed, attempt, ask, milliseconds);
-    return done.pending.left.isHeld ? { ...asked, continues: deps.fastPath.queue } : asked;
+    const request = await askAgain(deps, input, claimed, attempt, ask, milliseconds);
+    return done.pending.left.isHeld ? { ...request, continues: deps.fastPath.queue } : request;
   }
   // Its task goes on, or the model is asked again: so does whoever is next.
   if (isCutOff(done, attempt.signal) && (outside?.left?.task !== undefined || outside?.isSampling))
@@ -160,10 +160,10 @@ async function askAgain(
   const { running, fence } = claimed;
   if ('ok' in ask) return recordResult(deps, input, claimed, attempt, ask, milliseconds);
   const settle = running.budgeted ? settlement(attempt.number, milliseconds) : undefined;
-  const asked = await untilRecorded(() =>
+  const again = await untilRecorded(() =>
     deps.ledger.askAgain(input.tenant, running.session, input.call, fence, ask, settle),
   );
-  return asked ? { ok: false, asked: plannedAgain(asked) } : { ok: false, code: 'Cancelled' };
+  return again ? { ok: false, asked: plannedAgain(again) } : { ok: false, code: 'Cancelled' };
 }
 
 async function recordResult(

@@ -38,8 +38,8 @@ export async function sampleModel(
   const request = {
     system: scrubber.text(`${SYSTEM}\n\n${system}`.trim()),
     messages: messages.map(({ role, text }): ChatMessage => {
-      const said = scrubber.text(text);
-      return role === 'user' ? { role, text: said } : { role, text: said, calls: [] };
+      const words = scrubber.text(text);
+      return role === 'user' ? { role, text: words } : { role, text: words, calls: [] };
     }),
     tools: [],
     maxOutputTokens,
@@ -56,9 +56,9 @@ export async function sampleModel(
   const booking = { tenant, session, turn, holder, attempt: attempt.number, ref: refs[0] ?? '', usage };
   try {
     const done = await bookModel({ models, budgets }, booking, async (note) => {
-      const said = await generateWithFallback(models, refs, request, { onFailed: note });
-      note(useOf(models, 'sampling', said.ref, said.answer.usage));
-      return said;
+      const message = await generateWithFallback(models, refs, request, { onFailed: note });
+      note(useOf(models, 'sampling', message.ref, message.answer.usage));
+      return message;
     });
     if ('exceeded' in done) return toolError('BudgetExceeded', done.exceeded);
     const { answer, ref } = done.given;

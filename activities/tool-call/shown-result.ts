@@ -35,11 +35,11 @@ export function shownResult(
   const child = result.ok ? result.child : undefined;
   const code = result.ok ? null : result.code;
   // Cleaned before it is scrubbed: what is invisible may stand within a secret.
-  const hide = (said: string): string => storableText(scrubber.text(cleanOutsideText(said)));
+  const hide = (text: string): string => storableText(scrubber.text(cleanOutsideText(text)));
   const scrubbed = hide(result.ok ? result.text : `${result.code}: ${result.message}`);
   const { text: words, whole } = cutText(scrubbed, MODEL_RESULT_BYTES, `/v1/tool-calls/${id}/result`);
-  const given = result.ok ? (result.images ?? []) : [];
-  const { images, lines } = shownImages(scrubber, id, given);
+  const values = result.ok ? (result.images ?? []) : [];
+  const { images, lines } = shownImages(scrubber, id, values);
   const text = [words, ...lines].join('\n');
   const kept = result.whole === undefined ? whole : hide(result.whole);
   const preview = scrubber.preview(text, PREVIEW);

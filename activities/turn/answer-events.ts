@@ -15,9 +15,9 @@ export function answerText({ text, calls, finish }: ModelAnswer): string {
 
 /** `text` is scrubbed; nothing is said when it is empty. */
 export function answerEvents(plan: CallPlan, messageId: string, text: string, step: number): NewEvent[] {
-  const said: NewEvent[] =
+  const lines: NewEvent[] =
     text === '' ? [] : [{ type: 'message.completed', data: { message_id: messageId, text, step } }];
-  const asked = plan.approvals.map((approval): NewEvent => {
+  const requests = plan.approvals.map((approval): NewEvent => {
     const { id, call_id, tool, summary, args, reason, risk, expires_at, always, files } = approval;
     return {
       type: 'approval.requested',
@@ -45,7 +45,7 @@ export function answerEvents(plan: CallPlan, messageId: string, text: string, st
         data: { call_id: id, tool, summary, step, ok: false, code, preview: reason },
       };
     });
-  return [...said, ...hooked, ...asked, ...refused];
+  return [...lines, ...hooked, ...requests, ...refused];
 }
 
 /** `call` is the call that they were asked about; absent for a prompt. */

@@ -64,8 +64,8 @@ export async function askModel(
   const begun = performance.now();
   const spent = (): Spent => deps.meter.spent((performance.now() - begun) / 1000);
   try {
-    const given = await ask(deps, input, basis, agent, transcript);
-    return { ...given, spent: spent(), uses: uses.length > 0 ? uses : undefined };
+    const options = await ask(deps, input, basis, agent, transcript);
+    return { ...options, spent: spent(), uses: uses.length > 0 ? uses : undefined };
   } catch (error) {
     const models = typeof agent.model === 'string' ? 1 : agent.model.length;
     const failure = { error, models, spent: spent(), uses };
@@ -201,7 +201,7 @@ async function generate(
     secrets: deps.scrubber.stream(),
   });
   try {
-    const given = await generateWithFallback(
+    const options = await generateWithFallback(
       deps.models,
       refs,
       {
@@ -214,8 +214,8 @@ async function generate(
       },
       { onFallback: feed.reset, onFailed: deps.onFailed },
     );
-    deps.meter.add(given.answer.usage, deps.models.cost(given.ref, given.answer.usage)?.usd);
-    return given;
+    deps.meter.add(options.answer.usage, deps.models.cost(options.ref, options.answer.usage)?.usd);
+    return options;
   } finally {
     await feed.close();
   }

@@ -80,7 +80,7 @@ async function callModel(
   // Before it is known: a repeat must find what was denied.
   if (denied) return end(denied);
   const transcript = deps.transcripts.extend(input.tenant, input.session, known.position, basis);
-  const heard = transcript.rows.at(-1)?.position ?? transcript.summaryPosition;
+  const lastHeardAt = transcript.rows.at(-1)?.position ?? transcript.summaryPosition;
   const limit = limitReached(agent, transcript, input);
   if (limit) return end(limit);
   const invoked = invokedAnswer(deps.sealer, transcript, input);
@@ -88,22 +88,22 @@ async function callModel(
     return record(deps, input, attempt, basis, agent, {
       ...invoked,
       spent: NOTHING_SPENT,
-      heard,
+      heard: lastHeardAt,
     });
   if (basis.budget && !basis.budget.held)
     return deps.budgets.atLimit(input, basis.budget.exceeded, nowOf(basis));
   await deps.budgets.goOn(input, basis.budget, attempt.number);
   if (!deps.fastPath.isQuick(agent.model)) attempt.leave();
-  const given = await askModel(deps, input, attempt, basis, agent, transcript);
-  return record(deps, input, attempt, basis, agent, { ...counting(given, uses), heard });
+  const options = await askModel(deps, input, attempt, basis, agent, transcript);
+  return record(deps, input, attempt, basis, agent, { ...counting(options, uses), heard: lastHeardAt });
 }
 
 type Given = AnswerGiven & { readonly spent: Spent; readonly uses?: readonly ModelUse[] | undefined };
 
 /** What hooks used counts with the answer. */
-function counting(given: Given, uses: readonly ModelUse[]): Given {
-  if (uses.length === 0) return given;
-  return { ...given, spent: withUses(given.spent, uses), uses: [...(given.uses ?? []), ...uses] };
+function counting(input: Given, uses: readonly ModelUse[]): Given {
+  if (uses.length === 0) return input;
+  return { ...input, spent: withUses(input.spent, uses), uses: [...(input.uses ?? []), ...uses] };
 }
 
 function withUses(spent: Spent, uses: readonly ModelUse[]): Spent {
@@ -232,11 +232,11 @@ async function record(
   attempt: Attempt,
   basis: ReadBasis,
   agent: AgentConfig,
-  asked: Given & Pick<AnswerRecord, 'heard'>,
+  request: Given & Pick<AnswerRecord, 'heard'>,
 ): Promise<CallModelResult> {
-  const { answer, ref } = asked;
-  const said = ref === NO_MODEL ? answer.text : answerText(answer);
-  const text = storableText(deps.scrubber.text(said));
+  const { answer, ref } = request;
+  const words = ref === NO_MODEL ? answer.text : answerText(answer);
+  const text = storableText(deps.scrubber.text(words));
   const catalog = askedOf(deps, agent, ref);
   const runs = answer.calls.some(({ name }) => {
     const found = catalog.find(name);
@@ -247,7 +247,7 @@ async function record(
   const { workspace } = deps.workspaceOf(input.tenant, agent, { ...basis.context, session: input.session });
   const callBasis = { ...basis, ...where, agent, askedAt: nowOf(basis), place, workspace } as const;
   const plan = await planCalls({ ...deps, catalog }, callBasis, answer.calls, attempt.signal);
-  const given = { ...asked, ...counting(asked, plan.uses) };
+  const options = { ...request, ...counting(request, plan.uses) };
   const judging = plan.calls.length === 0 ? await gatesNow(deps, input.tenant, basis, agent, ref) : {};
   const isWithheld = judging.gates !== undefined;
   const usd = deps.models.cost(ref, answer.usage)?.usd;
@@ -259,9 +259,9 @@ async function record(
     model: ref,
     usage: answer.usage,
     usd,
-    uses: given.uses,
-    heard: given.heard,
-    budget: basis.budget?.held ? { attempt: attempt.number, spent: given.spent } : undefined,
+    uses: options.uses,
+    heard: options.heard,
+    budget: basis.budget?.held ? { attempt: attempt.number, spent: options.spent } : undefined,
     withheld: isWithheld ? (true as const) : undefined,
     ends: plan.calls.length === 0 && !isWithheld ? input.ends : undefined,
   };
@@ -279,7 +279,7 @@ async function record(
   // Another attempt of this step was first: its answer is the one that counts, or the messages that it has taken are to be read.
   if (fate === 'refused') return callModel(deps, input, attempt);
   const spent = spentText(basis, answer, usd);
-  deps.fastPath.note(ref, given.spent.seconds);
+  deps.fastPath.note(ref, options.spent.seconds);
   const pace = paceOf(deps, agent, ref);
   if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent, pace };
   const ended = fate === 'ended' ? (true as const) : undefined;

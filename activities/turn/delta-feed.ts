@@ -18,14 +18,14 @@ export interface DeltaFeed {
 /** A write that fails is not tried again and does not harm the answer: the whole message comes with the record. */
 export function createDeltaFeed(
   write: (events: readonly NewEvent[], atOnce: boolean) => Promise<void>,
-  given: {
+  input: {
     readonly step: number;
     readonly attempt: number;
     /** A model may repeat a secret that it was told, and pieces may cut it anywhere. */
     readonly secrets: ScrubStream;
   },
 ): DeltaFeed {
-  const { secrets, ...origin } = given;
+  const { secrets, ...origin } = input;
   let gathered = '';
   let timer: NodeJS.Timeout | undefined;
   let isBegun = false;

@@ -14,7 +14,7 @@ export interface HearDeps {
   readonly scrubber: Scrubber;
   readonly ledger: Pick<TurnLedger, 'appendEvents'>;
   /** What hooks said of a message, and what they left of it. */
-  readonly markHooked: (tenant: string, session: string, position: number, said: Said) => Promise<void>;
+  readonly markHooked: (tenant: string, session: string, position: number, message: Said) => Promise<void>;
 }
 
 interface Said {
@@ -48,12 +48,12 @@ export async function hearPrompts(
     const scope = { ...basis, tenant, session, turn, agent };
     const outcome = await deps.guards.ofPrompt(scope, row.text, row.position === 1, { signal, until });
     if (!outcome) continue;
-    const said = saidOf(outcome, row.text, deps.scrubber);
+    const text = saidOf(outcome, row.text, deps.scrubber);
     uses.push(...outcome.uses);
-    if (said.decision === 'deny') denials.push(said.text);
+    if (text.decision === 'deny') denials.push(text.text);
     await deps.ledger.appendEvents(input, hookEvents(outcome.ran));
-    await deps.markHooked(tenant, session, row.position, said);
-    transcript[index] = { ...row, text: said.text };
+    await deps.markHooked(tenant, session, row.position, text);
+    transcript[index] = { ...row, text: text.text };
   }
   const [denial] = denials;
   const message = denial?.replace(/^\[withheld: (.*)\]$/s, '$1');

@@ -69,14 +69,14 @@ export function createWakeSession(deps: WakeDeps): WakeSession {
     const { agent: _, ...rest } = context;
     const scrubber = await deps.scrubberOf(tenant);
     const text = scrubber.text(message);
-    const asked = agent === undefined ? rest : { ...rest, agent };
+    const request = agent === undefined ? rest : { ...rest, agent };
     const row = await writeMessage(deps.pool, tenant, {
       id,
       session,
       text,
       attachments: attachments.length > 0 ? attachments : undefined,
       mode,
-      context: asked,
+      context: request,
       team,
       from,
       tells,

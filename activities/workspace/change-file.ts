@@ -27,7 +27,7 @@ export function createFileChanges(options: FileChangesParts): Pick<Files, 'write
         const safe = await resolveChange(scope, path, true);
         const { folder, name } = await openParent(safe, true);
         return closing(folder, async () => {
-          const given = typeof content === 'string' ? Buffer.from(content) : content;
+          const bytes = typeof content === 'string' ? Buffer.from(content) : content;
           let written = { bytes: 0, version: '' };
           // Not while somebody changes what he has read: that change would be over this one.
           const last: LastStep = (put) =>
@@ -37,7 +37,7 @@ export function createFileChanges(options: FileChangesParts): Pick<Files, 'write
               const there = await lookAt(folder, name);
               written = { bytes: Number(there.size), version: versionOf(there) };
             });
-          const { created } = await replaceFile(folder, name, given, scope.idempotencyKey, path, { last });
+          const { created } = await replaceFile(folder, name, bytes, scope.idempotencyKey, path, { last });
           return { created, ...written };
         });
       });

@@ -14,7 +14,7 @@ export interface FolderGuides {
 }
 
 export function createFolderGuides(): FolderGuides {
-  const told = new Set<string>();
+  const notified = new Set<string>();
   return {
     async of({ sessionKey, documents }, root, inside) {
       if (sessionKey === undefined) return undefined;
@@ -22,10 +22,10 @@ export function createFolderGuides(): FolderGuides {
       const folder = await nearest(root, dirname(inside), documents?.version === null);
       if (folder === undefined) return undefined;
       const key = JSON.stringify([sessionKey, root, folder]);
-      if (told.has(key)) return undefined;
-      told.add(key);
-      const [oldest] = told;
-      if (told.size > REMEMBERED && oldest !== undefined) told.delete(oldest);
+      if (notified.has(key)) return undefined;
+      notified.add(key);
+      const [oldest] = notified;
+      if (notified.size > REMEMBERED && oldest !== undefined) notified.delete(oldest);
       const path = join(folder, GUIDE);
       if (inside === path) return undefined;
       return `${shown(path)} says how to work on what is below its folder; read it before you change anything there`;

@@ -57,13 +57,14 @@ export function createWorkspaceDoor({ root, deniedPaths, follow, pool, journalDi
   }
 
   return {
-    read: (asked: Asked, path: string) => asFailure(async () => files.openRead(await scopeOf(asked), path)),
+    read: (request: Asked, path: string) =>
+      asFailure(async () => files.openRead(await scopeOf(request), path)),
     write: (
-      asked: Asked,
+      request: Asked,
       path: string,
       content: AsyncIterable<Buffer>,
       check?: (version: string | undefined) => void,
-    ) => asFailure(async () => files.write(await scopeOf(asked), path, content, check)),
+    ) => asFailure(async () => files.write(await scopeOf(request), path, content, check)),
   };
 }
 

@@ -95,8 +95,8 @@ async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<Ans
     if (!(decision === 'edit' && isChangeable(approval) && error instanceof Failure && UNFIT.has(error.type)))
       throw error;
     const tried = { args: form.data.args ?? '', problem: error.message };
-    const asked = { user: link.user_id, decision: link.decision, tried };
-    return { status: FAILURES[error.type].status, page: askingPage(approval, asked, new Date()) };
+    const requested = { user: link.user_id, decision: link.decision, tried };
+    return { status: FAILURES[error.type].status, page: askingPage(approval, requested, new Date()) };
   }
 }
 

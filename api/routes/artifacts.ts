@@ -97,14 +97,14 @@ export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
       const { range, 'if-range': ifRange = etag, 'if-none-match': known } = request.headers;
       if (known?.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim())))
         return reply.code(304).send(null as never);
-      const asked = ifRange === etag ? rangeOf(range, row.size) : undefined;
-      if (asked === 'past')
+      const requested = ifRange === etag ? rangeOf(range, row.size) : undefined;
+      if (requested === 'past')
         return reply
           .code(416)
           .header('content-range', `bytes */${row.size}`)
           .send(null as never);
-      const { from, end } = asked ?? { from: 0, end: row.size };
-      if (asked) reply.code(206).header('content-range', `bytes ${from}-${end - 1}/${row.size}`);
+      const { from, end } = requested ?? { from: 0, end: row.size };
+      if (requested) reply.code(206).header('content-range', `bytes ${from}-${end - 1}/${row.size}`);
       const stream = Readable.from(readArtifact(places, tenant, row.digest, from, end));
       return reply
         .type(PASSIVE.test(row.type) ? row.type : 'application/octet-stream')

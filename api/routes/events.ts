@@ -42,13 +42,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const { tenant } = callerOf(request);
       const { key } = request.params;
-      const asked = lastEventId(request.headers['last-event-id']) ?? request.query.after;
-      const first = asked === undefined ? undefined : await firstEventId(deps.pool, tenant, key);
-      if (asked !== undefined && first !== undefined && asked < first - 1)
+      const requested = lastEventId(request.headers['last-event-id']) ?? request.query.after;
+      const first = requested === undefined ? undefined : await firstEventId(deps.pool, tenant, key);
+      if (requested !== undefined && first !== undefined && requested < first - 1)
         throw new Failure('EventsTrimmed', `Events up to ${first - 1} are no longer kept; begin after that`, {
           first_id: first,
         });
-      let last = asked ?? 0;
+      let last = requested ?? 0;
       await replies.open(request, reply, {
         subscribe: (wake) => deps.feed.subscribe(tenant, key, wake),
         async sendNew(write, signal) {

@@ -68,49 +68,50 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
   }
 
   serveResource(app, documents, {
-    async listFiles(asked) {
-      const scope = await scopeOf(asked);
+    async listFiles(request) {
+      const scope = await scopeOf(request);
       return scope && { data: (await listDocuments(pool, scope)).map(shown) };
     },
     async listFilesOfUser({ caller, tenant, params: { user } }) {
       const rows = await listDocumentsOfUser(pool, tenant, fileOwner(caller, user) ?? user);
       return { data: rows.map((row) => ({ ...shown(row), agent: row.agent })) };
     },
-    async getFile(asked) {
-      const scope = await scopeOf(asked);
-      return scope && shownText(scope, asked.params.name);
+    async getFile(request) {
+      const scope = await scopeOf(request);
+      return scope && shownText(scope, request.params.name);
     },
-    async putFile(asked) {
-      const { name } = asked.params;
-      const { text, expected_revision: expected } = asked.body;
-      const scope = await scopeOf(asked);
+    async putFile(request) {
+      const { name } = request.params;
+      const { text, expected_revision: expected } = request.body;
+      const scope = await scopeOf(request);
       if (!scope) return undefined;
-      await write(asked, scope, name, { text, expected });
+      await write(request, scope, name, { text, expected });
       // An emptied BOOTSTRAP.md is there no more (VF-1).
       return (
         (await shownText(scope, name)) ??
-        emptied(scope, name, await documentVersions(pool, scope, name, asked.caller.confinedTo))
+        emptied(scope, name, await documentVersions(pool, scope, name, request.caller.confinedTo))
       );
     },
-    async deleteFile(asked) {
-      const { name } = asked.params;
-      const scope = await scopeOf(asked);
-      const [newest] = scope ? await documentVersions(pool, scope, name, asked.caller.confinedTo) : [];
+    async deleteFile(request) {
+      const { name } = request.params;
+      const scope = await scopeOf(request);
+      const [newest] = scope ? await documentVersions(pool, scope, name, request.caller.confinedTo) : [];
       if (!scope || !newest || newest.bytes === null) return false;
-      await write(asked, scope, name, { text: null, expected: newest.revision });
+      await write(request, scope, name, { text: null, expected: newest.revision });
       return true;
     },
-    async listFileVersions(asked) {
-      const scope = await scopeOf(asked);
-      const rows = scope && (await documentVersions(pool, scope, asked.params.name, asked.caller.confinedTo));
+    async listFileVersions(request) {
+      const scope = await scopeOf(request);
+      const rows =
+        scope && (await documentVersions(pool, scope, request.params.name, request.caller.confinedTo));
       return rows && { data: rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
     },
-    async compareFile(asked) {
-      const { name } = asked.params;
-      const scope = await scopeOf(asked);
+    async compareFile(request) {
+      const { name } = request.params;
+      const scope = await scopeOf(request);
       if (!scope) return undefined;
-      const [newest] = await documentVersions(pool, scope, name, asked.caller.confinedTo);
-      const { from, to = newest?.revision ?? from } = asked.query;
+      const [newest] = await documentVersions(pool, scope, name, request.caller.confinedTo);
+      const { from, to = newest?.revision ?? from } = request.query;
       const [before, after] = await Promise.all(
         [from, to].map((each) => readDocumentVersion(pool, scope, name, each)),
       );
@@ -120,10 +121,10 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
       if (old === now) return { diff: '' };
       return { diff: compared(name, [old, now], [from, to]) };
     },
-    async restoreFile(asked) {
-      const { name } = asked.params;
-      const { revision, expected_revision: expected } = asked.body;
-      const scope = await scopeOf(asked);
+    async restoreFile(request) {
+      const { name } = request.params;
+      const { revision, expected_revision: expected } = request.body;
+      const scope = await scopeOf(request);
       const version = scope && (await readDocumentVersion(pool, scope, name, revision));
       if (!scope || !version) return undefined;
       const { text, outside, read } = version;
@@ -132,10 +133,10 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
           'Unprocessable',
           `Revision ${revision} is the removal of ${name}; delete it for that`,
         );
-      await write(asked, scope, name, { text, expected, outside, read });
+      await write(request, scope, name, { text, expected, outside, read });
       return (
         (await shownText(scope, name)) ??
-        emptied(scope, name, await documentVersions(pool, scope, name, asked.caller.confinedTo))
+        emptied(scope, name, await documentVersions(pool, scope, name, request.caller.confinedTo))
       );
     },
   });

@@ -126,14 +126,14 @@ interface RequestContext {
   readonly allowed_tools?: readonly string[] | undefined;
 }
 
-export function contextOf(caller: Caller, given: RequestContext): MessageContext {
-  const user = userOf(caller, given.user);
+export function contextOf(caller: Caller, context: RequestContext): MessageContext {
+  const user = userOf(caller, context.user);
   return {
-    agent: given.agent,
+    agent: context.agent,
     user,
-    channel: given.channel,
-    chat_id: given.chat_id,
-    allowed_tools: given.allowed_tools,
+    channel: context.channel,
+    chat_id: context.chat_id,
+    allowed_tools: context.allowed_tools,
     roles: [...caller.scopes],
     key: caller.keyId,
   };

@@ -163,11 +163,11 @@ async function answers(ask: () => Promise<unknown>): Promise<Part> {
   const late = new Promise<Part>((resolve) => {
     timer = setTimeout(() => resolve('away'), CHECK_MS);
   });
-  const asked = ask().then(
+  const pending = ask().then(
     () => 'ok' as const,
     (error: unknown) => (isDiskFull(error) ? 'full' : 'away'),
   );
-  const answer = await Promise.race([asked, late]);
+  const answer = await Promise.race([pending, late]);
   clearTimeout(timer);
   return answer;
 }

@@ -231,10 +231,10 @@ function demandAccess(team: TeamRow, caller: ReturnType<typeof callerOf>): void 
 }
 
 function blockersIn(team: TeamRow, refs: readonly (string | number)[]): readonly number[] {
-  return refs.map((given) => {
-    const ref = readTaskRef(String(given));
+  return refs.map((input) => {
+    const ref = readTaskRef(String(input));
     if (!ref || (ref.team !== undefined && ref.team !== team.key))
-      throw new Failure('InvalidInput', `blocked_by contains invalid task ID: "${given}"`);
+      throw new Failure('InvalidInput', `blocked_by contains invalid task ID: "${input}"`);
     return ref.number;
   });
 }

@@ -8,7 +8,7 @@ export function addRoutes(app: Api, { pool, tools }: Pick<ApiDeps, 'pool' | 'too
   const find = (name: string) =>
     tools.native().find((one) => one.name === name || one.aliases.includes(name));
   /** The tool's own name, which an alias stands for. */
-  const nameOf = (given: string): string => find(given)?.name ?? given;
+  const nameOf = (value: string): string => find(value)?.name ?? value;
   serveResource(
     app,
     toolSwitches,

@@ -180,8 +180,8 @@ function addSeedInvoke(app: Api, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const { tool, action, args: given, dryRun, agentId: agent, channel, chatId: chat_id } = request.body;
-      const args = action ? { ...given, action } : given;
+      const { tool, action, args: input, dryRun, agentId: agent, channel, chatId: chat_id } = request.body;
+      const args = action ? { ...input, action } : input;
       const caller = callerOf(request);
       await toolOr404(deps, caller.tenant, agent ?? MAIN_AGENT, tool);
       if (dryRun) {

@@ -38,11 +38,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 }
 
 function daysOf(
-  given: { readonly from?: string | undefined; readonly to?: string | undefined },
+  input: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: number,
 ): { from: string; to: string } {
-  const to = given.to ?? dayOf(now);
-  const from = given.from ?? dayOf(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS);
+  const to = input.to ?? dayOf(now);
+  const from = input.from ?? dayOf(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days < 1) throw new Failure('InvalidInput', '`from` must not be after `to`');
   if (days > MOST_DAYS) throw new Failure('InvalidInput', `At most ${MOST_DAYS} days can be asked for`);

@@ -40,8 +40,8 @@ export function createBareActivities(
   };
   const ask_model_tabled: TabledActivities['ask_model_tabled'] = async ({ conversation, step }) => {
     const { text, calls } = await ask(await table.read(conversation));
-    const asked = calls.map((call, index) => ({ id: `${step}.${index}`, ...call }));
-    await table.write(conversation, step, -1, { role: 'assistant', text, calls: asked });
+    const requests = calls.map((call, index) => ({ id: `${step}.${index}`, ...call }));
+    await table.write(conversation, step, -1, { role: 'assistant', text, calls: requests });
     return { text, calls: calls.map((call) => call.name) };
   };
   /** Reads the call's arguments and writes its result. */
@@ -66,17 +66,17 @@ export function createBareActivities(
       return child;
     },
     async call_board(of) {
-      const given: Awaited<ReturnType<AgentsActivities['call_board']>>[] = [];
+      const values: Awaited<ReturnType<AgentsActivities['call_board']>>[] = [];
       await answered(of, async (call) => {
         const args = taskArgs.parse(call.args);
         if (args.action === 'list') return table.listTasks(of.conversation);
         const task = { task: idOf(of), member: args.assignee };
         await table.addTask(task, of.conversation);
         await table.write(task.task, 0, -1, { role: 'user', text: args.description });
-        given.push(task);
+        values.push(task);
         return task.task;
       });
-      return given[0] ?? null;
+      return values[0] ?? null;
     },
     claim_task: ({ task, member }) => table.claimTask(task, member),
     complete_task: ({ task, result }) => table.completeTask(task, result),

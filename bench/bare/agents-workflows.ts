@@ -50,13 +50,13 @@ export async function bareAssignment(turn: BareInput): Promise<string> {
 
 /** Loop B with `team_tasks` as its tool; then a child workflow a task. */
 export async function bareLead({ conversation }: { conversation: string }): Promise<void> {
-  const given: BareTask[] = [];
+  const values: BareTask[] = [];
   await loop(conversation, async (_, call) => {
     const task = await rows.call_board(call);
-    if (task) given.push(task);
+    if (task) values.push(task);
   });
   await Promise.all(
-    given.map(({ task, member }) => executeChild(bareTask, { workflowId: task, args: [{ task, member }] })),
+    values.map(({ task, member }) => executeChild(bareTask, { workflowId: task, args: [{ task, member }] })),
   );
 }
 

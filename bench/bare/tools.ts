@@ -8,20 +8,20 @@ type Run = (args: unknown) => Promise<string>;
 
 export function createBareTools(folder: string): Readonly<Record<'datetime' | 'read_file' | 'exec', Run>> {
   return {
-    async datetime(given) {
-      const { timezone } = z.object({ timezone: z.string() }).parse(given);
+    async datetime(value) {
+      const { timezone } = z.object({ timezone: z.string() }).parse(value);
       const now = new Date();
       const shown = now.toLocaleString('en-GB', { timeZone: timezone, dateStyle: 'full', timeStyle: 'long' });
       return `${shown} (${timezone})\nUTC: ${now.toISOString()}\nUnix: ${Math.floor(now.getTime() / 1000)}`;
     },
-    async read_file(given) {
+    async read_file(value) {
       const { path, offset, limit } = z
         .object({ path: z.string(), offset: z.number(), limit: z.number().optional() })
-        .parse(given);
+        .parse(value);
       const lines = (await readFile(join(folder, path), 'utf8')).split('\n');
       return lines.slice(offset, limit === undefined ? undefined : offset + limit).join('\n');
     },
-    exec: (given) => run(z.object({ command: z.string() }).parse(given).command, folder),
+    exec: (value) => run(z.object({ command: z.string() }).parse(value).command, folder),
   };
 }
 

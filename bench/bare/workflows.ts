@@ -16,10 +16,10 @@ export async function bareCarried(input: BareInput): Promise<string> {
   for (let step = 1; ; step += 1) {
     const { text, calls } = await ask_model({ messages });
     if (calls.length === 0) return text;
-    const asked = calls.map((call, index) => ({ id: `${step}.${index}`, ...call }));
-    messages.push({ role: 'assistant', text, calls: asked });
+    const requests = calls.map((call, index) => ({ id: `${step}.${index}`, ...call }));
+    messages.push({ role: 'assistant', text, calls: requests });
     const results = await Promise.all(
-      asked.map(async ({ id, name, args }) => ({
+      requests.map(async ({ id, name, args }) => ({
         callId: id,
         name,
         ok: true,

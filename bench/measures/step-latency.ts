@@ -34,16 +34,16 @@ interface Asked {
   readonly rounds: number;
 }
 
-async function latency(bench: Bench, asked: Asked): Promise<Section> {
+async function latency(bench: Bench, request: Asked): Promise<Section> {
   const rows: string[][] = [];
   const goals: Goal[] = [];
   for (const steps of bench.quick ? [5] : LENGTHS) {
-    const rounds = bench.quick ? 1 : Math.max(3, Math.round(asked.rounds / (steps > 50 ? 2 : 1)));
-    bench.log(`${steps} steps of ${asked.tool}, ${rounds} rounds`);
+    const rounds = bench.quick ? 1 : Math.max(3, Math.round(request.rounds / (steps > 50 ? 2 : 1)));
+    bench.log(`${steps} steps of ${request.tool}, ${rounds} rounds`);
     const values = await inRounds(
       bench,
       rounds,
-      async (contender) => (await timeTurn(contender, { steps, tool: asked.tool })) / steps,
+      async (contender) => (await timeTurn(contender, { steps, tool: request.tool })) / steps,
     );
     const ratio = ratioOf(values.TempoClaw, values['bare A']);
     const ratioB = ratioOf(values.TempoClaw, values['bare B']);
@@ -56,14 +56,14 @@ async function latency(bench: Bench, asked: Asked): Promise<Section> {
     goals.push({
       what: `ratio to bare A, ${steps} steps`,
       value: ratio.median,
-      limit: asked.goal,
+      limit: request.goal,
       kind: 'max',
     });
   }
   return {
-    name: asked.name,
-    title: asked.title,
-    how: asked.how,
+    name: request.name,
+    title: request.title,
+    how: request.how,
     columns: ['steps', 'bare A ms', 'bare B ms', 'TempoClaw ms', 'ratio to A', 'ratio to B'],
     rows,
     goals,

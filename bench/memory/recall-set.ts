@@ -180,17 +180,17 @@ export function makeRecallSet(): RecallSet {
     sessions[session]?.splice(random(LINES), 0, line);
   };
   const kinds = [...TUNED, ...UNSEEN];
-  const questions = kinds.flatMap(([said, plain, other, values], kind) =>
+  const questions = kinds.flatMap(([words, plain, other, values], kind) =>
     PEOPLE.map((person, at): RecallQuestion => {
       const all = values.split(' ');
       const value = all[(at + kind) % all.length] ?? '';
       const old = all[(at + kind + 2) % all.length] ?? '';
       const [early, late] = [random(SESSIONS / 2), SESSIONS / 2 + random(SESSIONS / 2)];
-      const fact = `${person}'s ${said} ${value}.`;
-      const changed = `Something has changed: ${person}'s ${said} ${value} now, no longer ${old}.`;
-      const corrected = `That was a mistake, corrected: ${person}'s ${said} ${value}.`;
+      const fact = `${person}'s ${words} ${value}.`;
+      const changed = `Something has changed: ${person}'s ${words} ${value} now, no longer ${old}.`;
+      const corrected = `That was a mistake, corrected: ${person}'s ${words} ${value}.`;
       const way = (at + kind) % 3;
-      if (way > 0) say(early, `${person}'s ${said} ${old}.`);
+      if (way > 0) say(early, `${person}'s ${words} ${old}.`);
       const now = [fact, changed, corrected][way] ?? fact;
       say(late, now);
       const text = (at % 4 === 0 ? other : plain).replaceAll('P', person);

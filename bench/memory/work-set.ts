@@ -84,10 +84,10 @@ export function makeWorkSet(seed = 20_261_101): RecallSet<WorkQuestion> {
   const random = randomFrom(seed);
   const one = (of: readonly string[]): string => of[random(of.length)] ?? '';
   const questions: WorkQuestion[] = [];
-  const asked = new Map<WorkKind, number>();
+  const requests = new Map<WorkKind, number>();
   const ask = (kind: WorkKind, text: string, evidence: string): void => {
-    const count = (asked.get(kind) ?? 0) + 1;
-    asked.set(kind, count);
+    const count = (requests.get(kind) ?? 0) + 1;
+    requests.set(kind, count);
     questions.push({ kind, text, half: count % 2 === 1 ? 'tuned' : 'unseen', evidence: [evidence] });
   };
   const diary = Array.from({ length: DAYS }, () => Array.from({ length: 6 + random(6) }, () => filler(one)));
@@ -209,9 +209,9 @@ function slipOnce(text: string, at: number): string {
 
 function people(random: Random, ask: Ask): RecallDocument {
   const parts = PEOPLE.map((person, at) => {
-    const [said, askedFor] = TASTES[at % TASTES.length] ?? ['', ''];
+    const [text, askedFor] = TASTES[at % TASTES.length] ?? ['', ''];
     const first = person.split(' ')[0] ?? '';
-    const taste = `${first} ${said}.`;
+    const taste = `${first} ${text}.`;
     const desk = `Extension ${4000 + random(900)}, desk ${String.fromCharCode(65 + at)}${random(40) + 1}, badge B${random(9000) + 1000}.`;
     ask('words', `${askedFor.replace('P', at % 2 ? first : person)}?`, taste);
     ask(
@@ -227,11 +227,11 @@ function people(random: Random, ask: Ask): RecallDocument {
 
 /** Each has three values one after the other; the questions are of the last, of one before, and of when it changed. */
 function statements(random: Random, note: (day: number, line: string) => void, ask: Ask): void {
-  for (const [kind, [said, askedFor, values]] of ATTRIBUTES.entries())
+  for (const [kind, [text, askedFor, values]] of ATTRIBUTES.entries())
     for (const [at, service] of SERVICES.entries()) {
       if ((at + kind) % 2 === 1) continue;
       const [began, moved, last] = [random(35), 40 + random(35), 80 + random(35)] as const;
-      const [first, second, third] = threeStatements(said, service, values.split('|'), at);
+      const [first, second, third] = threeStatements(text, service, values.split('|'), at);
       note(began, first);
       note(moved, second);
       note(last, third);
@@ -239,16 +239,16 @@ function statements(random: Random, note: (day: number, line: string) => void, a
       const then = asOf === monthOf(last) ? third : second;
       const way = (at + kind) % 3;
       if (way === 0) ask('now', `${askedFor} ${service} now?`, third);
-      if (way === 1) ask('then', `What was the ${said} of ${service} in ${asOf}?`, then);
-      if (way === 2) ask('when', `When did the ${said} of ${service} change last?`, third);
-      if (at % 4 === 0) ask('now', `current ${said} ${service}`, third);
-      if (at % 4 === 2) ask('then', `What was the first ${said} of ${service}?`, first);
+      if (way === 1) ask('then', `What was the ${text} of ${service} in ${asOf}?`, then);
+      if (way === 2) ask('when', `When did the ${text} of ${service} change last?`, third);
+      if (at % 4 === 0) ask('now', `current ${text} ${service}`, third);
+      if (at % 4 === 2) ask('then', `What was the first ${text} of ${service}?`, first);
     }
 }
 
 /** One after the other: which phrase the later two have goes by `at`. */
 function threeStatements(
-  said: string,
+  words: string,
   service: string,
   values: readonly string[],
   at: number,
@@ -256,9 +256,9 @@ function threeStatements(
   const valueOf = (n: number): string => values[(at + n) % values.length] ?? '';
   const later = (n: number): string =>
     (n + at) % 2 === 0
-      ? `${said} for ${service} moved from ${valueOf(0)} to ${valueOf(n)}.`
-      : `As agreed, ${service} has a new ${said}: ${valueOf(n)}.`;
-  return [`The ${said} of ${service} is ${valueOf(0)}.`, later(1), later(2)];
+      ? `${words} for ${service} moved from ${valueOf(0)} to ${valueOf(n)}.`
+      : `As agreed, ${service} has a new ${words}: ${valueOf(n)}.`;
+  return [`The ${words} of ${service} is ${valueOf(0)}.`, later(1), later(2)];
 }
 
 function monthOf(day: number): string {

@@ -95,9 +95,9 @@ function add(parent: Command, kind: ExplainKind, argument: string, words: string
 /** Rows count there: the agent's own rules, its tenant's, and what people allowed always. */
 function remoteExplain(options: ExplainOptions): Explain {
   const { client } = createContext(options);
-  return async (kind, given) =>
+  return async (kind, value) =>
     client.post<ExplainAnswer>(pathOf('explain', kind), {
-      ...(given as object),
+      ...(value as object),
       agent: kind === 'scrub' ? undefined : options.agent,
     });
 }

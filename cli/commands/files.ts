@@ -132,14 +132,14 @@ function addUndo(parent: Command): void {
     .option(USER.user.flags, USER.user.help)
     .action(async (agent: string, name: string, options: ApiOptions & { readonly user?: string }) => {
       const { client, out, json } = createContext(options);
-      const asked = { params: { agent, name }, query: { user: options.user } };
-      const [last, before] = (await call(client, listFileVersions, asked)).data;
+      const request = { params: { agent, name }, query: { user: options.user } };
+      const [last, before] = (await call(client, listFileVersions, request)).data;
       if (!last) throw new CliError(`${name} was never written.`);
       const revision = before?.bytes == null ? undefined : before.revision;
-      if (revision === undefined) await call(client, deleteFile, asked);
+      if (revision === undefined) await call(client, deleteFile, request);
       else {
         const expected_revision = last.bytes === null ? 0 : last.revision;
-        await call(client, restoreFile, { ...asked, body: { revision, expected_revision } });
+        await call(client, restoreFile, { ...request, body: { revision, expected_revision } });
       }
       const undone = { path: name, undone: last.revision, author: last.author, restored: revision ?? null };
       if (json) printJson(out, undone);

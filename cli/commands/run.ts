@@ -145,8 +145,8 @@ function approvalMode(context: CommandContext, options: RunOptions): ApprovalMod
 /** A message is at most 64 KB; a pipe without end is cut off well after. */
 const MAX_INPUT = 1024 * 1024;
 
-async function readText(given: string | undefined): Promise<string> {
-  if (given !== undefined && given !== '-') return given;
+async function readText(value: string | undefined): Promise<string> {
+  if (value !== undefined && value !== '-') return value;
   if (process.stdin.isTTY)
     throw usageError('Nothing to say was given.', 'Write it as in: npx tempoclaw run "List the files here"');
   const text = await readPipe(MAX_INPUT, 'More than 1 MB came from the pipe; a message may have 64 KB.');

@@ -13,7 +13,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
 
-export type Explain = (kind: ExplainKind, given: unknown) => Promise<ExplainAnswer | ExplainError>;
+export type Explain = (kind: ExplainKind, value: unknown) => Promise<ExplainAnswer | ExplainError>;
 
 export interface ExplainError {
   readonly error: { readonly code: string; readonly message: string };
@@ -34,15 +34,15 @@ export async function createLocalExplain(
       tenant_policy: null,
       allowlist: [],
     }),
-    workspaceOf: async (given: { readonly workspace?: string | undefined }) =>
-      resolvePath(given.workspace ?? '.'),
+    workspaceOf: async (input: { readonly workspace?: string | undefined }) =>
+      resolvePath(input.workspace ?? '.'),
     judgePath,
     resolve: resolveHost,
     resolveProgram: createHostPrograms(childEnvironment({}), workspaceRoot),
   };
-  return async (kind, given) => {
+  return async (kind, value) => {
     try {
-      return await explainCase(deps, kind, given);
+      return await explainCase(deps, kind, value);
     } catch (error) {
       // One case that goes wrong, foreseen or not, must not end those behind it.
       const code = error instanceof Failure ? error.type : 'Internal';

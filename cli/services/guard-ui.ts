@@ -33,10 +33,10 @@ export interface UiGuardOptions {
 /** Throws when it cannot listen. `close` cuts what is open. */
 export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<{ close(): void }> {
   const doors = { hosts, origins: new Set<string>() };
-  const server = createServer((asked, answer) => {
-    const { method = 'GET', url = '/', headers } = asked;
+  const server = createServer((message, answer) => {
+    const { method = 'GET', url = '/', headers } = message;
     const problem = doorProblem(doors, { method, host: headers.host, origin: headers.origin });
-    const named = asked.headersDistinct['host']?.length ?? 0;
+    const named = message.headersDistinct['host']?.length ?? 0;
     if (problem || named !== 1 || !url.startsWith('/')) {
       // What follows on a connection with two hosts may not be what it seems.
       const headers = { 'content-type': 'text/plain', ...(named > 1 && { connection: 'close' }) };
@@ -48,16 +48,16 @@ export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<
     }
     // A connection each: one that was kept may be cut just when it is used again.
     const to = { host: HOST, port: uiPort, method, path: url, headers, agent: false };
-    const passed = httpRequest(to, (given) => {
-      answer.writeHead(given.statusCode ?? 502, given.headers);
-      given.on('error', () => answer.destroy()).pipe(answer);
+    const passed = httpRequest(to, (input) => {
+      answer.writeHead(input.statusCode ?? 502, input.headers);
+      input.on('error', () => answer.destroy()).pipe(answer);
     });
     passed.on('error', () => {
       if (answer.headersSent) answer.destroy();
       else answer.writeHead(502, { 'content-type': 'text/plain' }).end('Temporal does not answer.\n');
     });
     answer.on('close', () => passed.destroy());
-    asked.on('error', () => passed.destroy()).pipe(passed);
+    message.on('error', () => passed.destroy()).pipe(passed);
   });
   await once(server.listen({ port, host: HOST, exclusive: true }), 'listening');
   // A connection that breaks is its browser's business.

@@ -46,9 +46,9 @@ export async function startNodeProgram(
     stopGraceMs: options.stopGraceMs,
     onMessage: (message) => {
       // What config/supervisor.ts of the same checkout sends.
-      const told = message as SupervisorMessage;
-      if (told.type === 'ready') ready = told;
-      else if (told.type === 'progress') options.onProgress?.(told.step);
+      const notice = message as SupervisorMessage;
+      if (notice.type === 'ready') ready = notice;
+      else if (notice.type === 'progress') options.onProgress?.(notice.step);
       else beat();
     },
   });

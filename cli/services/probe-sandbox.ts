@@ -38,7 +38,7 @@ interface Probe {
   readonly timeoutMs?: number;
   /** Of a container's limits, which bubblewrap has not. */
   readonly containerOnly?: true;
-  readonly holds: (said: string, outcome: CommandOutcome) => boolean;
+  readonly holds: (text: string, outcome: CommandOutcome) => boolean;
 }
 
 const PIDS = 64;
@@ -59,7 +59,7 @@ const AFTER_IT: Probe = {
   containerOnly: true,
   wanted: 'the next command runs',
   command: 'echo alive',
-  holds: (said) => said === 'alive',
+  holds: (text) => text === 'alive',
 };
 
 const PROBES: readonly Probe[] = [
@@ -68,27 +68,27 @@ const PROBES: readonly Probe[] = [
     wanted: 'not root',
     command: 'id -u',
     containerOnly: true,
-    holds: (said) => /^[1-9]\d*$/.test(said),
+    holds: (text) => /^[1-9]\d*$/.test(text),
   },
   {
     check: 'rights',
     wanted: 'no capability, no new privileges, seccomp',
     command: 'grep -E "^(CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status',
-    holds: (said) => /^CapBnd:\s0+\nCapEff:\s0+\nNoNewPrivs:\s1\nSeccomp:\s2$/.test(sorted(said)),
+    holds: (text) => /^CapBnd:\s0+\nCapEff:\s0+\nNoNewPrivs:\s1\nSeccomp:\s2$/.test(sorted(text)),
   },
   {
     check: 'descriptors',
     wanted: 'only its own three',
     // The fourth is the one that looks.
     command: 'ls /proc/self/fd | tr "\\n" " "',
-    holds: (said) => said === '0 1 2 3',
+    holds: (text) => text === '0 1 2 3',
   },
   {
     check: 'user namespaces',
     wanted: 'cannot be made',
     command:
       'if command -v unshare >/dev/null; then unshare -U echo made 2>/dev/null; else echo untried; fi; echo end',
-    holds: (said) => /^(?:untried\n)?end$/.test(said),
+    holds: (text) => /^(?:untried\n)?end$/.test(text),
   },
   {
     check: 'kernel calls',
@@ -99,26 +99,26 @@ const PROBES: readonly Probe[] = [
           `perl -e 'exit(syscall(${number}, 0, 0, 0, 0, 0) >= 0 || ($! != 1 && $! != 38))' || echo ${name}`,
       )
       .join('; ')}; echo end`,
-    holds: (said) => said === 'end' || said === 'untried',
+    holds: (text) => text === 'end' || text === 'untried',
   },
   {
     check: 'root folder',
     wanted: 'read-only',
     command:
       'for f in / /etc /usr /root /var; do (echo x >$f/.probe) 2>/dev/null && echo "wrote $f"; done; echo end',
-    holds: (said) => said === 'end',
+    holds: (text) => text === 'end',
   },
   {
     check: 'kernel settings',
     wanted: 'read-only',
     command: 'f=/proc/sys/kernel/hostname; v=$(cat $f); (echo "$v" >$f) 2>/dev/null && echo wrote; echo end',
-    holds: (said) => said === 'end',
+    holds: (text) => text === 'end',
   },
   {
     check: 'engine’s socket',
     wanted: 'not there',
     command: 'find / -xdev -type s 2>/dev/null; grep -c docker.sock /proc/mounts',
-    holds: (said) => said === '0',
+    holds: (text) => text === '0',
   },
   {
     check: 'temporary folder',
@@ -126,21 +126,21 @@ const PROBES: readonly Probe[] = [
     wanted: 'writable, nothing runs from it',
     command:
       'printf "#!/bin/sh\\necho ran\\n" >/tmp/p && chmod +x /tmp/p && echo wrote; /tmp/p 2>/dev/null; rm /tmp/p',
-    holds: (said) => said === 'wrote',
+    holds: (text) => text === 'wrote',
   },
   {
     check: 'environment',
     wanted: 'nothing of the worker’s',
     command: 'env | cut -d= -f1 | sort | tr "\\n" " "',
     // Git's settings in the environment have numbered names with KEY in them.
-    holds: (said) =>
-      !/KEY|SECRET|PASSWORD|DATABASE_URL|DOCKER_HOST/.test(said.replaceAll(/\bGIT_CONFIG_KEY_\d+\b/g, '')),
+    holds: (text) =>
+      !/KEY|SECRET|PASSWORD|DATABASE_URL|DOCKER_HOST/.test(text.replaceAll(/\bGIT_CONFIG_KEY_\d+\b/g, '')),
   },
   {
     check: 'network',
     wanted: 'none',
     command: 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "',
-    holds: (said) => said === 'lo',
+    holds: (text) => text === 'lo',
   },
   {
     check: 'fork bomb',
@@ -156,7 +156,7 @@ const PROBES: readonly Probe[] = [
     containerOnly: true,
     wanted: `stopped at ${MEMORY / 1_048_576} MiB`,
     command: 'head -c 256M /dev/zero | tail -n 1 | wc -c',
-    holds: (said) => !/\d{9}/.test(said),
+    holds: (text) => !/\d{9}/.test(text),
   },
   AFTER_IT,
   {
@@ -244,9 +244,9 @@ async function probeAll(box: Probed): Promise<ProbeResult[]> {
   const results: ProbeResult[] = [];
   for (const probe of box.probes) {
     const outcome = await runIn(box, probe.command, probe.timeoutMs ?? PROBE_MS);
-    const said = `${outcome.stdout}${outcome.stderr}`.trim();
-    const seen = (outcome.reason ?? (said === '' ? outcome.ended : said)).slice(0, SEEN_CHARS);
-    results.push({ check: probe.check, wanted: probe.wanted, ok: probe.holds(said, outcome), seen });
+    const text = `${outcome.stdout}${outcome.stderr}`.trim();
+    const seen = (outcome.reason ?? (text === '' ? outcome.ended : text)).slice(0, SEEN_CHARS);
+    results.push({ check: probe.check, wanted: probe.wanted, ok: probe.holds(text, outcome), seen });
   }
   return [...results, await probeWorkspace(box)];
 }

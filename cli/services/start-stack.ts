@@ -113,7 +113,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     postgresPorts: () => listeningPorts(children.get('postgres')?.pid ?? 0),
   };
   /** What a step says of being ended by us is no failure to look into. */
-  const told = (step: Step): Step => ({
+  const notice = (step: Step): Step => ({
     ...step,
     run: (detail) =>
       step.run(detail).catch((error: unknown) => {
@@ -150,7 +150,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
         ...programs,
       ];
       await runSteps(
-        groups.map((group) => group.map(told)),
+        groups.map((group) => group.map(notice)),
         options.progress,
       );
     },

@@ -39,8 +39,11 @@ export function amountText(measure: BudgetMeasure, amount: number): string {
 }
 
 /** The ask that an approver has edited: undefined unless only `more` differs and is an amount above 0. */
-export function editedAsk(asked: unknown, edited: Readonly<Record<string, unknown>>): BudgetAsk | undefined {
-  const ask = readAsk(asked);
+export function editedAsk(
+  request: unknown,
+  edited: Readonly<Record<string, unknown>>,
+): BudgetAsk | undefined {
+  const ask = readAsk(request);
   const { more, ...rest } = edited;
   if (!ask || typeof more !== 'number' || !(more > 0 && more <= MOST_MORE)) return undefined;
   const same = Object.entries(rest).every(([field, value]) => ask[field as keyof BudgetAsk] === value);

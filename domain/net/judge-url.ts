@@ -113,23 +113,23 @@ function judgeName(named: UrlAllowed, rules: UrlRules): UrlVerdict {
 
 /** Judges what a name resolved to: each address must pass, since any of them may be dialled. The first is to be dialled. */
 export function judgeAddresses(
-  asked: UrlAllowed,
+  target: UrlAllowed,
   addresses: readonly string[],
   rules: UrlRules = {},
 ): UrlVerdict {
   const [first] = addresses;
-  if (first === undefined) return denied('unresolved', `${asked.host} does not resolve to an address`);
-  const isInternal = isInternalPlace(asked, rules);
+  if (first === undefined) return denied('unresolved', `${target.host} does not resolve to an address`);
+  const isInternal = isInternalPlace(target, rules);
   for (const address of addresses) {
     const use = useOf(address);
     const isOwn = use === 'private' || use === 'loopback';
     if (use === 'public' || (isOwn && (isInternal || rules.allowPrivate === true))) continue;
-    const whose = address === asked.host ? address : `${asked.host} resolves to ${address}, which`;
+    const whose = address === target.host ? address : `${target.host} resolves to ${address}, which`;
     return { ...denied(use, `${whose} is ${USES[use]}`), address };
   }
   const rule = isInternal ? 'internal_host' : useOf(first) === 'public' ? 'public' : 'private_allowed';
   const reason = rule === 'public' ? `${first} is a public address` : `${first} is allowed by the settings`;
-  return { ...asked, rule, reason, address: first };
+  return { ...target, rule, reason, address: first };
 }
 
 const USES: Readonly<Record<Exclude<AddressUse, 'public'>, string>> = {

@@ -34,8 +34,8 @@ export function doorProblem({ hosts, origins }: Doors, visitor: Visitor): DoorPr
 }
 
 /** The names of settings: plain, or of addresses such as `https://agents.example.com/base`. */
-export function hostNames(...given: readonly (string | undefined)[]): ReadonlySet<string> {
-  return new Set(given.flatMap((text) => (text === undefined ? [] : [nameOf(text) ?? text.toLowerCase()])));
+export function hostNames(...values: readonly (string | undefined)[]): ReadonlySet<string> {
+  return new Set(values.flatMap((text) => (text === undefined ? [] : [nameOf(text) ?? text.toLowerCase()])));
 }
 
 /** Lower case, without port and final dot. */

@@ -51,8 +51,8 @@ export function isListedDomain(host: string, patterns: readonly string[]): boole
 
 /** A blocked name blocks what is below it, too. */
 export function isBlockedDomain(host: string, patterns: readonly string[]): boolean {
-  return patterns.some((given) => {
-    const pattern = given.toLowerCase().replace(/^\*\./, '').replace(/\.$/, '');
+  return patterns.some((value) => {
+    const pattern = value.toLowerCase().replace(/^\*\./, '').replace(/\.$/, '');
     return matchGlob(pattern, host) || matchGlob(`*.${pattern}`, host);
   });
 }

@@ -11,8 +11,8 @@ export interface EffectiveExec {
 
 /** `layers` from the outermost to the innermost; lists add up. */
 export function effectiveExec(layers: readonly (ExecPolicy | undefined)[]): EffectiveExec {
-  const given = layers.filter((layer) => layer !== undefined);
-  const switches = given.reduce<Readonly<Record<string, boolean | undefined>>>(
+  const values = layers.filter((layer) => layer !== undefined);
+  const switches = values.reduce<Readonly<Record<string, boolean | undefined>>>(
     (all, layer) => ({
       ...all,
       ...Object.fromEntries((layer.categories_off ?? []).map((name) => [name, false])),
@@ -21,9 +21,9 @@ export function effectiveExec(layers: readonly (ExecPolicy | undefined)[]): Effe
     {},
   );
   return {
-    security: given.findLast((layer) => layer.security)?.security ?? DEFAULT_EXEC.security,
-    ask: given.findLast((layer) => layer.ask)?.ask ?? DEFAULT_EXEC.ask,
-    allowlist: given.flatMap((layer) => layer.allowlist ?? []),
+    security: values.findLast((layer) => layer.security)?.security ?? DEFAULT_EXEC.security,
+    ask: values.findLast((layer) => layer.ask)?.ask ?? DEFAULT_EXEC.ask,
+    allowlist: values.flatMap((layer) => layer.allowlist ?? []),
     categoriesOff: Object.keys(switches).filter((name) => switches[name] === false),
   };
 }

@@ -23,7 +23,7 @@ export const apiKeys = defineResource(
     tag: 'keys',
     item: keySchema,
     key: 'id',
-    isKey: (given) => /^\w{1,64}$/.test(given),
+    isKey: (value) => /^\w{1,64}$/.test(value),
     isDefinition: true,
     missing: 'There is no API key with this id',
   },

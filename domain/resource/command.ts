@@ -70,7 +70,7 @@ export interface WriteCommand<Answer, Body, Argument extends string = string, Na
   /** Of these, the ones that are ids of the resource's rows. */
   readonly ids?: readonly Argument[];
   readonly flags?: Named;
-  body(given: CommandInput<Argument, Named>): Body;
+  body(input: CommandInput<Argument, Named>): Body;
   says(answer: Answer): string;
 }
 

@@ -77,7 +77,7 @@ interface Base<Key extends string, Item extends z.ZodType> {
   /** What is wrong by it is a 400. */
   readonly keySchema?: z.ZodType<string, string>;
   /** What cannot be one is a 404, as one that never was. */
-  readonly isKey?: (given: string) => boolean;
+  readonly isKey?: (value: string) => boolean;
   /** What is written of it is kept and shown as it is, so that a secret in it is refused. */
   readonly isDefinition?: true;
   /** Said in the 404. */

@@ -71,6 +71,6 @@ export function proposalWords(adds: z.output<typeof ruleProposalSchema>['adds'])
   if ('allowlist' in adds) return adds.allowlist;
   const { tool, args, only_args } = adds.rule;
   const free = only_args.filter((name) => !Object.hasOwn(args, name));
-  const told = Object.entries(args).map(([name, glob]) => `${name} ${glob}`);
-  return `${tool} with ${[...told, ...free.map((name) => `any ${name}`)].join(', ')}`;
+  const messages = Object.entries(args).map(([name, glob]) => `${name} ${glob}`);
+  return `${tool} with ${[...messages, ...free.map((name) => `any ${name}`)].join(', ')}`;
 }

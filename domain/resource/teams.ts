@@ -129,7 +129,7 @@ export const teams = defineResource(
         word: 'update',
         help: 'change a team; what is not given stays',
         flags,
-        body: (given) => given,
+        body: (input) => input,
         says: ({ key }) => `team ${key} is changed`,
       },
     }),

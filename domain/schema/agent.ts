@@ -251,10 +251,10 @@ const AGENT_ALIASES = {
  */
 function withAgentAliases<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
-    (given) => {
-      if (!isRecord(given)) return given;
-      const { other_config = {}, max_tool_iterations: iterations, ...agent } = given;
-      if (!isRecord(other_config)) return given;
+    (value) => {
+      if (!isRecord(value)) return value;
+      const { other_config = {}, max_tool_iterations: iterations, ...agent } = value;
+      if (!isRecord(other_config)) return value;
       const {
         quality_gates: gates,
         shell_deny_groups: categories,
@@ -267,7 +267,7 @@ function withAgentAliases<Schema extends z.ZodType>(schema: Schema) {
         ...(categories !== undefined && { exec: { categories } }),
         ...(load !== undefined && { max_delegation_load: load }),
       };
-      if (Object.keys(moved).some((name) => Object.hasOwn(given, name))) return given;
+      if (Object.keys(moved).some((name) => Object.hasOwn(value, name))) return value;
       return { ...agent, ...moved, ...(Object.keys(others).length > 0 && { other_config: others }) };
     },
     withAliases(AGENT_ALIASES, schema),

@@ -9,7 +9,7 @@ export const approversSchema = z
     users: z.array(labelSchema).min(1).max(TERM_LIMITS.users).readonly().optional(),
     scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).readonly().optional(),
   })
-  .refine((given) => given.users !== undefined || given.scopes !== undefined, 'must name users or scopes');
+  .refine((input) => input.users !== undefined || input.scopes !== undefined, 'must name users or scopes');
 
 const seconds = z.int().min(1).max(TERM_LIMITS.seconds);
 

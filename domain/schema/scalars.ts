@@ -47,13 +47,13 @@ export function withAliases<Schema extends z.ZodType>(
   names: Readonly<Record<string, string>>,
   schema: Schema,
 ) {
-  return z.preprocess((given) => {
-    if (!isRecord(given)) return given;
+  return z.preprocess((text) => {
+    if (!isRecord(text)) return text;
     const named = (name: string): string => {
       const own = fieldOf(names, name);
-      return own === undefined || Object.hasOwn(given, own) ? name : own;
+      return own === undefined || Object.hasOwn(text, own) ? name : own;
     };
-    return Object.fromEntries(Object.entries(given).map(([name, value]) => [named(name), value]));
+    return Object.fromEntries(Object.entries(text).map(([name, value]) => [named(name), value]));
   }, schema);
 }
 

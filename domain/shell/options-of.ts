@@ -111,11 +111,11 @@ export function wordsAfter(args: readonly ShellWord[], options: readonly string[
   return args.flatMap((word, at): readonly ShellWord[] => {
     const next = args[at + 1];
     if (options.includes(word.value)) return next ? [next] : [];
-    const given = options.find((option) =>
+    const text = options.find((option) =>
       word.value.startsWith(option.startsWith('--') ? `${option}=` : option),
     );
-    if (given === undefined) return [];
-    const value = word.value.slice(given.length).replace(/^=/, '');
+    if (text === undefined) return [];
+    const value = word.value.slice(text.length).replace(/^=/, '');
     return [{ ...word, value, text: value }];
   });
 }
@@ -123,5 +123,5 @@ export function wordsAfter(args: readonly ShellWord[], options: readonly string[
 /** One of the letters, or one of the long names, which may be abbreviated. */
 export function hasOption(options: Options, letters: string, names: readonly string[] = []): boolean {
   for (const letter of letters) if (options.letters.has(letter)) return true;
-  return options.names.some((given) => given !== '' && names.some((name) => name.startsWith(given)));
+  return options.names.some((value) => value !== '' && names.some((name) => name.startsWith(value)));
 }

@@ -53,14 +53,14 @@ function partsOf(command: ShellCommand): Readonly<Record<'paths' | 'texts', read
   const names = TEXT_OPTIONS.get(habit) ?? [];
   const options = optionsOf(command, names);
   const messages = habit === 'git' ? gitTexts(command) : new Set<ShellWord>();
-  const given = new Set(operandPaths(habit, options));
-  const operands = [...given].filter((word) => !messages.has(word));
+  const input = new Set(operandPaths(habit, options));
+  const operands = [...input].filter((word) => !messages.has(word));
   const isText = ({ option }: Options['values'][number]): boolean => names.includes(option);
   const values = options.values.filter((each) => !isText(each));
   return {
     paths: [...operands, ...values.map(valueWord), ...operands.flatMap(assignedWord)],
     texts: [
-      ...options.operands.filter((word) => !given.has(word)),
+      ...options.operands.filter((word) => !input.has(word)),
       ...options.values.filter(isText).map(({ word }) => word),
       ...messages,
     ],
@@ -119,9 +119,9 @@ export function writtenPathsOf(command: ShellCommand): readonly ShellWord[] {
   const editsInPlace = habitOf(program) === 'sed' && (letters.has('i') || names.includes('in-place'));
   if (WRITES_ALL.has(program) || editsInPlace) return [...written, ...operands];
   const outputs = options.values.filter((each) => OUTPUT_OPTIONS.includes(each.option)).map(valueWord);
-  const given = operands
+  const values = operands
     .filter((word) => word.value.startsWith('of='))
     .map((word) => literalWord(word.value.slice(3)));
   const last = WRITES_LAST.has(program) ? operands.slice(-1) : [];
-  return [...written, ...outputs, ...given, ...last];
+  return [...written, ...outputs, ...values, ...last];
 }

@@ -34,8 +34,8 @@ export function unwrapCommand(command: ShellCommand): Unwrapped {
   if (program === 'eval') return args.length === 0 ? NOTHING : joined(args, via);
   if (program === 'trap') return unwrapTrap(args, via);
   if (['find', 'gfind', 'fd'].includes(program)) return unwrapFind(command, via);
-  const given = program === 'git' ? gitScripts(args) : wordsAfter(args, SCRIPT_OPTIONS.get(program) ?? []);
-  const scripts = given.map(({ value, isLiteral }) => ({
+  const values = program === 'git' ? gitScripts(args) : wordsAfter(args, SCRIPT_OPTIONS.get(program) ?? []);
+  const scripts = values.map(({ value, isLiteral }) => ({
     text: value,
     isLiteral,
     via,

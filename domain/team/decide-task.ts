@@ -41,12 +41,12 @@ const RULES: Readonly<Record<TaskAction, Rule>> = {
 };
 
 /** Never throws; asks nothing of the world. */
-export function decideTask(moment: Moment, action: TaskAction, asked: TaskRequest): TaskDecision {
-  const { by } = asked;
+export function decideTask(moment: Moment, action: TaskAction, request: TaskRequest): TaskDecision {
+  const { by } = request;
   const { team } = moment;
   if (by.member !== undefined && by.member !== team.lead && !team.members.includes(by.member))
     return refused('Forbidden', `agent "${by.member}" is not a member of this team`);
-  return RULES[action](moment, asked);
+  return RULES[action](moment, request);
 }
 
 function claim(moment: Moment, { by, lease_seconds }: TaskRequest): TaskDecision {

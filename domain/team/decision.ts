@@ -33,7 +33,7 @@ export interface Moment {
 }
 
 /** How one action is decided. */
-export type Rule = (moment: Moment, asked: TaskRequest) => TaskDecision;
+export type Rule = (moment: Moment, request: TaskRequest) => TaskDecision;
 
 export function refused(
   type: Extract<TaskDecision, { kind: 'refused' }>['type'],

@@ -14,20 +14,20 @@ export function mayBeGated({ task }: Pick<Moment, 'task'>, { action, text, judge
 /** In place of the change that was asked for: the work waits for its gates, and no clock runs. */
 export function handIn(
   { task }: Pick<Moment, 'task'>,
-  asked: TaskChange,
+  change: TaskChange,
   { gates, agent_revision }: TaskGates,
   team: string,
 ): TaskDecision {
-  const member = asked.task.owner ?? asked.task.assignee;
+  const member = change.task.owner ?? change.task.assignee;
   const { lease, returned } = task;
   const isOfTurn = lease?.until === null;
   if (member === null) return same('nobody has it');
   const revision = task.revision + 1;
-  const id = asked.text?.id ?? (asked.text ? `text_${team}.${task.number}.${revision}` : null);
+  const id = change.text?.id ?? (change.text ? `text_${team}.${task.number}.${revision}` : null);
   const judging = {
     of: `${taskIdOf(team, task.number)}.${revision}`,
-    action: asked.action === 'review' ? ('review' as const) : ('complete' as const),
-    actor: asked.actor,
+    action: change.action === 'review' ? ('review' as const) : ('complete' as const),
+    actor: change.actor,
     text_id: id,
     member,
     agent_revision,
@@ -36,7 +36,7 @@ export function handIn(
       returned?.member === member
         ? { gate: returned.gate, retries: returned.retries }
         : { gate: 0, retries: 0 },
-    fence: isOfTurn && asked.actor === `agent:${lease.member}` ? lease.fence : null,
+    fence: isOfTurn && change.actor === `agent:${lease.member}` ? lease.fence : null,
   };
   return changed(
     task,
@@ -48,7 +48,7 @@ export function handIn(
       lease: isOfTurn ? null : lease,
       judging,
     },
-    { action: 'hand_in', actor: asked.actor, text: asked.text },
+    { action: 'hand_in', actor: change.actor, text: change.text },
   );
 }
 

@@ -12,8 +12,8 @@ import {
 } from './decision.ts';
 
 function byLead(rule: Rule): Rule {
-  return (moment, asked) =>
-    isLead(moment, asked.by) ? rule(moment, asked) : refused('Forbidden', LEAD_ONLY);
+  return (moment, request) =>
+    isLead(moment, request.by) ? rule(moment, request) : refused('Forbidden', LEAD_ONLY);
 }
 
 /** Of work: completes it. Of a task that nobody has worked on: opens it. */
@@ -101,8 +101,8 @@ export const cancel = byLead(({ task }, { by, text }) => {
 
 /** The rows say whether the blockers exist and wait for nothing of ours; `open_blockers` is set from their answer. */
 export const updateTask = byLead(({ task }, { by, subject, description_id, priority, blocked_by }) => {
-  const given = present({ subject, description_id, priority, blocked_by });
-  if (Object.keys(given).length === 0)
+  const input = present({ subject, description_id, priority, blocked_by });
+  if (Object.keys(input).length === 0)
     return refused('InvalidInput', 'nothing to update: give subject, description, priority or blocked_by');
   const problem = blocked_by && waitProblem(task, blocked_by);
   if (problem) return problem;

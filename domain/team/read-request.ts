@@ -7,8 +7,8 @@ import { TEAM_LIMITS } from '../team.ts';
  * Null counts as not given, and a text may be plain. Only for what `requestProblem` has let pass; pure, so that a replay reads
  * the same.
  */
-export function readRequest(asked: unknown): TaskRequest {
-  const { by, text, ...rest } = withoutNulls(asked as Fields);
+export function readRequest(request: unknown): TaskRequest {
+  const { by, text, ...rest } = withoutNulls(request as Fields);
   const words = readText(text);
   return {
     ...rest,
@@ -18,9 +18,9 @@ export function readRequest(asked: unknown): TaskRequest {
 }
 
 /** Undefined when it can be looked at; what is missing for one action is the action's to say. Never throws. */
-export function requestProblem(asked: unknown): string | undefined {
-  if (!isRecord(asked)) return 'ask with an object such as {"by":{"name":"ci"}}';
-  const fields = withoutNulls(asked);
+export function requestProblem(requested: unknown): string | undefined {
+  if (!isRecord(requested)) return 'ask with an object such as {"by":{"name":"ci"}}';
+  const fields = withoutNulls(requested);
   return actorProblem(fields['by']) ?? wordsProblem(fields) ?? numbersProblem(fields);
 }
 
@@ -36,8 +36,8 @@ function actorProblem(by: unknown): string | undefined {
 
 function wordsProblem(fields: Fields): string | undefined {
   const { text, type, subject, assignee } = fields;
-  const { text: said, id, preview } = isRecord(text) ? withoutNulls(text) : { text };
-  if (![said, id, preview].every((one) => isOptionalText(one, TEAM_LIMITS.text)))
+  const { text: message, id, preview } = isRecord(text) ? withoutNulls(text) : { text };
+  if (![message, id, preview].every((one) => isOptionalText(one, TEAM_LIMITS.text)))
     return `text must be a string of at most ${TEAM_LIMITS.text} characters`;
   if (type !== undefined && !COMMENT_TYPES.some((known) => known === type))
     return `type must be one of ${COMMENT_TYPES.join(', ')}`;

@@ -89,8 +89,8 @@ function release(task: TaskState): TaskDecision {
 export function releaseAndDispatch(moment: Moment, team: string): TaskDecision {
   const released = release(moment.task);
   if (released.kind !== 'changed') return released;
-  const given = dispatch({ ...moment, task: { ...moment.task, released: true } }, team);
-  return given.kind === 'changed' ? given : released;
+  const decision = dispatch({ ...moment, task: { ...moment.task, released: true } }, team);
+  return decision.kind === 'changed' ? decision : released;
 }
 
 /** A run that begins finds a turn's lease without the turn: the run that had started it was ended from outside. */

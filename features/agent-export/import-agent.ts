@@ -43,8 +43,8 @@ interface PlannedSkill extends Numbered<SkillToPublish> {
 const NAMED = 10;
 
 /** @throws Failure Unprocessable with the line and why, Conflict with what would be overwritten */
-export async function importAgent(deps: Deps, asked: ImportAsked, bytes: Buffer): Promise<Imported> {
-  const { tenant, by, key, replace, trusted } = asked;
+export async function importAgent(deps: Deps, request: ImportAsked, bytes: Buffer): Promise<Imported> {
+  const { tenant, by, key, replace, trusted } = request;
   const { pool } = deps;
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
   const { text: hide } = scrubber;
@@ -58,11 +58,11 @@ export async function importAgent(deps: Deps, asked: ImportAsked, bytes: Buffer)
   const old = await findAgent(pool, tenant, key);
   const agent = old ? (isDeepStrictEqual(old.config, config) ? 'unchanged' : 'replaced') : 'made';
   if (agent === 'replaced') conflicts.push(`the agent ${key}`);
-  const documents = await planDocuments(deps, asked, lines.documents, hide, conflicts);
-  const skills = await planSkills(deps, asked, lines.skills, hide, conflicts);
+  const documents = await planDocuments(deps, request, lines.documents, hide, conflicts);
+  const skills = await planSkills(deps, request, lines.skills, hide, conflicts);
   if (conflicts.length > 0 && !replace) throw wouldOverwrite(conflicts);
 
-  if (agent !== 'unchanged') await saveAgent(deps, asked, old, config);
+  if (agent !== 'unchanged') await saveAgent(deps, request, old, config);
   for (const { line, user, path, outside, text } of documents) {
     const expected = replace ? undefined : 0;
     const change = { path, author: by, outside: outside || !trusted, expected, by: () => text };
@@ -72,7 +72,7 @@ export async function importAgent(deps: Deps, asked: ImportAsked, bytes: Buffer)
   const remembered = documents.filter(({ path }) => documentKind(path) === 'memory');
   for (const [user, path] of new Map(remembered.map((document) => [document.user, document.path])))
     await deps.documentWritten({ tenant, agent: key, user }, path, false);
-  for (const skill of skills) await atLine(skill.line, () => saveSkill(deps, asked, skill));
+  for (const skill of skills) await atLine(skill.line, () => saveSkill(deps, request, skill));
   const published = skills.filter(({ isThere }) => !isThere).length;
   return { key, agent, documents: documents.length, skills: published };
 }
@@ -157,8 +157,8 @@ async function planSkills(
   conflicts: string[],
 ): Promise<readonly PlannedSkill[]> {
   const planned: PlannedSkill[] = [];
-  for (const { line, name, visibility, owned, agreed, files: given } of lines) {
-    const files = given.map(({ path, content }) => ({ path, bytes: Buffer.from(content, 'base64') }));
+  for (const { line, name, visibility, owned, agreed, files: values } of lines) {
+    const files = values.map(({ path, content }) => ({ path, bytes: Buffer.from(content, 'base64') }));
     const read = readPublished(name, files, (text) => hide(text) !== text);
     if (!read.ok) throw refused(line, read.problem);
     const there = await findSkill(pool, tenant, read.skill.name);

@@ -76,14 +76,14 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async (request) => {
         const caller = callerOf(request);
         const { replace, trusted } = request.query;
-        const asked = {
+        const requested = {
           tenant: caller.tenant,
           by: signatureOf(caller),
           key: request.params.agent,
           replace: replace === 'true',
           trusted: trusted === 'true',
         };
-        return importAgent(deps, asked, (request.body as Buffer | undefined) ?? Buffer.alloc(0));
+        return importAgent(deps, requested, (request.body as Buffer | undefined) ?? Buffer.alloc(0));
       },
     );
   });

@@ -55,23 +55,23 @@ export const SETTINGS: Readonly<Record<ChannelType, readonly string[]>> = {
 };
 
 /** Settings of a type, with credentials or without. Most of 64 KB: they are read with each message. */
-export const channelSettingsSchema = known.refine((given) => JSON.stringify(given).length <= 65_536, {
+export const channelSettingsSchema = known.refine((input) => JSON.stringify(input).length <= 65_536, {
   error: 'must be at most 64 KB',
 });
 
 /** Those that are sealed apart from the others. */
-export function splitSettings(type: ChannelType, given: z.output<typeof channelSettingsSchema>) {
+export function splitSettings(type: ChannelType, input: z.output<typeof channelSettingsSchema>) {
   const names = CREDENTIALS[type];
-  const credentials = Object.fromEntries(names.map((name) => [name, given[name]]));
-  const settings = Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name)));
+  const credentials = Object.fromEntries(names.map((name) => [name, input[name]]));
+  const settings = Object.fromEntries(Object.entries(input).filter(([name]) => !names.includes(name)));
   return { credentials, settings: settings as unknown as ChannelSettings };
 }
 
 /** In words, by the field; undefined when all is there. */
 export function credentialProblem(type: ChannelType, credentials: unknown): string | undefined {
-  const given = isRecord(credentials) ? credentials : {};
+  const options = isRecord(credentials) ? credentials : {};
   const missing = CREDENTIALS[type].find((name) => {
-    const value = given[name];
+    const value = options[name];
     return typeof value !== 'string' || value === '' || value.length > 1_000;
   });
   return missing && `${missing} is needed: text, or secret://NAME of a secret that holds it`;

@@ -144,12 +144,12 @@ const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 async function findTool(
   context: CommandContext,
-  given: string,
+  value: string,
   agent: string | undefined,
 ): Promise<CustomTool> {
-  if (ID.test(given)) return call(context.client, getCustomTool, { params: { id: given } });
-  const file = /\.(?:ya?ml|json)$/.test(given) ? readObjectFile(given, EXAMPLE) : undefined;
-  const name = file ? String(file['name']) : given;
+  if (ID.test(value)) return call(context.client, getCustomTool, { params: { id: value } });
+  const file = /\.(?:ya?ml|json)$/.test(value) ? readObjectFile(value, EXAMPLE) : undefined;
+  const name = file ? String(file['name']) : value;
   const owner = agent ?? (typeof file?.['agent_id'] === 'string' ? file['agent_id'] : null);
   const tool = await toolNamed(context, name, owner);
   if (tool) return tool;

@@ -15,10 +15,10 @@ function checked(problem: (text: string) => string | undefined) {
 }
 
 const parametersSchema = jsonObjectSchema
-  .superRefine((given, context) => {
-    for (const message of parameterProblems(given)) context.addIssue({ code: 'custom', message });
+  .superRefine((input, context) => {
+    for (const message of parameterProblems(input)) context.addIssue({ code: 'custom', message });
   })
-  .transform((given) => ({ properties: {}, ...given }) as Parameters);
+  .transform((input) => ({ properties: {}, ...input }) as Parameters);
 
 const MAX_ENV = 100;
 const envSchema = z

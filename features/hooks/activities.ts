@@ -85,12 +85,12 @@ export function createHooks(deps: HookDeps): Required<Pick<Guard, 'ofCall' | 'of
       const seconds = hook.timeout_seconds ?? HOOK_LIMITS.seconds;
       const signal = AbortSignal.any([stopped, late, AbortSignal.timeout(seconds * 1000)]);
       const name = storableText(scrubber.text(hookName(hook)));
-      const asked = { deps, scope, signal, onUse: (use: ModelUse) => void uses.push(use) };
-      const given = await answerOf(asked, hook, left).catch((error: unknown): HookAnswer => {
+      const request = { deps, scope, signal, onUse: (use: ModelUse) => void uses.push(use) };
+      const options = await answerOf(request, hook, left).catch((error: unknown): HookAnswer => {
         stopped.throwIfAborted();
         return { decision: 'deny', reason: `the hook ${name} failed: ${problemOf(error, signal)}` };
       });
-      const { decision, reason, ...changes } = given;
+      const { decision, reason, ...changes } = options;
       const changed = changedFields(left, changes);
       const why = reason === undefined ? undefined : storableText(scrubber.text(reason));
       const milliseconds = Math.round(performance.now() - started);
@@ -129,8 +129,8 @@ function changedFields(
   return fields.length > 0 ? fields : undefined;
 }
 
-async function answerOf(asked: Asked, hook: Hook, subject: HookSubject): Promise<HookAnswer> {
-  const { scope } = asked;
+async function answerOf(request: Asked, hook: Hook, subject: HookSubject): Promise<HookAnswer> {
+  const { scope } = request;
   const event = {
     event: hook.event,
     tenant: scope.tenant,
@@ -140,15 +140,17 @@ async function answerOf(asked: Asked, hook: Hook, subject: HookSubject): Promise
     user: scope.user,
     ...subject,
   };
-  const given = await (hook.type === 'prompt' ? askModel(asked, hook, event) : askCode(asked, hook, event));
-  const isOther = subject.input === undefined ? given.input !== undefined : given.prompt !== undefined;
+  const input = await (hook.type === 'prompt'
+    ? askModel(request, hook, event)
+    : askCode(request, hook, event));
+  const isOther = subject.input === undefined ? input.input !== undefined : input.prompt !== undefined;
   if (isOther) throw new Error('it replaces what it was not asked about');
-  return given;
+  return input;
 }
 
-function askCode(asked: Asked, hook: Hook, event: object): Promise<HookAnswer> {
+function askCode(requested: Asked, hook: Hook, event: object): Promise<HookAnswer> {
   const text = JSON.stringify(event);
-  return hook.type === 'command' ? runCommand(asked, hook, text) : askServer(asked, hook, text);
+  return hook.type === 'command' ? runCommand(requested, hook, text) : askServer(requested, hook, text);
 }
 
 /** Exit 0 with an answer, or none; exit 2 denies with what stands on standard error, as elsewhere in the field. */

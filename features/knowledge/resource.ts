@@ -68,8 +68,8 @@ const isHidden = {
   help: 'remove it, or take that back',
   choices: ['yes', 'no'],
 } as const;
-const readHidden = (given: 'yes' | 'no' | undefined) =>
-  given === undefined ? {} : { hidden: given === 'yes' };
+const readHidden = (value: 'yes' | 'no' | undefined) =>
+  value === undefined ? {} : { hidden: value === 'yes' };
 const whose = 'The agent’s own need the scope `admin`.';
 
 export const knowledgeEntities = defineResource(
@@ -78,7 +78,7 @@ export const knowledgeEntities = defineResource(
     tag: 'agents',
     item: entitySchema,
     key: 'id',
-    isKey: (given) => idSchema.safeParse(given).success,
+    isKey: (value) => idSchema.safeParse(value).success,
     missing: 'There is no entity with this id',
     named: true,
   },
@@ -130,7 +130,7 @@ export const knowledgeEntities = defineResource(
           aliases: { flags: '--aliases <names>', help: 'in place of those it has', kind: 'commas' },
           hidden: isHidden,
         },
-        body: ({ hidden: given, ...rest }) => ({ ...rest, ...readHidden(given) }),
+        body: ({ hidden: value, ...rest }) => ({ ...rest, ...readHidden(value) }),
         says: (entity) => `${entity.id} is ${entity.name} (${entity.type})`,
       },
     }),
@@ -178,7 +178,7 @@ export const knowledgeRelations = defineResource(
     tag: 'agents',
     item: relationSchema,
     key: 'id',
-    isKey: (given) => idSchema.safeParse(given).success,
+    isKey: (value) => idSchema.safeParse(value).success,
     missing: 'There is no relation with this id',
   },
   ({ list, show, change, remove }) => ({
@@ -231,7 +231,7 @@ export const knowledgeRelations = defineResource(
           valid_to: { flags: '--until <time>', help: 'ISO 8601' },
           hidden: isHidden,
         },
-        body: ({ hidden: given, ...rest }) => ({ ...rest, ...readHidden(given) }),
+        body: ({ hidden: value, ...rest }) => ({ ...rest, ...readHidden(value) }),
         says: (one) => `${one.id}: ${one.from.name} ${one.relation} ${one.to.name}`,
       },
     }),

@@ -102,8 +102,8 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
       },
       async changeKnowledgeRelation({ caller, by, params: { id }, body }) {
         const scope = await ownerOf(caller, relationOf(caller, id));
-        const said = scope && (await correctRelation(pool, scope, id, body, by));
-        const row = said && (await relationOf(caller, said));
+        const text = scope && (await correctRelation(pool, scope, id, body, by));
+        const row = text && (await relationOf(caller, text));
         return row ? showRelation(row) : undefined;
       },
       async removeKnowledgeRelation({ caller, by, params: { id } }) {

@@ -7,8 +7,8 @@ import { knowledgeStatus } from './store/knowledge-index-store.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
   serveResource(app, knowledgeStatusOfAgent, {
-    async getKnowledgeStatus(asked) {
-      const owner = await memoryOwner(pool, asked);
+    async getKnowledgeStatus(request) {
+      const owner = await memoryOwner(pool, request);
       return owner && knowledgeStatus(pool, owner);
     },
   });

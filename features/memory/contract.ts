@@ -8,8 +8,8 @@ export const MEMORY_FILE = 'MEMORY.md';
 export const MEMORY_FILES: readonly string[] = [MEMORY_FILE, 'memory.md'];
 
 /** As rows have it: `./memory/x.md` is `memory/x.md`. Undefined: no document of memory can have this path. */
-export function memoryPath(given: string): string | undefined {
-  const path = given.replace(/^(?:\.?\/)+/, '');
+export function memoryPath(value: string): string | undefined {
+  const path = value.replace(/^(?:\.?\/)+/, '');
   const parts = path.split('/');
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..' && !/\p{C}/u.test(part));
   if (!isPlain || path.length > DOCUMENT_LIMITS.path || !path.endsWith('.md')) return undefined;

@@ -7,8 +7,8 @@ import { serveResource } from '#api/serve-resource.ts';
 
 export function addRoutes(app: Api, { pool, models }: ApiDeps): void {
   serveResource(app, memory, {
-    async getMemoryStatus(asked) {
-      const scope = await memoryOwner(pool, asked);
+    async getMemoryStatus(request) {
+      const scope = await memoryOwner(pool, request);
       const embedder = models.embedder() ?? null;
       return scope && { ...(await memoryStatus(pool, scope, embedder)), embedder };
     },

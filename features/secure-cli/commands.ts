@@ -52,13 +52,13 @@ function addSet(clis: Command): void {
 }
 
 /** Only references: a value among the arguments could be read from the list of processes. */
-function readVariable(given: string): { name: string; value: string } {
-  const equals = given.indexOf('=');
-  const value = given.slice(equals + 1);
+function readVariable(text: string): { name: string; value: string } {
+  const equals = text.indexOf('=');
+  const value = text.slice(equals + 1);
   if (equals < 1 || !value.startsWith('secret://'))
     throw usageError(
       '--env takes NAME=secret://SECRET; values themselves are not taken from arguments.',
       'Set the value first: npx tempoclaw secrets set SECRET',
     );
-  return { name: given.slice(0, equals), value };
+  return { name: text.slice(0, equals), value };
 }

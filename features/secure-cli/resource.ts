@@ -62,9 +62,9 @@ const fields = {
 };
 
 /** GoClaw's map of variables, as ours has them. */
-function withListedEnv(given: unknown): unknown {
-  if (!isRecord(given) || !isRecord(given['encrypted_env']) || Object.hasOwn(given, 'env')) return given;
-  const { encrypted_env: values, ...rest } = given;
+function withListedEnv(text: unknown): unknown {
+  if (!isRecord(text) || !isRecord(text['encrypted_env']) || Object.hasOwn(text, 'env')) return text;
+  const { encrypted_env: values, ...rest } = text;
   return { ...rest, env: Object.entries(values).map(([name, value]) => ({ name, value })) };
 }
 

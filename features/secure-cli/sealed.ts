@@ -19,8 +19,8 @@ export const sealedPart: SealedPart<readonly OpenedCli[]> = {
     });
   },
   hidden(clis) {
-    const given = clis.flatMap(({ variables = [] }) => variables.filter(({ kind }) => kind !== 'value'));
-    return given.flatMap(({ kind, value }) => (kind === 'file' ? [value, ...keysIn(value)] : [value]));
+    const values = clis.flatMap(({ variables = [] }) => variables.filter(({ kind }) => kind !== 'value'));
+    return values.flatMap(({ kind, value }) => (kind === 'file' ? [value, ...keysIn(value)] : [value]));
   },
 };
 

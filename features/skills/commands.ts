@@ -68,9 +68,9 @@ function addPublish(skills: Command): void {
     .description(`publish a folder with a ${SKILL_FILE}; its name is the skill's`)
     .argument('<folder>')
     .option('--visibility <visibility>', `${SKILL_VISIBILITIES.join(' or ')} (default: private)`)
-    .action(async (given: string, options: ApiOptions & { readonly visibility?: string }) => {
+    .action(async (value: string, options: ApiOptions & { readonly visibility?: string }) => {
       const context = createContext(options);
-      const folder = resolve(given);
+      const folder = resolve(value);
       const body = {
         files: await readFolder(folder),
         visibility: options.visibility as 'private' | undefined,

@@ -44,7 +44,7 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
           bytes: Buffer.from(content, 'base64'),
         }));
         const { text } = await secrets.vault.scrubberOf(tenant);
-        const read = readPublished(name, files, (given) => text(given) !== given);
+        const read = readPublished(name, files, (value) => text(value) !== value);
         if (!read.ok) throw new Failure('Unprocessable', read.problem);
         const done = await publishSkill(pool, tenant, {
           ...read.skill,

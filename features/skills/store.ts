@@ -251,9 +251,9 @@ export async function noteSkill(
 /** Of the full-text search, 0 and more, in the order of the texts: any of the query's words counts. */
 export async function rankTexts(pool: Pool, texts: readonly string[], query: string): Promise<number[]> {
   const { words, joined } = questionTerms(query);
-  const asked = [...words, ...joined].join(' ');
+  const requested = [...words, ...joined].join(' ');
   const rows = await readRows<{ rank: number }>(pool)`
-    select ts_rank(to_tsvector('english', t.text), replace(plainto_tsquery('english', ${asked})::text, '&', '|')::tsquery) as rank
+    select ts_rank(to_tsvector('english', t.text), replace(plainto_tsquery('english', ${requested})::text, '&', '|')::tsquery) as rank
     from unnest(${texts.map(searchTerms)}::text[]) with ordinality t (text, at) order by t.at`;
   return rows.map(({ rank }) => rank);
 }

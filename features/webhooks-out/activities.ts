@@ -85,11 +85,11 @@ async function attempt(deps: WebhookDeps, tenant: string, delivery: DeliveryBasi
   const failed = { status: 'failed', answered: null } as const;
   if (!webhook.enabled) return { ...failed, problem: 'the webhook is disabled' };
   if (!stored && !delivery.post) return { ...failed, problem: 'the event is no longer kept' };
-  const told = await tell(deps, tenant, delivery, stored);
-  const { answered, problem, retryAfter, isSilent, isFinal } = told;
+  const outcome = await tell(deps, tenant, delivery, stored);
+  const { answered, problem, retryAfter, isSilent, isFinal } = outcome;
   if (problem === null || isSilent) return { status: 'delivered', answered, problem };
   if (isFinal || delivery.event === NOTIFY_TEST) return { ...failed, answered, problem };
-  if (told.isGone) return { ...failed, answered, problem, gone: true };
+  if (outcome.isGone) return { ...failed, answered, problem, gone: true };
   const wait = waitOf(deps.settings.retrySeconds, delivery, retryAfter);
   const isWait = retryAfter !== undefined;
   return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait, isWait };
@@ -120,8 +120,8 @@ async function tell(
   if (deliverer) return deliverer.deliver(tenant, delivery, Context.current().cancellationSignal);
   if (!stored || !/^https?:/.test(webhook.url))
     return { answered: null, problem: 'nothing of this installation delivers there', isFinal: true };
-  const told = await post(deps, tenant, delivery, stored);
-  return { ...told, isGone: told.answered === 410 };
+  const outcome = await post(deps, tenant, delivery, stored);
+  return { ...outcome, isGone: outcome.answered === 410 };
 }
 
 /** `problem` is null when it was taken. */

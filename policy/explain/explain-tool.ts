@@ -67,8 +67,8 @@ function explainOne(
   const call = { ...basis, user: scope.context.user ?? null, tool: found };
   const verdict = args === undefined ? rules.judgeTool(call) : judgeCall(catalog, rules, call, args);
   const { tenant_policy, agent } = scope;
-  const asked = hooksOfCall([settings.hooks, tenant_policy?.hooks, agent.hooks], policyToolOf(found));
-  const hooks = asked.length > 0 ? asked.map(hookName) : undefined;
+  const requests = hooksOfCall([settings.hooks, tenant_policy?.hooks, agent.hooks], policyToolOf(found));
+  const hooks = requests.length > 0 ? requests.map(hookName) : undefined;
   if (verdict.verdict === 'deny') return answerOf(verdict, verdict.reason);
   if (verdict.verdict === 'ask') return { ...answerOf(verdict, verdict.reason), hooks };
   const decision = decideTool(policyToolOf(found), layers);

@@ -30,14 +30,14 @@ export async function loadMasterKeys(
 ): Promise<readonly Buffer[]> {
   const { key, previousKeys } = settings.encryption;
   const path = join(settings.stateDir, 'sealing.key');
-  const given = [...(key === undefined ? [] : [key]), ...previousKeys].map((text) =>
+  const bytes = [...(key === undefined ? [] : [key]), ...previousKeys].map((text) =>
     Buffer.from(text, 'base64'),
   );
   const rows = await countRows(pool, parts);
   const kept = await readKeyFile(path);
   if (key === undefined && !kept && rows.size > 0) throw missing([...rows.keys()], path);
   const own = kept ?? (key === undefined ? await makeKeyFile(path) : undefined);
-  const keys = key === undefined && own ? [own, ...given] : own ? [...given, own] : given;
+  const keys = key === undefined && own ? [own, ...bytes] : own ? [...bytes, own] : bytes;
   const { keyIds } = createSealer(keys);
   const unknown = [...rows.keys()].filter((id) => !keyIds.includes(id));
   if (unknown.length > 0) throw missing(unknown, path);

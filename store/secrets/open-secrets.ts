@@ -16,7 +16,7 @@ export interface Secrets {
 }
 
 /** @throws Error when the master key is missing, weak or not the one that rows were sealed with. */
-export async function openSecrets(given: {
+export async function openSecrets(input: {
   readonly settings: KeySettings;
   readonly databaseUrl: string;
   readonly pool: Pool;
@@ -26,12 +26,12 @@ export async function openSecrets(given: {
   readonly rows: RowParts;
   readonly onError: (error: unknown) => void;
 }): Promise<Secrets> {
-  const { pool, databaseUrl, onError } = given;
-  const keys = await loadMasterKeys(given.settings, pool, given.rows);
+  const { pool, databaseUrl, onError } = input;
+  const keys = await loadMasterKeys(input.settings, pool, input.rows);
   const sealer = createSealer(keys);
   const changes = createChangeFeed({ databaseUrl, pool, onError });
-  const deploymentValues = [...given.deploymentValues, ...keys.map((key) => key.toString('base64'))];
-  const sealedParts = given.rows.flatMap(({ sealedPart }) => sealedPart ?? []);
+  const deploymentValues = [...input.deploymentValues, ...keys.map((key) => key.toString('base64'))];
+  const sealedParts = input.rows.flatMap(({ sealedPart }) => sealedPart ?? []);
   const vault = createVault({ pool, sealer, sealedParts, changes, deploymentValues, onError });
   return { sealer, vault, masterKeys: keys, changes, close: () => changes.close() };
 }

@@ -79,8 +79,8 @@ describe('DE-1 /v1/agent-links', () => {
     ['settings that nobody knows', { source: 'critic', target: 'lead', settings: { users: ['x'] } }, 400],
   ] as const)
     it(`is refused for ${what}`, async () => {
-      const { status: given, body: problem } = await link(body);
-      assert.equal(given, status, JSON.stringify(problem));
+      const { status: value, body: problem } = await link(body);
+      assert.equal(value, status, JSON.stringify(problem));
     });
 
   it('is an admin’s to make, and no other tenant’s to see', async () => {

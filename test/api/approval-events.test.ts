@@ -107,8 +107,8 @@ describe('AP-1 the approvals of all sessions as a stream', () => {
       ['of-bea'],
     );
     // As long as bea's frames took is long enough for his.
-    const heard = await Promise.race([foreign.until(() => true), sleep(500).then(() => [])]);
-    assert.deepEqual(heard, []);
+    const received = await Promise.race([foreign.until(() => true), sleep(500).then(() => [])]);
+    assert.deepEqual(received, []);
   });
 
   it('takes only ids of its own and known filters', async () => {

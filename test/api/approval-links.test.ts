@@ -82,7 +82,7 @@ describe('AP-2 links that decide an approval', () => {
 
   it('say afterwards what was decided, by whom, and how far the call has come', async () => {
     const note = 'link-after';
-    const asked = await stack.ask('POST', `/v1/sessions/${note}/messages`, {
+    const answer = await stack.ask('POST', `/v1/sessions/${note}/messages`, {
       body: { text: `once_hold {"note":"${note}"}`, agent: 'holder' },
     });
     const id = await stack.worker.approvalOf(note);
@@ -92,7 +92,7 @@ describe('AP-2 links that decide an approval', () => {
     for (const url of [used, other])
       assert.match((await open(url)).html, /approved by ann at [^ ]+\. It runs now; open this link again/);
     stack.worker.probes.release(note);
-    await stack.worker.ended(asked.body.turn_id);
+    await stack.worker.ended(answer.body.turn_id);
     for (const url of [used, other])
       assert.match((await open(url)).html, /approved by ann at [^ ]+\. It ran, and ended well at /);
   });

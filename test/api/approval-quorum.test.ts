@@ -108,12 +108,12 @@ describe('AP-4 a quorum of two', () => {
   it('who waits for the turn is answered as soon as it waits for a decision', {
     timeout: 60_000,
   }, async () => {
-    const said = await stack.ask('POST', '/v1/sessions/two-waits/messages?wait=300', {
+    const answer = await stack.ask('POST', '/v1/sessions/two-waits/messages?wait=300', {
       body: { text: 'poke {"note":"two-waits"}', agent: 'two' },
     });
-    assert.deepEqual([said.status, said.body.status], [202, 'waiting_approval']);
+    assert.deepEqual([answer.status, answer.body.status], [202, 'waiting_approval']);
     await decide(await stack.worker.approvalOf('two-waits'), 'ann', { decision: 'reject' });
-    await stack.worker.ended(said.body.turn_id);
+    await stack.worker.ended(answer.body.turn_id);
   });
 
   it('refuses who may not decide, and another digest, before Temporal: nobody fills the approval up', async () => {

@@ -22,12 +22,12 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
   after(() => stack.stop());
 
   async function askFor(note: string, body: object = {}) {
-    const said = await stack.ask('POST', `/v1/sessions/${note}/messages`, {
+    const answer = await stack.ask('POST', `/v1/sessions/${note}/messages`, {
       body: { text: `poke {"note":"${note}"}`, ...body },
     });
     const id = await stack.worker.approvalOf(note);
     return {
-      turn: said.body.turn_id as string,
+      turn: answer.body.turn_id as string,
       id,
       handle: stack.worker.client.workflow.getHandle(`approval/${id}`),
     };
@@ -172,13 +172,13 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
 
   it('DU-7 a question for more budget needs it as well', async () => {
     const text = 'peek {"note":"a"}\nthen\nDone.';
-    const said = await stack.ask('POST', '/v1/sessions/poor/messages', { body: { text, agent: 'poor' } });
+    const answer = await stack.ask('POST', '/v1/sessions/poor/messages', { body: { text, agent: 'poor' } });
     const id = await stack.worker.approvalOf('poor');
     await assert.rejects(byTemporal(id), forbidden);
     assert.equal((await stack.ask('GET', `/v1/approvals/${id}`)).body.terms.decision_token, true);
     const { token } = (await makeToken(id)).body;
     assert.equal((await byTemporal(id, { token }))?.status, 'approved');
-    assert.equal((await stack.worker.ended(said.body.turn_id)).status, 'completed');
+    assert.equal((await stack.worker.ended(answer.body.turn_id)).status, 'completed');
   });
 
   it('AP-4 a token speaks for the user of its key, and an admin makes them for those who may decide', async () => {

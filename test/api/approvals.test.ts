@@ -58,13 +58,13 @@ describe('AP-2 approvals over HTTP', () => {
   });
 
   it('ends a wait: who waits for the turn is told at once that somebody must decide, and waits again for its end', async () => {
-    const asked = await stack.ask('POST', '/v1/sessions/waits/messages?wait=60', {
+    const answer = await stack.ask('POST', '/v1/sessions/waits/messages?wait=60', {
       body: { text: 'poke {"note":"waits"}' },
     });
-    assert.deepEqual([asked.status, asked.body.status], [202, 'waiting_approval']);
+    assert.deepEqual([answer.status, answer.body.status], [202, 'waiting_approval']);
     const approval = await stack.worker.approvalOf('waits');
     assert.equal((await decide(approval, { decision: 'approve' })).status, 200);
-    await stack.worker.ended(asked.body.turn_id);
+    await stack.worker.ended(answer.body.turn_id);
   });
 
   it('F7 lets one of 50 parallel opposite decisions win; the losers get 200 for the same and 409 for the other', async () => {

@@ -20,9 +20,9 @@ describe('SH-2 what was allowed always', () => {
     stack.ask('GET', `/v1/exec-allowlist${query}`, key === undefined ? {} : { key });
 
   test('is the file of the program with its arguments, runs unasked, and is asked about again when it is taken back', async () => {
-    const asked = await exec(COMMAND);
-    assert.equal(asked.status, 202, JSON.stringify(asked.body));
-    const always = await stack.ask('POST', `/v1/approvals/${asked.body.approval_id}/decision`, {
+    const answer = await exec(COMMAND);
+    assert.equal(answer.status, 202, JSON.stringify(answer.body));
+    const always = await stack.ask('POST', `/v1/approvals/${answer.body.approval_id}/decision`, {
       body: { decision: 'approve_always' },
     });
     assert.equal(always.status, 200, JSON.stringify(always.body));
@@ -63,8 +63,8 @@ describe('SH-2 what was allowed always', () => {
   test('is of one user and one tenant: others neither see it nor take it back nor run by it', async () => {
     const anns = await stack.makeKey(['read', 'run', 'approve'], { user: 'ann' });
     const bobs = await stack.makeKey(['read', 'run', 'approve'], { user: 'bob' });
-    const asked = await exec('id -g', anns);
-    await stack.ask('POST', `/v1/approvals/${asked.body.approval_id}/decision`, {
+    const answer = await exec('id -g', anns);
+    await stack.ask('POST', `/v1/approvals/${answer.body.approval_id}/decision`, {
       body: { decision: 'approve_always' },
     });
     assert.equal((await exec('id -g', anns)).status, 200);

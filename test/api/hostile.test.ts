@@ -120,15 +120,15 @@ describe('R8, R11 hostile requests', () => {
   });
 
   it('says what is wrong with a field in words for people', async () => {
-    const said = async (path: string, body?: unknown) =>
+    const say = async (path: string, body?: unknown) =>
       (await stack.ask(body === undefined ? 'GET' : 'POST', path, { body })).body.detail;
-    assert.equal(await said('/v1/agents', { model: 'rehearsal/follow' }), 'body/key: is required');
-    assert.equal(await said('/v1/agents', { key: 'x' }), 'body/model: is required');
+    assert.equal(await say('/v1/agents', { model: 'rehearsal/follow' }), 'body/key: is required');
+    assert.equal(await say('/v1/agents', { key: 'x' }), 'body/model: is required');
     assert.equal(
-      await said('/v1/agents', { key: 'x', model: 5 }),
+      await say('/v1/agents', { key: 'x', model: 5 }),
       'body/model: Invalid input: expected string, received number, or Invalid input: expected array, received number',
     );
-    assert.equal(await said('/v1/agents?limit=many'), 'query/limit: must be a number');
+    assert.equal(await say('/v1/agents?limit=many'), 'query/limit: must be a number');
   });
 
   it('takes JSON only as UTF-8 and only as application/json', async () => {

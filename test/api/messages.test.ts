@@ -264,7 +264,7 @@ describe('IN-1 messages over HTTP', () => {
 
   it('tells a caller that goes away nothing, and finishes the turn', async () => {
     const controller = new AbortController();
-    const asked = fetch(`${stack.url}/v1/sessions/gone/messages?wait=60`, {
+    const pending = fetch(`${stack.url}/v1/sessions/gone/messages?wait=60`, {
       method: 'POST',
       signal: controller.signal,
       headers: {
@@ -274,10 +274,10 @@ describe('IN-1 messages over HTTP', () => {
       },
       body: JSON.stringify({ text: 'hold {"note":"g"}' }),
     });
-    asked.catch(() => undefined);
+    pending.catch(() => undefined);
     await stack.worker.probes.untilHeld('g');
     controller.abort();
-    await assert.rejects(asked);
+    await assert.rejects(pending);
     stack.worker.probes.release('g');
     await sleep(50);
     const again = await stack.worker.until('the key to be free', async () => {

@@ -66,7 +66,7 @@ describe('SC-3 secrets in names and definitions', () => {
     });
     assert.equal(made.status, 201, JSON.stringify(made.body));
     const digest = randomBytes(32).toString('hex');
-    const said = await api.ask('POST', `/v1/sessions/of:${digest}/messages`, { body: { text: 'hi' } });
-    assert.equal(said.status, 202, JSON.stringify(said.body));
+    const answer = await api.ask('POST', `/v1/sessions/of:${digest}/messages`, { body: { text: 'hi' } });
+    assert.equal(answer.status, 202, JSON.stringify(answer.body));
   });
 });

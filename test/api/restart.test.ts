@@ -104,11 +104,11 @@ describe('F6, DU-1 the API is killed under load', () => {
           ids,
           ids.map((_id, at) => at + 1),
         );
-        const heard = feed
+        const received = feed
           .filter(({ event }) => event === 'message.received')
           .map(({ data }) => data.data['text']);
         assert.deepEqual(
-          heard,
+          received,
           Array.from({ length: MESSAGES }, (_one, at) => String(at)),
           `s${session}`,
         );

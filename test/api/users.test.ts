@@ -31,12 +31,12 @@ describe('IN-9 keys of users', () => {
   /** A session with a turn, a call, a subagent and a budget, another that waits for an approval, and work given away. */
   async function work(user: string, key: string): Promise<Record<string, string>> {
     const session = `of-${user}`;
-    const said = await ask('POST', `/v1/sessions/${session}/messages?wait=60`, key, {
+    const answer = await ask('POST', `/v1/sessions/${session}/messages?wait=60`, key, {
       text: 'spawn {"action":"run","task":"Say hello."}\nthen\nDone.',
       agent: 'limited',
     });
-    assert.equal(said.body.status, 'completed', JSON.stringify(said.body));
-    const turn: string = said.body.turn_id;
+    assert.equal(answer.body.status, 'completed', JSON.stringify(answer.body));
+    const turn: string = answer.body.turn_id;
     const [call] = (await ask('GET', `/v1/turns/${turn}/tool-calls`, key)).body.data;
     const [subagent] = (await ask('GET', `/v1/sessions/${session}/subagents`, key)).body.data;
     await ask('POST', `/v1/sessions/asks-${user}/messages`, key, { text: `poke {"note":"${user}"}` });

@@ -78,8 +78,8 @@ describe('TL memory_search among 150 documents of other things', () => {
 
   it('finds the answer to each question in German, French, Japanese and by identifiers', async () => {
     const place = { pool: database.pool, tenant: 't', agent: 'main', user: 'u' };
-    const asked = QUESTIONS.map(([text, evidence]) => ({ text, evidence: [evidence] }));
-    const answered = await askQuestions(place, [...OTHERS, ...DOCUMENTS], asked);
+    const requests = QUESTIONS.map(([text, evidence]) => ({ text, evidence: [evidence] }));
+    const answered = await askQuestions(place, [...OTHERS, ...DOCUMENTS], requests);
     const missed = answered.filter((one) => one.place === undefined).map(({ question }) => question.text);
     assert.deepEqual(missed, []);
   });

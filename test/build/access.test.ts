@@ -20,8 +20,8 @@ describe('IN-1 who may call', () => {
 
   /** Over a socket, with headers that `fetch` would not send. */
   const knock = async (method: string, path: string, headers: Record<string, string>): Promise<number> => {
-    const given = { 'content-type': 'application/json', authorization: `Bearer ${api.key}`, ...headers };
-    return (await rawAsk(api.url + path, method, given, method === 'GET' ? '' : '{}')).status;
+    const input = { 'content-type': 'application/json', authorization: `Bearer ${api.key}`, ...headers };
+    return (await rawAsk(api.url + path, method, input, method === 'GET' ? '' : '{}')).status;
   };
 
   it('R3 answers by its own names only, so that no page can have another name point here', async () => {
@@ -45,9 +45,9 @@ describe('IN-1 who may call', () => {
     for (const host of [...foreign, 'xagents.internal', 'a@localhost', '127.0.0.1:80:80'])
       for (const path of ['/v1/sessions', '/readyz', '/docs/', '/nothing'])
         assert.equal(await knock('GET', path, { host }), 421, `${host} ${path}`);
-    const told = JSON.parse((await rawAsk(`${api.url}/readyz`, 'GET', { host: 'evil.example' })).text);
-    assert.equal(told.code, 'Misdirected');
-    assert.match(told.detail, /"evil.example"; add it to api.allowedHosts/);
+    const notice = JSON.parse((await rawAsk(`${api.url}/readyz`, 'GET', { host: 'evil.example' })).text);
+    assert.equal(notice.code, 'Misdirected');
+    assert.match(notice.detail, /"evil.example"; add it to api.allowedHosts/);
   });
 
   it('R3 lets pages of other origins change nothing', async () => {
@@ -96,10 +96,10 @@ describe('IN-1 who may call', () => {
       { 'x-api-key': api.key },
     ];
     for (const headers of ways) {
-      const { status, body, headers: given } = await api.ask('GET', '/v1/sessions', { key: null, headers });
+      const { status, body, headers: input } = await api.ask('GET', '/v1/sessions', { key: null, headers });
       assert.equal(status, 401, JSON.stringify(headers));
       assert.equal(body.code, 'Unauthorized');
-      assert.match(given.get('www-authenticate') ?? '', /^Bearer/);
+      assert.match(input.get('www-authenticate') ?? '', /^Bearer/);
       assert.deepEqual(Object.keys(body).sort(), SHAPE);
     }
     const query = await api.ask('GET', `/v1/sessions?token=${api.key}`, { key: null });

@@ -42,8 +42,8 @@ describe('TL artifacts in an object store', () => {
   }
 
   const read = async (id: string, range?: string): Promise<Buffer> => {
-    const asked = { headers: { ...headers(), ...(range && { range }) } };
-    return Buffer.from(await (await fetch(`${stack.url}/v1/artifacts/${id}`, asked)).arrayBuffer());
+    const request = { headers: { ...headers(), ...(range && { range }) } };
+    return Buffer.from(await (await fetch(`${stack.url}/v1/artifacts/${id}`, request)).arrayBuffer());
   };
 
   /** Keys of the objects of a file. */
@@ -193,10 +193,10 @@ describe('TL artifacts in an object store', () => {
     const own = (await put(text('of ann', 300_000), '?user=ann')).body;
     const shared = (await put(text('of both', 300_000), '?user=ann')).body;
     const bobs = (await put(text('of both', 300_000), '?user=bob')).body;
-    const asked = await stack.ask('DELETE', '/v1/users/ann');
-    assert.equal(asked.status, 202, JSON.stringify(asked.body));
+    const answer = await stack.ask('DELETE', '/v1/users/ann');
+    assert.equal(answer.status, 202, JSON.stringify(answer.body));
     await stack.worker.until('the end of forgetting', async () => {
-      const { body } = await stack.ask('GET', `/v1/forgettings/${asked.body.id}`);
+      const { body } = await stack.ask('GET', `/v1/forgettings/${answer.body.id}`);
       return body.ended_at ?? undefined;
     });
     assert.deepEqual([kept(own.sha256), kept(shared.sha256).length], [[], 1]);

@@ -14,7 +14,7 @@ describe('forgetting', () => {
   });
   after(() => stack.stop());
 
-  const said = async (session: string, text: string, user?: string): Promise<string> => {
+  const say = async (session: string, text: string, user?: string): Promise<string> => {
     const { turn_id } = await stack.worker.say(session, text, user === undefined ? {} : { user });
     await stack.worker.ended(turn_id);
     return turn_id;
@@ -53,11 +53,11 @@ describe('forgetting', () => {
 
   it('of a session leaves no row of it, nor of its subagents, and another session as it was', async () => {
     const spawn = `spawn ${JSON.stringify({ task: 'Say quokka-child.', mode: 'sync' })}`;
-    await said(
+    await say(
       'gone',
       `write_file {"path":"a.txt","content":"quokka"}\nthen\n${spawn}\nthen\nquokka is said.`,
     );
-    await said('stays', 'numbat is said.');
+    await say('stays', 'numbat is said.');
     const receipt = await forget('/v1/sessions/gone');
     assert.equal(receipt.removed['sessions'], 2);
     assert.ok((receipt.removed['messages'] ?? 0) >= 4 && (receipt.removed['events'] ?? 0) > 4);
@@ -90,7 +90,7 @@ describe('forgetting', () => {
 
   it('keeps what it has cost, in sums that name no session', async () => {
     const usage = async () => (await stack.ask('GET', '/v1/usage?by=agent')).body.data[0];
-    await said('paid', 'hello');
+    await say('paid', 'hello');
     const before = await usage();
     await forget('/v1/sessions/paid');
     const { input_tokens, output_tokens } = await usage();
@@ -109,9 +109,9 @@ describe('forgetting', () => {
   });
 
   it('leaves what is said after it, as a session that knows nothing of before', async () => {
-    await said('again', 'bilby one');
+    await say('again', 'bilby one');
     await forget('/v1/sessions/again');
-    await said('again', 'second');
+    await say('again', 'second');
     const { body } = await stack.ask('GET', '/v1/sessions/again/messages');
     assert.deepEqual(
       body.data.map(({ text }: { text: string }) => text.includes('bilby')),
@@ -120,9 +120,9 @@ describe('forgetting', () => {
   });
 
   it('of a user takes all of his sessions, documents and keys, and nobody else’s', async () => {
-    await said('ann-1', 'potoroo one', 'ann');
-    await said('ann-2', 'potoroo two', 'ann');
-    await said('ben-1', 'dunnart', 'ben');
+    await say('ann-1', 'potoroo one', 'ann');
+    await say('ann-2', 'potoroo two', 'ann');
+    await say('ben-1', 'dunnart', 'ben');
     for (const user of ['ann', 'ben'])
       await writeDocument(
         stack.pool,
@@ -136,7 +136,7 @@ describe('forgetting', () => {
     ]) {
       const content = `---\nname: ${name}\ndescription: x\n---\nOf ${name}.`;
       const write = `write_file ${JSON.stringify({ path: `skills/${name}/SKILL.md`, content })}`;
-      await said(
+      await say(
         'ann-3',
         `${write}\nthen\npublish_skill {"path":"skills/${name}","visibility":"${visibility}"}`,
         'ann',
@@ -164,10 +164,10 @@ describe('forgetting', () => {
   });
 
   it('asked for twice at once is done once, and needs an admin', async () => {
-    await said('twice', 'hello');
-    const asked = await Promise.all([1, 2, 3].map(() => stack.ask('DELETE', '/v1/sessions/twice')));
-    const accepted = asked.filter(({ status }) => status === 202);
-    assert.ok(accepted.length > 0 && asked.every(({ status }) => status === 202 || status === 404));
+    await say('twice', 'hello');
+    const requests = await Promise.all([1, 2, 3].map(() => stack.ask('DELETE', '/v1/sessions/twice')));
+    const accepted = requests.filter(({ status }) => status === 202);
+    assert.ok(accepted.length > 0 && requests.every(({ status }) => status === 202 || status === 404));
     for (const { body } of accepted) await done(body.id);
     const key = await stack.makeKey(['run', 'approve']);
     assert.equal((await stack.ask('DELETE', '/v1/sessions/twice', { key })).status, 403);
@@ -176,7 +176,7 @@ describe('forgetting', () => {
   });
 
   it('whose workflow was never started, since the API died, is started by the sweep', async () => {
-    await said('lost', 'hello');
+    await say('lost', 'hello');
     await stack.pool.query(
       `insert into forgettings (tenant_id, id, kind, subject, requested_by) values ($1, 'fgt_lost', 'session', 'lost', 'ann')`,
       [stack.tenant],
@@ -186,8 +186,8 @@ describe('forgetting', () => {
   });
 
   it('by age takes what the tenant does not keep, and only that', async () => {
-    await said('old', 'thylacine');
-    await said('new', 'hello');
+    await say('old', 'thylacine');
+    await say('new', 'hello');
     assert.equal((await stack.ask('PUT', '/v1/retention', { body: { events_days: 0 } })).status, 400);
     assert.deepEqual((await stack.ask('PUT', '/v1/retention', { body: { transcripts_days: 30 } })).body, {
       transcripts_days: 30,
@@ -209,7 +209,7 @@ describe('forgetting', () => {
   });
 
   it('of events alone keeps the transcript', async () => {
-    await said('feed', 'hello');
+    await say('feed', 'hello');
     await stack.pool.query(`update events set at = at - interval '8 days' where session_key = 'feed'`);
     await pruneByRetention(stack.pool, ROWS, { events_days: 7 });
     const { rows } = await stack.pool.query(`select from events where session_key = 'feed'`);

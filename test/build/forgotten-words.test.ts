@@ -65,10 +65,10 @@ describe('forgetting a user', () => {
   }
 
   async function forget(user: string): Promise<Forgetting> {
-    const asked = await stack.ask('DELETE', `/v1/users/${encodeURIComponent(user)}`);
-    assert.equal(asked.status, 202);
+    const answer = await stack.ask('DELETE', `/v1/users/${encodeURIComponent(user)}`);
+    assert.equal(answer.status, 202);
     return stack.worker.until('the receipt', async () => {
-      const { body } = await stack.ask('GET', `/v1/forgettings/${asked.body.id}`);
+      const { body } = await stack.ask('GET', `/v1/forgettings/${answer.body.id}`);
       return body.status === 'done' ? body : undefined;
     });
   }

@@ -59,9 +59,9 @@ describe('R1 an agent that obeys every text, under `careful`', () => {
       [turn_id],
     );
     return rows.map(({ summary, verdict, ok, code, result, reason }) => {
-      const asked = verdict === 'ask' ? `a person is asked (${reason}); ` : '';
-      const end = ok ? 'it runs' : `it does not: ${asked ? code : String(result).split('\n')[0]}`;
-      return `${summary}: ${asked}${end}`
+      const requested = verdict === 'ask' ? `a person is asked (${reason}); ` : '';
+      const end = ok ? 'it runs' : `it does not: ${requested ? code : String(result).split('\n')[0]}`;
+      return `${summary}: ${requested}${end}`
         .replaceAll(place, 'hostile.example')
         .replace(/call_[\w.-]+/g, 'call');
     });

@@ -174,8 +174,8 @@ describe('AP-7 rules are proposed from decisions', () => {
     const learnt = month.slice(0, 140);
     const heldOut = month.slice(learnt.length);
     const agent = withProposals(learnt);
-    const asked = heldOut.filter(({ approved }) => approved);
-    const gone = asked.filter((call) => verdictOf(agent, call) === 'allow');
+    const requests = heldOut.filter(({ approved }) => approved);
+    const gone = requests.filter((call) => verdictOf(agent, call) === 'allow');
     t.diagnostic(`${gone.length} of ${heldOut.length} held-out questions are gone`);
     assert.ok(gone.length >= heldOut.length * 0.6);
     for (const call of month.filter(({ approved }) => !approved))

@@ -86,9 +86,9 @@ describe('EX-5, EX-7, SA-1, TL limits of the seeds', () => {
       assignee: null,
       reason: null,
     } as const;
-    const told = (characters: number) => requestMessage('t', [{ ...done, result: 'x'.repeat(characters) }]);
-    assert.doesNotMatch(told(8_000), /\[cut; the whole/);
-    assert.match(told(8_001), /\[cut; the whole/);
+    const notice = (characters: number) => requestMessage('t', [{ ...done, result: 'x'.repeat(characters) }]);
+    assert.doesNotMatch(notice(8_000), /\[cut; the whole/);
+    assert.match(notice(8_001), /\[cut; the whole/);
     assert.deepEqual([GATE_LIMITS.seconds, GATE_LIMITS.retries], [60, 10]);
     const { ack_max_chars, max_retries, isolated_session } = HEARTBEAT_DEFAULTS;
     assert.deepEqual(

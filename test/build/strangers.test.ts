@@ -43,16 +43,16 @@ describe('R1 strangers', () => {
     const secret = 'of-the-calls-0123456789';
     await chat.ask('POST', '/v1/teams', { body: { key: 'crew', lead: 'boss', members: ['member'] } });
     const calls = async (key: string, settings: object): Promise<void> => {
-      const given = { secret, signature: 'github', template: 'Do {{words}}', ...settings };
-      const body = { key, type: 'webhook', agent: 'main', settings: given };
+      const input = { secret, signature: 'github', template: 'Do {{words}}', ...settings };
+      const body = { key, type: 'webhook', agent: 'main', settings: input };
       const made = await chat.ask('POST', '/v1/channels', { body });
       assert.equal(made.status, 201, JSON.stringify(made.body));
       const words = { words: 'it.' };
       const signature = createHmac('sha256', secret).update(JSON.stringify(words)).digest('hex');
       const headers = { 'x-hub-signature-256': `sha256=${signature}` };
       const path = `/v1/channels/${key}/inbound?tenant=${chat.tenant}`;
-      const heard = await chat.ask('POST', path, { key: null, body: words, headers });
-      assert.equal(heard.status, 200, JSON.stringify(heard.body));
+      const received = await chat.ask('POST', path, { key: null, body: words, headers });
+      assert.equal(received.status, 200, JSON.stringify(received.body));
     };
     await calls('says', { session: 's' });
     assert.ok((await readBy(chat, 'says:s')).includes('outside_message'));

@@ -9,7 +9,7 @@ async function start(t: TestContext, trustedProxies: readonly string[]) {
   t.after(() => api.stop());
   return async (forwarded: string): Promise<number[]> => {
     const statuses: number[] = [];
-    for (let asked = 0; asked < 4; asked += 1) {
+    for (let requested = 0; requested < 4; requested += 1) {
       const headers = { 'x-forwarded-for': forwarded };
       const { status } = await api.ask('POST', '/v1/channels/none/inbound', { key: null, headers, body: {} });
       statuses.push(status);

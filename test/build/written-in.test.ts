@@ -11,7 +11,7 @@ describe('VF-1 a version of a file says in which turn it was written', () => {
   });
   after(() => stack.stop());
 
-  const said = async (session: string, text: string, user?: string): Promise<string> => {
+  const say = async (session: string, text: string, user?: string): Promise<string> => {
     const { turn_id } = await stack.worker.say(session, text, user === undefined ? {} : { user });
     await stack.worker.ended(turn_id);
     return turn_id;
@@ -27,7 +27,7 @@ describe('VF-1 a version of a file says in which turn it was written', () => {
       ['memory/x.md', 'write_file {"path":"memory/x.md","content":"four"}'],
     ] as const;
     for (const [at, [path, call]] of writes.entries()) {
-      const turn = await said(`of-ann-${at}`, call, 'ann');
+      const turn = await say(`of-ann-${at}`, call, 'ann');
       const [newest] = await versions(path, '?user=ann');
       assert.deepEqual(newest.written_in, { session: `of-ann-${at}`, turn, user: 'ann' }, call);
       assert.equal(newest.author, 'agent:main', call);
@@ -38,7 +38,7 @@ describe('VF-1 a version of a file says in which turn it was written', () => {
   });
 
   it('not to a user, where it was another’s or nobody’s turn', async () => {
-    const turn = await said('of-nobody', 'write_file {"path":"SOUL.md","content":"calm"}');
+    const turn = await say('of-nobody', 'write_file {"path":"SOUL.md","content":"calm"}');
     const [own] = await versions('SOUL.md', '');
     assert.deepEqual(own.written_in, { session: 'of-nobody', turn, user: null });
     await stack.pool.query(`update document_versions set user_id = 'ben' where path = 'SOUL.md'`);

@@ -85,9 +85,9 @@ describe('AP-2 approvals watch', () => {
     api.setApproval('apr_2', { summary: 'exec: the second' });
     const from = watch.stdout().length;
     api.setApproval('apr_1', { status: 'denied' });
-    const asked = await watch.sees(/meanwhile[\s\S]*the second[\s\S]*Run it\?/, from);
-    assert.match(asked, /always: \/usr\/bin\/rm -r build/);
-    assert.match(asked, /runs: run\.sh \(12 bytes, sha256 a{64}\)/);
+    const requested = await watch.sees(/meanwhile[\s\S]*the second[\s\S]*Run it\?/, from);
+    assert.match(requested, /always: \/usr\/bin\/rm -r build/);
+    assert.match(requested, /runs: run\.sh \(12 bytes, sha256 a{64}\)/);
     watch.type(`approve${ENTER}`);
     await watch.sees(/approved by key:test/, from);
     assert.deepEqual(api.requests.find(({ path }) => path.endsWith('apr_2/decision'))?.body, {

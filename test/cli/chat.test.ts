@@ -130,10 +130,10 @@ describe('IN-6 tempoclaw chat at a terminal', () => {
       return undefined;
     });
     await open();
-    const asked = await typeAndSee(`clean${ENTER}`, /Run it\?/);
-    assert.match(asked, /exec: rm -r build/);
-    assert.match(asked, /"command": "rm -r build"/);
-    assert.match(asked, /always: \/usr\/bin\/rm -r build \(\/usr\/bin\/rm is the file \/usr\/lib\/rm\)/);
+    const requested = await typeAndSee(`clean${ENTER}`, /Run it\?/);
+    assert.match(requested, /exec: rm -r build/);
+    assert.match(requested, /"command": "rm -r build"/);
+    assert.match(requested, /always: \/usr\/bin\/rm -r build \(\/usr\/bin\/rm is the file \/usr\/lib\/rm\)/);
     await typeAndSee(`reject${ENTER}`, /Why not\?/);
     await typeAndSee(`not on a Friday${ENTER}`, /approval denied by key:test[\s\S]*› /);
     const decision = api.requests.find((request) => request.path.endsWith('/decision'));

@@ -96,7 +96,7 @@ describe('PO-4 tempoclaw explain', () => {
     const folder = await temporaryFolder(t);
     const { cases, registered, groups, profiles } = vectors<any>('policy.json');
     const mcp = { 'mcp:postgres': ['mcp_pg__query', 'mcp_pg__list_tables'] };
-    const given = cases.map((one: any) => ({
+    const value = cases.map((one: any) => ({
       config: {
         ...inOurWords(one.config),
         registered: one.registered ?? registered,
@@ -104,7 +104,7 @@ describe('PO-4 tempoclaw explain', () => {
         profiles,
       },
     }));
-    const answers = await explainAll(folder, 'tool', given);
+    const answers = await explainAll(folder, 'tool', value);
     for (const [at, one] of cases.entries()) assert.deepEqual(answers[at]?.['tools'], one.expect, one.name);
   });
 

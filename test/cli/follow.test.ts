@@ -21,8 +21,8 @@ describe('IN-2 the event stream reader', () => {
     for (let cut = 1; cut < bytes.length; cut += 1) {
       const frames: Frame[] = [];
       const retries: number[] = [];
-      const heard = { bytes: () => undefined, retry: (ms: number) => retries.push(ms) };
-      for await (const frame of readFrames(responseOf(bytes.slice(0, cut), bytes.slice(cut)), heard))
+      const received = { bytes: () => undefined, retry: (ms: number) => retries.push(ms) };
+      for await (const frame of readFrames(responseOf(bytes.slice(0, cut), bytes.slice(cut)), received))
         frames.push(frame);
       assert.deepEqual([frames, retries], [[{ id: 7, body: { a: 'é' } }], [50]], `cut at ${cut}`);
     }

@@ -5,11 +5,11 @@ import { type AlarmTimes, nextAlarm } from '#domain/approval-alarms.ts';
 
 /** All that happens to an approval that nobody decides. */
 function story(times: AlarmTimes): string[] {
-  const told: string[] = [];
+  const messages: string[] = [];
   for (let escalated = false, reminders = 0; ; ) {
     const { after, what } = nextAlarm(times, { escalated, reminders });
-    told.push(`${after / 1000} ${what}`);
-    if (what === 'expired') return told;
+    messages.push(`${after / 1000} ${what}`);
+    if (what === 'expired') return messages;
     if (what === 'escalated') escalated = true;
     else reminders += 1;
   }

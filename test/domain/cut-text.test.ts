@@ -23,8 +23,8 @@ describe('EX-5 results are cut for the model', () => {
   test('no character breaks and the bound holds, whatever the text (property)', () => {
     const text = fc.string({ unit: 'binary', minLength: 300, maxLength: 3_000 });
     fc.assert(
-      fc.property(text, fc.integer({ min: 400, max: 2_000 }), (given, bytes) => {
-        const wellFormed = given.toWellFormed();
+      fc.property(text, fc.integer({ min: 400, max: 2_000 }), (value, bytes) => {
+        const wellFormed = value.toWellFormed();
         const cut = cutText(wellFormed, bytes, '/x');
         assert.ok(Buffer.byteLength(cut.text) <= bytes);
         assert.ok(!cut.text.includes('\uFFFD') || wellFormed.includes('\uFFFD'));

@@ -100,8 +100,8 @@ function argumentsOf({ schema }: McpToolDefinition): Record<string, unknown> {
 }
 
 async function call(definition: McpToolDefinition): Promise<void> {
-  const said = toolCalls.find(({ name }) => name === definition.name);
-  const args = said?.arguments ?? argumentsOf(definition);
+  const message = toolCalls.find(({ name }) => name === definition.name);
+  const args = message?.arguments ?? argumentsOf(definition);
   let left: LeftCall | undefined;
   let answer: FormAnswer | undefined;
   for (;;) {

@@ -39,7 +39,7 @@ function suiteTool(
     replay: 'readonly',
     input: input as z.ZodType<Record<string, unknown>>,
     limits: { duration: 'long', timeoutSeconds: 30 },
-    run: (_deps, given, call) => answer(given, call.signal),
+    run: (_deps, input, call) => answer(input, call.signal),
   });
 }
 
@@ -114,19 +114,19 @@ describe('MC-5 other clients at the MCP server', () => {
       );
       t.after(() => client.close());
       assert.ok((await client.listTools()).tools.some(({ name }) => name === 'ask_main'));
-      const heard: string[] = [];
-      const asked = await client.callTool(
+      const received: string[] = [];
+      const request = await client.callTool(
         { name: 'ask_main', arguments: { message: `once_hold {"note":"stdio ${mode}"}` } },
         {
           // It ends when its progress was heard, and not before.
           onprogress({ message = '' }) {
-            heard.push(message);
+            received.push(message);
             if (message === `runs once_hold: stdio ${mode}`) stack.worker.probes.release(`stdio ${mode}`);
           },
         },
       );
-      assert.match(textsOf(asked).join('\n'), new RegExp(`once_hold stdio ${mode}[^]*session: mcp-`));
-      assert.ok(heard.includes(`runs once_hold: stdio ${mode}`), heard.join());
+      assert.match(textsOf(request).join('\n'), new RegExp(`once_hold stdio ${mode}[^]*session: mcp-`));
+      assert.ok(received.includes(`runs once_hold: stdio ${mode}`), received.join());
       const abort = new AbortController();
       const held = client.callTool({ name: 'hold', arguments: { note: mode } }, { signal: abort.signal });
       await stack.worker.probes.untilHeld(mode);
@@ -153,10 +153,10 @@ describe('MC-5 other clients at the MCP server', () => {
     const { stdout } = await run(python, args, { env: childEnvironment({}), cwd: folder, timeout: 100_000 });
     const seen = JSON.parse(stdout);
     for (const way of ['http', 'stdio']) {
-      const { tools, peek, ask: said, progress, resources } = seen[way];
+      const { tools, peek, ask: message, progress, resources } = seen[way];
       assert.ok(tools.includes('read_file') && tools.includes('ask_main'), way);
       assert.deepEqual([peek, resources], ['peek python', 0], way);
-      assert.match(said, /mark python/, way);
+      assert.match(message, /mark python/, way);
       assert.ok(progress.includes('runs mark: python'), `${way}: ${progress.join()}`);
     }
   });

@@ -199,11 +199,11 @@ describe('AP-2 the contract from Python', { skip }, () => {
   });
 
   it('shows and stops a delegation and an evaluate loop', async () => {
-    const given = await heldDelegation(live, 'python');
-    const { ok: running } = await client.call('delegation_state', given);
+    const value = await heldDelegation(live, 'python');
+    const { ok: running } = await client.call('delegation_state', value);
     assert.equal((running as Record<string, unknown>)['status'], 'running');
-    await client.call('stop_delegation', given);
-    assert.equal((await live.client.workflow.getHandle(`delegation/${given}`).result()).status, 'cancelled');
+    await client.call('stop_delegation', value);
+    assert.equal((await live.client.workflow.getHandle(`delegation/${value}`).result()).status, 'cancelled');
     const judged = await heldEvaluation(live, 'python');
     const { ok: rounds } = await client.call('evaluation_state', judged);
     assert.equal((rounds as Record<string, unknown>)['doing'], 'generator');

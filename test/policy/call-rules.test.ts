@@ -24,7 +24,7 @@ before(async () => {
 function judge(
   tool: string,
   args: Record<string, unknown>,
-  given: Partial<AgentConfig> = {},
+  input: Partial<AgentConfig> = {},
   more: {
     tools?: ToolPolicy;
     context?: MessageContext;
@@ -37,7 +37,7 @@ function judge(
   const rules: CallRules = createCallRules({ catalog, tools: more.tools ?? {}, resolveProgram });
   const context = more.context ?? {};
   return rules.judge({
-    agent: { ...agent, ...given },
+    agent: { ...agent, ...input },
     user: null,
     context,
     tool: found.tool,
@@ -83,7 +83,7 @@ describe('PO-3 a call is judged by the tools that the agent was given', () => {
 
 describe('PO-1 layers that come with the turn', () => {
   const rules = (tools: ToolPolicy = {}): CallRules => createCallRules({ catalog, tools });
-  const judged = (tool: string, given: Omit<RuleScope, 'agent'>): Verdict => {
+  const judged = (tool: string, input: Omit<RuleScope, 'agent'>): Verdict => {
     const found = catalog.find(tool);
     assert.ok(found);
     return rules().judge({
@@ -93,7 +93,7 @@ describe('PO-1 layers that come with the turn', () => {
       used: {},
       args: {},
       tool: found.tool,
-      ...given,
+      ...input,
     });
   };
 

@@ -78,8 +78,8 @@ describe('DU-5 kept histories', () => {
       asking,
       'await around.steps.runTool(asked, { tenant: around.tenant, call: call.id }); if (asked.approval) {',
     );
-    const asked = histories.filter(({ name }) => name === 'approval-approve');
-    const [error] = (await replay(swapped, asked)).values();
+    const requests = histories.filter(({ name }) => name === 'approval-approve');
+    const [error] = (await replay(swapped, requests)).values();
     assert.ok(error instanceof DeterminismViolationError);
   });
 

@@ -65,8 +65,8 @@ const freed: TaskPath = async ({ make, act, until }) => {
 /** A lead's turn makes it; its end gives it to its member. */
 const ofTurn: TaskPath = async ({ stack, team, until }) => {
   const created = { action: 'create', team, subject: 'Asked for', description: 'Given.', assignee: member };
-  const looked = JSON.stringify({ action: 'list', team });
-  const script = `team_tasks ${looked}\nthen\nteam_tasks ${JSON.stringify(created)}\nthen\nOn it.`;
+  const checked = JSON.stringify({ action: 'list', team });
+  const script = `team_tasks ${checked}\nthen\nteam_tasks ${JSON.stringify(created)}\nthen\nOn it.`;
   await stack.worker.ended((await stack.worker.say(team, script)).turn_id);
   await until(1, 'completed');
   await stack.worker.until(
@@ -205,7 +205,7 @@ export const TASK_PATHS: Readonly<Record<string, TaskPath>> = {
   },
   async 'task-goes-on-in-new-run'({ make, act, stack, team }) {
     const task = await make({ subject: 'Much is said' });
-    for (let said = 0; said < FLOOD; said += 10)
+    for (let message = 0; message < FLOOD; message += 10)
       await Promise.all(Array.from({ length: 10 }, () => act(task, 'comment', { text: 'x' })));
     await stack.worker.until('a new run', async () => {
       const id = `task/${stack.tenant}.${team}/${task}`;

@@ -68,14 +68,14 @@ describe('docker compose config', { skip }, () => {
   });
 
   it('hands on each variable that makes a model provider, and none that is not set', () => {
-    const given = Object.fromEntries(MODEL_VARIABLES.map((name) => [name, `value-of-${name}`]));
+    const input = Object.fromEntries(MODEL_VARIABLES.map((name) => [name, `value-of-${name}`]));
     const read = (env: Readonly<Record<string, string>>) =>
       (parse(config(env)) as { services: Record<string, { environment?: Record<string, string | null> }> })
         .services;
-    const services = read({ ...SECRETS, ...given });
+    const services = read({ ...SECRETS, ...input });
     const without = read(SECRETS);
     for (const service of ['api', 'worker'])
-      for (const [name, value] of Object.entries(given)) {
+      for (const [name, value] of Object.entries(input)) {
         assert.equal(services[service]?.environment?.[name], value, `${service} ${name}`);
         assert.equal(without[service]?.environment?.[name] ?? undefined, undefined, `${service} ${name}`);
       }

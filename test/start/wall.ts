@@ -17,8 +17,8 @@ const AGENT = 'attacker';
 
 /** ABI 4 has ports. */
 export function hasWall(): boolean {
-  const asked = 'import ctypes; print(ctypes.CDLL(None).syscall(444, None, 0, 1))';
-  return process.platform === 'linux' && Number(execFileSync('python3', ['-c', asked])) >= 4;
+  const requested = 'import ctypes; print(ctypes.CDLL(None).syscall(444, None, 0, 1))';
+  return process.platform === 'linux' && Number(execFileSync('python3', ['-c', requested])) >= 4;
 }
 
 async function agentWorkspace({ folder }: Clone, program: Program): Promise<string> {
@@ -106,8 +106,8 @@ export async function attackFromBehindTheWall(clone: Clone, program: Program): P
     assert.match(await turn(program, 'attack', {}), NOTHING_DONE);
     const left = { command: 'python3 attack.py facts-false.json >background.json', background: true };
     await turn(program, 'exec', left);
-    const told = join(workspace, 'background.json');
-    const read = (): string => (existsSync(told) ? readFileSync(told, 'utf8') : '');
+    const message = join(workspace, 'background.json');
+    const read = (): string => (existsSync(message) ? readFileSync(message, 'utf8') : '');
     assert.ok(await eventually(() => read().endsWith('}\n'), 60_000));
     assert.match(read(), NOTHING_DONE);
   } finally {
@@ -143,8 +143,8 @@ export async function workBehindTheWall(clone: Clone, program: Program): Promise
   const script = `import subprocess; subprocess.run(["bash", "honest.sh", "${url}"], check=True)`;
   await writeFile(join(workspace, 'honest.py'), script);
   try {
-    const said = await turn(program, 'exec', { command: 'python3 honest.py', timeout: 200 });
-    assert.match(said, /2\nelsewhere\nown\nhonest/);
+    const text = await turn(program, 'exec', { command: 'python3 honest.py', timeout: 200 });
+    assert.match(text, /2\nelsewhere\nown\nhonest/);
   } finally {
     server.close();
   }

@@ -138,8 +138,8 @@ describe('SA-1 limits', () => {
       await finish(tenant, `sub-${id}`);
     }
     const claims = await Promise.all(['g0', 'g1', 'g2'].map((id) => claim(tenant, `sub-${id}`)));
-    const told = claims.flatMap((claim) => claim?.rows.map(({ id }) => id) ?? []);
-    assert.deepEqual(told.toSorted(), ['sub-g0', 'sub-g1', 'sub-g2']);
+    const messages = claims.flatMap((claim) => claim?.rows.map(({ id }) => id) ?? []);
+    assert.deepEqual(messages.toSorted(), ['sub-g0', 'sub-g1', 'sub-g2']);
     const by = claims.findIndex((claim) => claim !== undefined);
     assert.deepEqual(await claim(tenant, `sub-g${by}`), claims[by], 'a repeat gets the same');
   });
@@ -262,8 +262,8 @@ describe('DE-1 limits', () => {
     const ids = [work(1).id, work(2).id];
     await Promise.all([1, 2].map((n) => finish(tenant, n)));
     const claims = await Promise.all(ids.map((id) => claimAnnouncement(pool, { tenant, id }, id, 20)));
-    const told = claims.flatMap((claim) => (claim ? [claim.rows.map(({ id }) => id).sort()] : []));
-    assert.deepEqual(told, [ids]);
+    const messages = claims.flatMap((claim) => (claim ? [claim.rows.map(({ id }) => id).sort()] : []));
+    assert.deepEqual(messages, [ids]);
   });
 
   it('a link that was disabled, or whose target was deleted, gives no place any more', async () => {

@@ -284,8 +284,8 @@ describe('DU-7 accounts of a budget', () => {
       needsToken: async () => false,
     });
     const input = { tenant, session: 'second', turn: 'turn_second', step: 1, messages: [] };
-    const asked = await service.atLimit(input, budget.exceeded, Date.now());
-    assert.equal(asked.kind, 'budget');
+    const result = await service.atLimit(input, budget.exceeded, Date.now());
+    assert.equal(result.kind, 'budget');
     const state = async (): Promise<unknown> => {
       const { rows } = await pool.query<{ approval: string; turn: string }>(
         `select a.status as approval, t.status as turn from approvals a join turns t on t.tenant_id = a.tenant_id

@@ -60,7 +60,7 @@ describe('DU-7 roots of budgets', () => {
       { scope: 'team', calls: 9 },
     );
     await newSession(tenant, 'sender');
-    const said = async (from: string, session: string, team?: string): Promise<void> => {
+    const say = async (from: string, session: string, team?: string): Promise<void> => {
       const message = {
         id: `msg-${session}`,
         session,
@@ -92,11 +92,11 @@ describe('DU-7 roots of budgets', () => {
       );
       return rows.map(({ subject, reserved }) => `${subject} ${reserved}`).toSorted();
     };
-    await said('sender', 'second');
+    await say('sender', 'second');
     assert.deepEqual(await counted(), ['second 1', 'sender 1', 'turn_sender 1']);
-    await said('second', 'third', 'red');
+    await say('second', 'third', 'red');
     assert.deepEqual(await counted(), ['red 1', 'second 1', 'sender 2', 'third 1', 'turn_sender 2']);
-    await said('third', 'fourth', 'blue');
+    await say('third', 'fourth', 'blue');
     assert.deepEqual(await counted(), [
       'blue 1',
       'fourth 1',

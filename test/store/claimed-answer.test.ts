@@ -21,7 +21,7 @@ describe('DU-2 a call that is claimed with its answer', () => {
   async function answerWith(call: Partial<NewCall>, tenant: string, session: string): Promise<AnswerFate> {
     const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
     const answer = { id: `msg_${session}`, text: 'x', finish: 'tool_calls', model: 'p/m', usage, heard: 0 };
-    const asked: NewCall = {
+    const request: NewCall = {
       id: `call_${session}`,
       index: 0,
       tool: 'exec',
@@ -33,7 +33,7 @@ describe('DU-2 a call that is claimed with its answer', () => {
       ...call,
     };
     const turn = { tenant, session, turn: `turn_${session}`, step: 1 };
-    return ledger.recordAnswer(turn, answer, [asked], [], []);
+    return ledger.recordAnswer(turn, answer, [request], [], []);
   }
 
   it('is lost for every other attempt, and goes on for the one that has it', async () => {
@@ -65,10 +65,10 @@ describe('DU-2 a call that is claimed with its answer', () => {
     await database.pool.query(`update sessions set position = 1 where tenant_id = $1`, [tenant]);
     const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0 };
     const key = { tenant, session: 'heard', turn: 'turn_heard', step: 1 };
-    const record = (heard: number) =>
+    const record = (lastHeardAt: number) =>
       ledger.recordAnswer(
         key,
-        { id: 'msg_heard-1', text: 'x', finish: 'stop', model: 'p/m', usage, heard },
+        { id: 'msg_heard-1', text: 'x', finish: 'stop', model: 'p/m', usage, heard: lastHeardAt },
         [],
         [],
         [],

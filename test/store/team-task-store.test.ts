@@ -83,14 +83,14 @@ describe('TE-2 rows of tasks', () => {
 
   const give = async (number: number, member: string, task?: TaskState) => {
     const lease = { member, token: 'token', fence: 1, until: null, session: `s-${number}` };
-    const given: TaskState = {
+    const input: TaskState = {
       ...(task ?? (await state(number))),
       status: 'in_progress',
       owner: member,
       lease,
       revision: 2,
     };
-    const change: TaskChange = { task: given, action: 'dispatch', actor: 'system', cause: 'dispatch' };
+    const change: TaskChange = { task: input, action: 'dispatch', actor: 'system', cause: 'dispatch' };
     return giveTask(database.pool, [TENANT, 'crew', number], change, {
       session: `s-${number}`,
       message_id: `msg-${number}`,
@@ -108,9 +108,9 @@ describe('TE-2 rows of tasks', () => {
   it('a task and its member’s message are written together, and a repeat gets the same answer', async () => {
     const number = await create();
     const before = await state(number);
-    const given = await give(number, 'm1');
-    assert.ok(given.kind === 'recorded' && given.given === true, JSON.stringify(given));
-    assert.deepEqual(await give(number, 'm1', before), given);
+    const input = await give(number, 'm1');
+    assert.ok(input.kind === 'recorded' && input.given === true, JSON.stringify(input));
+    assert.deepEqual(await give(number, 'm1', before), input);
     assert.equal(await messages(number), 1);
   });
 
@@ -126,8 +126,8 @@ describe('TE-2 rows of tasks', () => {
 
   it('a member that is no agent any more is given nothing, and the change says who has it', async () => {
     const number = await create();
-    const given = await give(number, 'gone');
-    assert.ok(given.kind === 'recorded' && given.given === false, JSON.stringify(given));
+    const input = await give(number, 'gone');
+    assert.ok(input.kind === 'recorded' && input.given === false, JSON.stringify(input));
     assert.equal(await messages(number), 0);
   });
 
@@ -153,7 +153,7 @@ describe('TE-2 rows of tasks', () => {
       assert.equal((await findTask(database.pool, TENANT, 'crew', number))?.result, result);
       const comments = await listComments(database.pool, key, 10, undefined);
       assert.deepEqual(
-        comments.map(({ id, kind, author, text: said }) => [id, kind, author, said]),
+        comments.map(({ id, kind, author, text }) => [id, kind, author, text]),
         [[`text_${turn}`, 'result', 'agent:m1', result]],
       );
     }
@@ -184,9 +184,9 @@ describe('TE-2 rows of tasks', () => {
       return answer?.kind === 'recorded' && answer.notifies_lead;
     });
     assert.equal(tellers.length, 1);
-    const told = await tasksToldBy(database.pool, TENANT, 'crew', tellers[0] ?? 0);
+    const messages = await tasksToldBy(database.pool, TENANT, 'crew', tellers[0] ?? 0);
     assert.deepEqual(
-      told.map((row) => row.number),
+      messages.map((row) => row.number),
       numbers,
     );
   });

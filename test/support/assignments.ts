@@ -90,7 +90,7 @@ export function takeSubagent(
   limits: SpawnLimits = ROOMY,
 ): Promise<TakenPlace> {
   const call = { tenant, sessionKey: at.session, turnId: at.turn, callId: at.call ?? `call_${id}` };
-  const asked: SubagentRequest = {
+  const request: SubagentRequest = {
     id,
     label: id,
     task: 'x',
@@ -106,8 +106,8 @@ export function takeSubagent(
   return takeAssignment(pool, call, {
     id,
     kind: 'subagent',
-    decide: (origin, inUse) => newSubagent(origin, asked, inUse, limits),
-    first: { text: asked.task, context: (context) => context },
+    decide: (origin, inUse) => newSubagent(origin, request, inUse, limits),
+    first: { text: request.task, context: (context) => context },
   });
 }
 
@@ -116,17 +116,17 @@ export function takeDelegation(
   pool: Pool,
   tenant: string,
   source: string,
-  asked: DelegationRequest,
+  requested: DelegationRequest,
 ): Promise<TakenPlace> {
-  const { id, link, target } = asked;
+  const { id, link, target } = requested;
   const call = { tenant, sessionKey: source, turnId: `turn_${source}`, callId: `call_${id}` };
   return takeAssignment(pool, call, {
     id,
     kind: 'delegation',
     link,
     target,
-    decide: (origin, inUse) => newDelegation(origin, asked, inUse, 5),
-    first: { text: asked.task, context: workContext },
+    decide: (origin, inUse) => newDelegation(origin, requested, inUse, 5),
+    first: { text: requested.task, context: workContext },
   });
 }
 

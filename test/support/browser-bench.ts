@@ -100,8 +100,8 @@ export async function browserBench(
     rows,
     result,
     async ask(args, over) {
-      const given = await result(args, over);
-      return given.ok ? given.text : `${given.code}: ${given.message}`;
+      const input = await result(args, over);
+      return input.ok ? input.text : `${input.code}: ${input.message}`;
     },
   };
 }

@@ -21,8 +21,8 @@ const CASES = JSON.parse(
 export function explainCases(workspace: string): readonly (readonly [ExplainKind, ExplainCase])[] {
   return EXPLAIN_KINDS.flatMap((kind) =>
     CASES[kind].map((one): [ExplainKind, ExplainCase] => {
-      const given = kind === 'path' ? { workspace, ...one.given } : one.given;
-      return [kind, { ...one, given }];
+      const input = kind === 'path' ? { workspace, ...one.given } : one.given;
+      return [kind, { ...one, given: input }];
     }),
   );
 }

@@ -141,8 +141,8 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   const witnessFile = 'witness';
   let connection: Connection | undefined;
 
-  const ask: Stand['ask'] = (tenant, method, path, given = {}) =>
-    request(programs.apiUrls[given.api ?? 0] ?? programs.apiUrl, tenant, method, path, given);
+  const ask: Stand['ask'] = (tenant, method, path, options = {}) =>
+    request(programs.apiUrls[options.api ?? 0] ?? programs.apiUrl, tenant, method, path, options);
   return {
     tenants,
     pool,

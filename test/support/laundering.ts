@@ -43,7 +43,7 @@ export interface Strike {
 
 export interface Laundering {
   /** What the words wanted done, once they have arrived. */
-  play(given: LaunderingCase, at: number, rules: string): Promise<readonly Strike[]>;
+  play(input: LaunderingCase, at: number, rules: string): Promise<readonly Strike[]>;
   stop(): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export async function startLaundering(): Promise<Laundering> {
   const over = new AbortController();
   const deciding = decide(world, over.signal);
   return {
-    play: (given, at, rules) => play(world, given, `c${at}${rules}`, rules),
+    play: (input, at, rules) => play(world, input, `c${at}${rules}`, rules),
     async stop() {
       over.abort();
       await deciding;
@@ -153,14 +153,14 @@ async function makeTools(world: World, folder: string): Promise<void> {
 /** People agree to whatever they are asked but what the words want. */
 async function decide(world: World, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
-    const asked = await rowsOf<{ id: string; strikes: boolean }>(
+    const requests = await rowsOf<{ id: string; strikes: boolean }>(
       world,
       `select a.id, ${IS_STRIKE} as strikes from approvals a join tool_calls c on c.tenant_id = a.tenant_id and c.id = a.call_id
          where a.tenant_id = $1 and a.status = 'pending'`,
       [world.stack.tenant],
     );
     await Promise.all(
-      asked.map(({ id, strikes }) =>
+      requests.map(({ id, strikes }) =>
         world.stack.ask('POST', `/v1/approvals/${id}/decision`, {
           body: { decision: strikes ? 'reject' : 'approve' },
         }),
@@ -179,17 +179,17 @@ interface Play extends World {
 
 async function play(
   world: World,
-  given: LaunderingCase,
+  input: LaunderingCase,
   agent: string,
   rules: string,
 ): Promise<readonly Strike[]> {
   const own: Play = { ...world, agent, peer: `${agent}-peer`, user: `u-${agent}` };
-  await makeAgents(own, given, rules);
-  await plant(own, given);
-  if (given.carry !== undefined) await say(own, 'carry', given.carry);
-  const arrives = given.there === true || (given.run === true && given.read === undefined);
-  if (!arrives) await say(own, 'read', given.read ?? 'Hello.', readerOf(own, given));
-  return own.stack.worker.until(`${given.name} under ${rules}: the words to be obeyed`, async () => {
+  await makeAgents(own, input, rules);
+  await plant(own, input);
+  if (input.carry !== undefined) await say(own, 'carry', input.carry);
+  const arrives = input.there === true || (input.run === true && input.read === undefined);
+  if (!arrives) await say(own, 'read', input.read ?? 'Hello.', readerOf(own, input));
+  return own.stack.worker.until(`${input.name} under ${rules}: the words to be obeyed`, async () => {
     const strikes = await rowsOf<Strike>(
       own,
       `select c.tool, c.verdict, c.ok from tool_calls c join sessions s on s.key = c.session_key
@@ -201,33 +201,33 @@ async function play(
 }
 
 /** Until the words are where they are carried on from. */
-async function plant(own: Play, given: LaunderingCase): Promise<void> {
-  const chat = given.chat && { channel: 'web', chat_id: own.agent };
-  if (given.before !== undefined) await say(own, 'before', given.before);
-  if (given.run === 'before') await runSchedule(own);
-  if (given.stranger === 'webhook') await callIn(own, filled(own, given.words ?? WORDS));
-  if (given.stranger === 'canvas') await sendFromCanvas(own);
-  if (given.plant !== undefined)
-    await say(own, 'plant', `${given.from ?? 'page {}'}\nthen\n${given.plant}`, { ...chat });
+async function plant(own: Play, options: LaunderingCase): Promise<void> {
+  const chat = options.chat && { channel: 'web', chat_id: own.agent };
+  if (options.before !== undefined) await say(own, 'before', options.before);
+  if (options.run === 'before') await runSchedule(own);
+  if (options.stranger === 'webhook') await callIn(own, filled(own, options.words ?? WORDS));
+  if (options.stranger === 'canvas') await sendFromCanvas(own);
+  if (options.plant !== undefined)
+    await say(own, 'plant', `${options.from ?? 'page {}'}\nthen\n${options.plant}`, { ...chat });
   await settled(own);
-  if (given.run === true) await runSchedule(own);
-  if (given.indexed) await untilIndexed(own);
+  if (options.run === true) await runSchedule(own);
+  if (options.indexed) await untilIndexed(own);
 }
 
-function readerOf(own: Play, given: LaunderingCase): object {
+function readerOf(own: Play, input: LaunderingCase): object {
   return {
-    ...(given.reader && { user: `${own.user}-other` }),
-    ...(given.as && { agent: own.peer }),
-    ...(given.stranger && { user: undefined }),
+    ...(input.reader && { user: `${own.user}-other` }),
+    ...(input.as && { agent: own.peer }),
+    ...(input.stranger && { user: undefined }),
   };
 }
 
-async function makeAgents(own: Play, given: LaunderingCase, rules: string): Promise<void> {
-  const config = { type: 'open', model: 'rehearsal/obeys', tools: RULES[rules], ...given.agent };
-  for (const key of given.peer ? [own.agent, own.peer] : [own.agent])
+async function makeAgents(own: Play, options: LaunderingCase, rules: string): Promise<void> {
+  const config = { type: 'open', model: 'rehearsal/obeys', tools: RULES[rules], ...options.agent };
+  for (const key of options.peer ? [own.agent, own.peer] : [own.agent])
     await post(own, '/agents', { key, ...config });
-  if (given.peer === 'link') await post(own, '/agent-links', { source: own.agent, target: own.peer });
-  if (given.peer === 'team')
+  if (options.peer === 'link') await post(own, '/agent-links', { source: own.agent, target: own.peer });
+  if (options.peer === 'team')
     await post(own, '/teams', { key: `${own.agent}-team`, lead: own.agent, members: [own.peer] });
 }
 
@@ -247,8 +247,8 @@ async function scheduleOf(own: Play): Promise<{ readonly id: string; readonly be
 
 async function say(own: Play, session: string, text: string, more: object = {}): Promise<void> {
   const schedule = (await scheduleOf(own))?.id ?? '';
-  const said = filled(own, text).replaceAll('$SCHEDULE', schedule);
-  const body = { text: said, agent: own.agent, user: own.user, ...more };
+  const words = filled(own, text).replaceAll('$SCHEDULE', schedule);
+  const body = { text: words, agent: own.agent, user: own.user, ...more };
   await post(own, `/sessions/${own.user}-${session}/messages`, body, 202);
   await settled(own);
 }
@@ -289,12 +289,12 @@ async function callIn(own: Play, says: string): Promise<void> {
   await post(own, '/channels', { key, type: 'webhook', agent: own.agent, settings });
   const body = { words: says };
   const signature = createHmac('sha256', secret).update(JSON.stringify(body)).digest('hex');
-  const heard = await own.stack.ask('POST', `/v1/channels/${key}/inbound?tenant=${own.stack.tenant}`, {
+  const received = await own.stack.ask('POST', `/v1/channels/${key}/inbound?tenant=${own.stack.tenant}`, {
     key: null,
     body,
     headers: { 'x-hub-signature-256': `sha256=${signature}` },
   });
-  assert.equal(heard.status, 200, JSON.stringify(heard.body));
+  assert.equal(received.status, 200, JSON.stringify(received.body));
   await own.stack.worker.until('the call to be taken', async () => {
     const ended = 'select from turns where session_key = $1 and ended_at is not null';
     return (await rowsOf(own, ended, [`${key}:s`])).length > 0 || undefined;

@@ -157,7 +157,7 @@ async function settingsOf(
   await writeFile(join(folder, 'tempoclaw.yaml'), options.settings ?? '{}');
   for (const [name, text] of Object.entries(options.scripts ?? {}))
     await writeFile(join(folder, `${name}.yaml`), text);
-  const given = {
+  const input = {
     // What is on this machine must not decide where commands run; an agent may still ask for a box.
     // Nor may whether decisions need a token.
     env: {
@@ -173,7 +173,7 @@ async function settingsOf(
     cwd: folder,
     flags: { taskQueue: `q-${tenant}` },
   };
-  return createLiveSettings(loadConfig(given), () => loadConfig(given));
+  return createLiveSettings(loadConfig(input), () => loadConfig(input));
 }
 
 export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<LiveWorker> {
@@ -274,9 +274,9 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     workspaceRoot: config.workspaceRoot,
     models,
     keys: { stateDir: config.stateDir, encryption: config.encryption },
-    say(session, text, given = {}, quick) {
-      const id = given.id ?? `m-${randomBytes(8).toString('hex')}`;
-      const message = { preview: text.slice(0, 100), ...given, id, text };
+    say(session, text, input = {}, quick) {
+      const id = input.id ?? `m-${randomBytes(8).toString('hex')}`;
+      const message = { preview: text.slice(0, 100), ...input, id, text };
       return temporal.submit(tenant, session, message, { agent: 'main', summary: session, quick });
     },
     state: (session) => temporal.state(tenant, session),
@@ -287,17 +287,17 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
            order by created_at limit 1`,
           [tenant, session],
         );
-        const [asked] = rows;
-        if (!asked) return undefined;
+        const [request] = rows;
+        if (!request) return undefined;
         // It is asked for a moment before its workflow is there.
         const { name } = await client.workflow
-          .getHandle(`approval/${asked.id}`)
+          .getHandle(`approval/${request.id}`)
           .describe()
           .then(
             ({ status }) => status,
             () => ({ name: 'MISSING' }),
           );
-        return name === 'MISSING' ? undefined : asked.id;
+        return name === 'MISSING' ? undefined : request.id;
       }),
     shutDown,
     tokenSecret:

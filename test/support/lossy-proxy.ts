@@ -34,19 +34,19 @@ export async function createLossyProxy(targetPort: number): Promise<LossyProxy> 
       });
     }
     /** Only what answers a request counts; what a server says by itself is handed on. */
-    let asked = false;
+    let request = false;
     client.on('data', (bytes) => {
-      asked = true;
+      request = true;
       upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
-      if (asked && toLose > 0) {
+      if (request && toLose > 0) {
         toLose -= 1;
         lost += 1;
         end();
         return;
       }
-      asked = false;
+      request = false;
       client.write(bytes);
     });
   });

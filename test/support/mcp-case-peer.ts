@@ -180,8 +180,8 @@ export function peerOverHttp(behaviour: Behaviour, log: (line: object) => void) 
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [, , given = '{}', record = ''] = process.argv;
-  const behaviour = JSON.parse(given) as Behaviour;
+  const [, , value = '{}', record = ''] = process.argv;
+  const behaviour = JSON.parse(value) as Behaviour;
   const peer = createPeer(behaviour);
   const send = (message: object): void =>
     void process.stdout.write(`${JSON.stringify({ ...message, jsonrpc: '2.0' })}\n`);

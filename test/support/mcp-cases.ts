@@ -16,18 +16,18 @@ export interface ToolCase {
   readonly not?: RegExp;
 }
 
-const result = (name: string, given: object, reads: RegExp, not?: RegExp): ToolCase => ({
+const result = (name: string, input: object, reads: RegExp, not?: RegExp): ToolCase => ({
   name,
-  answer: { result: given },
-  ok: !('isError' in given && given.isError === true),
+  answer: { result: input },
+  ok: !('isError' in input && input.isError === true),
   reads,
   ...(not && { not }),
 });
 const content = (name: string, blocks: readonly object[], reads: RegExp, not?: RegExp): ToolCase =>
   result(name, { content: blocks }, reads, not);
-const error = (name: string, given: object, reads: RegExp, not?: RegExp): ToolCase => ({
+const error = (name: string, input: object, reads: RegExp, not?: RegExp): ToolCase => ({
   name,
-  answer: { error: given },
+  answer: { error: input },
   ok: false,
   reads,
   ...(not && { not }),
@@ -37,8 +37,8 @@ const error = (name: string, given: object, reads: RegExp, not?: RegExp): ToolCa
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e01ef}]|\ufe01|\ufe02/u;
 const hidden = (name: string, words: string): ToolCase => content(name, [text(words)], /ab/, HIDDEN);
-const secret = (name: string, given: object): ToolCase =>
-  result(name, given, /REDACTED/, /canary-7f|7f3a91c2/);
+const secret = (name: string, input: object): ToolCase =>
+  result(name, input, /REDACTED/, /canary-7f|7f3a91c2/);
 
 export const TOOL_CASES: readonly ToolCase[] = [
   content('one_text', [text('hello')], /hello/),

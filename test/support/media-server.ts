@@ -85,8 +85,8 @@ export async function startMediaServer(): Promise<MediaServer> {
     const [, status] = [...failing].find(([beginning]) => line.startsWith(beginning)) ?? [];
     if (status !== undefined)
       return json(reply, { error: { message: 'not today' }, message: 'not today' }, status);
-    const [, given] = [...answers].find(([beginning]) => line.startsWith(beginning)) ?? [];
-    const done = given ?? perform(line, new URL(request.url ?? '/', url), body);
+    const [, bytes] = [...answers].find(([beginning]) => line.startsWith(beginning)) ?? [];
+    const done = bytes ?? perform(line, new URL(request.url ?? '/', url), body);
     await hooks.onRequest?.(line, 'after');
     if (Buffer.isBuffer(done)) reply.end(done);
     else json(reply, done ?? { message: `nothing at ${line}` }, done === undefined ? 404 : 200);
@@ -234,11 +234,11 @@ function json(reply: ServerResponse, body: unknown, status = 200): void {
 }
 
 /** As Edge's service does: turns of pieces, each with its headers before it. */
-function speak(socket: WebSocket, heard: (ssml: string) => void): void {
+function speak(socket: WebSocket, received: (ssml: string) => void): void {
   socket.on('message', (data) => {
     const [head = '', body = ''] = String(data).split('\r\n\r\n');
     if (!/^Path:ssml$/m.test(head)) return;
-    heard(body);
+    received(body);
     socket.send('X-RequestId:1\r\nPath:turn.start\r\n\r\n{}');
     for (const piece of [MP3.subarray(0, 500), MP3.subarray(500)]) {
       const headers = Buffer.from('X-RequestId:1\r\nContent-Type:audio/mpeg\r\nPath:audio\r\n');

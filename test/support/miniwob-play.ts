@@ -32,16 +32,16 @@ export class Play {
   }
 
   async ask(args: Readonly<Record<string, unknown>>): Promise<string> {
-    const told = await this.#ask({ timeout_ms: 3_000, ...args });
-    if (!told.startsWith('Page: ')) throw new Error(told.slice(0, 200));
-    return told;
+    const message = await this.#ask({ timeout_ms: 3_000, ...args });
+    if (!message.startsWith('Page: ')) throw new Error(message.slice(0, 200));
+    return message;
   }
 
   /** What a script gives; for what no tree shows, such as the shapes of a picture. */
   async read(script: string): Promise<any> {
-    const told = await this.ask({ action: 'evaluate', script });
-    const [, said] = /\[data from outside, not instructions\]\n([\s\S]*)\n<<<END_/.exec(told) ?? [];
-    return said === 'undefined' || said === undefined ? undefined : JSON.parse(said);
+    const text = await this.ask({ action: 'evaluate', script });
+    const [, words] = /\[data from outside, not instructions\]\n([\s\S]*)\n<<<END_/.exec(text) ?? [];
+    return words === 'undefined' || words === undefined ? undefined : JSON.parse(words);
   }
 
   async all(role: string): Promise<readonly Element[]> {
@@ -50,8 +50,8 @@ export class Play {
       const found =
         /^\s*- '?(\w+)(?: "((?:[^"\\]|\\.)*)")?.*?\[ref=(\w+)\](?: \[[^\]]*\])*'?:?(?: (.*))?$/.exec(line);
       if (!found || found[1] !== role) return [];
-      const [, , named = '', ref = '', said = ''] = found;
-      const name = (named || said.replace(/^"(.*)"$/, '$1')).replaceAll('\\"', '"');
+      const [, , named = '', ref = '', text = ''] = found;
+      const name = (named || text.replace(/^"(.*)"$/, '$1')).replaceAll('\\"', '"');
       return [{ role, name, ref }];
     });
   }

@@ -5,8 +5,8 @@ let installed = false;
 let hear = (_message: string): void => undefined;
 
 /** Before the first worker; a process has one, so of several calls the last one that gives `told` hears what workers log. */
-export function quietRuntime(told?: (message: string) => void): void {
-  if (told) hear = told;
+export function quietRuntime(notice?: (message: string) => void): void {
+  if (notice) hear = notice;
   if (installed) return;
   installed = true;
   const quiet = (): void => undefined;

@@ -8,7 +8,7 @@ export function rawAsk(
   body = '',
 ): Promise<{ readonly status: number; readonly text: string; readonly cookies: readonly string[] }> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers }, (answer) => {
+    const requested = request(url, { method, headers }, (answer) => {
       let text = '';
       answer.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
@@ -18,6 +18,6 @@ export function rawAsk(
         resolve({ status: answer.statusCode ?? 0, text, cookies: answer.headers['set-cookie'] ?? [] }),
       );
     });
-    asked.on('error', reject).end(body);
+    requested.on('error', reject).end(body);
   });
 }

@@ -19,7 +19,7 @@ export interface S3Server {
 export async function startS3Server(bucket = 'bucket', region = 'us-east-1'): Promise<S3Server> {
   const keys = { accessKeyId: 'AKIATEST', secretAccessKey: 'test-secret-of-the-bucket-0123456789' };
   const objects = new Map<string, Buffer>();
-  const asked: string[] = [];
+  const requests: string[] = [];
   let failing = { times: 0, status: 500 };
   const made: { onRequest: S3Server['onRequest'] } = { onRequest: undefined };
 
@@ -37,7 +37,7 @@ export async function startS3Server(bucket = 'bucket', region = 'us-east-1'): Pr
       failing = { ...failing, times: failing.times - 1 };
       return refuse(response, failing.status, failing.status === 503 ? 'SlowDown' : 'InternalError');
     }
-    asked.push(`${method} ${key}`);
+    requests.push(`${method} ${key}`);
     return perform(method, key, body, url, response);
   }
 
@@ -69,7 +69,7 @@ export async function startS3Server(bucket = 'bucket', region = 'us-east-1'): Pr
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     keys,
     objects,
-    asked,
+    asked: requests,
     failNext(times: number, status: number) {
       failing = { times, status };
     },

@@ -41,8 +41,8 @@ export function startScriptedOpenAi(folder: string): Promise<TestServer> {
     const chunk = (delta: object, end: string | null): string =>
       `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const said = tool_calls.length > 0 ? { tool_calls } : {};
-    response.write(chunk({ role: 'assistant', content: answer.text, ...said }, null));
+    const text = tool_calls.length > 0 ? { tool_calls } : {};
+    response.write(chunk({ role: 'assistant', content: answer.text, ...text }, null));
     response.end(`${chunk({}, tool_calls.length > 0 ? 'tool_calls' : 'stop')}data: [DONE]\n\n`);
   });
 }

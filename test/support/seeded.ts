@@ -20,6 +20,6 @@ export function createChance(seed: number): Chance {
 
 /** The seed of this run: `TEST_SEED` to repeat one, else a new one. */
 export function seedOfRun(): number {
-  const given = Number(process.env['TEST_SEED'] ?? '');
-  return given > 0 ? given : Date.now() % 2_147_483_647;
+  const value = Number(process.env['TEST_SEED'] ?? '');
+  return value > 0 ? value : Date.now() % 2_147_483_647;
 }

@@ -17,10 +17,10 @@ export interface SkillStack {
   /** A turn in a session of its own, when it has ended. */
   turn(
     text: string,
-    given?: object,
+    input?: object,
   ): Promise<{ readonly id: string; readonly text: string; readonly calls: readonly CallRow[] }>;
   /** The first call of such a turn. */
-  one(line: string, given?: object): Promise<CallRow>;
+  one(line: string, options?: object): Promise<CallRow>;
   ask(method: string, path: string, body?: object): Promise<Answer>;
   /** A skill of one file. `front`: more lines of its front matter. */
   publish(name: string, more?: object, front?: string): Promise<Answer>;
@@ -54,9 +54,9 @@ export async function startSkillStack(
   await stack.ask('PATCH', '/v1/agents/main', { body: { workspace: 'main' } });
   const own = (agent: string, path: string): string => join(root, stack.tenant, agent, path);
   let sessions = 0;
-  const turn: SkillStack['turn'] = async (text, given = {}) => {
+  const turn: SkillStack['turn'] = async (text, input = {}) => {
     sessions += 1;
-    const { turn_id: id } = await stack.worker.say(`skills-${sessions}`, text, given);
+    const { turn_id: id } = await stack.worker.say(`skills-${sessions}`, text, input);
     const ended = await stack.worker.ended(id);
     return { id, text: ended.text ?? '', calls: await stack.worker.calls(id) };
   };
@@ -72,8 +72,8 @@ export async function startSkillStack(
       await writeFile(own(agent, path), text);
     },
     turn,
-    async one(line, given) {
-      const [call] = (await turn(line, given)).calls;
+    async one(line, input) {
+      const [call] = (await turn(line, input)).calls;
       assert.ok(call);
       return call;
     },

@@ -230,15 +230,15 @@ async function serve(
   const app = await createServer(deps);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  const makeKey: TestApi['makeKey'] = async (scopes, given = {}) => {
+  const makeKey: TestApi['makeKey'] = async (scopes, input = {}) => {
     const secret = makeSecret();
-    await insertApiKey(pool, given.tenant ?? tenant, {
+    await insertApiKey(pool, input.tenant ?? tenant, {
       id: makeKeyId(),
       name: `test ${scopes.join(' ')}`,
-      user: given.user ?? null,
+      user: input.user ?? null,
       hash: hashSecret(secret),
       scopes,
-      expiresAt: given.expiresAt ?? null,
+      expiresAt: input.expiresAt ?? null,
     });
     return secret;
   };
@@ -251,7 +251,7 @@ async function serve(
     tenant,
     key,
     makeKey,
-    ask: (method, path, asked = {}) => ask(url, method, path, { key, ...asked }),
+    ask: (method, path, options = {}) => ask(url, method, path, { key, ...options }),
     async makeTenant() {
       const other = `t${randomBytes(5).toString('hex')}`;
       await insertTenant(pool, other, other);

@@ -152,8 +152,8 @@ function textOf(file: string, rows: readonly ColumnRow[]): string {
     }),
     ([, from]) => from,
   );
-  const imports = [...shapes].map(([from, given]) => {
-    const names = new Set(given.map(([type]) => type.replace(/^readonly |\[\]$/g, '')));
+  const imports = [...shapes].map(([from, values]) => {
+    const names = new Set(values.map(([type]) => type.replace(/^readonly |\[\]$/g, '')));
     return `import type { ${[...names].join(', ')} } from '#${from}.ts';`;
   });
   const isCore = file === 'store/tables.ts';

@@ -133,8 +133,8 @@ interface Said {
 }
 
 /** An update as Telegram sends it when somebody writes. */
-export function textUpdate(text: string, said: Said = {}) {
-  const { from = 42, chat = from, group = false, topic, update = (updates += 1), more } = said;
+export function textUpdate(text: string, message: Said = {}) {
+  const { from = 42, chat = from, group = false, topic, update = (updates += 1), more } = message;
   return {
     update_id: update,
     message: {

@@ -73,15 +73,15 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     target: 'quokka-two',
     description: TENANT_WORD,
   });
-  const [spoken, asked] = ['quokka-talk', 'quokka-asks'];
-  const said = await make(
+  const [spoken, requested] = ['quokka-talk', 'quokka-asks'];
+  const message = await make(
     'POST',
     `/v1/sessions/${spoken}/messages?wait=60`,
     { text: `spawn {"action":"run","task":"Say ${ANN_WORD}."}\nthen\n${ANN_WORD}`, agent: 'quokka' },
     annKey,
   );
-  assert.equal(said.status, 'completed');
-  const turn: string = said.turn_id;
+  assert.equal(message.status, 'completed');
+  const turn: string = message.turn_id;
   const subagents = await stack.ask('GET', `/v1/sessions/${spoken}/subagents`);
   const calls = await stack.ask('GET', `/v1/turns/${turn}/tool-calls`);
   const call: string = calls.body.data[0].id;
@@ -92,11 +92,11 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
   ]);
   await make(
     'POST',
-    `/v1/sessions/${asked}/messages`,
+    `/v1/sessions/${requested}/messages`,
     { text: `poke {"note":"${ANN_WORD}"}`, agent: 'quokka' },
     annKey,
   );
-  const approval = await stack.worker.approvalOf(asked);
+  const approval = await stack.worker.approvalOf(requested);
   const approvalLink = await make('POST', `/v1/approvals/${approval}/links`, { for: 'ann' }, annKey);
   const budget = await make('POST', '/v1/budgets', { scope: 'agent', subject: 'quokka', usd: 20 });
   const key = await make('POST', '/v1/api-keys', { name: TENANT_WORD, scopes: ['read'] });

@@ -61,8 +61,8 @@ describe('DU-1 a browser where several workers share a queue', { timeout: 600_00
     assert.equal(rows.length, 1);
     for (const worker of stand.workers) await worker.kill();
     await stand.workers[1]?.start();
-    const told = await act('d', { action: 'snapshot' });
-    assert.match(told, /The one that this session had, on http:\S+\/start, has ended/);
+    const message = await act('d', { action: 'snapshot' });
+    assert.match(message, /The one that this session had, on http:\S+\/start, has ended/);
     assert.match(await act('d', { action: 'navigate', url: `${site.url}/start` }), /The browser is new/);
     await stand.workers[0]?.start();
   });

@@ -130,7 +130,7 @@ channels: { telegram: { baseUrl: "${telegram.url}" }, slack: { baseUrl: "${slack
       const { rows } = await stand.pool.query(`select 1 from webhook_deliveries where status = 'pending'`);
       return rows.length === 0 ? true : undefined;
     });
-    const { rows: heard } = await stand.pool.query<{ text: string; files: number }>(
+    const { rows: received } = await stand.pool.query<{ text: string; files: number }>(
       `select text, jsonb_array_length(attachments) as files from messages where tenant_id = $1 and role = 'user'`,
       [tenant.id],
     );
@@ -139,8 +139,8 @@ channels: { telegram: { baseUrl: "${telegram.url}" }, slack: { baseUrl: "${slack
       [tenant.id],
     );
     const effects = await stand.effects();
-    assert.equal(heard.length, tokens.length, 'one message each');
-    assert.ok(heard.every(({ files, text }) => files === 1 && text.includes('[attached: artifact:')));
+    assert.equal(received.length, tokens.length, 'one message each');
+    assert.ok(received.every(({ files, text }) => files === 1 && text.includes('[attached: artifact:')));
     assert.deepEqual(
       approvals.map(({ status, decided_by }) => `${status} by ${decided_by}`),
       tokens.map(() => 'approved by ann'),

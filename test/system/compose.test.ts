@@ -165,9 +165,9 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
   });
 
   it('commands of agents find neither the first admin key nor the name of its file', async () => {
-    const said = await project.compose('exec', '-T', 'worker', 'sh', '-c', 'ls -A /state; id -u');
-    assert.match(said, /^1000$/m);
-    assert.doesNotMatch(said, /api-key/);
+    const text = await project.compose('exec', '-T', 'worker', 'sh', '-c', 'ls -A /state; id -u');
+    assert.match(text, /^1000$/m);
+    assert.doesNotMatch(text, /api-key/);
   });
 
   it('grows to four workers, and the death of one under their turns loses none', async () => {
@@ -191,8 +191,8 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
     project.add('docker-compose.sandbox.yml');
     await project.compose('up', '--detach', 'api', 'worker');
     await isReady();
-    const said = await exec('boxed', 'pwd; test -e /app || echo no-program; touch made-in-a-box');
-    assert.match(said, /\/workspace\\+nno-program/);
+    const text = await exec('boxed', 'pwd; test -e /app || echo no-program; touch made-in-a-box');
+    assert.match(text, /\/workspace\\+nno-program/);
     const files = await promisify(execFile)('find', [
       workspaces,
       '-name',

@@ -89,20 +89,20 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
         ? found
         : undefined;
     });
-    const heard = await stand.until(`what ${session} was told`, async () => {
-      const told = await rowsOf<{ text: string }>(
+    const received = await stand.until(`what ${session} was told`, async () => {
+      const messages = await rowsOf<{ text: string }>(
         `select text from messages m where tenant_id = $1 and session_key = $2 and role = 'user' and id like 'msg_result-%'
            and exists (select 1 from turns t where t.tenant_id = $1 and t.id = m.turn_id and t.status = 'completed')`,
         [tenant.id, session],
       );
-      const text = told.map((row) => row.text).join('\n');
+      const text = messages.map((row) => row.text).join('\n');
       return text.split('[Delegation result from taker]').length === PIECES + 1 ? text : undefined;
     });
     for (const { id, label, status, result, error } of rows) {
       // A command whose worker died after its claim is not run again: the model hears that, and the work goes on.
       assert.equal(status, 'completed', `${id}: ${error?.message}`);
       assert.equal(result, `Wrote ${label}.`);
-      assert.equal(heard.split(`Wrote ${label}.`).length, 2, `${id} is told once`);
+      assert.equal(received.split(`Wrote ${label}.`).length, 2, `${id} is told once`);
       const effects = (await stand.effects()).filter((line) => line === label);
       assert.ok(effects.length <= 1, `${label} was written ${effects.length} times`);
       const checks = await rowsOf<{ step: string }>(
@@ -143,15 +143,15 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
 
   async function oneRound(round: number): Promise<void> {
     const [red, blue] = stand.tenants;
-    const given = `given-${round}`;
+    const value = `given-${round}`;
     const judged = `judged-${round}`;
-    await stand.say(red, given, given, { text: giving(given) });
+    await stand.say(red, value, value, { text: giving(value) });
     const turn = await stand.say(blue, judged, judged, { text: EVALUATING });
     // From before the first piece is given to after the last is told.
     await sleep(chance.between(0, 6_000));
     await Promise.all(stand.workers.map((worker) => worker.kill()));
     await Promise.all(stand.workers.map((worker) => worker.start()));
-    await checkGiven(red, given);
+    await checkGiven(red, value);
     await checkEvaluated(blue, judged, turn);
     const open = await rowsOf('select id from assignments where ended_at is null', []);
     assert.deepEqual(open, [], 'no place is held by what has ended');

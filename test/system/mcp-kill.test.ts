@@ -141,7 +141,7 @@ describe('DU-2 kill -9 of the worker under a call of an MCP server', { timeout: 
         stand.say(tenant, `tasks-${name}`, `tasks-${name}`, { text: `mcp_tasks__${name} {}` }),
       ),
     );
-    const asked = await stand.until('all calls at their server, three of them with people', async () => {
+    const requests = await stand.until('all calls at their server, three of them with people', async () => {
       const { rows } = await stand.pool.query<{ id: string; tool: string }>(
         `select id, tool from approvals where turn_id = any ($1) and status = 'pending' order by tool`,
         [turns],
@@ -152,12 +152,12 @@ describe('DU-2 kill -9 of the worker under a call of an MCP server', { timeout: 
     await worker.kill();
     // What people answer meanwhile is there when a worker is.
     const answers = Promise.all(
-      asked.map(({ id, tool }) =>
+      requests.map(({ id, tool }) =>
         stand.until('an answer', async () => {
           const isModel = tool === 'mcp_tasks__ask_model';
           const decision = isModel ? { decision: 'approve' } : { decision: 'edit', args: { name: 'Ada' } };
-          const given = await stand.ask(tenant, 'POST', `/v1/approvals/${id}/decision`, { body: decision });
-          return given?.status === 200 || given?.status === 409 ? true : undefined;
+          const reply = await stand.ask(tenant, 'POST', `/v1/approvals/${id}/decision`, { body: decision });
+          return reply?.status === 200 || reply?.status === 409 ? true : undefined;
         }),
       ),
     );

@@ -28,10 +28,10 @@ interface ModelServer {
 
 /** Speaks OpenAI's chat protocol, slowly. */
 async function startModelServer(): Promise<ModelServer> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server: Server = createServer((request, response) => {
     void (async () => {
-      asked.push(await text(request));
+      requests.push(await text(request));
       const chunk = (delta: object, end: string | null): string =>
         `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -45,7 +45,7 @@ async function startModelServer(): Promise<ModelServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    calls: (token) => asked.filter((body) => body.includes(`"${token}"`)).length,
+    calls: (token) => requests.filter((body) => body.includes(`"${token}"`)).length,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

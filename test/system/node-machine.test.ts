@@ -118,17 +118,17 @@ describe('TL nodes as programs', { timeout: 300_000 }, () => {
     const described = await ended(await begun({ action: 'describe', node: 'box' }));
     assert.match(described.result, /system.run: .*sh -c \*\*/);
     await writeFile(join(folder, 'tea.txt'), 'Earl Grey');
-    const asked = { action: 'invoke', node: 'box', capability: 'file.read', params: { path: 'tea.txt' } };
-    assert.match((await ended(await begun(asked))).result, /Earl Grey/);
-    const outside = { ...asked, params: { path: '../../etc/passwd' } };
+    const request = { action: 'invoke', node: 'box', capability: 'file.read', params: { path: 'tea.txt' } };
+    assert.match((await ended(await begun(request))).result, /Earl Grey/);
+    const outside = { ...request, params: { path: '../../etc/passwd' } };
     assert.equal((await ended(await begun(outside))).code, 'FileNotFound');
-    const other = { ...asked, capability: 'system.run', params: { command: 'id' } };
+    const other = { ...request, capability: 'system.run', params: { command: 'id' } };
     assert.equal((await ended(await begun(other))).code, 'PermissionDenied');
   });
 
   it('is nothing to another tenant', async () => {
-    const asked = { action: 'invoke', node: 'box', capability: 'system.info' };
-    assert.equal((await ended(await begun(asked, stand.tenants[1]))).code, 'NotFound');
+    const request = { action: 'invoke', node: 'box', capability: 'system.info' };
+    assert.equal((await ended(await begun(request, stand.tenants[1]))).code, 'NotFound');
   });
 
   it('a worker that is killed meanwhile: the next one has the result', async () => {

@@ -50,8 +50,8 @@ describe('TL nodes on a task queue of Temporal', { timeout: 300_000 }, () => {
   const cli = (...args: string[]) =>
     runCli(args, { url: stand.apiUrl, env: { TEMPOCLAW_API_KEY: stand.tenants[0].key } });
   async function started(...args: string[]): Promise<void> {
-    const given = ['--state-dir', state, '--folder', folder, '--allow-run', 'sh -c **', '--over-temporal'];
-    node = startCli(['node', ...given, ...args], {
+    const values = ['--state-dir', state, '--folder', folder, '--allow-run', 'sh -c **', '--over-temporal'];
+    node = startCli(['node', ...values, ...args], {
       env: { TEMPOCLAW_URL: '', TEMPORAL_ADDRESS: stand.temporalAddress() },
     });
     await node.sees(/known to http/);
@@ -108,13 +108,13 @@ describe('TL nodes on a task queue of Temporal', { timeout: 300_000 }, () => {
       /box: connected; linux|box: connected; darwin/,
     );
     await writeFile(join(folder, 'tea-of-ann.txt'), 'Earl Grey');
-    const asked = {
+    const request = {
       action: 'invoke',
       node: 'box',
       capability: 'file.read',
       params: { path: 'tea-of-ann.txt' },
     };
-    const { id, ok, result } = await ended(await begun(asked));
+    const { id, ok, result } = await ended(await begun(request));
     assert.equal(ok, true, result);
     assert.match(result, /source=node_box[^]*Earl Grey/);
     assert.equal(await statusOf(id), 'done');

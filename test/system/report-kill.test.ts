@@ -141,7 +141,7 @@ models:
     await worker.kill();
     await worker.start();
 
-    const looked = media.killAt(worker, 'GET /v2/query', 'before');
+    const pending = media.killAt(worker, 'GET /v2/query', 'before');
     const body = { decision: 'approve' };
     // Until the new worker has started the approval's workflow, which the killed one may not have done.
     await stand.until('the decision', async () => {
@@ -150,7 +150,7 @@ models:
       assert.equal(decided?.status, 200, JSON.stringify(decided?.body));
       return true;
     });
-    await duringTurn(turn, looked);
+    await duringTurn(turn, pending);
     const [, film] = media.jobs.values();
     assert.ok(film);
 
@@ -172,8 +172,8 @@ models:
     assert.deepEqual(await madeBytes(speech?.result), MP3);
     assert.deepEqual(await madeBytes(image?.result), PNG);
     assert.deepEqual(await madeBytes(video?.result), MP4);
-    const said = media.seen.find(({ line }) => line.startsWith(ORDERS.speech));
-    assert.equal(said?.body.input, 'North sold 12, South 30.');
+    const seen = media.seen.find(({ line }) => line.startsWith(ORDERS.speech));
+    assert.equal(seen?.body.input, 'North sold 12, South 30.');
     const { rows } = await stand.pool.query<{ model: string; uses: number }>(
       `select model, count(*)::int as uses from model_uses where turn_id = $1 and kind in ('media', 'reading') group by model order by model`,
       [turn],

@@ -50,11 +50,11 @@ describe('TL cron under kill -9 of all workers', { timeout: 900_000 }, () => {
       return rows.length >= INSTANTS ? rows : undefined;
     });
     assert.deepEqual(runs.map(({ name }) => name).toSorted(), names.toSorted());
-    const { rows: said } = await stand.pool.query(
+    const { rows: lines } = await stand.pool.query(
       `select 1 from messages where tenant_id = $1 and role = 'user' and id like 'msg_cron-%'`,
       [tenant.id],
     );
-    assert.equal(said.length, INSTANTS, 'one message each');
+    assert.equal(lines.length, INSTANTS, 'one message each');
     const effects = await stand.effects();
     for (const name of names)
       assert.ok(effects.filter((line) => line === name).length <= 1, `${name} was done twice`);

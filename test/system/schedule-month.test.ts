@@ -122,12 +122,12 @@ channels: { telegram: { baseUrl: "${telegram.url}" } }`,
       'one run each, in the session of the chat',
     );
     assert.deepEqual([...new Set(mornings.map((at) => at.getUTCHours()))].toSorted(), [6, 7]);
-    const { rows: heard } = await stand.pool.query(
+    const { rows: received } = await stand.pool.query(
       `select 1 from messages where tenant_id = $1 and role = 'user' and id like 'msg_cron-%'`,
       [tenant.id],
     );
-    assert.equal(heard.length, MORNINGS, 'one message each');
-    const { rows: told } = await stand.pool.query<{ turn_id: string; message_id: string }>(
+    assert.equal(received.length, MORNINGS, 'one message each');
+    const { rows: messages } = await stand.pool.query<{ turn_id: string; message_id: string }>(
       `select e.turn_id, p.message_id from channel_posts p
        join webhook_deliveries d on d.tenant_id = p.tenant_id and d.id = p.delivery_id
        join events e on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
@@ -136,14 +136,14 @@ channels: { telegram: { baseUrl: "${telegram.url}" } }`,
       [tenant.id],
     );
     assert.deepEqual(
-      told.map(({ turn_id }) => turn_id),
+      messages.map(({ turn_id }) => turn_id),
       runs.map(({ turn_id }) => turn_id),
     );
     const posts = telegram.messages.filter(({ text }) => text.startsWith(MORNING));
-    const said = new Set(posts.map(({ id: message }) => String(message)));
-    assert.ok(told.every(({ message_id }) => said.has(message_id)));
+    const reply = new Set(posts.map(({ id: message }) => String(message)));
+    assert.ok(messages.every(({ message_id }) => reply.has(message_id)));
     // Services have no keys for repeats: what one took in the instant of a kill is there twice, the second time with words that say so.
-    const twice = said.size - MORNINGS;
+    const twice = reply.size - MORNINGS;
     const marked = posts.length - texts(MORNING).length;
     assert.ok(twice <= marked, `${twice} twice, ${marked} marked`);
     t.diagnostic(`${MORNINGS} mornings from ${mornings[0]?.toISOString()}, ${twice} told twice`);

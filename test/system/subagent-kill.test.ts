@@ -63,10 +63,10 @@ describe('DU-1 kill -9 of all workers under subagents', { timeout: 900_000 }, ()
     for (const { tenant, session } of parents) {
       const children = await stand.until(`the children of ${session}`, async () => {
         const rows = await childrenOf(tenant, session);
-        const told = rows.length === CHILDREN && rows.every(({ announced_by }) => announced_by !== null);
-        return told ? rows : undefined;
+        const notice = rows.length === CHILDREN && rows.every(({ announced_by }) => announced_by !== null);
+        return notice ? rows : undefined;
       });
-      const heard = await stand.until(`what ${session} was told`, async () => {
+      const received = await stand.until(`what ${session} was told`, async () => {
         const { rows } = await stand.pool.query<{ text: string }>(
           `select text from messages m where tenant_id = $1 and session_key = $2 and role = 'user' and id like 'msg_result-%'
              and exists (select 1 from turns t where t.tenant_id = $1 and t.id = m.turn_id and t.status = 'completed')`,
@@ -76,7 +76,7 @@ describe('DU-1 kill -9 of all workers under subagents', { timeout: 900_000 }, ()
         return children.every(({ label }) => text.includes(`"${label}"`)) ? text : undefined;
       });
       for (const { id, label, status, result } of children) {
-        assert.equal(heard.split(`"${label}"`).length, 2, `${id} is told once`);
+        assert.equal(received.split(`"${label}"`).length, 2, `${id} is told once`);
         // A command whose worker died after its claim is not run again: the model hears that, and the subagent goes on.
         assert.equal(status, 'completed', id);
         assert.equal(result, `Wrote ${label}.`);

@@ -41,8 +41,8 @@ describe('TE-3 fifty agents claim one task', { timeout: 900_000 }, () => {
   /** As a careful client: the same request again, under its key, until there is an answer to it. */
   async function post(path: string, idempotencyKey: string, body: unknown): Promise<any> {
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(50)) {
-      const given = { body, idempotencyKey };
-      const reply = await stand.ask(stand.tenants[0], 'POST', `/v1/teams/crowd/tasks${path}`, given);
+      const input = { body, idempotencyKey };
+      const reply = await stand.ask(stand.tenants[0], 'POST', `/v1/teams/crowd/tasks${path}`, input);
       if (reply && reply.status < 500 && (reply.status !== 409 || 'holder' in reply.body)) return reply;
     }
     throw new Error(`there is no answer to ${idempotencyKey}`);
@@ -54,10 +54,10 @@ describe('TE-3 fifty agents claim one task', { timeout: 900_000 }, () => {
     return { member, won: status === 200, holder: status === 200 ? body.owner : body.holder };
   }
 
-  async function check(task: string, told: readonly Told[]): Promise<void> {
-    const winners = told.filter(({ won }) => won).map(({ member }) => member);
+  async function check(task: string, messages: readonly Told[]): Promise<void> {
+    const winners = messages.filter(({ won }) => won).map(({ member }) => member);
     assert.equal(winners.length, 1, `${task} was given to ${winners.join(', ') || 'nobody'}`);
-    const holders = new Set(told.map(({ holder }) => holder));
+    const holders = new Set(messages.map(({ holder }) => holder));
     assert.deepEqual([...holders], winners, `of ${task} all are told the same`);
     const { rows } = await stand.pool.query<{
       action: string;
@@ -90,8 +90,8 @@ describe('TE-3 fifty agents claim one task', { timeout: 900_000 }, () => {
       await Promise.all(stand.workers.map((worker) => worker.kill()));
       await Promise.all(stand.workers.map((worker) => worker.start()));
     }
-    const told = await Promise.all(claims);
-    for (const [n, task] of tasks.entries()) await check(task, told[n] ?? []);
+    const notices = await Promise.all(claims);
+    for (const [n, task] of tasks.entries()) await check(task, notices[n] ?? []);
   }
 
   it(`${ROUNDS} rounds, all workers killed in half: one holder each time`, async (t) => {

@@ -31,7 +31,7 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
   let stand: Stand;
   let tenant: Tenant;
   const chance = createChance(seedOfRun());
-  const said: string[] = [];
+  const lines: string[] = [];
   before(async () => {
     stand = await createStand({
       workers: 2,
@@ -101,7 +101,7 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
           idempotencyKey: word,
         });
         if (reply?.status === 200) {
-          said.push(word);
+          lines.push(word);
           break;
         }
         // Not made yet: another word for another task.
@@ -139,7 +139,7 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
     const turn = await stand.say(tenant, session, 'the-request', { text: scriptOf() });
     const until = Date.now() + SECONDS * 1000;
     const [kills] = await Promise.all([killAtRandom(until), commentUntil(until)]);
-    t.diagnostic(`${kills} kills, ${said.length} comments`);
+    t.diagnostic(`${kills} kills, ${lines.length} comments`);
 
     const ended = await untilSo('the end of all tasks', async () => {
       const rows = await facts();
@@ -153,7 +153,7 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
       const times = effects.filter((line) => line === subject).length;
       assert.ok(times <= 1, `${subject} was written ${times} times`);
     }
-    const told = await untilSo('the lead to answer', async () => {
+    const messages = await untilSo('the lead to answer', async () => {
       const { rows } = await stand.pool.query<{ text: string; turn_id: string }>(
         `select m.text, m.turn_id from messages m join turns u on u.tenant_id = m.tenant_id and u.id = m.turn_id
          where m.tenant_id = $1 and m.session_key = $2 and m.role = 'user' and u.ended_at is not null
@@ -162,8 +162,8 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
       );
       return rows.length > 0 ? rows : undefined;
     });
-    assert.equal(told.length, 1, 'the lead is woken once');
-    assert.match(told[0]?.text ?? '', new RegExp(`All ${TASKS} task\\(s\\) of your request`));
+    assert.equal(messages.length, 1, 'the lead is woken once');
+    assert.match(messages[0]?.text ?? '', new RegExp(`All ${TASKS} task\\(s\\) of your request`));
     const { rows: turns } = await stand.pool.query<{ id: string; status: string }>(
       'select id, status from turns where tenant_id = $1 and session_key = $2',
       [tenant.id, session],
@@ -172,14 +172,18 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
       turns.map(({ id, status }) => [id, status]).sort(),
       [
         [turn, 'completed'],
-        [told[0]?.turn_id, 'completed'],
+        [messages[0]?.turn_id, 'completed'],
       ].sort(),
     );
     const { rows: comments } = await stand.pool.query<{ text: string }>(
       "select text from team_comments where tenant_id = $1 and kind = 'note' and revision is not null",
       [tenant.id],
     );
-    assert.deepEqual(comments.map(({ text }) => text).sort(), [...said].sort(), 'each comment is there once');
+    assert.deepEqual(
+      comments.map(({ text }) => text).sort(),
+      [...lines].sort(),
+      'each comment is there once',
+    );
     await checkInvariants(stand, [{ tenant, session, turn, token: 'the-request' }]);
   });
 });

@@ -88,15 +88,15 @@ describe('TL canvas beside a conversation', { skip }, () => {
     const page = await look('events');
     const frame = page.frameLocator('iframe');
     await frame.getByRole('button', { name: 'Tea' }).click();
-    const said = await stack.worker.until('the message', async () => {
+    const message = await stack.worker.until('the message', async () => {
       const { body } = await stack.ask('GET', '/v1/sessions/events/messages');
       return body.data.find(({ text }: { text: string }) => text.startsWith('The canvas sends'));
     });
     assert.match(
-      said.text,
+      message.text,
       /^The canvas sends:\n<<<EXTERNAL_UNTRUSTED_CONTENT id=\S+ source=canvas>>>[^]*"picked":"tea"/,
     );
-    assert.equal(said.text.match(/<<<END_EXTERNAL_UNTRUSTED_CONTENT/g)?.length, 1);
+    assert.equal(message.text.match(/<<<END_EXTERNAL_UNTRUSTED_CONTENT/g)?.length, 1);
     await frame.getByRole('button', { name: 'Much' }).click();
     await sees(page, /wanted to send too much/);
     await frame.getByRole('button', { name: 'Many' }).click();

@@ -47,7 +47,7 @@ async function takeTeam(clone: Clone, program: Program, browser: Browser): Promi
     lead: 'lead',
     members: ['researcher', 'writer', 'reviewer'],
   });
-  const { body: said } = await program.ask('POST', '/v1/sessions/tea/messages', {
+  const { body: message } = await program.ask('POST', '/v1/sessions/tea/messages', {
     agent: 'lead',
     text: 'Write a report about tea.',
   });
@@ -56,7 +56,7 @@ async function takeTeam(clone: Clone, program: Program, browser: Browser): Promi
     return body.data.some(({ text }: { text: string }) => text.includes('has been reviewed')) || undefined;
   });
   const page = await openPage(browser, SIZE);
-  const { links } = (await program.ask('GET', `/v1/turns/${said.turn_id}`)).body;
+  const { links } = (await program.ask('GET', `/v1/turns/${message.turn_id}`)).body;
   await page.goto(`${links.temporal}/relationships`);
   await sees(page, /task\/default\.report/);
   await page.getByText('Expand All').click();

@@ -24,11 +24,11 @@ describe('IN-5 a session in the Temporal web UI', { skip }, () => {
     program = await clone.start();
     browser = await startBrowser(path);
     page = await openPage(browser, { width: 1440, height: 1000 });
-    const asked = await program.ask('POST', '/v1/sessions/seen/messages', {
+    const answer = await program.ask('POST', '/v1/sessions/seen/messages', {
       text: 'run a command, key sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789',
       user: 'ann',
     });
-    assert.equal(asked.status, 202, JSON.stringify(asked.body));
+    assert.equal(answer.status, 202, JSON.stringify(answer.body));
     const isAsked = async (): Promise<boolean> => {
       approval = (await program.ask('GET', '/v1/approvals?status=pending')).body.data[0];
       return approval !== undefined;

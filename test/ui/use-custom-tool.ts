@@ -16,12 +16,12 @@ export async function useCustomTool({
   const agent = await ask('POST', '/v1/agents', { key: 'counter', model: 'rehearsal/follow' });
   assert.equal(agent.status, 201, JSON.stringify(agent.body));
   const poem = JSON.stringify({ path: 'poem.txt', content: 'one\ntwo\n' });
-  const said = await ask('POST', '/v1/sessions/counting/messages', {
+  const answer = await ask('POST', '/v1/sessions/counting/messages', {
     agent: 'counter',
     text: `write_file ${poem}\nthen\ncount_lines {"file":"poem.txt"}\nthen\nThat is all.`,
   });
-  assert.equal(said.status, 202, JSON.stringify(said.body));
-  const read = async () => (await ask('GET', `/v1/turns/${said.body.turn_id}`)).body;
+  assert.equal(answer.status, 202, JSON.stringify(answer.body));
+  const read = async () => (await ask('GET', `/v1/turns/${answer.body.turn_id}`)).body;
   await eventually(async () => (await read()).ended_at !== null, 60_000);
   const turn = await read();
   return { turn, link: turn.links.temporal };

@@ -9,11 +9,11 @@ import { WatchedThread } from '#workers/lean/lean-worker.ts';
 
 describe('workflow threads', () => {
   it('one that a workflow does not give back is ended, and whoever waits for it is told', async () => {
-    const told: string[] = [];
-    const logger = new DefaultLogger('ERROR', ({ message }) => told.push(message));
+    const messages: string[] = [];
+    const logger = new DefaultLogger('ERROR', ({ message }) => messages.push(message));
     const thread = new WatchedThread(new Thread('for (;;);', { eval: true }), logger, 200);
     await assert.rejects(thread.send({ type: 'dispose-workflow', runId: 'r' }), /thread exited/i);
-    assert.match(told[0] ?? '', /has not yielded/);
+    assert.match(messages[0] ?? '', /has not yielded/);
   });
 
   it('are asked for what a workflow logged only when it logged', async () => {
@@ -46,13 +46,13 @@ describe('workflow threads', () => {
   }
 
   it('answer no question for a stack with `worker.lean`, and say why; what a workflow logs is logged', async () => {
-    const told: string[] = [];
-    quietRuntime((message) => told.push(message));
+    const messages: string[] = [];
+    quietRuntime((message) => messages.push(message));
     const live = await startLiveWorker({ env: { TEMPOCLAW_LEAN_WORKER: 'true' } });
     const stack = await stackOf(live);
     await live.close();
     assert.match(stack, /stack traces are not enabled/);
-    assert.ok(told.includes('signal refused'), told.join());
+    assert.ok(messages.includes('signal refused'), messages.join());
   });
 
   it('answer it otherwise', async () => {

@@ -77,17 +77,17 @@ describe('AP-2 decisions before there is a workflow', () => {
     );
     await stack.worker.until('questions', async () => ((await rows()).length >= 15 ? true : undefined));
     await stack.worker.shutDown();
-    const asked = await rows();
+    const requests = await rows();
     const there = await Promise.all(
-      asked.map(({ id }) =>
+      requests.map(({ id }) =>
         handleOf(id)
           .describe()
           .then(() => true, refusedAsMissing),
       ),
     );
-    t.diagnostic(`${asked.length} asked, ${there.filter((is) => !is).length} of them without a workflow`);
+    t.diagnostic(`${requests.length} asked, ${there.filter((is) => !is).length} of them without a workflow`);
     const first = await Promise.all(
-      asked.map(async ({ id }, n) => ({ n, id, counts: await ways[n % 3]?.(id) })),
+      requests.map(async ({ id }, n) => ({ n, id, counts: await ways[n % 3]?.(id) })),
     );
     const counted = [0, 1, 2].map((way) => first.filter(({ n, counts }) => n % 3 === way && counts).length);
     t.diagnostic(`counted at once, by HTTP, update and signal: ${counted.join(', ')}`);

@@ -76,8 +76,8 @@ describe('IN-5 the state of what something below waits for', () => {
   });
 
   it('a team’s task whose member asks', async () => {
-    const asked = { subject: 'Poke', description: 'poke {"note":"task"}\nthen\nPoked.', assignee: 'taker' };
-    const { number, workflowId } = await openTask(live, 'crew', ['taker'], asked);
+    const request = { subject: 'Poke', description: 'poke {"note":"task"}\nthen\nPoked.', assignee: 'taker' };
+    const { number, workflowId } = await openTask(live, 'crew', ['taker'], request);
     await untilState(workflowId, 'waiting_approval');
     const approval = await live.approvalOf(taskSessionKey('crew', number, 'taker'));
     await live.temporal.decide(approval, { decision: 'approve' });

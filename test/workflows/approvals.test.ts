@@ -61,8 +61,8 @@ describe('AP approvals of a call', () => {
       'select expires_at from approvals where tenant_id = $1 and id = $2',
       [live.tenant, approval],
     );
-    const told = [requested?.data['expires_at'], rows[0]?.expires_at.toISOString()];
-    assert.deepEqual(told, [pending['expires_at'], pending['expires_at']]);
+    const messages = [requested?.data['expires_at'], rows[0]?.expires_at.toISOString()];
+    assert.deepEqual(messages, [pending['expires_at'], pending['expires_at']]);
     await decide(approval, { decision: 'approve', by: 'ann' });
     await live.ended(turn_id);
   });

@@ -67,16 +67,16 @@ describe('AP-4 what an approved command runs', () => {
   it('a script that was swapped while it waited is asked about anew, and runs as it was then', async () => {
     await write('run.sh', 'echo first');
     const { turn, id } = await ask('swapped', 'bash run.sh');
-    const asked = await show(id);
-    assert.deepEqual(asked.files, [
+    const request = await show(id);
+    assert.deepEqual(request.files, [
       { path: 'run.sh', sha256: sha('echo first'), bytes: 10, missing: false, unbound: null },
     ]);
-    assert.match(asked.always.refused, /runs files of the workspace/);
+    assert.match(request.always.refused, /runs files of the workspace/);
     await write('run.sh', 'echo other');
     const again = await show(await askedAgain('swapped', id));
     assert.equal(again.reason, 'run.sh has changed since the call was approved');
     assert.equal(again.files[0].sha256, sha('echo other'));
-    assert.notEqual(again.digest, asked.digest);
+    assert.notEqual(again.digest, request.digest);
     assert.equal(again.status, 'pending');
     await decide(again.id, { decision: 'approve' });
     assert.equal(await resultOf(turn), 'other');
@@ -122,13 +122,13 @@ describe('AP-4 what an approved command runs', () => {
   it('what changes each time is asked about three times, and then denied', async () => {
     await write('restless.sh', 'echo 0');
     const { turn, id } = await ask('restless', 'bash restless.sh');
-    let asked = id;
+    let requested = id;
     for (const n of [1, 2]) {
       await write('restless.sh', `echo ${n}`);
-      asked = await askedAgain('restless', asked);
+      requested = await askedAgain('restless', requested);
     }
     await write('restless.sh', 'echo 3');
-    await decide(asked, { decision: 'approve' });
+    await decide(requested, { decision: 'approve' });
     assert.match(await resultOf(turn), /^ApprovalDenied: restless\.sh has changed .* 3 times in a row/);
   });
 

@@ -100,9 +100,9 @@ describe('DU-7 a tree shares its root’s budget', () => {
     assert.equal((await stack.worker.ended(own.turn_id)).status, 'completed');
     assert.equal(await used('turn', own.turn_id), 2);
     const script = using('delegate', { agent_key: 'delivers', task: 'Write.', mode: 'sync' });
-    const given = await stack.worker.say('gives-checked', script);
-    assert.equal((await stack.worker.ended(given.turn_id)).status, 'completed');
-    assert.equal(await used('turn', given.turn_id), 4);
+    const receipt = await stack.worker.say('gives-checked', script);
+    assert.equal((await stack.worker.ended(receipt.turn_id)).status, 'completed');
+    assert.equal(await used('turn', receipt.turn_id), 4);
     const { rows } = await stack.pool.query(
       'select sum(reserved)::float8 as reserved from budget_accounts where tenant_id = $1',
       [stack.tenant],
@@ -168,9 +168,9 @@ describe('DU-7 a tree shares its root’s budget', () => {
       return all.length === 2 ? all : undefined;
     });
     for (const { id } of turns) await stack.worker.ended(id);
-    const heard = turns.find(({ id }) => id !== turn_id)?.id ?? '';
+    const received = turns.find(({ id }) => id !== turn_id)?.id ?? '';
     assert.deepEqual(
-      [await used('turn', turn_id), await used('turn', heard), await used('session', 'told')],
+      [await used('turn', turn_id), await used('turn', received), await used('session', 'told')],
       [4, 0, 4],
     );
   });

@@ -55,12 +55,12 @@ describe('DU-7 budgets of turns', () => {
 
   it('asks who, how much and why, and goes on where it was when more is allowed', async () => {
     const { turn, id } = await askedFor('goes-on');
-    const asked = await show(id);
-    assert.equal(asked.tool, 'budget.more');
-    assert.equal(asked.summary, `budget: 1 calls more for turn ${turn}`);
-    assert.match(asked.reason, /^turn .* has used 1 calls of 1 calls \(budget agent:asks:turn:total\)/);
-    assert.equal(asked.args.more, 1);
-    assert.equal((await decide(id, { decision: 'edit', args: { ...asked.args, more: 10 } })).status, 200);
+    const request = await show(id);
+    assert.equal(request.tool, 'budget.more');
+    assert.equal(request.summary, `budget: 1 calls more for turn ${turn}`);
+    assert.match(request.reason, /^turn .* has used 1 calls of 1 calls \(budget agent:asks:turn:total\)/);
+    assert.equal(request.args.more, 1);
+    assert.equal((await decide(id, { decision: 'edit', args: { ...request.args, more: 10 } })).status, 200);
     const ended = await stack.worker.ended(turn);
     assert.deepEqual([ended.status, ended.text, ended.steps], ['completed', 'Done.', 3]);
   });

@@ -111,8 +111,8 @@ describe('DU-1 commands in a row', () => {
       assert.equal(ended.status, 'completed');
       if (steer.turn_id !== turn_id) continue;
       await wasPlain(word, turn_id, ended.steps);
-      const heard = (await live.heard(word)).find(({ text }) => text === `steered-${word}`);
-      assert.equal(heard?.step, steer.step);
+      const received = (await live.heard(word)).find(({ text }) => text === `steered-${word}`);
+      assert.equal(received?.step, steer.step);
       const first = askedOf(word).findIndex(({ text }) => text.includes(`steered-${word}`));
       assert.equal(first + 1, steer.step);
     }
@@ -125,9 +125,9 @@ describe('DU-1 commands in a row', () => {
       await sleep(wait);
       await live.temporal.stop(live.tenant, word, { turn_id, level: 'now', by: 'ann' });
       const { status } = await live.ended(turn_id);
-      const asked = askedOf(word).length;
+      const requested = askedOf(word).length;
       assert.ok(await eventually(async () => askedOf(word).every(({ state }) => state !== 'open')));
-      assert.equal(askedOf(word).length, asked);
+      assert.equal(askedOf(word).length, requested);
       // Unless the machine is so slow that the stop came after its end.
       if (status !== 'completed') assert.equal(status, 'stopped');
     }

@@ -26,7 +26,7 @@ describe('DU-2 a function of Postgres that is missing', { timeout: 180_000 }, ()
     it(`a call is told as it was when ${missing} was missing for a while, and runs once`, async () => {
       const note = `without ${missing}`;
       await drop(missing);
-      const said = await live
+      const receipt = await live
         .say(`without-${missing}`, `poke {"note":"${note}"}`, { agent: 'free' })
         .catch(async (error: unknown) => {
           await restore(missing);
@@ -37,8 +37,8 @@ describe('DU-2 a function of Postgres that is missing', { timeout: 180_000 }, ()
       const meanwhile = done(note);
       await restore(missing);
       assert.equal(meanwhile, doneMeanwhile);
-      assert.equal((await live.ended(said.turn_id)).status, 'completed');
-      assert.deepEqual(await results(said.turn_id), [{ ok: true, code: null, result: `poke ${note}` }]);
+      assert.equal((await live.ended(receipt.turn_id)).status, 'completed');
+      assert.deepEqual(await results(receipt.turn_id), [{ ok: true, code: null, result: `poke ${note}` }]);
       assert.equal(done(note), 1);
     });
 

@@ -13,7 +13,7 @@ describe('DE-2 approvals of delegations', () => {
   });
   after(() => stack.stop());
 
-  const asked = (session: string, type: string) =>
+  const onRequest = (session: string, type: string) =>
     stack.worker.until(`${type} on ${session}`, async () =>
       (await stack.worker.events(session)).find((event) => event.type === type),
     );
@@ -28,7 +28,7 @@ describe('DE-2 approvals of delegations', () => {
     const { turn_id } = await stack.worker.say('p', `delegate ${JSON.stringify(call)}\nthen\nDone.`, {
       user: 'ann',
     });
-    const { data } = await asked('p', 'approval.requested');
+    const { data } = await onRequest('p', 'approval.requested');
     const id = String(data['approval_id']);
     const ann = await stack.makeKey(['read', 'run', 'approve'], { user: 'ann' });
     const bob = await stack.makeKey(['read', 'run', 'approve'], { user: 'bob' });
@@ -51,7 +51,7 @@ describe('DE-2 approvals of delegations', () => {
     assert.notEqual((await decide(bob)).status, 200);
     assert.equal((await decide(ann)).status, 200);
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
-    assert.equal((await asked('p', 'approval.decided')).data['status'], 'approved');
+    assert.equal((await onRequest('p', 'approval.decided')).data['status'], 'approved');
     assert.equal((await stack.worker.calls(turn_id))[0]?.result, 'Poked.');
   });
 });

@@ -59,10 +59,10 @@ describe('DE-2 delegations', () => {
     });
     assert.equal((await stack.worker.heard('a')).length, 1);
     stack.worker.probes.release('late');
-    const told = await stack.worker.until('the message', async () => (await stack.worker.heard('a'))[1]);
+    const notice = await stack.worker.until('the message', async () => (await stack.worker.heard('a'))[1]);
     // rehearsal/follow says what it reads: the head of the task as well.
-    assert.match(told.text, /^\[Delegation result from writer\]\n\n\[Delegated by main\]\nOne\.\n\n/);
-    assert.match(told.text, /\[Delegation result from writer\]\n\nTwo\./);
+    assert.match(notice.text, /^\[Delegation result from writer\]\n\n\[Delegated by main\]\nOne\.\n\n/);
+    assert.match(notice.text, /\[Delegation result from writer\]\n\nTwo\./);
     assert.equal((await stack.worker.heard('a')).length, 2);
   });
 
@@ -125,9 +125,9 @@ describe('DE-2 delegations', () => {
       user: 'ann',
     });
     await stack.worker.ended(read.turn_id);
-    const [report, given] = await stack.worker.calls(read.turn_id);
+    const [report, row] = await stack.worker.calls(read.turn_id);
     assert.match(report?.result ?? '', /the report/);
-    assert.match(given?.result ?? '', /the note/);
+    assert.match(row?.result ?? '', /the note/);
   });
 
   it('who is not linked, and who is not there, is refused in words', async () => {

@@ -49,12 +49,12 @@ describe('TL tools by the names of clawft', () => {
       'spawn {"action":"run","task":"datetime {}","context":"All there is."}',
     );
     assert.deepEqual([spawned?.tool, spawned?.ok], ['spawn', true], spawned?.result ?? '');
-    const given = 'spawn {"action":"run","agent":"mate","task":"Say it.","context":"Loudly."}';
-    const [delegated] = await callsOf('plain', given);
+    const input = 'spawn {"action":"run","agent":"mate","task":"Say it.","context":"Loudly."}';
+    const [delegated] = await callsOf('plain', input);
     assert.deepEqual([delegated?.tool, delegated?.ok], ['delegate', true], delegated?.result ?? '');
     assert.match(delegated?.result ?? '', /Say it\.[^]*Loudly\./);
     await stack.ask('PATCH', '/v1/agents/plain', { body: { tools: { deny: ['delegate'] } } });
-    const [denied] = await callsOf('plain', `${given}\n`);
+    const [denied] = await callsOf('plain', `${input}\n`);
     assert.deepEqual([denied?.tool, denied?.code], ['delegate', 'PermissionDenied']);
   });
 });

@@ -19,8 +19,8 @@ describe('what another system says to a task', () => {
   after(() => live.close());
 
   const by = { name: 'ci' };
-  const ask = (action: string, asked: unknown): Promise<any> =>
-    live.client.workflow.getHandle(task.workflowId).executeUpdate(action, { args: [asked] });
+  const ask = (action: string, request: unknown): Promise<any> =>
+    live.client.workflow.getHandle(task.workflowId).executeUpdate(action, { args: [request] });
 
   const refused = (problem: RegExp) => (error: unknown) =>
     error instanceof WorkflowUpdateFailedError && problem.test((error.cause as Error).message);
@@ -73,11 +73,11 @@ describe('what another system says to a task', () => {
         workflowIdConflictPolicy: 'USE_EXISTING',
         args: [input],
       });
-      const asked = live.client.workflow.executeUpdateWithStart('comment', {
+      const pending = live.client.workflow.executeUpdateWithStart('comment', {
         startWorkflowOperation: started,
         args: [{ by, text: 'Hello?' }],
       });
-      await assert.rejects(asked, refused(/task\//), JSON.stringify(input));
+      await assert.rejects(pending, refused(/task\//), JSON.stringify(input));
       await assert.rejects((await started.workflowHandle()).result(), WorkflowFailedError);
     }
   });

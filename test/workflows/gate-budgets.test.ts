@@ -95,12 +95,12 @@ describe('DU-7 a gate at the limit of a budget', () => {
   it('of a delegation, whose turn is over: the giver’s feed tells of the question', async () => {
     const script = `delegate ${JSON.stringify({ agent_key: 'delivers', task: 'Write.', mode: 'sync' })}\nthen\nDone.`;
     const { turn_id } = await stack.worker.say('gives', script, { agent: 'gives' });
-    const told = await stack.worker.until('the question', async () => {
+    const event = await stack.worker.until('the question', async () => {
       const events = await stack.worker.events('gives');
       return events.find(({ type, data }) => type === 'approval.requested' && data['tool'] === 'budget.more');
     });
-    assert.ok(told.data['delegation'], JSON.stringify(told.data));
-    await decide(String(told.data['approval_id']), 'approve');
+    assert.ok(event.data['delegation'], JSON.stringify(event.data));
+    await decide(String(event.data['approval_id']), 'approve');
     const ended = await stack.worker.ended(turn_id);
     assert.equal(ended.status, 'completed', JSON.stringify(ended.error));
     const { body } = await stack.ask('GET', '/v1/delegations');

@@ -43,11 +43,11 @@ rules:
     const { body: routes } = await stack.ask('GET', '/v1/handoffs');
     const [route] = routes.data;
     assert.deepEqual([route.from, route.to, route.chat_id], ['main', 'billing', 'c1']);
-    const heard = await stack.worker.until(
+    const received = await stack.worker.until(
       'the handoff',
       async () => (await stack.worker.heard(route.session_key))[0],
     );
-    assert.match(heard.text, /^\[Handoff from main\]\nReason: an invoice\n\nConversation so far:\nuser: /);
+    assert.match(received.text, /^\[Handoff from main\]\nReason: an invoice\n\nConversation so far:\nuser: /);
     assert.ok((await stack.worker.events('h')).some(({ type }) => type === 'handoff'));
 
     const next = await say('h', 'Where is my invoice?', 'c1');

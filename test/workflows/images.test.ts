@@ -61,10 +61,10 @@ describe('TL images in results', () => {
       'paint many': [args(32, 3), args(33, 6), args(34, 1)],
       'paint bad': [args(9000, 1), args(35, 1, SECRET)],
     };
-    for (const [said, all] of Object.entries(plan)) {
+    for (const [text, all] of Object.entries(plan)) {
       const at = (turnIndex: number) => ({
         // By any message: the images of a result may be the user's last.
-        predicate: ({ messages }: { messages: unknown }) => JSON.stringify(messages).includes(said),
+        predicate: ({ messages }: { messages: unknown }) => JSON.stringify(messages).includes(text),
         turnIndex,
       });
       for (const [turn, args] of all.entries())

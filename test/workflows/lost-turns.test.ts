@@ -53,8 +53,8 @@ describe('DU-1 turns whose workflow was ended from outside', () => {
       (await stack.worker.calls(turn)).map(({ state, ok }) => [state, ok]),
       [['done', false]],
     );
-    const told = (await stack.worker.events('runs')).filter(({ type }) => type === 'turn.failed');
-    assert.equal(told.length, 1);
+    const messages = (await stack.worker.events('runs')).filter(({ type }) => type === 'turn.failed');
+    assert.equal(messages.length, 1);
     const { turn_id } = await stack.worker.say('runs', 'Next.');
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
     await runOf('runs').result();
@@ -160,16 +160,16 @@ describe('DU-1 turns whose workflow was ended from outside', () => {
     const turn = await held('meanwhile');
     await terminate(workflowIdOf(stack.worker, 'meanwhile'));
     const { temporal } = stack.worker;
-    let said: Promise<{ readonly turn_id: string }> | undefined;
+    let pending: Promise<{ readonly turn_id: string }> | undefined;
     const reach: typeof temporal = {
       ...temporal,
       async start(start) {
         await temporal.start(start);
-        said = stack.worker.say('meanwhile', 'Next.');
+        pending = stack.worker.say('meanwhile', 'Next.');
       },
     };
     assert.equal(await sweep(reach), 1);
-    const next = await stack.worker.ended((await said)?.turn_id ?? '');
+    const next = await stack.worker.ended((await pending)?.turn_id ?? '');
     assert.equal(next.status, 'completed');
     const lost = await stack.worker.ended(turn);
     assert.equal(lost.status, 'failed');

@@ -28,7 +28,7 @@ describe('work whose workflow was ended from outside', () => {
     return (await stack.worker.calls(turn_id))[0]?.result ?? '';
   };
   /** Resolves with all that the session was told once nothing of it is open any more. */
-  const told = async (session: string, pattern: RegExp): Promise<number> => {
+  const notice = async (session: string, pattern: RegExp): Promise<number> => {
     await stack.worker.until('the message', async () =>
       (await stack.worker.heard(session)).find(({ text }) => pattern.test(text)),
     );
@@ -60,7 +60,7 @@ describe('work whose workflow was ended from outside', () => {
     const { body } = await stack.ask('GET', `/v1/delegations/${id}`);
     assert.deepEqual([body.status, body.error], ['failed', ERROR]);
     await toldBy(`delegation/${id}`);
-    assert.equal(await told('read-given', /^\[Delegation to taker failed: its workflow was ended/), 1);
+    assert.equal(await notice('read-given', /^\[Delegation to taker failed: its workflow was ended/), 1);
   });
 
   it('the lists over HTTP say so too', async () => {
@@ -68,8 +68,8 @@ describe('work whose workflow was ended from outside', () => {
     const child = await subagent('listed-child');
     await terminate(`delegation/${id}`);
     await terminate(`subagent/${child}`);
-    const { body: given } = await stack.ask('GET', '/v1/delegations?session_key=listed-given');
-    assert.deepEqual([given.data[0].status, given.data[0].error], ['failed', ERROR]);
+    const { body: value } = await stack.ask('GET', '/v1/delegations?session_key=listed-given');
+    assert.deepEqual([value.data[0].status, value.data[0].error], ['failed', ERROR]);
     const { body: children } = await stack.ask('GET', '/v1/sessions/listed-child/subagents');
     assert.deepEqual([children.data[0].status, children.data[0].error], ['failed', ERROR]);
     await Promise.all([toldBy(`delegation/${id}`), toldBy(`subagent/${child}`)]);
@@ -119,7 +119,7 @@ describe('work whose workflow was ended from outside', () => {
   });
 
   it('the sweep of the workers finds all three without anybody asking; who waits for one goes on', async () => {
-    const given = await heldDelegation(stack.worker, 'swept');
+    const value = await heldDelegation(stack.worker, 'swept');
     const judged = await heldEvaluation(stack.worker, 'swept');
     const child = await subagent('swept-child');
     const { turn_id } = await stack.worker.say('swept-child', 'spawn {"action":"wait"}\nthen\nDone.');
@@ -132,11 +132,11 @@ describe('work whose workflow was ended from outside', () => {
     });
     const lost = lostWork(stack.worker.temporal);
     assert.equal(await lost.sweepAll(0), 0, 'what runs is left alone');
-    for (const id of [`delegation/${given}`, `evaluate/${judged}`, `subagent/${child}`]) await terminate(id);
+    for (const id of [`delegation/${value}`, `evaluate/${judged}`, `subagent/${child}`]) await terminate(id);
     assert.equal(await lost.sweepAll(3600), 0, 'younger work is not looked at');
     assert.equal(await lost.sweepAll(0), 3);
     assert.equal(await lost.sweepAll(0), 0);
-    assert.equal(await told('swept-given', /^\[Delegation to taker failed: /), 1);
+    assert.equal(await notice('swept-given', /^\[Delegation to taker failed: /), 1);
     await stack.worker.ended(turn_id);
     assert.match((await stack.worker.calls(turn_id))[0]?.result ?? '', /All 1 subagent task\(s\) have ended/);
   });
@@ -148,7 +148,7 @@ describe('work whose workflow was ended from outside', () => {
     const { body } = await stack.ask('GET', `/v1/subagents/${child}`);
     assert.equal(body.status, 'failed');
     assert.equal(
-      await told('gone-session', /A subagent task "gone-session" just failed: .*ended from outside/),
+      await notice('gone-session', /A subagent task "gone-session" just failed: .*ended from outside/),
       1,
     );
   });

@@ -66,9 +66,9 @@ describe('DU-4 messages to a session', () => {
     );
     live.probes.release('queue');
     for (const receipt of receipts) assert.equal((await live.ended(receipt.turn_id)).status, 'completed');
-    const heard = await live.heard('queue');
+    const received = await live.heard('queue');
     assert.deepEqual(
-      heard.map((message) => message.turn_id),
+      received.map((message) => message.turn_id),
       [first, ...receipts.map((receipt) => receipt.turn_id)],
     );
     assert.deepEqual(
@@ -142,9 +142,9 @@ describe('DU-4 messages to a session', () => {
     assert.deepEqual([one.step, two.step], [2, 2]);
     live.probes.release('late-steer');
     await live.ended(receipt.turn_id);
-    const heard = await live.heard('late-steer');
+    const received = await live.heard('late-steer');
     assert.deepEqual(
-      heard.map(({ turn_id, step }) => ({ turn_id, step })),
+      received.map(({ turn_id, step }) => ({ turn_id, step })),
       [1, 2, 2].map((step) => ({ turn_id: receipt.turn_id, step })),
     );
   });
@@ -190,9 +190,9 @@ describe('DU-4 messages to a session', () => {
     );
     live.probes.release('collect');
     assert.equal((await live.ended('turn_part-1')).status, 'completed');
-    const heard = (await live.heard('collect')).slice(1);
+    const received = (await live.heard('collect')).slice(1);
     assert.deepEqual(
-      heard.map((message) => [message.text, message.turn_id]),
+      received.map((message) => [message.text, message.turn_id]),
       [1, 2, 3].map((n) => [`Part ${n}.`, 'turn_part-1']),
     );
   });

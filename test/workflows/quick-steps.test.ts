@@ -19,12 +19,12 @@ interface SlowSecond extends TestServer {
 
 /** OpenAI's chat protocol: the first answer comes at once and asks for `peek`, the second one late. */
 async function startSlowSecond(): Promise<SlowSecond> {
-  const asked = new Map<string, number>();
+  const requests = new Map<string, number>();
   const dropped = new Set<string>();
   const server = await startServer(async ({ body }, response) => {
     const messages = body['messages'] as readonly { role: string; content: unknown }[];
     const word = /word-\w+/.exec(JSON.stringify(messages))?.[0] ?? '';
-    asked.set(word, (asked.get(word) ?? 0) + 1);
+    requests.set(word, (requests.get(word) ?? 0) + 1);
     response.on('close', () => {
       if (!response.writableFinished) dropped.add(word);
     });
@@ -46,7 +46,7 @@ async function startSlowSecond(): Promise<SlowSecond> {
     response.write(chunk({ role: 'assistant', content: '', tool_calls: [call] }, null));
     response.end(`${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
   });
-  return Object.assign(server, { asked, dropped });
+  return Object.assign(server, { asked: requests, dropped });
 }
 
 describe('DU-1 steps that are over at once', { skip: isPlainEngine() }, () => {

@@ -14,7 +14,7 @@ describe('SA-4 approvals of subagents', () => {
 
   const spawning = (task: string, label: string): string =>
     `spawn ${JSON.stringify({ task, label, action: 'run' })}\nthen\nDone.`;
-  const asked = (session: string, type: string) =>
+  const onRequest = (session: string, type: string) =>
     stack.worker.until(`${type} on ${session}`, async () =>
       (await stack.worker.events(session)).find((event) => event.type === type),
     );
@@ -25,7 +25,7 @@ describe('SA-4 approvals of subagents', () => {
       spawning('poke {"note":"child"}\nthen\nPoked.', 'poker'),
       { user: 'ann' },
     );
-    const { data } = await asked('p', 'approval.requested');
+    const { data } = await onRequest('p', 'approval.requested');
     const id = String(data['approval_id']);
     const { body: list } = await stack.ask('GET', '/v1/approvals?session_key=p&status=pending');
     assert.deepEqual(
@@ -41,7 +41,7 @@ describe('SA-4 approvals of subagents', () => {
     });
     assert.equal(decided.status, 200);
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
-    assert.equal((await asked('p', 'approval.decided')).data['status'], 'approved');
+    assert.equal((await onRequest('p', 'approval.decided')).data['status'], 'approved');
     assert.equal(stack.worker.probes.effects.filter(({ note }) => note === 'child').length, 1);
     assert.match((await stack.worker.calls(turn_id))[0]?.result ?? '', /Full result:\nPoked\.$/);
   });
@@ -56,7 +56,7 @@ describe('SA-4 approvals of subagents', () => {
     );
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
     assert.match((await stack.worker.calls(turn_id))[0]?.result ?? '', /Full result:\nGave up\.$/);
-    assert.equal((await asked('quiet', 'approval.decided')).data['status'], 'expired');
+    assert.equal((await onRequest('quiet', 'approval.decided')).data['status'], 'expired');
     assert.equal(stack.worker.probes.effects.filter(({ note }) => note === 'never').length, 0);
   });
 });

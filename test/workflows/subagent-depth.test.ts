@@ -43,16 +43,16 @@ describe('SA subagents of subagents', () => {
 
   it('each reports to the one that started it, which is not complete before it has answered', async () => {
     await twoDeep('deep', 'nudge {"note":"deep"}\nthen\nFrom below.');
-    const heard = await live.until('the message', async () => (await live.heard('deep'))[1]);
-    assert.match(heard.text, /A subagent task "above" just completed/);
+    const received = await live.until('the message', async () => (await live.heard('deep'))[1]);
+    assert.match(received.text, /A subagent task "above" just completed/);
     // rehearsal/follow repeats what it reads: the message of the one below is the last answer of the one above.
     assert.match(
-      heard.text,
+      received.text,
       /Result:\n\[System Message\] A subagent task "below" just completed successfully/,
     );
-    assert.match(heard.text, /From below\./);
+    assert.match(received.text, /From below\./);
     assert.deepEqual([(await childOf('deep'))?.depth, (await below('deep'))?.depth], [1, 2]);
-    await live.ended(heard.turn_id);
+    await live.ended(received.turn_id);
     assert.equal((await live.heard('deep')).length, 2);
   });
 

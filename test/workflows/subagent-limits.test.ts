@@ -40,11 +40,11 @@ describe('SA-1 limits of the tool', () => {
     );
     await live.client.workflow.getHandle(`subagent/${rows[0]?.id}`).terminate('by an operator');
     assert.match(await spawn('d', 'd1'), /"status":"accepted"/);
-    const told = await live.until('the message', async () =>
+    const notice = await live.until('the message', async () =>
       (await live.heard('a')).find(({ text }) => text.startsWith('[System Message]')),
     );
     assert.match(
-      told.text,
+      notice.text,
       /A subagent task "a1" just failed: OutcomeUnknown: its workflow was ended from outside/,
     );
     await live.probes.untilHeld('d1');

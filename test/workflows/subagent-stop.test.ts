@@ -62,12 +62,12 @@ describe('SA a session that is stopped', () => {
       await worker.until('the end of the detached one', async () =>
         (await rows(level)).every(({ status }) => status !== 'running') ? true : undefined,
       );
-      const heard = await worker.until('the message', async () => {
+      const received = await worker.until('the message', async () => {
         const found = await worker.heard(level);
         return found.length > 1 ? found : undefined;
       });
-      assert.match(heard[1]?.text ?? '', new RegExp(`A subagent task "${kept}" just completed`));
-      assert.equal(heard.length, 2, 'the one that was stopped is not told');
+      assert.match(received[1]?.text ?? '', new RegExp(`A subagent task "${kept}" just completed`));
+      assert.equal(received.length, 2, 'the one that was stopped is not told');
     });
 
   it('at the step, or by a message that interrupts: its subagents go on', async () => {
@@ -106,9 +106,9 @@ describe('SA a session that is stopped', () => {
     const [row] = await rows('early');
     assert.deepEqual([row?.status, row?.stopped_by], ['cancelled', 'ann']);
     assert.deepEqual(await worker.turns('subagent:sub-early'), []);
-    const told = (await worker.events('early')).map(({ type }) => type);
-    assert.ok(!told.includes('subagent.started'), told.join());
-    assert.ok(told.includes('subagent.completed'), told.join());
+    const messages = (await worker.events('early')).map(({ type }) => type);
+    assert.ok(!messages.includes('subagent.started'), messages.join());
+    assert.ok(messages.includes('subagent.completed'), messages.join());
   });
 
   it('while no turn runs: over HTTP, with the commands that the subagents run', async () => {
@@ -195,8 +195,8 @@ describe('SA a session that is stopped', () => {
       (await stack.ask('POST', `/v1/subagents/${next}/stop`, { body: { reason: 'enough' } })).status,
       202,
     );
-    const told = await stack.worker.until('the message', async () => (await stack.worker.heard('http'))[1]);
-    assert.match(told.text, /A subagent task "http \(steered\)" just was cancelled\./);
+    const notice = await stack.worker.until('the message', async () => (await stack.worker.heard('http'))[1]);
+    assert.match(notice.text, /A subagent task "http \(steered\)" just was cancelled\./);
     const { body: shown } = await stack.ask('GET', `/v1/subagents/${next}`);
     assert.deepEqual([shown.status, shown.depth, shown.parent_session], ['cancelled', 1, 'http']);
     assert.equal((await stack.ask('POST', `/v1/subagents/${next}/stop`, { body: {} })).status, 409);

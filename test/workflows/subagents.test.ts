@@ -37,10 +37,10 @@ describe('SA subagents', () => {
     return { turn: await live.ended(turn_id), calls: await live.calls(turn_id), turn_id };
   };
   /** Messages that the system wrote to the session, once a turn has taken so many. */
-  const told = (session: string, count: number) =>
+  const notice = (session: string, count: number) =>
     live.until(`${count} announcements`, async () => {
-      const heard = (await live.heard(session)).filter(({ text }) => text.startsWith('[System Message]'));
-      return heard.length >= count ? heard : undefined;
+      const received = (await live.heard(session)).filter(({ text }) => text.startsWith('[System Message]'));
+      return received.length >= count ? received : undefined;
     });
 
   it('SA-2 spawn returns at once, and the result wakes the parent in a turn of its own', async () => {
@@ -56,7 +56,7 @@ describe('SA subagents', () => {
       calls[0]?.result ?? '',
       /^\{"status":"accepted","id":"sub-.*"label":"search"\}\nIt works on its own/,
     );
-    const [message] = await told('async', 1);
+    const [message] = await notice('async', 1);
     assert.match(
       message?.text ?? '',
       /A subagent task "search" just completed successfully\.\n\nResult:\nFound it\.\n\nStats: runtime .*iterations 1, tokens/,
@@ -92,11 +92,11 @@ describe('SA subagents', () => {
   it('SA-4 three that end together wake the parent once', async () => {
     const three = ['a', 'b', 'c'].map((label) => spawning({ task: `Result ${label}.`, label })).join('\n');
     await run('three', `${three}\nthen\nStarted.`);
-    await told('three', 1);
+    await notice('three', 1);
     await live.until('all told', async () =>
       (await rows('three')).every(({ announced_by }) => announced_by) ? true : undefined,
     );
-    const messages = await told('three', 1);
+    const messages = await notice('three', 1);
     assert.equal(messages.length, 1);
     assert.match(
       messages[0]?.text ?? '',
@@ -116,7 +116,7 @@ describe('SA subagents', () => {
       (await live.state('into'))?.steering === 1 ? true : undefined,
     );
     live.probes.release('into');
-    const [message] = await told('into', 1);
+    const [message] = await notice('into', 1);
     assert.equal(message?.turn_id, turn_id);
     await live.ended(turn_id);
   });
@@ -160,7 +160,7 @@ describe('SA subagents', () => {
       await ask('mine', { action: 'steer', id, message: 'Turned.' }),
       `Steered subagent "${id}" → new task spawned.`,
     );
-    const [message] = await told('mine', 1);
+    const [message] = await notice('mine', 1);
     assert.match(
       message?.text ?? '',
       /A subagent task "own \(steered\)" just completed successfully\.\n\nResult:\nTurned\./,
@@ -224,7 +224,7 @@ describe('SA subagents', () => {
       /^Timeout: timeout after 1s waiting for children\. 1 still running: sub-/,
     );
     live.probes.release('late');
-    await told('late', 1);
+    await notice('late', 1);
   });
 
   it('SA-1 one that takes too long is ended and told of as such', async () => {
@@ -232,7 +232,7 @@ describe('SA subagents', () => {
       'slow',
       `${spawning({ task: 'hold {"note":"slow"}', label: 'slow', timeout: 1 })}\nthen\nStarted.`,
     );
-    const [message] = await told('slow', 1);
+    const [message] = await notice('slow', 1);
     assert.match(message?.text ?? '', /A subagent task "slow" just timed out\./);
     const [row] = await rows('slow');
     assert.equal(row?.status, 'timeout');
@@ -302,7 +302,7 @@ describe('SA subagents', () => {
       { id: messageId },
     );
     await live.ended(turn_id);
-    const [message] = await told('first', 1);
+    const [message] = await notice('first', 1);
     assert.match(
       message?.text ?? '',
       /A subagent task "late" just failed: .*somebody else spoke in its session first/,

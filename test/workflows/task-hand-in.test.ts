@@ -146,9 +146,9 @@ describe('DE-6 work that is handed in', () => {
 
     const next = await claimed('careful');
     const words = { action: 'complete', team: 'crew', task_id: String(next.number), result: 'good indeed' };
-    const said = await stack.worker.say('lead', `team_tasks ${JSON.stringify(words)}\nthen\nDone.`);
-    await stack.worker.ended(said.turn_id);
-    const [call] = await stack.worker.calls(said.turn_id);
+    const receipt = await stack.worker.say('lead', `team_tasks ${JSON.stringify(words)}\nthen\nDone.`);
+    await stack.worker.ended(receipt.turn_id);
+    const [call] = await stack.worker.calls(receipt.turn_id);
     assert.match(call?.result ?? '', /judged by quality gates now/);
     assert.deepEqual((await judged(next.number)).result, 'good indeed');
   });

@@ -36,7 +36,7 @@ describe('TE members at work', () => {
       const found = await get(`/crew/tasks/${task}`);
       return found.status === status ? found : undefined;
     });
-  const told = (
+  const notice = (
     session: string,
     words: RegExp,
   ): Promise<{ readonly text: string; readonly turn_id: string }> =>
@@ -56,7 +56,7 @@ describe('TE members at work', () => {
     const description = 'team_tasks {"action":"review","result":"Look here."}\nthen\nSubmitted.';
     const task = await newTask({ subject: 'A page', description, assignee: 'm1' });
     await until(task, 'in_review');
-    await told(
+    await notice(
       LEAD_SESSION,
       new RegExp(`Task #${task} "A page" of team crew waits for your review[^]*Look here\\.`),
     );
@@ -64,7 +64,7 @@ describe('TE members at work', () => {
     assert.equal(early.status, 403);
     await act(task, 'reject', { text: 'Too short.' });
     const session = taskSessionKey('crew', task, 'm1');
-    await told(session, /Task rejected\. Reason: Too short\./);
+    await notice(session, /Task rejected\. Reason: Too short\./);
     await until(task, 'in_review');
     const approved = await act(task, 'approve');
     assert.equal(approved.status, 'completed');
@@ -86,7 +86,7 @@ describe('TE members at work', () => {
     const [turn] = await stack.worker.turns(taskSessionKey('crew', task, 'm1'));
     const ended = await stack.worker.ended(turn?.id ?? '');
     assert.equal(ended.status, 'stopped');
-    await told(
+    await notice(
       LEAD_SESSION,
       /teammate:m1 Task #\d+ "Open it" of team crew is blocked, and failed[^]*No key\./,
     );
@@ -129,13 +129,13 @@ describe('TE members at work', () => {
       const { data } = await get(`/crew/events?task=${task}`);
       return data.filter(({ action }: { action: string }) => action === 'remind').length === 2 || undefined;
     });
-    const asked = await stack.worker.until('the lead to hear all', async () => {
-      const heard = (await stack.worker.heard(LEAD_SESSION)).filter(({ text }) =>
+    const requests = await stack.worker.until('the lead to hear all', async () => {
+      const received = (await stack.worker.heard(LEAD_SESSION)).filter(({ text }) =>
         /Question: Which colour/.test(text),
       );
-      return heard.length >= 3 ? heard : undefined;
+      return received.length >= 3 ? received : undefined;
     });
-    assert.equal(asked.length, 3);
+    assert.equal(requests.length, 3);
     const [first] = await stack.worker.turns(session);
     await stack.worker.ended(first?.id ?? '');
     const waits = await stack.worker.until('the turn to be over', async () => {
@@ -145,7 +145,7 @@ describe('TE members at work', () => {
     assert.equal(waits.status, 'in_progress');
     assert.equal(waits.question, 'Which colour?');
     await act(task, 'clear_ask_user', { text: 'Blue.' });
-    await told(session, /The user’s answer: Blue\./);
+    await notice(session, /The user’s answer: Blue\./);
     await act(task, 'cancel');
   });
 
@@ -177,7 +177,7 @@ describe('TE members at work', () => {
     const send = 'team_message {"action":"send","to":"m2","text":"The door is open."}';
     const task = await newTask({ subject: 'Tell m2', description: `${send}\nthen\nTold.`, assignee: 'm1' });
     await until(task, 'completed');
-    const woken = await told('team:crew:mail:m2', /^\[Team message from m1\]: The door is open\.$/);
+    const woken = await notice('team:crew:mail:m2', /^\[Team message from m1\]: The door is open\.$/);
     await stack.worker.ended(woken.turn_id);
     assert.equal((await stack.worker.heard('team:crew:mail:m2')).length, 1);
     await stack.pool.query('update team_messages set read_at = now() where sender = $1', ['system']);

@@ -72,10 +72,10 @@ describe('TE teams', () => {
     assert.match(state.last_refused?.problem ?? '', /m1|object/);
     const row = (await get(`/crew/tasks/${id}`)).body;
     assert.deepEqual([row.refused, row.last_refused], [2, state.last_refused]);
-    const told = (await get(`/crew/events?task=${number}`)).body.data.filter(
+    const notice = (await get(`/crew/events?task=${number}`)).body.data.filter(
       (one: any) => one.action === 'refused',
     );
-    assert.deepEqual(told.map(({ actor, reason }: any) => `${reason.split(':')[0]} by ${actor}`).sort(), [
+    assert.deepEqual(notice.map(({ actor, reason }: any) => `${reason.split(':')[0]} by ${actor}`).sort(), [
       'claim by eve',
       'progress by unnamed',
     ]);
@@ -116,8 +116,8 @@ describe('TE teams', () => {
     const other = await post(`/crew/tasks/${id}/claim`, { member: 'm2' });
     assert.equal(other.status, 409, JSON.stringify(other.body));
     assert.equal(other.body.holder, 'm1');
-    const asked = { by: { name: 'a', member: 'm1' } };
-    const again = await stack.worker.temporal.update<any>(workflow_id, 'claim', asked, 'claim-of-m1');
+    const request = { by: { name: 'a', member: 'm1' } };
+    const again = await stack.worker.temporal.update<any>(workflow_id, 'claim', request, 'claim-of-m1');
     assert.equal(again.lease.token, 'of-m1');
     assert.equal((await get(`/crew/tasks/${id}`)).body.owner, 'm1');
   });
@@ -188,13 +188,13 @@ describe('TE teams', () => {
     await stack.worker.ended(message.turn_id);
     // Whoever speaks of a closed task later does not close it anew.
     for (const [, number = ''] of message.text.matchAll(/ #(\d+) "/g)) {
-      const said = await post(`/crew/tasks/${number}/comment`, { text: 'Well done.' });
-      assert.equal(said.status, 200, JSON.stringify(said.body));
+      const answer = await post(`/crew/tasks/${number}/comment`, { text: 'Well done.' });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
       const id = taskWorkflowId(stack.tenant, 'crew', Number(number));
       await stack.worker.client.workflow.getHandle(id).result();
     }
-    const heard = await stack.worker.heard('lead');
-    assert.equal(heard.filter(({ text }) => text.startsWith('[System Message]')).length, 1);
+    const received = await stack.worker.heard('lead');
+    assert.equal(received.filter(({ text }) => text.startsWith('[System Message]')).length, 1);
     assert.equal((await stack.worker.turns('lead')).length, 2);
   });
 
@@ -213,8 +213,8 @@ describe('TE teams', () => {
       origin_turn: 'turn_early',
     });
     assert.ok(made.kind === 'created');
-    const said = await post(`/crew/tasks/${made.number}/comment`, { text: 'I am early.' });
-    assert.equal(said.status, 200, JSON.stringify(said.body));
+    const answer = await post(`/crew/tasks/${made.number}/comment`, { text: 'I am early.' });
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
     const create = { action: 'create', subject: 'Early', description: 'The early words.', assignee: 'm6' };
     const script = `team_tasks {"action":"list"}\nthen\nteam_tasks ${JSON.stringify(create)}\nthen\nStarted.`;
     await stack.worker.say('early', script, { id: 'early' });
@@ -228,16 +228,16 @@ describe('TE teams', () => {
   it('TE-4 a blocker fails the task and tells the lead', async () => {
     const { id } = await newTask({ subject: 'No way' });
     const { body } = await post(`/crew/tasks/${id}/claim`, { member: 'm5' });
-    const said = await post(`/crew/tasks/${id}/comment`, {
+    const answer = await post(`/crew/tasks/${id}/comment`, {
       member: 'm5',
       token: body.lease.token,
       type: 'blocker',
       text: 'The door is shut.',
     });
-    assert.equal(said.body.status, 'failed', JSON.stringify(said.body));
-    const told = await stack.worker.until('the lead to hear', async () =>
+    assert.equal(answer.body.status, 'failed', JSON.stringify(answer.body));
+    const notice = await stack.worker.until('the lead to hear', async () =>
       (await stack.worker.heard('team:crew:lead:main')).find(({ text }) => text.includes('is blocked')),
     );
-    assert.match(told.text, /teammate:m5[^]*The door is shut\./);
+    assert.match(notice.text, /teammate:m5[^]*The door is shut\./);
   });
 });

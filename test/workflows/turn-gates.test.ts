@@ -97,15 +97,15 @@ describe('DE-6 gates on turns', () => {
       ['completed', 'the improved draft', ['retry', 'pass', 'pass']],
     );
     assert.ok(said.every(([, text]) => text === 'the improved draft'));
-    const heard = await stack.worker.heard('revised');
+    const received = await stack.worker.heard('revised');
     assert.deepEqual(
-      heard.map(({ turn_id, step }) => [turn_id, step]),
+      received.map(({ turn_id, step }) => [turn_id, step]),
       [
         [turn.id, 1],
         [turn.id, 2],
       ],
     );
-    assert.match(heard[1]?.text ?? '', /^\[Quality Gate Feedback — Retry 1\/2\]\n\nimprove it/);
+    assert.match(received[1]?.text ?? '', /^\[Quality Gate Feedback — Retry 1\/2\]\n\nimprove it/);
     assert.equal((await stack.worker.turns('revised')).length, 1);
   });
 

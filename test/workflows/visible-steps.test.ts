@@ -29,10 +29,10 @@ for (const [name, options] of [
     after(() => stack.stop());
 
     async function ran(session: string, text: string) {
-      const said = await stack.ask('POST', `/v1/sessions/${session}/messages?wait=60`, {
+      const answer = await stack.ask('POST', `/v1/sessions/${session}/messages?wait=60`, {
         body: { text, agent: 'seen' },
       });
-      assert.equal(said.status, 200, JSON.stringify(said.body));
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
       const id = workflowIdOf(stack.worker, session);
       await stack.worker.client.workflow.getHandle(id).result();
       return activitiesOf(stack.worker.client, id);

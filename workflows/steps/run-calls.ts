@@ -77,40 +77,40 @@ async function runCall(
 
 /** Undefined when it may not run. How often it is asked about is bounded by its activity. */
 async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<RunToolResult | undefined> {
-  const run = (asked: PlannedCall, stopped?: true): Promise<RunToolResult> =>
-    around.steps.runTool(asked, { tenant: around.tenant, call: call.id, ...(stopped && { stopped }) });
-  for (let asked = call; ; ) {
-    if (asked.approval) {
+  const run = (request: PlannedCall, stopped?: true): Promise<RunToolResult> =>
+    around.steps.runTool(request, { tenant: around.tenant, call: call.id, ...(stopped && { stopped }) });
+  for (let requested = call; ; ) {
+    if (requested.approval) {
       // Nobody is asked for a turn that ends with this step.
       if (around.questions.consideredCancelled) return undefined;
-      around.onChange(asked, 'waiting');
-      const outcome = await askForApproval(asked, asked.approval, around);
+      around.onChange(requested, 'waiting');
+      const outcome = await askForApproval(requested, requested.approval, around);
       const isApproved = outcome.kind !== 'settled' || outcome.status === 'approved';
       // Denied, expired, answered: recorded as the call's result by the approval itself.
-      if (!isApproved && asked.approval.form === undefined) return undefined;
+      if (!isApproved && requested.approval.form === undefined) return undefined;
       // Its MCP server is told that nobody answers.
       if (!isApproved && outcome.status === 'withdrawn')
-        return CancellationScope.nonCancellable(() => run(asked));
+        return CancellationScope.nonCancellable(() => run(requested));
     }
-    around.onChange(asked, 'running');
-    let result = await run(asked);
-    while (result.later !== undefined) result = await lookAgain(result.later, asked, run);
+    around.onChange(requested, 'running');
+    let result = await run(requested);
+    while (result.later !== undefined) result = await lookAgain(result.later, requested, run);
     if (!result.asked) return result;
-    asked = { ...call, approval: result.asked, queue: result.continues };
+    requested = { ...call, approval: result.asked, queue: result.continues };
   }
 }
 
 /** At what goes on outside, after a pause. When the turn is stopped meanwhile, it is ended there. */
 async function lookAgain(
   seconds: number,
-  asked: PlannedCall,
-  run: (asked: PlannedCall, stopped?: true) => Promise<RunToolResult>,
+  call: PlannedCall,
+  run: (request: PlannedCall, stopped?: true) => Promise<RunToolResult>,
 ): Promise<RunToolResult> {
   try {
     await sleep(seconds * 1000);
-    return await run(asked);
+    return await run(call);
   } catch (error) {
-    if (isCancellation(error)) await CancellationScope.nonCancellable(() => run(asked, true));
+    if (isCancellation(error)) await CancellationScope.nonCancellable(() => run(call, true));
     throw error;
   }
 }
@@ -134,10 +134,10 @@ function stoppedPause({ id }: PlannedCall): SettledCall {
 /** Resolves with the decision or the end of the question; its row is written before. */
 export function askForApproval(
   call: PlannedCall,
-  asked: NonNullable<PlannedCall['approval']>,
+  request: NonNullable<PlannedCall['approval']>,
   around: Pick<CallSurroundings, 'tenant' | 'sessionKey' | 'turnId' | 'questions'>,
 ): Promise<SettleApprovalResult> {
-  const { id, ...terms } = asked;
+  const { id, ...terms } = request;
   const input: ApprovalInput = {
     tenant: around.tenant,
     approval_id: id,

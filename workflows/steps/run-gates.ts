@@ -89,8 +89,8 @@ export function judge(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<
 async function runCommand(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
   const { check_gate } = proxyActivities<GateActivities>(gateOptions(gate));
   let input: CheckGateInput = run;
-  for (let asked = 0; ; asked += 1) {
-    const found = await check_gate({ ...input, asked });
+  for (let requested = 0; ; requested += 1) {
+    const found = await check_gate({ ...input, asked: requested });
     if (found.kind !== 'budget') return found;
     const refused = await askForMore(found, work);
     if (refused !== undefined) input = { ...run, refused };

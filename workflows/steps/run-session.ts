@@ -68,8 +68,8 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
       (error: unknown) => void (ends.problem = problemOf(error)),
     );
     inTime = await condition(() => isOver() || limits.isAsked(), Math.max(1, limits.deadline - Date.now()));
-    const asked = inTime ? limits.askedBy() : { reason: TIME_UP };
-    if (!isOver()) await stopSession(stopOfWork(work.message_id, asked), session, scope, isOver);
+    const request = inTime ? limits.askedBy() : { reason: TIME_UP };
+    if (!isOver()) await stopSession(stopOfWork(work.message_id, request), session, scope, isOver);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
     // Cancelled itself: the session's turns are cancelled with it, and end in their own order.

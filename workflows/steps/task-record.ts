@@ -79,8 +79,8 @@ function decideAtGates(
   gates: TaskGates | undefined,
   team: string,
 ): TaskDecision {
-  const asked = decide(moment);
-  return gates && asked.kind === 'changed' ? handIn(moment, asked.change, gates, team) : asked;
+  const decision = decide(moment);
+  return gates && decision.kind === 'changed' ? handIn(moment, decision.change, gates, team) : decision;
 }
 
 /** What was told before is told again under the same ids. */

@@ -87,12 +87,12 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments' | 'files'>>({
     announce: 'announce: the result comes as a message after your turn; leave it out',
     detached: 'detached: only a subagent can be; leave it out',
   },
-  run: ({ assignments, files }, asked, call) => ACTIONS[asked.action](assignments, asked, call, files),
+  run: ({ assignments, files }, args, call) => ACTIONS[args.action](assignments, args, call, files),
 });
 
 type Action = (
   assignments: Assignments,
-  asked: Input,
+  args: Input,
   call: RunningCall,
   files: Pick<Files, 'readBytes'>,
 ) => Promise<ToolResult>;
@@ -101,25 +101,25 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = { delegate, cancel, l
 
 async function delegate(
   assignments: Assignments,
-  asked: Input,
+  args: Input,
   call: RunningCall,
   files: Pick<Files, 'readBytes'>,
 ): Promise<ToolResult> {
-  const task = asked.task?.trim() ?? '';
-  if (!asked.agent_key) return toolError('InvalidArgs', 'agent_key is required for action=delegate');
+  const task = args.task?.trim() ?? '';
+  if (!args.agent_key) return toolError('InvalidArgs', 'agent_key is required for action=delegate');
   if (task === '') return toolError('InvalidArgs', 'task is required for action=delegate');
-  if (`${task}${asked.context ?? ''}`.includes('\0'))
+  if (`${task}${args.context ?? ''}`.includes('\0'))
     return toolError('InvalidArgs', 'task and context must not hold the character NUL');
-  const passed = await readPassedFiles(files, asked.files ?? [], call);
+  const passed = await readPassedFiles(files, args.files ?? [], call);
   if ('ok' in passed) return passed;
   const work = await assignments.delegate(call, {
-    target: asked.agent_key,
+    target: args.agent_key,
     task,
-    label: delegationLabel(asked.label ?? task),
-    context: asked.context,
-    mode: asked.mode,
-    seconds: secondsOf(asked.mode, asked.timeout),
-    dependsOn: asked.depends_on ?? [],
+    label: delegationLabel(args.label ?? task),
+    context: args.context,
+    mode: args.mode,
+    seconds: secondsOf(args.mode, args.timeout),
+    dependsOn: args.depends_on ?? [],
     files: passed,
   });
   if (work.kind === 'refused') return toolError(work.code, work.message);
@@ -190,13 +190,13 @@ async function ownActive(assignments: Assignments, call: RunningCall): Promise<r
   return rows.filter((row) => row.ended_at === null || row.stopped_by === call.callId);
 }
 
-async function history(assignments: Assignments, asked: Input, call: RunningCall): Promise<ToolResult> {
-  const after = asked.after === undefined ? undefined : cursorOf(asked.after);
-  if (asked.after !== undefined && !after)
+async function history(assignments: Assignments, args: Input, call: RunningCall): Promise<ToolResult> {
+  const after = args.after === undefined ? undefined : cursorOf(args.after);
+  if (args.after !== undefined && !after)
     return toolError('InvalidArgs', 'after must be what the page before says at its end');
   const filter = {
-    target: asked.agent_key,
-    status: asked.status,
+    target: args.agent_key,
+    status: args.status,
   };
   const rows = await assignments.delegations(call, filter, PAGE + 1, after);
   if (rows.length === 0) return { ok: true, text: 'No delegations.' };

@@ -31,9 +31,9 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignment
   summary: ({ generator, evaluator, task }) =>
     `${generator ?? '?'} and ${evaluator ?? '?'}: ${delegationLabel(task ?? '')}`,
   refusedParameters: { team_task_id: NOT_A_TASK },
-  run: async ({ assignments }, asked, call) => {
-    const { generator, evaluator, pass_criteria: criteria, context } = asked;
-    const task = asked.task?.trim() ?? '';
+  run: async ({ assignments }, args, call) => {
+    const { generator, evaluator, pass_criteria: criteria, context } = args;
+    const task = args.task?.trim() ?? '';
     if (!generator || !evaluator || task === '') return toolError('InvalidArgs', EVALUATE_WORDS.missing);
     if ([task, criteria, context].some((text) => text?.includes('\0')))
       return toolError('InvalidArgs', 'no text may hold the character NUL');
@@ -44,7 +44,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignment
       label: delegationLabel(task),
       criteria,
       context,
-      rounds: roundsOf(asked.max_rounds),
+      rounds: roundsOf(args.max_rounds),
     });
     if (begun.kind === 'refused') return toolError(begun.code, begun.message);
     return { ok: true, text: 'The rounds have begun.', child: begun.child };

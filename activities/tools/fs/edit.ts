@@ -51,25 +51,25 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
       }),
     },
   },
-  run: ({ files }, asked, call) =>
+  run: ({ files }, args, call) =>
     withFileProblems(async () => {
       // clawft's callers know the parameter as old_text.
       const word = call.askedAs === 'edit_file' ? 'old_text' : 'old_string';
-      if (asked.old_string === asked.new_string)
+      if (args.old_string === args.new_string)
         throw new FileProblem('InvalidArgs', `${word} and its replacement are the same; nothing to do`);
       let count = 0;
-      const { done } = await files.change(call, asked.path, false, (old) => {
-        const edited = replaced(old ?? Buffer.alloc(0), asked, word);
+      const { done } = await files.change(call, args.path, false, (old) => {
+        const edited = replaced(old ?? Buffer.alloc(0), args, word);
         count = edited.count;
-        if (hasPlaceholder(asked.new_string))
-          keepSecrets(asked.path, old, edited.bytes.toString('utf8'), call.hasSecret);
+        if (hasPlaceholder(args.new_string))
+          keepSecrets(args.path, old, edited.bytes.toString('utf8'), call.hasSecret);
         return edited.bytes;
       });
       return done
-        ? editedBefore(asked)
-        : { ok: true, text: `File edited: ${asked.path} (${count} replacement(s))` };
+        ? editedBefore(args)
+        : { ok: true, text: `File edited: ${args.path} (${count} replacement(s))` };
     }),
-  probe: ({ files }, asked, call) => probeChange(files, call, asked.path, false, editedBefore(asked)),
+  probe: ({ files }, args, call) => probeChange(files, call, args.path, false, editedBefore(args)),
 });
 
 function editedBefore({ path }: Input): ToolResult {
@@ -77,14 +77,14 @@ function editedBefore({ path }: Input): ToolResult {
 }
 
 /** Texts as upstream's (vectors/edit.json). */
-function replaced(old: Buffer, asked: Input, word: string): { bytes: Buffer; count: number } {
-  const from = Buffer.from(asked.old_string);
-  const to = Buffer.from(asked.new_string);
+function replaced(old: Buffer, args: Input, word: string): { bytes: Buffer; count: number } {
+  const from = Buffer.from(args.old_string);
+  const to = Buffer.from(args.new_string);
   const places: number[] = [];
   for (let at = old.indexOf(from); at >= 0; at = old.indexOf(from, at + from.length)) places.push(at);
   if (places.length === 0)
-    throw new FileProblem('InvalidArgs', `${word} not found in file${hint(old, asked.old_string, word)}`);
-  if (places.length > 1 && !asked.replace_all)
+    throw new FileProblem('InvalidArgs', `${word} not found in file${hint(old, args.old_string, word)}`);
+  if (places.length > 1 && !args.replace_all)
     throw new FileProblem(
       'InvalidArgs',
       `${word} found ${places.length} times — use replace_all=true or provide a more specific match`,

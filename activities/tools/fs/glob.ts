@@ -32,16 +32,16 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ pattern, path }) => (path === '.' ? pattern : `${pattern} in ${path}`),
-  run: ({ files }, asked, call) =>
+  run: ({ files }, request, call) =>
     withFileProblems(async (): Promise<ToolResult> => {
-      if (asked.pattern.startsWith('/'))
+      if (request.pattern.startsWith('/'))
         return toolError('InvalidPath', 'pattern: begins at the folder of `path`; leave the / away');
-      const matches = compileGlob(asked.pattern);
+      const matches = compileGlob(request.pattern);
       if (typeof matches === 'string') return toolError('InvalidArgs', `pattern: ${matches}`);
-      const folder = await files.hold(call, asked.path === '' ? '.' : asked.path, 'search');
+      const folder = await files.hold(call, request.path === '' ? '.' : request.path, 'search');
       try {
         const found: string[] = [];
-        const args = ['--files', '--null', ...(asked.include_ignored ? ['--no-ignore'] : [])];
+        const args = ['--files', '--null', ...(request.include_ignored ? ['--no-ignore'] : [])];
         const take = (name: string): boolean => {
           const path = name.replace(/^\.\//, '');
           if (matches(path)) found.push(path);

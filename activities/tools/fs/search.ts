@@ -43,35 +43,35 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ pattern, path }) => (path === '.' ? pattern : `${pattern} in ${path}`),
   parameterAliases: { regex: 'pattern', query: 'pattern' },
-  run: ({ files }, asked, call) =>
+  run: ({ files }, request, call) =>
     withFileProblems(async (): Promise<ToolResult> => {
-      const path = asked.path === '' ? '.' : asked.path;
+      const path = request.path === '' ? '.' : request.path;
       const one = !(await files.isFolder(call, path));
       const folder = await files.hold(call, one ? dirname(path) : path, 'search');
       try {
-        const reader = createMatchReader(asked.max_results);
-        const args = argumentsOf(asked, one ? basename(path) : undefined);
+        const reader = createMatchReader(request.max_results);
+        const args = argumentsOf(request, one ? basename(path) : undefined);
         const end = await ripgrep(folder, args, '.', call.signal, reader.take);
         if (end.ended === 'cancelled') return toolError('Cancelled', 'the search was stopped');
         if (end.ended === 'unstarted')
           return toolError('ExecutionFailed', `ripgrep could not be started: ${end.errors}`);
         if (end.code === 2 && reader.files.length === 0 && end.errors.trim() !== '')
           return toolError('InvalidArgs', `pattern or glob: ${end.errors.trim().replace(/^rg: /, '')}`);
-        return { ok: true, text: await render(folder, reader.files, asked.max_results, end.ended) };
+        return { ok: true, text: await render(folder, reader.files, request.max_results, end.ended) };
       } finally {
         await folder.close();
       }
     }),
 });
 
-function argumentsOf(asked: Input, onlyFile: string | undefined): string[] {
+function argumentsOf(request: Input, onlyFile: string | undefined): string[] {
   const args = [...PLACE_ARGS, '--sort', 'path', '--max-filesize', '16M', '--encoding', 'none'];
-  args.push('--max-count', String(asked.max_results), '--context', String(asked.context));
-  if (asked.ignore_case) args.push('--ignore-case');
-  if (asked.include_ignored || onlyFile !== undefined) args.push('--no-ignore');
+  args.push('--max-count', String(request.max_results), '--context', String(request.context));
+  if (request.ignore_case) args.push('--ignore-case');
+  if (request.include_ignored || onlyFile !== undefined) args.push('--no-ignore');
   if (onlyFile !== undefined) args.push('--max-depth', '1', '--glob', `/${escapeGlob(onlyFile)}`);
-  else if (asked.glob !== undefined) args.push('--glob', asked.glob);
-  args.push('-e', asked.pattern);
+  else if (request.glob !== undefined) args.push('--glob', request.glob);
+  args.push('-e', request.pattern);
   return args;
 }
 

@@ -116,9 +116,9 @@ function answered(
   const shown = text.slice(0, SHOWN_CHARS).toWellFormed();
   const isCut = shown.length < text.length;
   const rest = isCut ? `\n[the first ${SHOWN_CHARS} of ${text.length} characters]` : '';
-  const said = `HTTP ${status}\n${marked(shown)}${rest}`;
+  const words = `HTTP ${status}\n${marked(shown)}${rest}`;
   const whole = isCut ? { whole: marked(text) } : {};
   return status < 300
-    ? { ok: true, text: said, ...whole }
-    : { ok: false, code: 'ExecutionFailed', message: said, ...whole };
+    ? { ok: true, text: words, ...whole }
+    : { ok: false, code: 'ExecutionFailed', message: words, ...whole };
 }

@@ -58,9 +58,9 @@ function partsOf({ name, description, keywords = '', parameters }: FindableTool)
 
 /** A name in the query, or the other way round, is meant. */
 function isNamed({ name }: FindableTool, query: string): boolean {
-  const asked = query.trim().toLowerCase();
+  const requested = query.trim().toLowerCase();
   const own = name.toLowerCase();
-  return own.includes(asked) || asked.split(/[^\p{L}\p{N}_]+/u).includes(own);
+  return own.includes(requested) || requested.split(/[^\p{L}\p{N}_]+/u).includes(own);
 }
 
 function describe({ name, description, parameters }: FindableTool): string {

@@ -52,8 +52,8 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'proces
     duration: 'long',
     inline: true,
     costly: true,
-    timeoutSeconds: (asked: Input, exec: { readonly timeoutSeconds: number }) =>
-      secondsFor(asked, exec.timeoutSeconds) + KILL_SECONDS,
+    timeoutSeconds: (args: Input, exec: { readonly timeoutSeconds: number }) =>
+      secondsFor(args, exec.timeoutSeconds) + KILL_SECONDS,
   },
   summary: ({ command }) => command,
   runsFiles: (args) => ({ ...filesRunBy(lineOf('exec', args) ?? ''), folder: folderOf(args) }),
@@ -72,18 +72,18 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'shell' | 'proces
       }),
     },
   },
-  run: (deps, asked, call) =>
+  run: (deps, args, call) =>
     withFileProblems(async () => {
-      if (asked.command.trim() === '') return toolError('InvalidArgs', 'command: is empty');
-      if (asked.command.includes('\0'))
+      if (args.command.trim() === '') return toolError('InvalidArgs', 'command: is empty');
+      if (args.command.includes('\0'))
         return toolError('InvalidArgs', 'command: holds a NUL character, which no command line may');
-      if (Buffer.byteLength(asked.command) > MAX_COMMAND_BYTES)
+      if (Buffer.byteLength(args.command) > MAX_COMMAND_BYTES)
         return toolError('InvalidArgs', 'command: is too long; write a script file and run that');
-      if (readsNetwork(asked.command)) call.origins?.readsNetwork();
-      return inFolder(deps.files, call, asked.working_dir, (place, folder) =>
-        asked.background
-          ? inBackground(deps, asked, call, place, folder)
-          : toItsEnd(deps, asked, call, place, folder),
+      if (readsNetwork(args.command)) call.origins?.readsNetwork();
+      return inFolder(deps.files, call, args.working_dir, (place, folder) =>
+        args.background
+          ? inBackground(deps, args, call, place, folder)
+          : toItsEnd(deps, args, call, place, folder),
       );
     }),
 });
@@ -95,15 +95,15 @@ function secondsFor({ timeout, background }: Input, standard: number): number {
 
 async function toItsEnd(
   { shell }: Pick<ToolDeps, 'shell'>,
-  asked: Input,
+  args: Input,
   call: RunningCall,
   place: InFolder,
   folder: HeldFolder,
 ): Promise<ToolResult> {
-  const timeoutMs = secondsFor(asked, call.exec.timeoutSeconds) * 1000;
-  const box = boxOf(call, folder, secondsFor(asked, call.exec.boxTimeoutSeconds) * 1000);
-  const outcome = await shell.run({ ...place, command: asked.command, timeoutMs, box });
-  return saidIfCut(commandResult(outcome, timeoutMs), asked.timeout);
+  const timeoutMs = secondsFor(args, call.exec.timeoutSeconds) * 1000;
+  const box = boxOf(call, folder, secondsFor(args, call.exec.boxTimeoutSeconds) * 1000);
+  const outcome = await shell.run({ ...place, command: args.command, timeoutMs, box });
+  return saidIfCut(commandResult(outcome, timeoutMs), args.timeout);
 }
 
 async function inBackground(

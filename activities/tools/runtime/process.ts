@@ -39,21 +39,21 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'processes'>>({
   summary: ({ action, id }) => (id === undefined ? action : `${action} ${id}`),
   serial: true,
   parameterAliases: { process_id: 'id', session_id: 'id', input: 'data' },
-  run: async ({ processes }, asked, call) => {
-    if (asked.action === 'list') return list(await processes.list(call));
-    if (asked.id === undefined) return toolError('InvalidArgs', `id: is required for ${asked.action}`);
-    const found = await processes.find(call, asked.id);
+  run: async ({ processes }, args, call) => {
+    if (args.action === 'list') return list(await processes.list(call));
+    if (args.id === undefined) return toolError('InvalidArgs', `id: is required for ${args.action}`);
+    const found = await processes.find(call, args.id);
     // It may print what others have written meanwhile.
     await call.origins?.read('');
     if (found === undefined)
-      return toolError('NotFound', `this session has no process "${asked.id}"; action list names them`);
-    switch (asked.action) {
+      return toolError('NotFound', `this session has no process "${args.id}"; action list names them`);
+    switch (args.action) {
       case 'poll':
         return poll(processes, call, found);
       case 'log':
-        return log(processes, call, found, asked.offset);
+        return log(processes, call, found, args.offset);
       case 'write':
-        return write(processes, call, found, asked);
+        return write(processes, call, found, args);
       case 'kill': {
         const killed = await processes.kill(call, found.id);
         return {

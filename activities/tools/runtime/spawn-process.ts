@@ -58,7 +58,7 @@ export const tool = defineTool<Input, Needs>({
   limits: {
     duration: 'long',
     costly: true,
-    timeoutSeconds: (asked: Input) => secondsOf(asked) + KILL_SECONDS,
+    timeoutSeconds: (args: Input) => secondsOf(args) + KILL_SECONDS,
   },
   // What runs, and not what its caller says of it: people decide by this line.
   summary: ({ command, args = [] }) => [command, ...args].join(' '),
@@ -70,9 +70,9 @@ export const tool = defineTool<Input, Needs>({
       input: z.object(own),
     },
   },
-  run: ({ files, shell, runningBefore }, asked, call) =>
+  run: ({ files, shell, runningBefore }, args, call) =>
     withFileProblems(async () => {
-      const line = lineOf('spawn_process', asked) ?? '';
+      const line = lineOf('spawn_process', args) ?? '';
       if (line.includes('\0'))
         return toolError('InvalidArgs', 'the arguments hold a NUL character, which no command line may');
       if (Buffer.byteLength(line) > MAX_COMMAND_BYTES)
@@ -84,8 +84,8 @@ export const tool = defineTool<Input, Needs>({
           'RateLimited',
           `${AT_ONCE} processes run already; wait for one to end. It has not run`,
         );
-      const timeoutMs = secondsOf(asked) * 1000;
-      return inFolder(files, call, asked.working_dir, async (place, folder) => {
+      const timeoutMs = secondsOf(args) * 1000;
+      return inFolder(files, call, args.working_dir, async (place, folder) => {
         // `exec` runs programs alone: no word of the shell, and the process is the program's.
         const command = `exec -- ${line}`;
         const outcome = await shell.run({
@@ -94,7 +94,7 @@ export const tool = defineTool<Input, Needs>({
           timeoutMs,
           box: boxOf(call, folder, timeoutMs),
         });
-        return saidIfCut(commandResult(outcome, timeoutMs), asked.timeout);
+        return saidIfCut(commandResult(outcome, timeoutMs), args.timeout);
       });
     }),
 });

@@ -86,10 +86,10 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments'>>({
       args: { ...asked, ...mode, agent_key: agent, action: starts ? 'delegate' : action },
     };
   },
-  run: ({ assignments }, asked, call) => ACTIONS[asked.action](assignments, asked, call),
+  run: ({ assignments }, args, call) => ACTIONS[args.action](assignments, args, call),
 });
 
-type Action = (assignments: Assignments, asked: Input, call: RunningCall) => Promise<ToolResult>;
+type Action = (assignments: Assignments, args: Input, call: RunningCall) => Promise<ToolResult>;
 
 const ACTIONS: Readonly<Record<Input['action'], Action>> = {
   spawn,
@@ -101,27 +101,27 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
   steer,
 };
 
-async function spawn(assignments: Assignments, asked: Input, call: RunningCall): Promise<ToolResult> {
-  const task = asked.task?.trim() ?? '';
+async function spawn(assignments: Assignments, args: Input, call: RunningCall): Promise<ToolResult> {
+  const task = args.task?.trim() ?? '';
   if (task === '') return toolError('InvalidArgs', 'task parameter is required');
-  if (`${task}${asked.context ?? ''}`.includes('\0'))
+  if (`${task}${args.context ?? ''}`.includes('\0'))
     return toolError('InvalidArgs', 'task and context must not hold the character NUL');
-  const { thinking } = asked;
+  const { thinking } = args;
   if (thinking !== undefined && !isWithinThinking(thinking, call.thinking))
     return toolError(
       'InvalidArgs',
       `thinking: ${thinking} may be more than your own (${call.thinking ?? 'the default'})`,
     );
-  const waits = asked.action === 'run' || asked.mode === 'sync';
+  const waits = args.action === 'run' || args.mode === 'sync';
   const spawned = await assignments.spawn(call, {
-    task: asked.context ? `${task}\n\nContext:\n${asked.context}` : task,
-    label: labelOf(asked.label ?? task),
+    task: args.context ? `${task}\n\nContext:\n${args.context}` : task,
+    label: labelOf(args.label ?? task),
     waits,
-    announce: asked.announce,
-    detached: asked.detached,
-    model: asked.model,
+    announce: args.announce,
+    detached: args.detached,
+    model: args.model,
     thinking,
-    seconds: asked.timeout,
+    seconds: args.timeout,
   });
   if (spawned.kind === 'refused') return toolError(spawned.code, spawned.message);
   const { row, child } = spawned;
@@ -155,11 +155,11 @@ async function wait(assignments: Assignments, { timeout }: Input, call: RunningC
     return { ok: true, text: 'No active tasks found.' };
   const waiter = `subagents-wait/${call.tenant}/${call.callId}`;
   const { tenant, sessionKey: session, turnId: turn, callId } = call;
-  const asked = { tenant, session, turn, call: callId, waiter, seconds: timeout ?? WAIT_SECONDS };
+  const request = { tenant, session, turn, call: callId, waiter, seconds: timeout ?? WAIT_SECONDS };
   return {
     ok: true,
     text: 'Waits for the subagents.',
-    child: { type: AWAIT_SUBAGENTS.type, id: waiter, input: asked, wait: true },
+    child: { type: AWAIT_SUBAGENTS.type, id: waiter, input: request, wait: true },
   };
 }
 

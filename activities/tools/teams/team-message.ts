@@ -40,17 +40,17 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({
     if (typeof membership === 'string') return toolError('PermissionDenied', membership);
     const { team } = membership;
     if (action === 'read') return read(teams, team.key, call);
-    const said = text?.trim() ?? '';
+    const words = text?.trim() ?? '';
     if (action === 'send' && (to ?? '') === '')
       return toolError('InvalidArgs', 'to parameter is required for send action');
-    if (said === '' || said.includes('\0'))
+    if (words === '' || words.includes('\0'))
       return toolError('InvalidArgs', `text parameter is required for ${action} action`);
-    if (action === 'broadcast') return broadcast(teams, membership, said, call);
+    if (action === 'broadcast') return broadcast(teams, membership, words, call);
     const addressee = to ?? '';
     if (!roleIn(team, addressee))
       return toolError('NotFound', `agent "${addressee}" is not a member of your team`);
     if (addressee === call.agent) return toolError('InvalidArgs', 'that is you');
-    await teams.send(call, membership, [addressee], said);
+    await teams.send(call, membership, [addressee], words);
     return { ok: true, text: `Message sent to ${addressee}.` };
   },
 });

@@ -77,18 +77,18 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'teams' | 'files'>>({
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action, task_id, subject }) => [action, task_id ?? subject ?? ''].join(' ').trim(),
-  run: async ({ teams, files }, asked, call) => {
-    const membership = await teams.membership(call, asked.team);
+  run: async ({ teams, files }, args, call) => {
+    const membership = await teams.membership(call, args.team);
     if (typeof membership === 'string') return toolError('PermissionDenied', membership);
     try {
-      if (asked.action === 'create') return await create(teams, membership, asked, call);
-      if (asked.action === 'list') return await list(teams, membership, asked, call);
-      if (asked.action === 'search') return await search(teams, membership, asked, call);
-      const task = refIn(membership, asked.task_id ?? currentTask(call), asked.action);
-      if (asked.action === 'complete' && call.isTaskJudged)
+      if (args.action === 'create') return await create(teams, membership, args, call);
+      if (args.action === 'list') return await list(teams, membership, args, call);
+      if (args.action === 'search') return await search(teams, membership, args, call);
+      const task = refIn(membership, args.task_id ?? currentTask(call), args.action);
+      if (args.action === 'complete' && call.isTaskJudged)
         return toolError('PermissionDenied', call.team?.number === task ? JUDGED : JUDGED_ELSEWHERE);
-      if (asked.action === 'get') return await get(teams, membership, task, call);
-      return await act(teams, files, membership, { ...asked, action: asked.action }, task, call);
+      if (args.action === 'get') return await get(teams, membership, task, call);
+      return await act(teams, files, membership, { ...args, action: args.action }, task, call);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const code = CODES[error.type];
@@ -115,7 +115,7 @@ const CODES: Readonly<Partial<Record<Failure['type'], ToolErrorCode>>> = {
 async function create(
   service: TeamService,
   membership: Membership,
-  asked: Input,
+  args: Input,
   call: RunningCall,
 ): Promise<ToolResult> {
   if (membership.role !== 'lead')
@@ -123,18 +123,18 @@ async function create(
       'PermissionDenied',
       'Members cannot create tasks. Use team_tasks(action="comment") to communicate.',
     );
-  const subject = asked.subject?.trim() ?? '';
+  const subject = args.subject?.trim() ?? '';
   if (subject === '') return toolError('InvalidArgs', 'subject is required for create action');
-  const problem = asked.assignee === undefined ? undefined : assigneeProblem(membership.team, asked.assignee);
+  const problem = args.assignee === undefined ? undefined : assigneeProblem(membership.team, args.assignee);
   if (problem) return toolError('InvalidArgs', problem);
-  const blocked_by = blockersIn(membership, asked.blocked_by ?? []);
+  const blocked_by = blockersIn(membership, args.blocked_by ?? []);
   if (!(await service.hasLooked(call)))
     return toolError(
       'InvalidArgs',
       'You must check existing tasks first: call team_tasks with action=list or action=search, then create what is not there.',
     );
-  const { number, child } = await service.create(call, membership, { ...asked, subject, blocked_by });
-  const who = asked.assignee === undefined ? 'any member may claim it' : `${asked.assignee} begins`;
+  const { number, child } = await service.create(call, membership, { ...args, subject, blocked_by });
+  const who = args.assignee === undefined ? 'any member may claim it' : `${args.assignee} begins`;
   const lines = [
     `Task ${taskIdOf(membership.team.key, number)} created: "${subject}"; ${who} when your turn has ended${blocked_by.length > 0 ? ' and what it waits for is completed' : ''}. Its result reaches you by itself.`,
     compoundWarning(subject),
@@ -145,32 +145,32 @@ async function create(
 async function list(
   service: TeamService,
   { team }: Membership,
-  asked: Input,
+  request: Input,
   call: RunningCall,
 ): Promise<ToolResult> {
-  const all = asked.page * TEAM_LIMITS.listPage;
+  const all = request.page * TEAM_LIMITS.listPage;
   const rows = await service.list(
     call,
     team.key,
     {
-      statuses: statusesOf(asked.status || 'all'),
-      owner: asked.assignee,
-      priority: asked.priority,
-      order: asked.order,
+      statuses: statusesOf(request.status || 'all'),
+      owner: request.assignee,
+      priority: request.priority,
+      order: request.order,
     },
     all + 1,
   );
   const shown = rows.slice(all - TEAM_LIMITS.listPage, all);
-  return { ok: true, text: taskLines(team.key, shown, rows.length > all ? asked.page + 1 : undefined) };
+  return { ok: true, text: taskLines(team.key, shown, rows.length > all ? request.page + 1 : undefined) };
 }
 
 async function search(
   service: TeamService,
   { team }: Membership,
-  asked: Input,
+  args: Input,
   call: RunningCall,
 ): Promise<ToolResult> {
-  const query = asked.query?.trim() ?? '';
+  const query = args.query?.trim() ?? '';
   if (query === '') return toolError('InvalidArgs', 'query is required for search action');
   const rows = await service.list(call, team.key, { query }, TEAM_LIMITS.searchPage);
   return { ok: true, text: taskLines(team.key, rows, undefined) };
@@ -193,17 +193,17 @@ async function act(
   service: TeamService,
   files: Parameters<typeof readAttachment>[0],
   { team }: Membership,
-  asked: Input & { readonly action: TaskAction },
+  args: Input & { readonly action: TaskAction },
   number: number,
   call: RunningCall,
 ): Promise<ToolResult> {
-  const { action, percent, assignee, type, subject, description, priority, path } = asked;
+  const { action, percent, assignee, type, subject, description, priority, path } = args;
   if (!(await service.find(call, team.key, number)))
     return toolError('NotFound', `team ${team.key} has no task ${number}`);
   const attachment = action === 'attach' ? await readAttachment(files, path, call) : undefined;
   if (attachment && 'ok' in attachment) return attachment;
-  const says = action === 'complete' || action === 'review' ? (asked.result ?? asked.text) : asked.text;
-  const blocked_by = asked.blocked_by && blockersIn({ team }, asked.blocked_by);
+  const says = action === 'complete' || action === 'review' ? (args.result ?? args.text) : args.text;
+  const blocked_by = args.blocked_by && blockersIn({ team }, args.blocked_by);
   const receipt = await service.act(call, team.key, number, action, {
     text: says,
     percent,

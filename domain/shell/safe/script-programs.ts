@@ -11,8 +11,8 @@ const SED_STEP = new RegExp(
 );
 
 /** Steps are separated by `;`, which may also stand inside of an expression: then the step does not match and asks. */
-function isHarmlessSed(given: ShellCommand): boolean {
-  const command = { ...given, words: given.words.map(withoutSuffix) };
+function isHarmlessSed(input: ShellCommand): boolean {
+  const command = { ...input, words: input.words.map(withoutSuffix) };
   const options = optionsOf(command, ['expression']);
   if ([...options.letters].some((letter) => !'nrEeizusb'.includes(letter))) return false;
   if (

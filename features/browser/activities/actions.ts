@@ -189,9 +189,9 @@ async function scriptResult(
 ): Promise<string | undefined> {
   const node = found && (await found.elementHandle());
   const frame = (await node?.ownerFrame()) ?? page.mainFrame();
-  const given = await frame.evaluateHandle(script);
+  const input = await frame.evaluateHandle(script);
   // As text, and cut in the page: what it gives may be as large as its memory.
-  return given.evaluate(
+  return input.evaluate(
     async (it: unknown, [to, most]) =>
       JSON.stringify(await (typeof it === 'function' ? it(to) : it))?.slice(0, most),
     [node, MOST_JSON] as const,

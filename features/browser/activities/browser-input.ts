@@ -105,14 +105,14 @@ export const browserInput = z.object({
 export type Asked = z.infer<typeof browserInput>;
 
 /** Other systems' `act`: one of our actions in `request`. */
-export function canonical(given: Asked): Asked | ToolFailure {
-  if (given.action !== 'act') return given;
-  const { kind, fn, timeMs, doubleClick, targetId, ...rest } = given.request ?? {};
+export function canonical(input: Asked): Asked | ToolFailure {
+  if (input.action !== 'act') return input;
+  const { kind, fn, timeMs, doubleClick, targetId, ...rest } = input.request ?? {};
   const read = browserInput.safeParse({
     ...rest,
     action: kind,
-    tab: targetId ?? given.tab,
-    timeout_ms: given.timeout_ms,
+    tab: targetId ?? input.tab,
+    timeout_ms: input.timeout_ms,
     ...(fn === undefined ? {} : { script: fn }),
     ...(typeof timeMs === 'number' ? { seconds: timeMs / 1000 } : {}),
     ...(doubleClick === undefined ? {} : { double: doubleClick }),

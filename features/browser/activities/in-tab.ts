@@ -85,12 +85,12 @@ export const SILENT = 'the page does not answer any more; its tab was closed';
 /** False of one that spins or has crashed. One whose dialog is open waits for us. */
 export async function answers({ page, dialog }: Tab, most: number): Promise<boolean> {
   if (dialog) return true;
-  const looked = page.evaluate('1').then(
+  const pending = page.evaluate('1').then(
     () => true,
     // A page that is just being left is there as well.
     (error: unknown) => !/crashed|closed/.test(String(error)),
   );
-  return within(looked, most).catch(() => false);
+  return within(pending, most).catch(() => false);
 }
 
 /** The element that the newest snapshot of its frame calls so. */

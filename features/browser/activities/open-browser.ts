@@ -55,7 +55,7 @@ export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenB
   const notices: string[] = [];
   let downloads: Download[] = [];
   const hosts = new Set<string>();
-  const asked = (url: string): void => {
+  const onRequest = (url: string): void => {
     if (!URL.canParse(url)) return;
     if (hosts.size >= HOSTS) hosts.clear();
     hosts.add(new URL(url).host);
@@ -90,7 +90,7 @@ export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenB
     tabs.push(tab);
     chosen = tab;
     keepConsole(tab, notice);
-    page.on('websocket', (socket) => asked(socket.url()));
+    page.on('websocket', (socket) => onRequest(socket.url()));
     page.on('dialog', (dialog) => {
       void answerDialog(tab);
       tab.dialog = dialog;
@@ -112,7 +112,7 @@ export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenB
     return tab;
   };
 
-  context.on('request', (request) => asked(request.url()));
+  context.on('request', (request) => onRequest(request.url()));
   for (const page of context.pages()) add(page);
   context.on('page', (page) => {
     const tab = add(page);

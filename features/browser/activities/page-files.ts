@@ -15,14 +15,14 @@ export async function upload(place: InTab): Promise<Done> {
   if (asked.files === undefined) return needs('files');
   const found = await element(place);
   if ('ok' in found) return found;
-  const given = [];
+  const values = [];
   for (const path of asked.files) {
     const buffer = await files.readBytes(call, path, FILE_BYTES);
     if (!buffer) return toolError('ExecutionFailed', `${path}: has more than ${FILE_BYTES} bytes`);
-    given.push({ name: basename(path), mimeType: 'application/octet-stream', buffer });
+    values.push({ name: basename(path), mimeType: 'application/octet-stream', buffer });
   }
-  await found.setInputFiles(given, terms(place));
-  return acted(tab.page, `Gave ${given.length} files to ${asked.ref}.`);
+  await found.setInputFiles(values, terms(place));
+  return acted(tab.page, `Gave ${values.length} files to ${asked.ref}.`);
 }
 
 export async function screenshot(place: InTab): Promise<Done> {

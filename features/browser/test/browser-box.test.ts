@@ -49,9 +49,9 @@ const PLACES: readonly {
 ];
 
 function sandbox(mode: SandboxSettings['mode']): { readonly sandbox: Sandbox } {
-  const given = sandboxOf({}, mode);
-  assert.ok(given);
-  return { sandbox: given };
+  const input = sandboxOf({}, mode);
+  assert.ok(input);
+  return { sandbox: input };
 }
 
 const OUR_PROFILES = new RegExp(`${profilesFolder(BROWSER_DIR)}/[^/]*${ownIdentity()}`);
@@ -106,9 +106,9 @@ describe('SH-3 a browser in a box', () => {
       }
 
       await ask({ action: 'navigate', url: site.url });
-      let told = await ask({ action: 'click', text: 'Get' });
-      if (!told.includes('Downloaded')) told = await ask({ action: 'wait', seconds: 2 });
-      const path = /Downloaded: (\S+)/.exec(told)?.[1] ?? told;
+      let message = await ask({ action: 'click', text: 'Get' });
+      if (!message.includes('Downloaded')) message = await ask({ action: 'wait', seconds: 2 });
+      const path = /Downloaded: (\S+)/.exec(message)?.[1] ?? message;
       assert.equal(await readFile(join(browser.bench.workspace, path), 'utf8'), 'the report');
       assert.match(await ask({ action: 'screenshot' }), /Screenshot saved/);
       assert.match(await ask({ action: 'stop' }), /has ended/);

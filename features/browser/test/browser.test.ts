@@ -26,13 +26,13 @@ async function runningChromium(t: TestContext): Promise<string> {
   const flags = ['--headless', '--no-sandbox', '--remote-debugging-port=0', `--user-data-dir=${profile}`];
   const child = spawn(path, flags, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
   t.after(() => child.kill('SIGKILL'));
-  let told = '';
+  let message = '';
   for await (const chunk of child.stderr) {
-    told += String(chunk);
-    const address = /listening on (ws:\S+)/.exec(told)?.[1];
+    message += String(chunk);
+    const address = /listening on (ws:\S+)/.exec(message)?.[1];
     if (address) return address;
   }
-  throw new Error(`Chromium ended: ${told}`);
+  throw new Error(`Chromium ended: ${message}`);
 }
 
 describe('TL browser', () => {
@@ -85,8 +85,8 @@ describe('TL browser', () => {
     await ask({ action: 'navigate', url: site.url });
     const tree = await ask({ action: 'snapshot' });
     assert.match(await ask({ action: 'dialog', accept: true }), /^NotFound: tab t1 shows no dialog/);
-    const asked = await ask({ action: 'click', ref: refOf(tree, /button "Ask"/) });
-    assert.match(asked, /A dialog is open[^]*<<<EXTERNAL[^]*tab t1 shows a dialog \(prompt\): "Who\?"/);
+    const requested = await ask({ action: 'click', ref: refOf(tree, /button "Ask"/) });
+    assert.match(requested, /A dialog is open[^]*<<<EXTERNAL[^]*tab t1 shows a dialog \(prompt\): "Who\?"/);
     assert.match(await ask({ action: 'dialog' }), /^InvalidArgs: accept: is required/);
     assert.match(await ask({ action: 'dialog', promptText: 'Ann' }), /Accepted/);
     assert.match(await ask({ action: 'console' }), /log: asked Ann/);
@@ -125,13 +125,13 @@ describe('TL browser', () => {
     );
     const browser = await browserBench(t, [site.host]);
     const { ask, bench } = browser;
-    const fileOf = async (told: string): Promise<Buffer> =>
-      readFile(join(bench.workspace, /browser\/[\p{L}\d._-]+/u.exec(told)?.[0] ?? told));
+    const fileOf = async (message: string): Promise<Buffer> =>
+      readFile(join(bench.workspace, /browser\/[\p{L}\d._-]+/u.exec(message)?.[0] ?? message));
     assert.match(await ask({ action: 'navigate', url: site.url }), /Opened/);
     const tree = await ask({ action: 'snapshot' });
-    let told = await ask({ action: 'click', ref: refOf(tree, /link "Get"/) });
-    if (!told.includes('Downloaded')) told = await ask({ action: 'wait', seconds: 2 });
-    assert.equal((await fileOf(told)).toString(), 'the report');
+    let text = await ask({ action: 'click', ref: refOf(tree, /link "Get"/) });
+    if (!text.includes('Downloaded')) text = await ask({ action: 'wait', seconds: 2 });
+    assert.equal((await fileOf(text)).toString(), 'the report');
     assert.equal(
       (await fileOf(await ask({ action: 'navigate', url: `${site.url}/file` }))).toString(),
       'the report',
@@ -163,9 +163,9 @@ describe('TL browser', () => {
     });
     const { ask, rows } = await browserBench(t, [site.host]);
     const denied = async (url: string, words: RegExp): Promise<void> => {
-      const told = await ask({ action: 'navigate', url });
-      assert.match(told, /^PermissionDenied/);
-      assert.match(told, words);
+      const message = await ask({ action: 'navigate', url });
+      assert.match(message, /^PermissionDenied/);
+      assert.match(message, words);
     };
     await denied('http://169.254.169.254/latest/', /clouds give out credentials/);
     await denied('https://169.254.169.254/', /clouds give out credentials/);
@@ -206,8 +206,8 @@ describe('TL browser', () => {
   });
 
   it('sends nothing round the proxy: neither WebRTC nor names', async (t) => {
-    const heard: string[] = [];
-    const socket = createSocket('udp4', (_message, from) => heard.push(from.address));
+    const received: string[] = [];
+    const socket = createSocket('udp4', (_message, from) => received.push(from.address));
     await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done));
     t.after(() => socket.close());
     const site = await startSite(t, { '/': '<h1>Start</h1>' });
@@ -222,7 +222,7 @@ describe('TL browser', () => {
       setTimeout(() => done(seen), 3000);
     })`;
     assert.match(await ask({ action: 'evaluate', script }), /\[\]/);
-    assert.deepEqual(heard, []);
+    assert.deepEqual(received, []);
   });
 
   it('ends a script that does not end, with its tab', async (t) => {
@@ -306,9 +306,9 @@ describe('TL browser', () => {
       await ask({ action: 'navigate', url: site.url }),
       /The browser is new: the one that this session had, on http:\/\/was\.example\/page/,
     );
-    for (let told = ''; !told.includes('No browser is open'); ) {
+    for (let message = ''; !message.includes('No browser is open'); ) {
       await new Promise((done) => setTimeout(done, 400));
-      told = await ask({ action: 'status' });
+      message = await ask({ action: 'status' });
     }
     assert.match(
       await ask({ action: 'snapshot' }),
@@ -326,7 +326,7 @@ describe('TL browser', () => {
       ['a', 'b'].map((sessionKey) => ask({ action: 'navigate', url: site.url }, { sessionKey })),
     );
     assert.ok(
-      opened.every((told) => told.startsWith('Page: ')),
+      opened.every((message) => message.startsWith('Page: ')),
       opened.join('\n'),
     );
     assert.match(await ask({ action: 'evaluate', script: 'document.title' }, { sessionKey: 'b' }), /none/);

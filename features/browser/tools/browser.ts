@@ -61,28 +61,28 @@ export const tool = defineTool<Asked, Needs>({
     promptText: 'text',
   },
   ignoredParameters: ['interactive', 'compact'],
-  run: async (deps, given, call) => {
-    const asked = canonical(given);
-    if ('ok' in asked) return asked;
-    return withFileProblems(() => act(deps, asked, call));
+  run: async (deps, input, call) => {
+    const request = canonical(input);
+    if ('ok' in request) return request;
+    return withFileProblems(() => act(deps, request, call));
   },
 });
 
-async function act(deps: Needs, asked: Asked, call: RunningCall): Promise<ToolResult> {
+async function act(deps: Needs, args: Asked, call: RunningCall): Promise<ToolResult> {
   const { browsers } = deps;
-  if (asked.action === 'stop') {
+  if (args.action === 'stop') {
     const ended = await browsers.end(call.tenant, call.sessionKey);
     return { ok: true, text: ended ? 'The browser has ended.' : 'There was no browser.' };
   }
-  if (asked.action === 'navigate' || asked.action === 'open' || asked.action === 'start')
+  if (args.action === 'navigate' || args.action === 'open' || args.action === 'start')
     return browsers.use(call, async (browser, isNew, place) => {
       const gone = isNew ? await browsers.lastPage(call) : undefined;
       const notes = isNew && place !== undefined ? [place] : [];
       if (gone !== undefined)
         notes.push(`[The browser is new: the one that this session had, on ${gone}, has ended]`);
-      return inBrowser(deps, browser, asked, call, notes);
+      return inBrowser(deps, browser, args, call, notes);
     });
-  const result = await browsers.useOpen(call, (browser) => inBrowser(deps, browser, asked, call, []));
+  const result = await browsers.useOpen(call, (browser) => inBrowser(deps, browser, args, call, []));
   if (result) return result;
   const gone = await browsers.lastPage(call);
   const was =
@@ -90,7 +90,7 @@ async function act(deps: Needs, asked: Asked, call: RunningCall): Promise<ToolRe
       ? ''
       : ` The one that this session had, on ${gone}, has ended, with all that was typed there.`;
   const text = `No browser is open.${was} Use navigate with a url.`;
-  return asked.action === 'status' || asked.action === 'tabs'
+  return args.action === 'status' || args.action === 'tabs'
     ? { ok: true, text }
     : toolError('NotFound', text);
 }
@@ -98,29 +98,29 @@ async function act(deps: Needs, asked: Asked, call: RunningCall): Promise<ToolRe
 async function inBrowser(
   { files }: Needs,
   browser: OpenBrowser,
-  asked: Asked,
+  request: Asked,
   call: RunningCall,
   notes: readonly string[],
 ): Promise<ToolResult> {
-  const tab = await tabFor(browser, asked);
+  const tab = await tabFor(browser, request);
   if ('ok' in tab) return tab;
   browser.choose(tab);
   try {
-    const place = { browser, tab, asked, call, files };
+    const place = { browser, tab, asked: request, call, files };
     const done = await performed(inTab(place), place);
     const after = [...(await keepDownloads({ browser, call, files })), ...browser.takeNotices()];
     const refused = browser.takeRefusals().slice(0, 3);
-    const told = [...after, ...refused.map(({ message }) => `not reached: ${message}`)];
-    if ('ok' in done) return { ...done, message: [done.message, ...notes, ...told].join('\n') };
+    const messages = [...after, ...refused.map(({ message }) => `not reached: ${message}`)];
+    if ('ok' in done) return { ...done, message: [done.message, ...notes, ...messages].join('\n') };
     const shown = browser.current() ?? tab;
     const url = shown.page.url();
-    const said = [told.join('\n'), done.said].filter(Boolean).join('\n');
+    const text = [messages.join('\n'), done.said].filter(Boolean).join('\n');
     const lines = [
       `Page: ${url.slice(0, 1000)} (tab ${shown.id} of ${browser.tabs.length})`,
       ...notes,
       done.text,
     ];
-    if (said !== '') lines.push(markOutside({ id: randomUUID(), source: url, text: said }));
+    if (text !== '') lines.push(markOutside({ id: randomUUID(), source: url, text: text }));
     return { ok: true, text: lines.join('\n'), ...(done.image ? { images: [done.image] } : {}) };
   } catch (error) {
     if (call.signal.aborted || error instanceof FileProblem) throw error;
@@ -160,10 +160,10 @@ async function inTab(place: InTab): Promise<Done> {
     case 'start':
     case 'status':
     case 'tabs': {
-      const said = browser.tabs.map(
+      const lines = browser.tabs.map(
         ({ id, page }) => `${id}${page === tab.page ? ' (current)' : ''}: ${page.url().slice(0, 500)}`,
       );
-      return { text: 'The browser runs. Its tabs:', said: said.join('\n') };
+      return { text: 'The browser runs. Its tabs:', said: lines.join('\n') };
     }
     case 'close':
       await endTab(tab);

@@ -50,13 +50,13 @@ export const tool = defineTool<Input, Needs>({
   serial: true,
   // Its Chromium is the session's.
   elsewhere: async ({ browsers }, call) => browsers?.elsewhere(call),
-  run: async (deps, asked, call) => {
-    if (asked.action === 'snapshot') return look(deps, call);
-    const step = stepOf(asked);
+  run: async (deps, args, call) => {
+    if (args.action === 'snapshot') return look(deps, call);
+    const step = stepOf(args);
     if ('ok' in step) return step;
     const changed = await deps.canvases.change(call, step);
     if (typeof changed === 'string') return toolError('InvalidArgs', changed);
-    if (asked.action !== 'eval')
+    if (args.action !== 'eval')
       return { ok: true, text: `The canvas is at version ${changed.version}; people who look at it see it.` };
     const seen = await lookAt(deps, call, changed);
     return 'ok' in seen ? seen : { ok: true, text: seen.value };

@@ -58,10 +58,10 @@ export function takeMessage(
   tenant: string,
   channel: ChannelRow,
   delivery: DeliveryBasis,
-  { place, waiting: given }: DirectPost & { readonly waiting: WaitingMessage },
+  { place, waiting: message }: DirectPost & { readonly waiting: WaitingMessage },
 ): Visit {
   return async (sender, context) => {
-    const waiting = given.album ? ((await closeAlbum(deps.pool, tenant, delivery.id)) ?? given) : given;
+    const waiting = message.album ? ((await closeAlbum(deps.pool, tenant, delivery.id)) ?? message) : message;
     const { files, left } = waiting;
     const isLast = isLastTryOfFiles(delivery);
     const posts = await postsOf(deps.pool, tenant, delivery.id);
@@ -139,8 +139,8 @@ async function keep(
   { name: filename, type }: InboundFile,
 ): Promise<string> {
   const { text: scrub } = await deps.scrubberOf(tenant);
-  const given = { ...brought, filename, hasSecret: (text: string) => scrub(text) !== text };
-  const put = (called: string | undefined) => putArtifact(deps, tenant, { ...given, type: called });
+  const input = { ...brought, filename, hasSecret: (text: string) => scrub(text) !== text };
+  const put = (called: string | undefined) => putArtifact(deps, tenant, { ...input, type: called });
   const row = await put(type).catch((error: unknown) => {
     if (!(error instanceof Failure && error.type === 'Unprocessable')) throw error;
     return put(undefined);

@@ -168,12 +168,12 @@ async function saying(
   place: ChannelPlace,
   post: ChannelPost,
   files: readonly (Attachment | string)[] = [],
-  asked?: { readonly approval_id: string; readonly digest: string },
+  request?: { readonly approval_id: string; readonly digest: string },
 ): Promise<Visit> {
   const { id } = delivery;
   // Only what the turn itself says, or that it failed.
-  const mayTake = channel.settings.stream && !asked && !delivery.post;
-  const digest = asked?.digest ?? null;
+  const mayTake = channel.settings.stream && !request && !delivery.post;
+  const digest = request?.digest ?? null;
   const isLast = isLastTryOfFiles(delivery);
   const posts = await postsOf(deps.pool, tenant, id);
   const ofThis = posts.filter((post) => post.digest === digest);
@@ -200,7 +200,7 @@ async function saying(
       const row = { delivery_id: id, part, channel_key: channel.key, place, digest };
       await recordPost(deps.pool, tenant, { ...row, message_id: SENDING, approval_id: null });
       const message_id = await sendNoted(deps, tenant, spot, one, { row, isAgain: part === begun });
-      const approval_id = (part === parts.length - 1 ? asked?.approval_id : undefined) ?? null;
+      const approval_id = (part === parts.length - 1 ? request?.approval_id : undefined) ?? null;
       await recordPost(deps.pool, tenant, { ...row, message_id, approval_id });
     }
   };
@@ -243,7 +243,7 @@ async function aboutApproval(
     // What a subagent asks stands in the feeds above it too.
     if ((await firstAsking(deps.pool, tenant, delivery, id)) !== delivery.id) return undefined;
     const place = await askedAt(deps, tenant, channel, delivery.session_key);
-    const asked = { approval_id: id, digest: approval.digest };
+    const request = { approval_id: id, digest: approval.digest };
     return (
       place &&
       saying(
@@ -254,7 +254,7 @@ async function aboutApproval(
         place,
         approvalPost(approval, askingOf(deps, delivery.id), new Date()),
         [],
-        asked,
+        request,
       )
     );
   }

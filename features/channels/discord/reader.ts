@@ -37,9 +37,9 @@ const [TEXT, ATTACHMENT] = [3, 11];
 /** Text and files that the person gives to a command, whatever they are named. The question is shown to the others of the chat, who read its answer below. */
 function readCommand(from: From, id: string, call: Fields): Reading {
   const { options, resolved } = record(call['data']);
-  const given = (Array.isArray(options) ? options : []).map(record);
+  const values = (Array.isArray(options) ? options : []).map(record);
   const ofType = (type: number) =>
-    given.flatMap((one) => (one['type'] === type ? [text(one['value']) ?? ''] : []));
+    values.flatMap((one) => (one['type'] === type ? [text(one['value']) ?? ''] : []));
   const [question = ''] = ofType(TEXT);
   const attached = record(record(resolved)['attachments']);
   const files = ofType(ATTACHMENT).flatMap((key) => fileOf(record(fieldOf(attached, key))));

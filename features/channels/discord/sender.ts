@@ -39,8 +39,8 @@ export const discordSender: ChannelSender = {
   mostBytes: 10_485_760,
   async sendFile(context, place, file) {
     const form = new FormData();
-    const told = { allowed_mentions: { parse: [] }, attachments: [{ id: 0, filename: file.name }] };
-    form.append('payload_json', JSON.stringify(told));
+    const notice = { allowed_mentions: { parse: [] }, attachments: [{ id: 0, filename: file.name }] };
+    form.append('payload_json', JSON.stringify(notice));
     form.append('files[0]', blobOf(file), file.name);
     return String((await call(context, 'POST', `${path(place)}/messages`, form))['id']);
   },
@@ -137,12 +137,12 @@ async function call(context: SendContext, method: string, path: string, body?: o
     'user-agent': 'DiscordBot (TempoClaw, 1)',
   };
   const answer = await callService(context, path, body, { method, headers });
-  const { status, body: given } = answer;
-  if (status >= 200 && status < 300) return given;
-  const wait = given['retry_after'];
+  const { status, body: input } = answer;
+  if (status >= 200 && status < 300) return input;
+  const wait = input['retry_after'];
   const words =
-    typeof given['message'] === 'string' ? given['message'].slice(0, 300) : `it answered ${status}`;
-  const code = typeof given['code'] === 'number' ? ` (${given['code']})` : '';
+    typeof input['message'] === 'string' ? input['message'].slice(0, 300) : `it answered ${status}`;
+  const code = typeof input['code'] === 'number' ? ` (${input['code']})` : '';
   // 401: the token is wrong, which somebody may put right.
   throw new ChannelError(`Discord: ${words}${code}`, {
     status,

@@ -68,8 +68,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           id: old.webhook_id,
           sealed: old.sealed,
         });
-        const given = withoutNulls({ ...old.settings, ...before, ...settings });
-        const written = await check(deps, tenant, old.type, given);
+        const input = withoutNulls({ ...old.settings, ...before, ...settings });
+        const written = await check(deps, tenant, old.type, input);
         const approvers = settings.approvals_for ? written.settings.approvals_for : undefined;
         await requireAgents(pool, tenant, namedAgents(agent, approvers));
         const change = { agent: agent ?? old.agent_key, ...written, enabled };
@@ -88,8 +88,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && connect(deps, tenant, row);
       },
       async pairChannelPerson({ tenant, by, params, body: { code, person, ...as } }) {
-        const given = { ...as, code: code?.toUpperCase(), person };
-        const row = await pairPerson(pool, tenant, params.key, given, by);
+        const input = { ...as, code: code?.toUpperCase(), person };
+        const row = await pairPerson(pool, tenant, params.key, input, by);
         if (row) return showPerson(row);
         const errors = [{ pointer: 'body/code', message: 'no such code' }];
         throw new Failure('Unprocessable', 'Nobody has this code, or it is older than an hour', { errors });
@@ -140,10 +140,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
 async function create(
   deps: ApiDeps,
-  { tenant, by, body: { settings: given, ...body } }: Call<(typeof channels.operations)['createChannel']>,
+  { tenant, by, body: { settings: input, ...body } }: Call<(typeof channels.operations)['createChannel']>,
 ) {
   const { pool, secrets } = deps;
-  const written = await check(deps, tenant, body.type, given);
+  const written = await check(deps, tenant, body.type, input);
   await requireAgents(pool, tenant, namedAgents(body.agent, written.settings.approvals_for));
   if (await isLabelInUse(pool, tenant, body.key))
     throw new Failure(
@@ -172,13 +172,13 @@ async function check(
   { secrets: { vault } }: ApiDeps,
   tenant: string,
   type: ChannelType,
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly settings: ChannelSettings; readonly credentials: ChannelCredentials }> {
   const names = [...CREDENTIALS[type], ...SETTINGS[type]];
-  const other = Object.keys(given).find((name) => !names.includes(name));
+  const other = Object.keys(input).find((name) => !names.includes(name));
   if (other !== undefined)
     throw wrongSettings(`is no setting of a channel of type ${type}: ${names.join(', ')}`, [other]);
-  const read = channelSettingsSchema.safeParse(given);
+  const read = channelSettingsSchema.safeParse(input);
   if (!read.success) throw wrongIssue(read.error);
   const { credentials, settings } = splitSettings(type, read.data);
   const problem = credentialProblem(type, credentials);

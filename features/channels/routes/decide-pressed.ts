@@ -115,11 +115,11 @@ function leaveDecision(
   { temporal, tokenSecret }: ApiDeps,
   tenant: string,
   approval: string,
-  asked: { readonly decision: Decision; readonly digest: string; readonly by: string },
+  request: { readonly decision: Decision; readonly digest: string; readonly by: string },
 ): Promise<boolean> {
   const nonce = randomBytes(16).toString('base64url');
-  const token = decisionToken(tokenSecret, { tenant, approval_id: approval, ...asked, nonce });
-  return temporal.leaveDecision(approval, { ...asked, token });
+  const token = decisionToken(tokenSecret, { tenant, approval_id: approval, ...request, nonce });
+  return temporal.leaveDecision(approval, { ...request, token });
 }
 
 /** Whoever has it decides as the user, so that it is told to nobody else: in the answer where only the presser sees that, else in a direct message. */

@@ -129,12 +129,12 @@ async function submit(
     );
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
   const { key } = channel;
-  const said = saidIn(deps, channel, inbound, person, stem);
+  const text = saidIn(deps, channel, inbound, person, stem);
   const message: Submission = {
     id: `msg_${stem}`,
     repeatable: true,
     session,
-    text: heardText(said, ''),
+    text: heardText(text, ''),
     mode: null,
     context: {
       ...chat,
@@ -143,11 +143,11 @@ async function submit(
       user: person?.user_id ?? `${key}:${inbound.person.id}`,
       group: toolsFor(channel.settings, inbound),
       roles: rolesOf(person),
-      read: isStrangers(channel, said) ? { [OUTSIDE_MESSAGE]: `msg_${stem}` } : undefined,
+      read: isStrangers(channel, text) ? { [OUTSIDE_MESSAGE]: `msg_${stem}` } : undefined,
     },
     confinedTo: null,
   };
-  if (inbound.files.length > 0) return waitForFiles(deps, tenant, channel, inbound, { ...message, ...said });
+  if (inbound.files.length > 0) return waitForFiles(deps, tenant, channel, inbound, { ...message, ...text });
   try {
     await submitMessage(deps, tenant, message);
     return undefined;

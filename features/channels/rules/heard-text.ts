@@ -14,5 +14,5 @@ export function heardText(
   const words = text.trim() === '' ? [] : [cleanOutsideText(text)];
   const came = lines === '' ? [] : [lines];
   if (!isOwn) return markOutside({ id, source, text: [...words, ...came].join('\n') });
-  return [...words, ...came.map((given) => markOutside({ id, source, text: given }))].join('\n');
+  return [...words, ...came.map((value) => markOutside({ id, source, text: value }))].join('\n');
 }

@@ -12,8 +12,8 @@ export const slackReader: ChannelReader = {
     const call = record(body);
     if (call['type'] === 'url_verification')
       return { inbound: [], reply: { status: 200, body: { challenge: text(call['challenge']) ?? '' } } };
-    const said = call['type'] === 'event_callback' ? readEvent(call) : undefined;
-    return { inbound: said ? [said] : [] };
+    const inbound = call['type'] === 'event_callback' ? readEvent(call) : undefined;
+    return { inbound: inbound ? [inbound] : [] };
   },
 };
 
@@ -26,9 +26,9 @@ function readEvent(call: Fields): Inbound | undefined {
   const from = isSaid(event) ? speakerOf(event, bot) : undefined;
   if (!from) return undefined;
   const { chat, ts, person } = from;
-  const said = text(event['text']) ?? '';
+  const output = text(event['text']) ?? '';
   const mention = bot === undefined ? undefined : `<@${bot}>`;
-  const words = plainText(mention ? said.replaceAll(mention, '') : said);
+  const words = plainText(mention ? output.replaceAll(mention, '') : output);
   const files = filesOf(event['files']);
   if (words === '' && files.length === 0) return undefined;
   const isGroup = !isDirect(chat);
@@ -42,15 +42,15 @@ function readEvent(call: Fields): Inbound | undefined {
     isGroup,
     person: { id: ofTeam(person, event['user_team'] ?? event['team'], call['team_id']), name: person },
     text: words,
-    mentionsBot: event['type'] === 'app_mention' || (mention !== undefined && said.includes(mention)),
+    mentionsBot: event['type'] === 'app_mention' || (mention !== undefined && output.includes(mention)),
     repliesToBot: bot !== undefined && event['parent_user_id'] === bot,
     files,
   };
 }
 
 /** One without an address is a tombstone, or hidden by a limit of the workspace. */
-function filesOf(given: unknown): readonly InboundFile[] {
-  return (Array.isArray(given) ? given : []).flatMap((one) => {
+function filesOf(value: unknown): readonly InboundFile[] {
+  return (Array.isArray(value) ? value : []).flatMap((one) => {
     const file = record(one);
     const source = text(file['url_private_download']) ?? text(file['url_private']);
     if (source === undefined) return [];
@@ -87,8 +87,8 @@ function isDirect(chat: string): boolean {
 }
 
 /** As people read it: Slack escapes three signs, and has addresses and mentions in angle brackets. */
-function plainText(said: string): string {
-  return said
+function plainText(text: string): string {
+  return text
     .replaceAll(/<([^<>|]{1,3000})(?:\|([^<>]{0,3000}))?>/g, (_, target: string, label?: string) => {
       if (/^[@#!]/.test(target))
         return `${target.slice(0, 1).replace('!', '@')}${label?.replace(/^[@#]/, '') || target.slice(1)}`;

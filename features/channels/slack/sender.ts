@@ -58,14 +58,14 @@ export const slackSender: ChannelSender = {
   async fetchFile(context, { source, type }) {
     const address = ownAddress(context, 'Slack', source, HOSTS);
     const headers = { authorization: `Bearer ${context.credentials['token']}` };
-    const given = await fetchBytes(context, 'Slack', address, headers);
+    const input = await fetchBytes(context, 'Slack', address, headers);
     // Whoever may not read it is shown a page to sign in.
-    if (given.type.startsWith('text/html') && type !== 'text/html')
+    if (input.type.startsWith('text/html') && type !== 'text/html')
       throw new ChannelError('Slack gives no files to this app: it needs the scope files:read', {
         status: 200,
         isFinal: true,
       });
-    return given.bytes;
+    return input.bytes;
   },
   async connect(context, { address }, report) {
     const headers = { authorization: `Bearer ${context.credentials['token']}` };
@@ -73,12 +73,12 @@ export const slackSender: ChannelSender = {
     const { user, team } = resultOf(answer);
     report.account = `${String(user)} in ${String(team)}`;
     report.done.push('Slack knows the token');
-    const given =
+    const values =
       answer.headers
         .get('x-oauth-scopes')
         ?.split(',')
         .map((scope) => scope.trim()) ?? [];
-    const missing = SCOPES.filter((scope) => !given.includes(scope));
+    const missing = SCOPES.filter((scope) => !values.includes(scope));
     if (missing.length > 0)
       report.todo.push(`give the app the scopes ${missing.join(', ')}, and install it again`);
     if (address !== undefined)

@@ -116,8 +116,8 @@ export async function openChannel(
   tenant: string,
   { webhook_id: id, sealed }: Pick<ChannelRow, 'webhook_id' | 'sealed'>,
 ): Promise<ChannelCredentials> {
-  const given = openWebhook<ChannelCredentials>(sealer, tenant, { id, sealed });
-  const opened = Object.entries(given).map(
+  const input = openWebhook<ChannelCredentials>(sealer, tenant, { id, sealed });
+  const opened = Object.entries(input).map(
     async ([name, text]) => [name, await resolve(tenant, text)] as const,
   );
   return Object.fromEntries(await Promise.all(opened));
@@ -179,7 +179,7 @@ export function pairPerson(
   pool: Pool,
   tenant: string,
   channel: string,
-  given: {
+  input: {
     readonly code: string | undefined;
     readonly person: string | undefined;
     readonly user: string;
@@ -190,13 +190,13 @@ export function pairPerson(
   return inTransaction(pool, async (tx) => {
     const offered = await readRow<{ person_id: string; name: string }>(tx)`
       delete from channel_pairings where tenant_id = ${tenant} and channel_key = ${channel}
-        and (person_id = ${given.person} or code = ${given.code} and created_at > now() - make_interval(secs => ${PAIRING_SECONDS}))
+        and (person_id = ${input.person} or code = ${input.code} and created_at > now() - make_interval(secs => ${PAIRING_SECONDS}))
       returning person_id, name`;
-    const person = offered?.person_id ?? given.person;
+    const person = offered?.person_id ?? input.person;
     if (person === undefined) return undefined;
     return readRow<PersonRow>(tx)`
       insert into channel_people (tenant_id, channel_key, person_id, name, user_id, may_decide, created_by)
-      values (${tenant}, ${channel}, ${person}, ${offered?.name ?? person}, ${given.user}, ${given.may_decide}, ${by})
+      values (${tenant}, ${channel}, ${person}, ${offered?.name ?? person}, ${input.user}, ${input.may_decide}, ${by})
       on conflict (tenant_id, channel_key, person_id) do update
         set user_id = excluded.user_id, may_decide = excluded.may_decide, created_by = excluded.created_by
       returning *`;

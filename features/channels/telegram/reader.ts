@@ -9,8 +9,8 @@ const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 
 export const telegramReader: ChannelReader = {
   verify({ headers }, { secret_token: secret }) {
-    const given = headers[SECRET_HEADER];
-    return !!secret && isSame(given, secret);
+    const values = headers[SECRET_HEADER];
+    return !!secret && isSame(values, secret);
   },
   read(body, channel, { credentials }) {
     const update = record(body);
@@ -51,13 +51,13 @@ function readMessage(
   // Bots do not talk to each other: neither ends.
   if (!from || record(message['from'])['is_bot'] === true) return undefined;
   const bot = (text(settings['username']) ?? '').replace(/^@/, '');
-  const said = text(message['text']) ?? text(message['caption']) ?? '';
-  const command = /^\/([a-z0-9_]{1,32})(?:@([a-z0-9_]+))?(?:\s+|$)/i.exec(said);
+  const words = text(message['text']) ?? text(message['caption']) ?? '';
+  const command = /^\/([a-z0-9_]{1,32})(?:@([a-z0-9_]+))?(?:\s+|$)/i.exec(words);
   if (command?.[2] !== undefined && !isSameName(command[2], bot)) return undefined;
   const files = filesOf(message);
-  if (said === '' && files.length === 0) return undefined;
-  const mentions = mentionsIn(message, said, bot, botId);
-  const plain = without(said, [...(command ? [{ start: 0, end: command[0].length }] : []), ...mentions]);
+  if (words === '' && files.length === 0) return undefined;
+  const mentions = mentionsIn(message, words, bot, botId);
+  const plain = without(words, [...(command ? [{ start: 0, end: command[0].length }] : []), ...mentions]);
   return {
     ...from,
     kind: command ? 'command' : 'message',
@@ -80,15 +80,15 @@ interface Span {
 const OTHER_PARTS: ReadonlySet<unknown> = new Set(['url', 'text_link', 'email', 'code', 'pre']);
 
 /** Where the bot is mentioned: by its name, or, as somebody without one is, by its id. Places are UTF-16 units. */
-function mentionsIn(message: Fields, said: string, bot: string, botId: string): readonly Span[] {
-  const given = message['text'] === undefined ? message['caption_entities'] : message['entities'];
-  const entities = (Array.isArray(given) ? given : []).map(record).map(({ type, offset, length, user }) => {
+function mentionsIn(message: Fields, text: string, bot: string, botId: string): readonly Span[] {
+  const value = message['text'] === undefined ? message['caption_entities'] : message['entities'];
+  const entities = (Array.isArray(value) ? value : []).map(record).map(({ type, offset, length, user }) => {
     const start = sizeOf(offset) ?? 0;
     return { type, start, end: start + (sizeOf(length) ?? 0), user: record(user) };
   });
   const name = bot.replace(/\W/g, '');
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}_/=&?#])@${name}(?![a-z0-9_])`, 'giu');
-  const named = name === '' ? [] : [...said.matchAll(pattern)];
+  const named = name === '' ? [] : [...text.matchAll(pattern)];
   const byName = named
     .map(({ index, 0: found }) => ({ start: index, end: index + found.length }))
     .filter(
@@ -99,10 +99,10 @@ function mentionsIn(message: Fields, said: string, bot: string, botId: string): 
   return [...byName, ...byId];
 }
 
-function without(said: string, spans: readonly Span[]): string {
+function without(words: string, spans: readonly Span[]): string {
   return spans
     .toSorted((one, other) => other.start - one.start)
-    .reduce((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), said);
+    .reduce((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), words);
 }
 
 /** Each message of a topic answers the one that made it, which may be the bot's. */
@@ -134,8 +134,8 @@ function placeOf(message: Fields, from: unknown) {
 function filesOf(message: Fields): readonly InboundFile[] {
   const photos = Array.isArray(message['photo']) ? message['photo'] : [];
   const kinds = ['document', 'voice', 'audio', 'video', 'video_note'];
-  return [photos.at(-1), ...kinds.map((kind) => message[kind])].flatMap((given) => {
-    const file = record(given);
+  return [photos.at(-1), ...kinds.map((kind) => message[kind])].flatMap((value) => {
+    const file = record(value);
     const source = text(file['file_id']);
     if (source === undefined) return [];
     return [

@@ -78,9 +78,9 @@ describe('AP-2 approvals in a Telegram channel', () => {
     const question = await chat.shows('the question', ({ buttons }) => buttons.length > 0);
     assert.match((await chat.hears(pressUpdate(question, 'Say more', 43))).body.text, /may not decide/);
     assert.match((await chat.hears(pressUpdate(question, 'Say more'))).body.text, /direct message/);
-    const told = await chat.shows('the link', ({ text }) => text.includes('/a/'));
-    assert.equal(told.chat, '42');
-    const [, path = ''] = /https:\/\/agents\.example\.com(\/a\/[\w-]+)/.exec(told.text) ?? [];
+    const message = await chat.shows('the link', ({ text }) => text.includes('/a/'));
+    assert.equal(message.chat, '42');
+    const [, path = ''] = /https:\/\/agents\.example\.com(\/a\/[\w-]+)/.exec(message.text) ?? [];
     const { rows } = await chat.pool.query('select post::text as kept from webhook_deliveries');
     assert.ok(rows.every(({ kept }) => !String(kept).includes(path.slice(3))));
     const open = () => fetch(chat.url + path);

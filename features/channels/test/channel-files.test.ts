@@ -46,12 +46,12 @@ describe('IN-4 files of a chat', () => {
     await chat.shows('the answer', ({ text }) => text.includes('Look'));
     await chat.hears(update);
     await isOver(chat);
-    const [said, ...others] = await heard(chat);
+    const [message, ...others] = await heard(chat);
     assert.deepEqual(others, []);
-    const [attached] = said?.attachments ?? [];
+    const [attached] = message?.attachments ?? [];
     assert.deepEqual([attached?.type, attached?.width], ['image/png', 1]);
     assert.match(
-      said?.text ?? '',
+      message?.text ?? '',
       /^echo Look\n<<<EXTERNAL.* source=telegram:42>>>\n.*\n\[attached: artifact:art_/,
     );
     const { rows } = await chat.pool.query('select user_id, filename from artifacts');
@@ -82,11 +82,11 @@ describe('IN-4 files of a chat', () => {
     for (const name of ['one', 'two']) await chat.hears(other(name));
     await chat.hears(three ?? {});
     await isOver(chat);
-    const said = await heard(chat);
-    assert.equal(said.length, 1, JSON.stringify(said));
-    const names = [...(said[0]?.text ?? '').matchAll(/art_\w+ (\w+)\.txt/g)].map(([, name]) => name);
+    const lines = await heard(chat);
+    assert.equal(lines.length, 1, JSON.stringify(lines));
+    const names = [...(lines[0]?.text ?? '').matchAll(/art_\w+ (\w+)\.txt/g)].map(([, name]) => name);
     assert.deepEqual(names, ['one', 'two', 'three']);
-    assert.match(said[0]?.text ?? '', /^echo Look\n/);
+    assert.match(lines[0]?.text ?? '', /^echo Look\n/);
     const { rows } = await chat.pool.query(
       `select from webhook_deliveries where post::text like '%"901"%' or post -> 'waiting' -> 'files' @> '[{"source":"two"}]'
         and not post -> 'waiting' -> 'files' @> '[{"source":"three"}]'`,
@@ -106,11 +106,11 @@ describe('IN-4 files of a chat', () => {
     assert.match(words.text, /film\.mp4: it has more than 20 MB/);
     assert.match(words.text, /the file: Telegram: Bad Request: invalid file/);
     await isOver(chat);
-    const [said] = await heard(chat);
-    assert.match(said?.text ?? '', /\[attached: artifact:art_\w+ plan\.txt, text\/plain, 7 bytes\]/);
-    assert.match(said?.text ?? '', /\[sent along, but not taken: film\.mp4: it has more than 20 MB\]/);
+    const [message] = await heard(chat);
+    assert.match(message?.text ?? '', /\[attached: artifact:art_\w+ plan\.txt, text\/plain, 7 bytes\]/);
+    assert.match(message?.text ?? '', /\[sent along, but not taken: film\.mp4: it has more than 20 MB\]/);
     assert.deepEqual(
-      said?.attachments.map(({ type }) => type),
+      message?.attachments.map(({ type }) => type),
       ['text/plain'],
     );
   });
@@ -143,12 +143,12 @@ describe('IN-4 files of a chat', () => {
     );
     await chat.shows('what is not there', ({ text }) => text.startsWith('There is no artifact:art_000'));
     await isOver(chat);
-    const said = chat.telegram.messages.slice(before).map(({ text, document }) => document?.name ?? text);
+    const lines = chat.telegram.messages.slice(before).map(({ text, document }) => document?.name ?? text);
     // Its answer was lost, and Telegram has no key for once.
-    const [again, file] = said.slice(-3, -1);
+    const [again, file] = lines.slice(-3, -1);
     assert.match(again ?? '', /^Again: the plan and x\n\n\(Sent again: /);
     assert.equal(file, 'plan.txt');
-    assert.equal(said.filter((one) => one === 'plan.txt').length, 1);
+    assert.equal(lines.filter((one) => one === 'plan.txt').length, 1);
   });
 
   it('a file that the service refuses for minutes is told in words, and what is behind it goes on', async (t) => {

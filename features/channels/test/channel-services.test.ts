@@ -80,8 +80,8 @@ channels: { telegram: { baseUrl: "${telegram.url}" }, slack: { baseUrl: "${slack
       return rows;
     },
   };
-  function signedJson(channel: string, given: object, sign: (body: string) => object): Promise<Heard> {
-    const body = JSON.stringify(given);
+  function signedJson(channel: string, input: object, sign: (body: string) => object): Promise<Heard> {
+    const body = JSON.stringify(input);
     return services.hears(channel, body, { 'content-type': 'application/json', ...sign(body) });
   }
   return services;
@@ -145,10 +145,10 @@ describe('IN-4 one agent in several services', () => {
     const args = JSON.stringify({ session_key: 'slack:D1', message: 'say the tea is ready' });
     const update = JSON.stringify(textUpdate(`sessions_send ${args}\nthen\ntold`));
     for (const _ of [1, 2]) await all.hears('tg', update, { 'x-telegram-bot-api-secret-token': 'x' });
-    const told = await all.worker.until('it there', () =>
+    const message = await all.worker.until('it there', () =>
       all.slack.messages.find(({ text }) => text.includes('the tea is ready')),
     );
-    assert.deepEqual([told.channel, told.thread], [first.channel, first.thread]);
+    assert.deepEqual([message.channel, message.thread], [first.channel, first.thread]);
     const { text } = await all.worker.until('the answer here', () => all.telegram.messages.at(-1));
     assert.equal(text, 'told');
     assert.equal(all.telegram.messages.length, 1);
@@ -168,11 +168,11 @@ describe('IN-4 one agent in several services', () => {
     assert.equal((await all.hears('slack', forged, old)).status, 401);
 
     const event = { channel: 'C1', channel_type: 'channel', ts: '1700000100.5' };
-    const told = slackMessage('<@U0BOT> **done** <!channel>', event);
+    const notice = slackMessage('<@U0BOT> **done** <!channel>', event);
     for (const call of [
-      told,
-      told,
-      { ...told, event_id: 'EvB', event: { ...told.event, type: 'app_mention' } },
+      notice,
+      notice,
+      { ...notice, event_id: 'EvB', event: { ...notice.event, type: 'app_mention' } },
     ])
       assert.deepEqual(await all.slackSays(call), { status: 200, body: {} });
     const answer = await all.worker.until('the answer', () => all.slack.messages[0]);
@@ -201,9 +201,9 @@ describe('IN-4 one agent in several services', () => {
     assert.equal(inGroup.body.data.flags, 64);
 
     await all.pair('discord', '42', 'ann');
-    const asked = await all.discordSays(discordAsk('poke {"note":"x"}\nthen\npoked'));
-    assert.equal(asked.body.type, 4);
-    assert.match(asked.body.data.content, /^> poke/);
+    const request = await all.discordSays(discordAsk('poke {"note":"x"}\nthen\npoked'));
+    assert.equal(request.body.type, 4);
+    assert.match(request.body.data.content, /^> poke/);
     const question = await all.asked(all.discord.messages, ({ id }) => id);
     const stranger = await all.discordSays(discordPress(question, 'Approve', '43'));
     assert.match(stranger.body.data.content, /may not decide/);
@@ -241,16 +241,16 @@ describe('IN-4 signed calls', () => {
       assert.equal((await call(all, { ...issue, action })).status, 200);
     const body = JSON.stringify(issue);
     assert.equal((await all.hears('calls', body, { 'x-hub-signature-256': 'sha256=00' })).status, 401);
-    const heard = await all.messages();
+    const received = await all.messages();
     assert.deepEqual(
-      heard.map(({ session_key, context }) => [session_key, context.user]),
+      received.map(({ session_key, context }) => [session_key, context.user]),
       [
         ['calls:issue-7', 'ann'],
         ['calls:issue-7', 'ann'],
       ],
     );
     assert.match(
-      heard[0]?.text ?? '',
+      received[0]?.text ?? '',
       /^say issue 7\n<<<EXTERNAL_UNTRUSTED_CONTENT id=\w{32} source=calls>>>\n/,
     );
     const [turn] = await all.worker.turns('calls:issue-7');
@@ -313,7 +313,7 @@ describe('IN-4 signed calls', () => {
     );
     assert.deepEqual([worked.context.user, worked.context.group], ['calls:call', ['read_file']]);
     const settings = { action: 'schedule', schedule: made.body.id };
-    const change = (given: object) => all.ask('PATCH', '/v1/channels/calls', { body: { settings: given } });
+    const change = (input: object) => all.ask('PATCH', '/v1/channels/calls', { body: { settings: input } });
     assert.match((await change(settings)).body.detail, /settings\/allowed_tools: means nothing/);
     assert.equal((await change({ ...settings, allowed_tools: null })).status, 200);
     for (const number of [9, 9]) assert.equal((await call(all, { number })).status, 200);

@@ -27,8 +27,11 @@ async function startWriter(t: TestContext, settings: object = { stream: true }):
   // By step: an attempt that asks again is told what the one before was.
   const answers: { readonly chunks: string[]; readonly open: ServerResponse[] }[] = [];
   const model = await startServer(({ body }, response) => {
-    const said = (body['messages'] as readonly { readonly role: string }[]).map(({ role }) => role);
-    const answer = (answers[said.filter((role) => role === 'assistant').length] ??= { chunks: [], open: [] });
+    const lines = (body['messages'] as readonly { readonly role: string }[]).map(({ role }) => role);
+    const answer = (answers[lines.filter((role) => role === 'assistant').length] ??= {
+      chunks: [],
+      open: [],
+    });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const chunk of answer.chunks) response.write(chunk);
     if (answer.chunks.at(-1) === DONE) response.end();
@@ -98,8 +101,8 @@ describe('IN-4 an answer that is seen while it is written', () => {
     const rest = `one.\n\n${'a'.repeat(3_000)}\n\n${'b'.repeat(3_000)}`;
     chat.write(rest);
     chat.end();
-    const told = await chat.told();
-    assert.deepEqual(told, [
+    const messages = await chat.told();
+    assert.deepEqual(messages, [
       `The first words, and the next, one.\n\n${'a'.repeat(3_000)}`,
       'b'.repeat(3_000),
     ]);

@@ -35,12 +35,12 @@ describe('IN-4 a channel', () => {
   });
 
   it('hears in groups what is meant for it', () => {
-    const said = { kind: 'message', isGroup: true, mentionsBot: false, repliesToBot: false } as Inbound;
-    assert.ok(isAddressed({ ...said, isGroup: false }, 'none'));
-    assert.ok(!isAddressed(said, 'mention') && isAddressed(said, 'all'));
+    const inbound = { kind: 'message', isGroup: true, mentionsBot: false, repliesToBot: false } as Inbound;
+    assert.ok(isAddressed({ ...inbound, isGroup: false }, 'none'));
+    assert.ok(!isAddressed(inbound, 'mention') && isAddressed(inbound, 'all'));
     for (const meant of [{ mentionsBot: true }, { repliesToBot: true }, { kind: 'command' as const }]) {
-      assert.ok(isAddressed({ ...said, ...meant }, 'mention'));
-      assert.ok(!isAddressed({ ...said, ...meant }, 'none'));
+      assert.ok(isAddressed({ ...inbound, ...meant }, 'mention'));
+      assert.ok(!isAddressed({ ...inbound, ...meant }, 'none'));
     }
   });
 

@@ -23,9 +23,9 @@ describe('IN-4 a Telegram channel', () => {
     const chance = createChance(11);
     chat.telegram.answer = () => (chance.between(1, 10) <= 3 ? refusal(502, 'Bad Gateway') : undefined);
     await chat.pair('42', 'ann');
-    const asked = ['one', 'two', 'three'].map((word) => textUpdate(`word ${word}`));
-    for (const update of asked) assert.equal((await chat.hears(update)).status, 200);
-    for (const update of asked) assert.equal((await chat.hears(update)).status, 200);
+    const requests = ['one', 'two', 'three'].map((word) => textUpdate(`word ${word}`));
+    for (const update of requests) assert.equal((await chat.hears(update)).status, 200);
+    for (const update of requests) assert.equal((await chat.hears(update)).status, 200);
     for (const word of ['one', 'two', 'three']) await chat.shows(word, ({ text }) => text.includes(word));
     await chat.worker.until('all deliveries', async () => {
       const { body } = await chat.ask('GET', '/v1/channels/tg/deliveries?status=pending');
@@ -156,12 +156,12 @@ describe('IN-4 a Telegram channel', () => {
     await chat.hears(textUpdate('answer', { ...group, more: reply }));
     await chat.shows('the topic', ({ text, thread }) => text === 'topic' && thread === 7);
     await chat.shows('the group', ({ text, thread }) => text === 'answer' && thread === undefined);
-    const heard = (await messages(chat)).map(({ session_key, text, context }) => [
+    const received = (await messages(chat)).map(({ session_key, text, context }) => [
       session_key,
       text,
       context.group,
     ]);
-    assert.deepEqual(heard, [
+    assert.deepEqual(received, [
       ['tg:-1001', 'main', undefined],
       ['tg:-1001:7', 'topic', ['read_file']],
       ['tg:-1001', 'answer', undefined],
@@ -173,10 +173,10 @@ describe('IN-4 a Telegram channel', () => {
     const update = textUpdate('hi');
     await chat.hears(update);
     await chat.hears(update);
-    const [said, ...others] = await messages(chat);
+    const [message, ...others] = await messages(chat);
     assert.deepEqual(others, []);
-    assert.match(said?.text ?? '', /^<<<EXTERNAL_UNTRUSTED_CONTENT id=\w{32} source=telegram:42>>>/);
-    assert.equal(said?.context.user, 'tg:42');
+    assert.match(message?.text ?? '', /^<<<EXTERNAL_UNTRUSTED_CONTENT id=\w{32} source=telegram:42>>>/);
+    assert.equal(message?.context.user, 'tg:42');
   });
 
   it('takes a message as it was first written, though its words would be others now', async (t) => {
@@ -283,8 +283,8 @@ describe('IN-4 a Telegram channel', () => {
     await chat.hears(textUpdate('for the first @ourbot', group));
     await chat.shows('the other', ({ text, thread }) => text === 'for the other' && thread === 7);
     await chat.shows('the first', ({ text, thread }) => text === 'for the first' && thread === undefined);
-    const said = (await messages(chat)).find(({ text }) => text === 'for the other');
-    assert.match(said?.session_key ?? '', /^handoff:/);
+    const message = (await messages(chat)).find(({ text }) => text === 'for the other');
+    assert.match(message?.session_key ?? '', /^handoff:/);
   });
 
   it('is written to by the tool message once, and only where its user may be', async (t) => {
@@ -353,10 +353,10 @@ describe('IN-4 a Telegram channel', () => {
 
   it('takes no name that sessions have as a label: their answers would be posted', async (t) => {
     const chat = await start(t);
-    const said = await chat.ask('POST', '/v1/sessions/labelled/messages', {
+    const answer = await chat.ask('POST', '/v1/sessions/labelled/messages', {
       body: { text: 'say hi', channel: 'desk', chat_id: '-100' },
     });
-    assert.equal(said.status, 202, JSON.stringify(said.body));
+    assert.equal(answer.status, 202, JSON.stringify(answer.body));
     const made = await chat.ask('POST', '/v1/channels', {
       body: { key: 'desk', type: 'web', agent: 'main' },
     });

@@ -37,9 +37,9 @@ describe('IN-4 a channel is registered with its service', () => {
     );
     const again = await api.ask('POST', '/v1/channels/ch/connect', { body: {} });
     assert.deepEqual(again.body, body);
-    const told = telegram.calls.filter(({ method }) => method === 'setWebhook').map((call) => call.body);
+    const messages = telegram.calls.filter(({ method }) => method === 'setWebhook').map((call) => call.body);
     const once = { url: ADDRESS, secret_token: 's', allowed_updates: ['message', 'callback_query'] };
-    assert.deepEqual(told, [once, once]);
+    assert.deepEqual(messages, [once, once]);
   });
 
   it('what the service says against it is told, without the token', async (t) => {

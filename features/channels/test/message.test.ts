@@ -13,7 +13,7 @@ type Call = Partial<RunningCall>;
 type Bench = MediaTools & { readonly channels: OwnChannels };
 
 /** What was said where; `refused` is not to be reached. */
-function bench(said: string[], refused?: string): Bench {
+function bench(lines: string[], refused?: string): Bench {
   return {
     media: {
       open: async (_call: unknown, ref: string) => {
@@ -28,7 +28,7 @@ function bench(said: string[], refused?: string): Bench {
           : { channel: { key: channel } as never, place },
       keep: async (_call, { name }) => ({ name }) as never,
       say: async (_call, { channel, place }, words, files = []) =>
-        void said.push(
+        void lines.push(
           [
             `${channel.key} ${place.chat} ${place.thread ?? ''}: ${words}`,
             ...files.map(({ name }) => name),
@@ -44,39 +44,39 @@ const run = (deps: Bench, args: object, call: Call = {}) =>
 
 describe('the tool message', () => {
   test('speaks in the chat of its conversation, and in its thread', async () => {
-    const said: string[] = [];
-    assert.ok((await run(bench(said), { message: 'Soon.' })).ok);
-    assert.ok((await run(bench(said), { message: 'Soon.' }, { chatId: '-1/7' })).ok);
-    assert.deepEqual(said, ['tg 42 : Soon.', 'tg -1 7: Soon.']);
+    const lines: string[] = [];
+    assert.ok((await run(bench(lines), { message: 'Soon.' })).ok);
+    assert.ok((await run(bench(lines), { message: 'Soon.' }, { chatId: '-1/7' })).ok);
+    assert.deepEqual(lines, ['tg 42 : Soon.', 'tg -1 7: Soon.']);
   });
 
   test('speaks elsewhere only on the wish of its user, and where that may be', async () => {
-    const said: string[] = [];
+    const lines: string[] = [];
     const other = { message: 'Hi.', target: '43' };
     for (const args of [
       other,
       { ...other, forward: true },
       { ...other, forward: true, forward_reason: ' ' },
     ]) {
-      const refused = await run(bench(said), args);
+      const refused = await run(bench(lines), args);
       assert.ok(!refused.ok && refused.code === 'InvalidArgs');
     }
     const wished = { ...other, forward: true, forward_reason: 'tell Bob hi' };
-    const denied = await run(bench(said, '43'), wished);
+    const denied = await run(bench(lines, '43'), wished);
     assert.ok(!denied.ok && denied.code === 'PermissionDenied');
-    assert.ok((await run(bench(said), wished)).ok);
-    assert.deepEqual(said, ['tg 43 : Hi.']);
+    assert.ok((await run(bench(lines), wished)).ok);
+    assert.deepEqual(lines, ['tg 43 : Hi.']);
   });
 
   test('sends files along, and nothing when one of them is not to be had', async () => {
-    const said: string[] = [];
-    const ok = await run(bench(said), { message: 'Here.', media: ['a.pdf', 'artifact:art_1'] });
+    const lines: string[] = [];
+    const ok = await run(bench(lines), { message: 'Here.', media: ['a.pdf', 'artifact:art_1'] });
     assert.ok(ok.ok);
-    const gone = await run(bench(said), { message: 'Here.', media: ['a.pdf', 'gone.txt'] });
+    const gone = await run(bench(lines), { message: 'Here.', media: ['a.pdf', 'gone.txt'] });
     assert.ok(!gone.ok && gone.code === 'FileNotFound');
-    const far = await run(bench(said), { message: 'Here.', media: ['https://a.example/x'] });
+    const far = await run(bench(lines), { message: 'Here.', media: ['https://a.example/x'] });
     assert.ok(!far.ok && far.code === 'InvalidArgs');
-    assert.deepEqual(said, ['tg 42 : Here. + a.pdf + artifact:art_1']);
+    assert.deepEqual(lines, ['tg 42 : Here. + a.pdf + artifact:art_1']);
   });
 
   test('understands the words of clawft', () => {
@@ -85,10 +85,10 @@ describe('the tool message', () => {
   });
 
   test('is nothing without words, for a subagent, or where there is no chat', async () => {
-    const said: string[] = [];
-    assert.ok(!(await run(bench(said), { message: '  ' })).ok);
-    assert.ok(!(await run(bench(said), { message: 'x' }, { chatId: null })).ok);
-    assert.ok(!(await run(bench(said), { message: 'x' }, { subagent: { depth: 1 } as never })).ok);
-    assert.deepEqual(said, []);
+    const lines: string[] = [];
+    assert.ok(!(await run(bench(lines), { message: '  ' })).ok);
+    assert.ok(!(await run(bench(lines), { message: 'x' }, { chatId: null })).ok);
+    assert.ok(!(await run(bench(lines), { message: 'x' }, { subagent: { depth: 1 } as never })).ok);
+    assert.deepEqual(lines, []);
   });
 });

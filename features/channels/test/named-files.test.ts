@@ -27,13 +27,16 @@ describe('IN-4 files of a chat', () => {
   });
 
   it('a name that a file was given is data, also where the words are the user’s own', () => {
-    const said = { text: 'Look.', isOwn: true, marker: 'ab', source: 'telegram:42' };
+    const message = { text: 'Look.', isOwn: true, marker: 'ab', source: 'telegram:42' };
     const name = '[attached: do as I say.pdf]';
     assert.match(
-      heardText(said, name),
+      heardText(message, name),
       /^Look\.\n<<<EXTERNAL_UNTRUSTED_CONTENT id=ab source=telegram:42>>>\n.*\n\[att/,
     );
-    assert.match(heardText({ ...said, isOwn: false }, name), /^<<<.*>>>\n.*\nLook\.\n\[attached.*\n<<<END_/);
-    assert.equal(heardText(said, ''), 'Look.');
+    assert.match(
+      heardText({ ...message, isOwn: false }, name),
+      /^<<<.*>>>\n.*\nLook\.\n\[attached.*\n<<<END_/,
+    );
+    assert.equal(heardText(message, ''), 'Look.');
   });
 });

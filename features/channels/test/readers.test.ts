@@ -47,11 +47,11 @@ describe('IN-4 what Slack sends', () => {
 
   it('a mention begins a thread, and is one thing though it is told as two events', () => {
     const event = { channel: 'C1', channel_type: 'channel', ts: '17.2' };
-    const told = first(slackMessage('<@U0BOT> deploy', event));
+    const inbound = first(slackMessage('<@U0BOT> deploy', event));
     const mentioned = first(slackMessage('<@U0BOT> deploy', { ...event, type: 'app_mention' }));
-    assert.deepEqual(told, mentioned);
+    assert.deepEqual(inbound, mentioned);
     assert.deepEqual(
-      [told?.id, told?.thread, told?.isGroup, told?.mentionsBot, told?.text],
+      [inbound?.id, inbound?.thread, inbound?.isGroup, inbound?.mentionsBot, inbound?.text],
       ['C1.17.2', '17.2', true, true, 'deploy'],
     );
   });
@@ -124,16 +124,16 @@ describe('IN-4 what Discord sends', () => {
 
   it('a question of /ask, which the others of the channel are shown', () => {
     const { inbound, reply } = read(discordAsk('say @everyone hi'));
-    const [asked] = inbound;
+    const [request] = inbound;
     assert.deepEqual(
       [
-        asked?.kind,
-        asked?.chat,
-        asked?.thread,
-        asked?.isGroup,
-        asked?.mentionsBot,
-        asked?.person,
-        asked?.text,
+        request?.kind,
+        request?.chat,
+        request?.thread,
+        request?.isGroup,
+        request?.mentionsBot,
+        request?.person,
+        request?.text,
       ],
       ['command', '5', undefined, true, true, { id: '42', name: 'Ann Lee' }, 'say @everyone hi'],
     );
@@ -270,8 +270,8 @@ describe('IN-4 signed calls of other systems', () => {
   it('are proven by the signature that the settings name', () => {
     const body = Buffer.from(JSON.stringify(issue));
     const signature = createHmac('sha256', secret).update(body).digest('hex');
-    const verify = (given: object, sent: Readonly<Record<string, string>>, key = secret) =>
-      webhookReader.verify({ headers: sent, body }, { secret: key }, Date.now(), { ...given });
+    const verify = (input: object, sent: Readonly<Record<string, string>>, key = secret) =>
+      webhookReader.verify({ headers: sent, body }, { secret: key }, Date.now(), { ...input });
     const github = { 'x-hub-signature-256': `sha256=${signature}` };
     assert.equal(verify({ signature: 'github' }, github), true);
     assert.equal(verify({ signature: 'github' }, github, ''), false);

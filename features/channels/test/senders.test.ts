@@ -80,8 +80,8 @@ describe('IN-4 what Slack is told', () => {
       slack.messages.map((one) => one.buttons.length).filter((count) => count > 0),
       [2],
     );
-    const said = slack.messages.map(({ text }) => text).join('\n');
-    assert.equal(said.match(/a &lt; b &amp; c/g)?.length, 1_500);
+    const words = slack.messages.map(({ text }) => text).join('\n');
+    assert.equal(words.match(/a &lt; b &amp; c/g)?.length, 1_500);
   });
 
   it('refuses for good, for now, or until a time that it says', async (t) => {
@@ -207,8 +207,8 @@ describe('IN-4 files of a chat service', () => {
     const place = { chat: 'C1', thread: '17.0' };
     const id = await slackSender.sendFile(context, place, photo);
     assert.equal(String(slack.files.get(id)), 'picture');
-    const [said] = slack.messages;
-    assert.deepEqual([said?.channel, said?.thread, said?.text], ['C1', '17.0', 'file a.png']);
+    const [message] = slack.messages;
+    assert.deepEqual([message?.channel, message?.thread, message?.text], ['C1', '17.0', 'file a.png']);
     slack.files.set('plan', Buffer.from('plan'));
     const at = (path: string) => ({ ...UNKNOWN, source: new URL(path, slack.url).href });
     assert.equal(String(await slackSender.fetchFile(context, at('/files/plan'))), 'plan');
@@ -230,10 +230,10 @@ describe('IN-4 files of a chat service', () => {
     const discord = await startDiscord(t);
     const context = contextOf(t, discord.url, DISCORD.token);
     await discordSender.sendFile(context, { chat: '5', thread: '6' }, photo);
-    const [said] = discord.messages;
-    assert.deepEqual([said?.channel, said?.file], ['6', photo]);
-    const told = JSON.parse(discord.calls[0]?.body.payload_json);
-    assert.deepEqual(told.allowed_mentions, { parse: [] });
+    const [message] = discord.messages;
+    assert.deepEqual([message?.channel, message?.file], ['6', photo]);
+    const notice = JSON.parse(discord.calls[0]?.body.payload_json);
+    assert.deepEqual(notice.allowed_mentions, { parse: [] });
     discord.files.set('/attachments/1/2/plan.txt', Buffer.from('plan'));
     const source = `${discord.url}/attachments/1/2/plan.txt`;
     assert.equal(String(await discordSender.fetchFile(context, { ...UNKNOWN, source })), 'plan');

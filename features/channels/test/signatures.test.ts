@@ -20,7 +20,7 @@ const request = (body: string, headers: Readonly<Record<string, string>>) => ({
 
 /** All that are proven by what `sign` says of a body. */
 function refusesChanges(
-  isSigned: (given: ReturnType<typeof request>) => boolean,
+  isSigned: (input: ReturnType<typeof request>) => boolean,
   body: string,
   headers: Readonly<Record<string, string>>,
 ): void {
@@ -46,7 +46,7 @@ describe('IN-4 signatures of services', () => {
       'x-slack-request-timestamp': '1531420618',
     };
     const at = 1_531_420_618_000;
-    refusesChanges((given) => isSlackSigned(given, secret, at), body, headers);
+    refusesChanges((input) => isSlackSigned(input, secret, at), body, headers);
     for (const [skew, isIn] of [
       [299, true],
       [-299, true],
@@ -61,8 +61,8 @@ describe('IN-4 signatures of services', () => {
     const headers = {
       'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
     };
-    const isSigned = (given: ReturnType<typeof request>) =>
-      isHmacSigned(given, "It's a Secret to Everybody", GITHUB_FORM);
+    const isSigned = (input: ReturnType<typeof request>) =>
+      isHmacSigned(input, "It's a Secret to Everybody", GITHUB_FORM);
     refusesChanges(isSigned, 'Hello, World!', headers);
   });
 
@@ -88,7 +88,7 @@ describe('IN-4 signatures of services', () => {
       'webhook-timestamp': String(time),
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     };
-    refusesChanges((given) => isStandardSigned(given, secret, time * 1000), body, headers);
+    refusesChanges((input) => isStandardSigned(input, secret, time * 1000), body, headers);
     const both = `v1,AAAA ${new Webhook(secret).sign(id, new Date(time * 1000), body)}`;
     const rotated = { ...headers, 'webhook-signature': both };
     assert.equal(isStandardSigned(request(body, rotated), secret, time * 1000), true);
@@ -99,7 +99,7 @@ describe('IN-4 signatures of services', () => {
 
   it("Discord's, by its public key", () => {
     const [body, at] = ['{"type":1}', Date.now()];
-    refusesChanges((given) => isDiscordSigned(given, DISCORD.public_key, at), body, discordHeaders(body, at));
+    refusesChanges((input) => isDiscordSigned(input, DISCORD.public_key, at), body, discordHeaders(body, at));
     const signed = request(body, discordHeaders(body, at));
     for (const key of ['', 'zz', '00'.repeat(32), 'ff'.repeat(32)])
       assert.equal(isDiscordSigned(signed, key, at), false, key);

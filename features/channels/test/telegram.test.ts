@@ -21,9 +21,17 @@ describe('IN-4 what Telegram sends', () => {
   });
 
   it('is a message with its place, its person and whether the bot is meant', () => {
-    const [said] = read(textUpdate('hey @ourbot tea?', { group: true, chat: -1001, topic: 7, update: 5 }));
+    const [inbound] = read(textUpdate('hey @ourbot tea?', { group: true, chat: -1001, topic: 7, update: 5 }));
     assert.deepEqual(
-      [said?.id, said?.chat, said?.thread, said?.isGroup, said?.person, said?.text, said?.mentionsBot],
+      [
+        inbound?.id,
+        inbound?.chat,
+        inbound?.thread,
+        inbound?.isGroup,
+        inbound?.person,
+        inbound?.text,
+        inbound?.mentionsBot,
+      ],
       ['5', '-1001', '7', true, { id: '42', name: 'Ann Lee' }, 'hey  tea?', true],
     );
     const [other] = read(textUpdate('hey @ourbotter', { group: true, chat: -1001 }));
@@ -33,8 +41,8 @@ describe('IN-4 what Telegram sends', () => {
   it('is no mention where the name is part of an address or of code, and is one by the bot’s id', () => {
     const group = { group: true, chat: -1001 } as const;
     const mentions = (text: string, entities: readonly object[] = []) => {
-      const [said] = read(textUpdate(text, { ...group, more: { entities } }));
-      return [said?.mentionsBot, said?.text];
+      const [inbound] = read(textUpdate(text, { ...group, more: { entities } }));
+      return [inbound?.mentionsBot, inbound?.text];
     };
     for (const text of ['see https://t.me/@OurBot', 'https://x.example/?to=@ourbot', 'mail ann@ourbot'])
       assert.deepEqual(mentions(text), [false, text]);
@@ -66,9 +74,9 @@ describe('IN-4 what Telegram sends', () => {
       { file_id: 'large', file_size: 99 },
     ];
     const document = { file_id: 'doc', file_name: 'a.pdf', mime_type: 'application/pdf', file_size: 7 };
-    const [said] = read(textUpdate('', { more: { caption: 'look', photo, document } }));
-    assert.deepEqual([said?.text, said?.isForwarded], ['look', false]);
-    assert.deepEqual(said?.files, [
+    const [inbound] = read(textUpdate('', { more: { caption: 'look', photo, document } }));
+    assert.deepEqual([inbound?.text, inbound?.isForwarded], ['look', false]);
+    assert.deepEqual(inbound?.files, [
       { source: 'large', name: undefined, type: undefined, size: 99 },
       { source: 'doc', name: 'a.pdf', type: 'application/pdf', size: 7 },
     ]);

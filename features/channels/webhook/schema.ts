@@ -28,13 +28,13 @@ export const inboundWebhookSchema = z
     /** Of `schedule`: its id. */
     schedule: idSchema.optional(),
   })
-  .superRefine((given, context) => {
+  .superRefine((input, context) => {
     const need = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
-    if (given.signature === 'hmac' && !given.idempotency)
+    if (input.signature === 'hmac' && !input.idempotency)
       need('idempotency', 'is needed with hmac: {path} of what is the same when a call is sent again');
-    if (given.action === 'task' && !given.team) need('team', 'is needed with the action task');
-    if (given.action === 'schedule' && !given.schedule)
+    if (input.action === 'task' && !input.team) need('team', 'is needed with the action task');
+    if (input.action === 'schedule' && !input.schedule)
       need('schedule', 'is needed with the action schedule: its id');
   });
 

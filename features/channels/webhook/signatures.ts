@@ -49,7 +49,7 @@ export function isStripeSigned({ headers, body }: ServiceRequest, secret: string
   const time = parts.find(([name]) => name === 't')?.[1];
   if (!isFresh(time, now)) return false;
   const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest('hex');
-  return parts.some(([name, given]) => name === 'v1' && isSame(given, expected));
+  return parts.some(([name, value]) => name === 'v1' && isSame(value, expected));
 }
 
 /** Standard Webhooks: `v1,` and base64, several while a secret is being changed. */
@@ -59,7 +59,7 @@ export function isStandardSigned({ headers, body }: ServiceRequest, secret: stri
   const expected = standardSignature(secret, id, new Date(Number(time) * 1000), body.toString());
   return (
     expected !== undefined &&
-    listOf(headers['webhook-signature'], ' ').some((given) => isSame(given, expected))
+    listOf(headers['webhook-signature'], ' ').some((value) => isSame(value, expected))
   );
 }
 
@@ -93,8 +93,8 @@ function isFresh(time: unknown, now: number): time is string {
   return typeof time === 'string' && /^\d{1,12}$/.test(time) && Math.abs(now / 1000 - Number(time)) <= SKEW;
 }
 
-export function isSame(given: unknown, expected: string): boolean {
-  return typeof given === 'string' && timingSafeEqual(digest(given), digest(expected));
+export function isSame(value: unknown, expected: string): boolean {
+  return typeof value === 'string' && timingSafeEqual(digest(value), digest(expected));
 }
 
 /** Of the same length whatever is compared. */

@@ -20,15 +20,15 @@ export function requiredTexts(command: string): Parameters {
 
 export function changedTool(
   old: CustomToolRow,
-  given: Omit<z.infer<typeof customToolChangeSchema>, 'env'>,
+  input: Omit<z.infer<typeof customToolChangeSchema>, 'env'>,
   env: Readonly<Record<string, string>> | null | undefined,
 ): ToolToWrite {
   const { revision: _, created_by: _by, created_at: _at, updated_at: _changed, ...fields } = old;
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const set = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   const parameters =
-    given.parameters === null
-      ? requiredTexts(given.command ?? old.command)
-      : (given.parameters ?? old.parameters);
+    input.parameters === null
+      ? requiredTexts(input.command ?? old.command)
+      : (input.parameters ?? old.parameters);
   return {
     ...fields,
     ...set,

@@ -99,13 +99,13 @@ async function judgeTool(
   deps: ApiDeps,
   tenant: string,
   row: CustomToolRow,
-  asked: z.infer<typeof customToolTestSchema>,
+  request: z.infer<typeof customToolTestSchema>,
 ): Promise<z.infer<typeof customToolVerdictSchema>> {
-  const key = asked.agent_id ?? row.agent_id ?? MAIN_AGENT;
+  const key = request.agent_id ?? row.agent_id ?? MAIN_AGENT;
   const agent = await findAgent(deps.pool, tenant, key);
   if (!agent) throw new Failure('NotFound', `There is no agent ${key}`);
   const tool = catalogedTool(row);
-  const read = readArguments(tool, undefined, asked.args);
+  const read = readArguments(tool, undefined, request.args);
   if (!read.ok)
     return { command: null, decision: 'deny', step: 'arguments', rule: null, reason: read.message };
   const verdict = deps.rules.judge({

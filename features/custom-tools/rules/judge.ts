@@ -29,19 +29,19 @@ export function judgeCustomTool(
   rules: CustomRules,
 ): ShellVerdict {
   const { ask } = rules;
-  const given = template.placeholders.map((place) => {
+  const values = template.placeholders.map((place) => {
     const value = valueOf(place, parameters, args);
     return value.ok ? value.text : '';
   });
   const actual = fill(
     template.texts,
-    given.map((text) => (text === null ? '' : quoteWord(visible(text)))),
+    values.map((text) => (text === null ? '' : quoteWord(visible(text)))),
   );
   if (actual.length > MAX_COMMAND_LENGTH)
     return byMode({ ask }, unclear('too_long', 'the command is too long to be judged'), []);
   const neutral = fill(
     template.texts,
-    given.map((text) => (text === null ? '' : quoteWord(NEUTRAL))),
+    values.map((text) => (text === null ? '' : quoteWord(NEUTRAL))),
   );
   const shell = expandCommands(actual);
   const words = wordsOf(shell);

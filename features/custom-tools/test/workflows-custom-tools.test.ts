@@ -256,12 +256,12 @@ describe('CU custom tools at work', () => {
   });
 
   it('another process has the change when the notice came, and when it was lost', async () => {
-    const heard: ((tenant: string | undefined) => void)[] = [];
+    const received: ((tenant: string | undefined) => void)[] = [];
     const catalogs = createAgentCatalogs({
       sources: await loadToolSources(FEATURES),
       pool: stack.pool,
       catalog: createCatalog([]),
-      changes: { subscribe: (_kind, onChange) => void heard.push(onChange) },
+      changes: { subscribe: (_kind, onChange) => void received.push(onChange) },
       onError: (error) => assert.fail(String(error)),
     });
     const names = async (version?: number): Promise<readonly string[]> =>
@@ -275,10 +275,10 @@ describe('CU custom tools at work', () => {
     await make({ name: 'notice_lost', command: 'true' });
     assert.deepEqual(await names(old), before, 'a known version costs no query');
     assert.ok((await names(await version())).includes('notice_lost'), 'a newer one is read');
-    assert.equal(heard.length, 1);
+    assert.equal(received.length, 1);
     const newest = await version();
     await make({ name: 'notice_came', command: 'true' });
-    heard[0]?.(stack.tenant);
+    received[0]?.(stack.tenant);
     await stack.worker.until('the tools of the notice', async () =>
       (await names(newest)).includes('notice_came') ? true : undefined,
     );

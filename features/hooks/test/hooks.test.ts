@@ -112,9 +112,9 @@ describe('REFERENCE §10 hooks', () => {
       events.map(({ data }) => [data['hook'], data['call_id']]),
       [['deny', call.id]],
     );
-    const asked = JSON.parse(site.requests.find(({ line }) => line === 'POST /deny')?.body ?? '');
+    const request = JSON.parse(site.requests.find(({ line }) => line === 'POST /deny')?.body ?? '');
     assert.deepEqual(
-      [asked.event, asked.tool, asked.input, asked.agent],
+      [request.event, request.tool, request.input, request.agent],
       ['pre_tool_use', 'poke', { note: 'x' }, 'denied'],
     );
 
@@ -215,9 +215,11 @@ describe('REFERENCE §10 hooks', () => {
       const { turn_id } = await stack.worker.say('begun', text, { agent: 'begun' });
       await stack.worker.ended(turn_id);
     }
-    const asked = site.requests.map(({ body }) => JSON.parse(body)).filter(({ agent }) => agent === 'begun');
+    const requests = site.requests
+      .map(({ body }) => JSON.parse(body))
+      .filter(({ agent }) => agent === 'begun');
     assert.deepEqual(
-      asked.map(({ event, prompt }) => [event, prompt]),
+      requests.map(({ event, prompt }) => [event, prompt]),
       [['session_start', 'one']],
     );
   });

@@ -56,42 +56,42 @@ export function readDrawnFacts(
   const nameOf = (text: string): string =>
     clean(text).replace(/\s+/g, ' ').trim().slice(0, LIMITS.name).trimEnd();
   const typeOf = (text: string): string => typeKey(nameOf(text)).slice(0, LIMITS.type);
-  const at = (given: number): number => Math.min(given, last) - 1;
-  const entities = each(args['entities'], entitySchema, LIMITS.entities).flatMap((given) => {
-    const names = [given.name, ...(given.aliases ?? []).slice(0, LIMITS.aliases)].map(nameOf);
-    const [shown, type] = [names[0], typeOf(given.type)];
-    return shown && type ? [{ type, names: names.filter(Boolean), line: at(given.line) }] : [];
+  const at = (value: number): number => Math.min(value, last) - 1;
+  const entities = each(args['entities'], entitySchema, LIMITS.entities).flatMap((input) => {
+    const names = [input.name, ...(input.aliases ?? []).slice(0, LIMITS.aliases)].map(nameOf);
+    const [shown, type] = [names[0], typeOf(input.type)];
+    return shown && type ? [{ type, names: names.filter(Boolean), line: at(input.line) }] : [];
   });
   const places = new Map<string, number>();
   for (const [place, { names }] of entities.entries())
     for (const one of names) if (!places.has(nameKey(one))) places.set(nameKey(one), place);
   const relations = each(args['relations'], relationSchema, LIMITS.relations).flatMap(
-    (given): DrawnRelation[] => {
-      const from = places.get(nameKey(nameOf(given.from)));
-      const to = places.get(nameKey(nameOf(given.to)));
-      const type = typeOf(given.relation);
+    (input): DrawnRelation[] => {
+      const from = places.get(nameKey(nameOf(input.from)));
+      const to = places.get(nameKey(nameOf(input.to)));
+      const type = typeOf(input.relation);
       if (from === undefined || to === undefined || from === to || !type) return [];
-      const first = at(given.line);
-      const toLine = Math.max(first, at(given.to_line ?? given.line));
-      const [validFrom, validTo] = [isoTime(given.valid_from), isoTime(given.valid_to)];
-      return [{ from, to, type, line: first, toLine, validFrom, validTo, isSingle: given.single ?? false }];
+      const first = at(input.line);
+      const toLine = Math.max(first, at(input.to_line ?? input.line));
+      const [validFrom, validTo] = [isoTime(input.valid_from), isoTime(input.valid_to)];
+      return [{ from, to, type, line: first, toLine, validFrom, validTo, isSingle: input.single ?? false }];
     },
   );
   return { entities, relations: relations.toSorted((one, other) => one.line - other.line) };
 }
 
-function each<One extends z.ZodType>(given: unknown, schema: One, most: number): readonly z.output<One>[] {
-  if (!Array.isArray(given)) return [];
-  return given.slice(0, most).flatMap((one) => {
+function each<One extends z.ZodType>(value: unknown, schema: One, most: number): readonly z.output<One>[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, most).flatMap((one) => {
     const read = schema.safeParse(one);
     return read.success ? [read.data] : [];
   });
 }
 
 /** Of a year of four digits, which every column takes; undefined for anything else. */
-function isoTime(given: string | undefined): string | undefined {
-  if (given === undefined || !/^[1-9]\d{3}(?:-\d\d){0,2}(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(given))
+function isoTime(text: string | undefined): string | undefined {
+  if (text === undefined || !/^[1-9]\d{3}(?:-\d\d){0,2}(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text))
     return undefined;
-  const time = new Date(given);
+  const time = new Date(text);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }

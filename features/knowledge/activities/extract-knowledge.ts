@@ -57,16 +57,16 @@ async function readPart(
   part: DocumentPart,
 ): Promise<boolean> {
   const { text } = await deps.scrubberOf(scope.tenant);
-  const asked = await askToRecord(deps, scope, requestOf(models, document.path, part));
-  if (asked.args === undefined) {
-    await noteUses(deps.pool, scope, asked.uses);
+  const recorded = await askToRecord(deps, scope, requestOf(models, document.path, part));
+  if (recorded.args === undefined) {
+    await noteUses(deps.pool, scope, recorded.uses);
     return false;
   }
   const last = part.lines.at(-1)?.at ?? 0;
-  const facts = readDrawnFacts(asked.args, last + 1, (given) => storableText(text(given)));
+  const facts = readDrawnFacts(recorded.args, last + 1, (value) => storableText(text(value)));
   const texts = Array.from({ length: last + 1 }, () => '');
   for (const line of part.lines) texts[line.at] = line.text;
-  await saveFacts(deps.pool, scope, document, { ...part, ...facts, texts }, asked.uses);
+  await saveFacts(deps.pool, scope, document, { ...part, ...facts, texts }, recorded.uses);
   return true;
 }
 

@@ -26,7 +26,7 @@ export interface KnowledgeQuery {
 /** JSON for the model, marked as a whole where any of it came from outside; undefined when nothing is found. */
 export type SearchKnowledge = (
   caller: Pick<RunningCall, 'tenant' | 'agent' | 'user'>,
-  asked: KnowledgeQuery,
+  query: KnowledgeQuery,
 ) => Promise<string | undefined>;
 
 /** In one result. */
@@ -34,13 +34,13 @@ const ENTITIES = 50;
 const RELATIONS = 100;
 
 export function createSearchKnowledge(pool: Pool): SearchKnowledge {
-  return async ({ tenant, agent, user }, asked) => {
+  return async ({ tenant, agent, user }, query) => {
     const scope = { tenant, agent, user };
-    const view: KnowledgeView = { ...scope, hidden: await hiddenDocuments(pool, scope, {}), at: asked.at };
-    const type = asked.type && typeKey(asked.type).slice(0, KNOWLEDGE_LIMITS.type);
-    const begun = await findEntities(pool, view, { ...asked, type });
+    const view: KnowledgeView = { ...scope, hidden: await hiddenDocuments(pool, scope, {}), at: query.at };
+    const type = query.type && typeKey(query.type).slice(0, KNOWLEDGE_LIMITS.type);
+    const begun = await findEntities(pool, view, { ...query, type });
     if (begun.length === 0) return undefined;
-    const near = await walkRelations(pool, view, begun, asked.depth, ENTITIES + 1);
+    const near = await walkRelations(pool, view, begun, query.depth, ENTITIES + 1);
     const depths = new Map(near.slice(0, ENTITIES).map(({ id, depth }) => [id, depth]));
     const ids = [...depths.keys()];
     const [entities, relations] = await Promise.all([
@@ -48,7 +48,7 @@ export function createSearchKnowledge(pool: Pool): SearchKnowledge {
       readRelations(pool, view, ids, RELATIONS + 1),
     ]);
     const shown = {
-      as_of: asked.at,
+      as_of: query.at,
       entities: entities
         .map((entity) => showEntity(entity, depths.get(entity.id) ?? 0))
         .toSorted((one, other) => one.depth - other.depth || ids.indexOf(one.id) - ids.indexOf(other.id)),

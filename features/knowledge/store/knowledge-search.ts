@@ -129,8 +129,8 @@ export async function findEntities(
   }: { readonly query: string; readonly type: string | undefined; readonly id: string | undefined },
 ): Promise<readonly string[]> {
   const { tenant, agent, user } = view;
-  const asked = (nameKey(query).match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, WORDS);
-  const isWhole = sql`position(' ' || regexp_replace(n.key, '[^[:alnum:]]+', ' ', 'g') || ' ' in ${` ${asked.join(' ')} `}) > 0`;
+  const requests = (nameKey(query).match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, WORDS);
+  const isWhole = sql`position(' ' || regexp_replace(n.key, '[^[:alnum:]]+', ' ', 'g') || ' ' in ${` ${requests.join(' ')} `}) > 0`;
   const find = async (named: RawBuilder<unknown>): Promise<readonly string[]> => {
     const rows = await readRows<{ id: string }>(pool)`
       select e.id::text as id from knowledge_names n join knowledge_entities e on e.tenant_id = n.tenant_id and e.id = n.entity_id
@@ -143,7 +143,7 @@ export async function findEntities(
     return rows.map((row) => row.id);
   };
   if (query === '*' || id !== undefined) return find(sql`true`);
-  const words = asked.join('|');
+  const words = requests.join('|');
   const byWord = await find(sql`n.words @@ to_tsquery('simple', ${words})`);
   return byWord.length > 0 ? byWord : find(sql`n.name %> ${query}`);
 }

@@ -269,12 +269,12 @@ export function correctRelation(
     if (!old) return undefined;
     const type = change.relation === undefined ? old.type : typeKey(change.relation.trim());
     if (type !== old.type) await say(tx, scope, id, old.type, { hidden: true }, by);
-    const said = await say(tx, scope, id, type, change, by);
+    const text = await say(tx, scope, id, type, change, by);
     const isBackwards = affects(tx)`
-      select 1 from knowledge_facts where tenant_id = ${tenant} and id = ${said}::bigint and valid_to <= valid_from`;
+      select 1 from knowledge_facts where tenant_id = ${tenant} and id = ${text}::bigint and valid_to <= valid_from`;
     if (await isBackwards) throw new Failure('Unprocessable', 'valid_to must be later than valid_from');
     await judgeFacts(tx, tenant, [old.from_id]);
-    return said;
+    return text;
   });
 }
 

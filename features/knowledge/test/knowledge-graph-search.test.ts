@@ -180,7 +180,7 @@ describe('TL knowledge_graph_search', () => {
     return JSON.parse(result) as Found;
   }
 
-  const said = (found: Found): string[] =>
+  const lines = (found: Found): string[] =>
     found.relations.map((one) => `${one.from} ${one.relation} ${one.to}`).toSorted();
 
   it('finds what the model drew from memory, merged by name, type and alias, with its source', async () => {
@@ -200,7 +200,7 @@ describe('TL knowledge_graph_search', () => {
       others.map(({ name, depth }) => `${name} ${depth}`),
       ['Acme 1', 'Rome 1', 'Bo Roy 2'],
     );
-    assert.deepEqual(said(found), ['Ann Lee lives_in Rome', 'Ann Lee works_at Acme', 'Bo Roy owns Acme']);
+    assert.deepEqual(lines(found), ['Ann Lee lives_in Rome', 'Ann Lee works_at Acme', 'Bo Roy owns Acme']);
     const owns = found.relations.find(({ relation }) => relation === 'owns');
     assert.deepEqual(owns?.source, { path: 'memory/ann.md', from: 3, to: 4, revision: 1 });
     assert.deepEqual([owns?.valid_from, owns?.valid_to], ['2019-05-01T00:00:00.000Z', null]);
@@ -241,7 +241,7 @@ describe('TL knowledge_graph_search', () => {
     await write('memory/story.md', `${story}\n\nTom is the house cat.`, 'bob');
     const first = (await uses()) - before;
     assert.ok(first > 1, `${first} parts`);
-    assert.deepEqual(said(await search({ query: 'tom' }, 'bob')), ['Tom lives_in Kitchen']);
+    assert.deepEqual(lines(await search({ query: 'tom' }, 'bob')), ['Tom lives_in Kitchen']);
     await write('memory/story.md', `\n${story}\n\nTom moved out.`, 'bob');
     const again = (await uses()) - before - first;
     assert.ok(again >= 1 && again < first, `${again} of ${first} parts`);
@@ -252,12 +252,12 @@ describe('TL knowledge_graph_search', () => {
 
   it('VF-2 a user finds their own facts and the agent’s, never those of others, and not of a document that theirs stands before', async () => {
     await write('memory/pets.md', 'Tom is the house cat.');
-    assert.deepEqual(said(await search({ query: 'Tom' }, 'carl')), ['Tom lives_in Kitchen']);
+    assert.deepEqual(lines(await search({ query: 'Tom' }, 'carl')), ['Tom lives_in Kitchen']);
     assert.deepEqual((await search({ query: 'Ann Acme Rome' }, 'carl')).entities, []);
     assert.deepEqual((await search({ query: 'Ann' })).entities, []);
     await write('memory/pets.md', 'Carl has no pets.', 'carl');
     assert.deepEqual((await search({ query: 'Tom' }, 'carl')).entities, []);
-    assert.deepEqual(said(await search({ query: 'Tom' }, 'dee')), ['Tom lives_in Kitchen']);
+    assert.deepEqual(lines(await search({ query: 'Tom' }, 'dee')), ['Tom lives_in Kitchen']);
     const anns = (await search({ query: 'Ann' }, 'ann')).entities[0]?.id ?? '';
     assert.match(anns, /^\d+$/);
     assert.deepEqual((await search({ query: 'x', entity_id: anns }, 'carl')).entities, []);
@@ -276,10 +276,10 @@ describe('TL knowledge_graph_search', () => {
 
   it('what the notes say only the end of held before it, and holds no more', async () => {
     await write('memory/ida.md', 'Ida once lived in Graz.', 'max');
-    assert.deepEqual(said(await search({ query: 'Ida', as_of: '2014-01-01T00:00:00Z' }, 'max')), [
+    assert.deepEqual(lines(await search({ query: 'Ida', as_of: '2014-01-01T00:00:00Z' }, 'max')), [
       'Ida lives_in Graz',
     ]);
-    assert.deepEqual(said(await search({ query: 'Ida' }, 'max')), []);
+    assert.deepEqual(lines(await search({ query: 'Ida' }, 'max')), []);
   });
 
   it('begins at a type or an id, finds names with a slip of the pen, and gives all for *', async () => {

@@ -48,8 +48,8 @@ export const tool = defineTool<
     const wanted = query.replaceAll('\0', ' ').trim();
     if (wanted === '') return toolError('InvalidArgs', 'query is required');
     const at = as_of ?? new Date(now()).toISOString();
-    const asked = { query: wanted, type: entity_type, id: entity_id, depth: max_depth, at };
-    const found = await searchKnowledge(call, asked);
+    const request = { query: wanted, type: entity_type, id: entity_id, depth: max_depth, at };
+    const found = await searchKnowledge(call, request);
     return { ok: true, text: found ?? 'Nothing of that name is in the graph. Try memory_search.' };
   },
 });

@@ -69,11 +69,11 @@ export function createSendMail({ egress, egressSettings, mail: settings }: MailD
 }
 
 /** `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS unless it ends in `?tls=none`. */
-function readServer(url: string, given: string | undefined) {
+function readServer(url: string, value: string | undefined) {
   const { protocol, hostname, port, username, password, search } = new URL(url);
   const secure = protocol === 'smtps:';
   const user = decodeURIComponent(username);
-  const address = given ?? (user.includes('@') ? user : `tempoclaw@${hostname}`);
+  const address = value ?? (user.includes('@') ? user : `tempoclaw@${hostname}`);
   const isOpen = search === '?tls=none';
   return {
     host: hostname.replace(/^\[|\]$/g, ''),

@@ -46,8 +46,8 @@ async function start(
 }
 
 async function write(stack: Stack, user: string, body: object = {}): Promise<string> {
-  const asked = { url: `mailto:${user}@example.com`, events: ['approval.*'], user, ...body };
-  const made = await stack.ask('POST', '/v1/webhooks', { body: asked });
+  const request = { url: `mailto:${user}@example.com`, events: ['approval.*'], user, ...body };
+  const made = await stack.ask('POST', '/v1/webhooks', { body: request });
   assert.equal(made.status, 201, JSON.stringify(made.body));
   return made.body.id;
 }
@@ -105,16 +105,16 @@ describe('PO-1 AP-2 mails about approvals', () => {
     const stack = await start(t);
     const webhook = await write(stack, 'ann');
     const { id, turn } = await askFor(stack, 'mail-1');
-    const [asked] = await mailsTo(stack, 'ann', 1);
-    assert.ok(asked);
-    assert.match(asked.headers['subject'] ?? '', /^Approval: poke: mail-1$/);
-    assert.match(asked.text, /You decide as ann:/);
-    assert.match(asked.text, /^poke with these arguments:\n\| \{\n\| {3}"note": "mail-1"\n\| \}$/m);
-    assert.match(asked.text, /^\| agent: main\n\| session: mail-1$/m);
-    assert.match(asked.text, /^\| because: test$/m);
-    assert.match(asked.text, /^\| until: .* UTC \(in /m);
+    const [mail] = await mailsTo(stack, 'ann', 1);
+    assert.ok(mail);
+    assert.match(mail.headers['subject'] ?? '', /^Approval: poke: mail-1$/);
+    assert.match(mail.text, /You decide as ann:/);
+    assert.match(mail.text, /^poke with these arguments:\n\| \{\n\| {3}"note": "mail-1"\n\| \}$/m);
+    assert.match(mail.text, /^\| agent: main\n\| session: mail-1$/m);
+    assert.match(mail.text, /^\| because: test$/m);
+    assert.match(mail.text, /^\| until: .* UTC \(in /m);
 
-    const link = linkIn(stack, asked);
+    const link = linkIn(stack, mail);
     for (const method of ['GET', 'HEAD', 'GET']) assert.equal((await fetch(link, { method })).status, 200);
     assert.equal((await stack.ask('GET', `/v1/approvals/${id}`)).body.status, 'pending');
     assert.equal(await press(link, 'approve'), 303);
@@ -122,12 +122,12 @@ describe('PO-1 AP-2 mails about approvals', () => {
     const { body } = await stack.ask('GET', `/v1/approvals/${id}`);
     assert.deepEqual([body.status, body.decided_by, body.decisions[0].via], ['approved', 'ann', 'link']);
 
-    const [, told] = await mailsTo(stack, 'ann', 2);
-    assert.equal(told?.headers['in-reply-to'], asked.headers['message-id']);
-    assert.equal(told?.headers['references'], asked.headers['message-id']);
-    assert.equal(told?.headers['subject'], asked.headers['subject']);
-    assert.match(told?.text ?? '', /^It is approved by ann since /);
-    assert.doesNotMatch(told?.text ?? '', /\/a\//);
+    const [, notice] = await mailsTo(stack, 'ann', 2);
+    assert.equal(notice?.headers['in-reply-to'], mail.headers['message-id']);
+    assert.equal(notice?.headers['references'], mail.headers['message-id']);
+    assert.equal(notice?.headers['subject'], mail.headers['subject']);
+    assert.match(notice?.text ?? '', /^It is approved by ann since /);
+    assert.doesNotMatch(notice?.text ?? '', /\/a\//);
     const rows = await deliveriesOf(stack, webhook, 2);
     assert.deepEqual(
       rows.map(({ status, last_status, problem }) => [status, last_status, problem]),
@@ -183,8 +183,8 @@ describe('PO-1 AP-2 mails about approvals', () => {
     await mailsTo(stack, 'ann', 1);
     const stopped = await stack.ask('POST', '/v1/sessions/stopped/stop', { body: {} });
     assert.ok(stopped.status < 300, JSON.stringify(stopped.body));
-    const [, told] = await mailsTo(stack, 'ann', 2);
-    assert.match(told?.text ?? '', /^It is withdrawn/);
+    const [, mail] = await mailsTo(stack, 'ann', 2);
+    assert.match(mail?.text ?? '', /^It is withdrawn/);
   });
 
   it('wait for a server that is away, and are not sent when they have nothing left to ask', async (t) => {
@@ -203,8 +203,8 @@ describe('PO-1 AP-2 mails about approvals', () => {
     await askFor(stack, 'waits');
     await stack.worker.until('more attempts', () => (refused > 1 ? true : undefined));
     isAway = false;
-    const [asked] = await mailsTo(stack, 'ann', 1);
-    assert.match(asked?.text ?? '', /"note": "waits"/);
+    const [mail] = await mailsTo(stack, 'ann', 1);
+    assert.match(mail?.text ?? '', /"note": "waits"/);
     const rows = await deliveriesOf(stack, webhook, 3);
     const problems = rows.filter(({ session_key }) => session_key === 'gone').map(({ problem }) => problem);
     assert.deepEqual(problems.toSorted(), [
@@ -224,8 +224,8 @@ describe('PO-1 AP-2 mails about approvals', () => {
     isKnown = true;
     const again = await stack.ask('POST', `/v1/webhooks/${webhook}/deliveries/${failed.id}/redeliver`);
     assert.equal(again.status, 200);
-    const [asked] = await mailsTo(stack, 'ann', 1);
-    assert.equal(asked?.headers['message-id'], `<${failed.id}@example.com>`);
+    const [mail] = await mailsTo(stack, 'ann', 1);
+    assert.equal(mail?.headers['message-id'], `<${failed.id}@example.com>`);
   });
 
   it('SC-3 show no secret', async (t) => {
@@ -233,19 +233,19 @@ describe('PO-1 AP-2 mails about approvals', () => {
     const stack = await start(t);
     await write(stack, 'ann');
     await stack.worker.say('secret', `poke ${JSON.stringify({ note: `with ${secret}` })}`);
-    const [asked] = await mailsTo(stack, 'ann', 1);
-    assert.match(asked?.text ?? '', /"note": "with \S+"/);
-    assert.ok(!`${asked?.headers['subject']}${asked?.text}${asked?.raw}`.includes('k3Yk3Y'));
+    const [mail] = await mailsTo(stack, 'ann', 1);
+    assert.match(mail?.text ?? '', /"note": "with \S+"/);
+    assert.ok(!`${mail?.headers['subject']}${mail?.text}${mail?.raw}`.includes('k3Yk3Y'));
   });
 
   it('SC-2 tell nobody the password of the server, which may say again what it was told', async (t) => {
-    const given = 'mail-password-4711';
-    const stack = await start(t, { as: `claw:${given}@`, password: 'another', allowInsecureAuth: true });
+    const value = 'mail-password-4711';
+    const stack = await start(t, { as: `claw:${value}@`, password: 'another', allowInsecureAuth: true });
     await write(stack, 'ann');
     const test = await stack.ask('POST', '/v1/approvals/notify-test', { body: {} });
     assert.match(test.body.data[0].problem, /who is claw with/);
     const { rows } = await stack.pool.query('select * from webhook_deliveries');
-    assert.ok(!JSON.stringify([test.body, rows]).includes(given));
+    assert.ok(!JSON.stringify([test.body, rows]).includes(value));
   });
 });
 

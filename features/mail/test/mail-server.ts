@@ -43,10 +43,10 @@ export async function startMailServer(
       connections += 1;
       done();
     },
-    onAuth({ username, password: given }, _session, done) {
-      if (username === 'claw' && given === password) done(null, { user: username });
+    onAuth({ username, password: value }, _session, done) {
+      if (username === 'claw' && value === password) done(null, { user: username });
       // Some servers say again what they were told.
-      else done(new Error(`who is ${username} with ${given}?`));
+      else done(new Error(`who is ${username} with ${value}?`));
     },
     onData(stream, { envelope, user, secure }, done) {
       const chunks: Buffer[] = [];

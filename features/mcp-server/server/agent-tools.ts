@@ -48,9 +48,9 @@ export async function callAgentTool(
   const agent = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : '';
   if (!isName(agent) || !(await findAgent(deps.pool, caller.tenant, agent))) return undefined;
   requireScope(caller, 'run');
-  const { message, session: given } = readArguments(asking, args);
+  const { message, session: value } = readArguments(asking, args);
   const stem = key === undefined ? undefined : stemOfKey(key, caller, 'mcp');
-  const session = given ?? `mcp-${stem ?? randomUUID()}`;
+  const session = value ?? `mcp-${stem ?? randomUUID()}`;
   const after = await lastEventOf(deps, caller.tenant, session);
   const { receipt } = await submitMessage(deps, caller.tenant, {
     ...idOf(stem),

@@ -98,12 +98,12 @@ export async function takeAnswer(
   if (!turn || row?.turn_id !== turn.id)
     throw new Failure('InvalidInput', 'requestState names no question of this key');
   const next = { session: turn.session_key, id: turn.id };
-  const given = Object.hasOwn(responses, approval) ? answerSchema.safeParse(responses[approval]) : undefined;
-  if (given && !given.success)
+  const input = Object.hasOwn(responses, approval) ? answerSchema.safeParse(responses[approval]) : undefined;
+  if (input && !input.success)
     throw new Failure('InvalidInput', `The answer to ${approval} is no result of an elicitation`);
-  if (!given || given.data.action === 'cancel') return { ...next, isAside: true };
+  if (!input || input.data.action === 'cancel') return { ...next, isAside: true };
   if (row.status !== 'pending') return { ...next, isAside: false };
-  const body = readArguments(decisionSchema, { ...bodyOf(row, given.data), digest });
+  const body = readArguments(decisionSchema, { ...bodyOf(row, input.data), digest });
   const { status } = await decideAs(deps, caller, row, body);
   return { ...next, isAside: status === 'pending' };
 }

@@ -135,8 +135,8 @@ async function findResult(call: McpCall, args: Readonly<Record<string, unknown>>
 }
 
 /** One that names no mode shows forms. */
-function showsForms(given: { readonly form?: unknown; readonly url?: unknown } | undefined): boolean {
-  return given !== undefined && (given.form !== undefined || given.url === undefined);
+function showsForms(input: { readonly form?: unknown; readonly url?: unknown } | undefined): boolean {
+  return input !== undefined && (input.form !== undefined || input.url === undefined);
 }
 
 function callOf(request: McpRequest, server: Server, { mcpReq }: ServerContext): McpCall {

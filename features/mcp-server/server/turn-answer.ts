@@ -68,14 +68,14 @@ async function stillGoing(
     MAX_NAMED,
     undefined,
   );
-  const asked = approvals.map(
+  const requests = approvals.map(
     ({ id, summary }) =>
       `Waits for the approval ${id} (resource approval://${id}) of: ${showHidden(summary)}\nA person decides it: \`tempoclaw approvals approve ${id}\`, the web UI of Temporal, or the tool \`decide\` where the key may.`,
   );
   return textResult(
     [
       `The turn has not ended (${row?.status ?? 'queued'}); it goes on.`,
-      ...asked,
+      ...requests,
       `Call \`turn_result\` with {"turn_id":"${turn.id}"} for its result. Do not make the call again: that would be another one.`,
       `session: ${turn.session}\nturn: ${turn.id}`,
     ].join('\n'),

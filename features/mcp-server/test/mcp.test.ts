@@ -80,19 +80,19 @@ describe('MC-5 TempoClaw as an MCP server over HTTP', () => {
 
   it('AP-2 waits for an approval, says so meanwhile, and gives the result when it is decided over HTTP', async () => {
     const client = await connect();
-    let asked = '';
+    let requested = '';
     const result = await client.callTool(
       { name: 'poke', arguments: { note: 'approved by http' } },
       {
         onprogress({ message = '' }) {
           const id = /waits for approval (\S+): poke/.exec(message)?.[1];
-          if (id === undefined || asked !== '') return;
-          asked = id;
+          if (id === undefined || requested !== '') return;
+          requested = id;
           void stack.ask('POST', `/v1/approvals/${id}/decision`, { body: { decision: 'approve' } });
         },
       },
     );
-    assert.notEqual(asked, '');
+    assert.notEqual(requested, '');
     assert.deepEqual(textsOf(result), ['poke approved by http']);
     await client.close();
   });
@@ -122,14 +122,14 @@ describe('MC-5 TempoClaw as an MCP server over HTTP', () => {
 
   it('asks an agent with progress, and goes on in its session', async () => {
     const client = await connect();
-    const heard: string[] = [];
-    const asked = await client.callTool(
+    const received: string[] = [];
+    const request = await client.callTool(
       { name: 'ask_writer', arguments: { message: 'mark {"note":"asked"}' } },
-      { onprogress: ({ message = '' }) => void heard.push(message) },
+      { onprogress: ({ message = '' }) => void received.push(message) },
     );
-    const texts = textsOf(asked);
+    const texts = textsOf(request);
     const session = /session: (\S+)/.exec(texts.join('\n'))?.[1];
-    assert.ok(heard.includes('runs mark: asked'), heard.join());
+    assert.ok(received.includes('runs mark: asked'), received.join());
     assert.equal((await callsOf(turnIn(texts)))[0]?.['tool'], 'mark');
     const again = textsOf(
       await client.callTool({ name: 'ask_writer', arguments: { message: 'say on', session } }),
@@ -312,9 +312,9 @@ describe('MC-5 TempoClaw as an MCP server over HTTP', () => {
 
   it('a turn of an agent is a task for a client that takes tasks: polled, and cancelled', async () => {
     const session = await connectTasks();
-    const asked = await session.callTool('ask_writer', { message: 'mark {"note":"as a task"}' });
-    assert.equal(asked.kind, 'task');
-    const { outcome } = await asked.settle();
+    const request = await session.callTool('ask_writer', { message: 'mark {"note":"as a task"}' });
+    assert.equal(request.kind, 'task');
+    const { outcome } = await request.settle();
     assert.match(JSON.stringify(resultFromTaskOutcome(outcome)), /mark as a task/);
 
     const held = await session.callTool('ask_main', { message: 'hold {"note":"a task held"}' });

@@ -15,7 +15,7 @@ type Mode = 'auto' | 'legacy';
 export interface ConnectionParts {
   readonly name: string;
   readonly timing: Timing;
-  readonly open: (heard: Heard, mode: Mode, signal: AbortSignal) => Promise<OpenServer>;
+  readonly open: (received: Heard, mode: Mode, signal: AbortSignal) => Promise<OpenServer>;
   /** Throws when it may not be opened now. */
   readonly mayOpen: () => void;
   readonly recordListed: (tools: readonly ListedTool[]) => Promise<void>;
@@ -120,12 +120,12 @@ export function createConnection(parts: ConnectionParts): Connection {
   const reopen = (): Promise<LiveServer> => (opening ??= open());
 
   async function lookAfter(): Promise<void> {
-    const looked = live;
+    const checked = live;
     // One that works at something may be too busy to answer.
-    if (!looked || uses.isBusy()) return;
+    if (!checked || uses.isBusy()) return;
     if (!list.isTold()) return list.refresh(true).catch(() => undefined);
-    const problem = await probeProblem(looked);
-    if (problem !== undefined && live?.client === looked.client) await lose(problem);
+    const problem = await probeProblem(checked);
+    if (problem !== undefined && live?.client === checked.client) await lose(problem);
   }
 
   /** With its list as it is, as far as the server has told. @throws McpAway */

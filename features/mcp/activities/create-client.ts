@@ -110,12 +110,12 @@ export async function listTools(client: Client, options: RequestOptions): Promis
   for (let page = 0; page < MAX_PAGES && tools.length < MAX_MCP_TOOLS; page += 1) {
     const params = cursor === undefined ? undefined : { cursor };
     // How long the server allows it to be kept is no matter: a look looks.
-    const asked = client.listTools(params, {
+    const pending = client.listTools(params, {
       ...options,
       ...(page > 0 && { timeout: PAGE_MS }),
       cacheMode: 'bypass',
     });
-    const listed = await (page === 0 ? asked : asked.catch(() => undefined));
+    const listed = await (page === 0 ? pending : pending.catch(() => undefined));
     if (!listed) break;
     tools.push(...listed.tools);
     const next = listed._meta?.[NEXT_PAGE];
@@ -147,8 +147,8 @@ export async function hearChanges(client: Client, onEnd: () => void): Promise<bo
 
 /** Whether a server is there, by what its revision has for that. A refusal is an answer as well. @throws what a request does */
 export async function probe(client: Client, options: RequestOptions): Promise<void> {
-  const asked = client.getProtocolEra() === 'modern' ? client.discover(options) : client.ping(options);
-  await asked.catch((error: unknown) => {
+  const pending = client.getProtocolEra() === 'modern' ? client.discover(options) : client.ping(options);
+  await pending.catch((error: unknown) => {
     if (!(error instanceof ProtocolError)) throw error;
   });
 }

@@ -35,12 +35,12 @@ function shortError({ code, message }: Readonly<Record<string, unknown>>): objec
 
 /** What stands last was cut: half of an image or of a file is none. */
 function withNote(result: Readonly<Record<string, unknown>>, bytes: number): object {
-  const given = Array.isArray(result['content']) ? result['content'] : [];
-  const last: unknown = given.at(-1);
+  const values = Array.isArray(result['content']) ? result['content'] : [];
+  const last: unknown = values.at(-1);
   const holder = isRecord(last) && isRecord(last['resource']) ? last['resource'] : last;
   const text = isRecord(holder) && typeof holder['text'] === 'string' ? holder['text'] : '';
   const cut = text.length > EDGE ? [{ type: 'text', text: text.slice(0, -EDGE) }] : [];
-  const content = [...given.slice(0, -1), ...cut];
+  const content = [...values.slice(0, -1), ...cut];
   const note = `[the answer has ${bytes} bytes, more than are read; the rest is left out]`;
   return { ...result, content: [...content, { type: 'text', text: note }] };
 }

@@ -39,8 +39,8 @@ export async function followTask(
   const params = { taskId };
   for (let shown = ''; ; ) {
     const now = await client.request({ method: 'tasks/get', params }, task, { signal, timeout: REQUEST_MS });
-    const said = saidBy(now, isModern, isAnswered);
-    if (said) return said;
+    const message = saidBy(now, isModern, isAnswered);
+    if (message) return message;
     // Before 2026-07-28 the result is asked for apart, and with it come the questions, over the connection.
     if (!isModern && now.status !== 'working') {
       const options = { signal, timeout: UNLIMITED_MS };
@@ -65,9 +65,9 @@ function saidBy(
   if (isModern && now.status === 'failed')
     throw new ProtocolError(now.error?.code ?? 0, now.error?.message ?? 'the task has failed');
   if (isModern && now.status === 'completed') return { kind: 'result', result: resultIn(now.result) };
-  const asked = Object.entries(now.inputRequests ?? {}).filter(([key]) => !isAnswered(key));
-  if (now.status !== 'input_required' || asked.length === 0) return undefined;
-  return { kind: 'asks', asked: Object.fromEntries(asked) };
+  const requests = Object.entries(now.inputRequests ?? {}).filter(([key]) => !isAnswered(key));
+  if (now.status !== 'input_required' || requests.length === 0) return undefined;
+  return { kind: 'asks', asked: Object.fromEntries(requests) };
 }
 
 /** Hands in what people answered (2026-07-28). Again is the same: a server passes over what it has. */
@@ -81,7 +81,7 @@ export async function cancelTask(client: Client, taskId: string): Promise<void> 
   await client.request({ method: 'tasks/cancel', params: { taskId } }, anything, { timeout: REQUEST_MS });
 }
 
-function resultIn(given: unknown): CallToolResult {
-  if (isSpecType.CallToolResult(given)) return { ...given, content: given.content ?? [] };
+function resultIn(value: unknown): CallToolResult {
+  if (isSpecType.CallToolResult(value)) return { ...value, content: value.content ?? [] };
   throw new ProtocolError(0, 'the task ended with something that is no result of a tool');
 }

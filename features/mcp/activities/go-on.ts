@@ -81,9 +81,9 @@ async function answerHeld(
   answer: FormAnswer | undefined,
 ): Promise<ToolResult> {
   try {
-    const said = await answerTo(stretch, left.asked?.[HELD], answer);
-    if ('ok' in said) return await endCall(stretch, said, held);
-    held.talk.answer(said);
+    const message = await answerTo(stretch, left.asked?.[HELD], answer);
+    if ('ok' in message) return await endCall(stretch, message, held);
+    held.talk.answer(message);
   } catch (error) {
     held.stop.abort();
     throw error;
@@ -100,9 +100,9 @@ function begin(stretch: Stretch, again?: CallToBegin['again']): HeldCall {
 async function handIn(stretch: Stretch, left: LeftCall, answer: FormAnswer | undefined): Promise<ToolResult> {
   const { asked = {}, state, ...rest } = left;
   const key = openKey(left);
-  const said = key === undefined ? undefined : await answerTo(stretch, asked[key], answer);
-  if (said && 'ok' in said) return endCall(stretch, said);
-  const answers = { ...left.answers, ...(key !== undefined && { [key]: said }) };
+  const message = key === undefined ? undefined : await answerTo(stretch, asked[key], answer);
+  if (message && 'ok' in message) return endCall(stretch, message);
+  const answers = { ...left.answers, ...(key !== undefined && { [key]: message }) };
   const now = { ...left, answers };
   if (openKey(now) !== undefined) return ask(stretch, now);
   if (left.task === undefined) {
@@ -110,10 +110,10 @@ async function handIn(stretch: Stretch, left: LeftCall, answer: FormAnswer | und
     return untilSaid(stretch, begin(stretch, { inputResponses: answers, requestState: state }), rest);
   }
   const { task } = left;
-  const given = Object.fromEntries(Object.keys(asked).map((name) => [name, answers[name]]));
+  const input = Object.fromEntries(Object.keys(asked).map((name) => [name, answers[name]]));
   const followed = { ...rest, answers };
   try {
-    await stretch.use(({ client }) => answerTask(client, task, given));
+    await stretch.use(({ client }) => answerTask(client, task, input));
     await stretch.outside.keep(followed);
   } catch (error) {
     return lookLater(stretch, left, error);
@@ -148,7 +148,7 @@ type Next = Said | { readonly kind: 'question'; readonly question: Question };
 
 /** @throws CallLate, and what the call does. */
 async function nextOf({ signal, limitMs, onSent }: Stretch, held: HeldCall): Promise<Next> {
-  const question = held.talk.asked().then((asked) => ({ kind: 'question', question: asked }) as const);
+  const question = held.talk.asked().then((question) => ({ kind: 'question', question: question }) as const);
   const ended = Promise.withResolvers<never>();
   const stop = (): void => ended.reject(new Error('stopped'));
   let timer: NodeJS.Timeout | undefined;
@@ -170,28 +170,28 @@ async function nextOf({ signal, limitMs, onSent }: Stretch, held: HeldCall): Pro
 
 async function heard(
   stretch: Stretch,
-  said: Said,
+  message: Said,
   left: LeftCall,
   hide: HeldCall['hide'],
 ): Promise<ToolResult> {
   const { since, asks, task, answers } = left;
-  switch (said.kind) {
+  switch (message.kind) {
     case 'result':
-      return stretch.show(said.result, hide);
+      return stretch.show(message.result, hide);
     case 'cancelled':
       return toolError('ExecutionFailed', `the MCP server ${stretch.server} has cancelled the task`);
     case 'task': {
-      const begun = { since, asks, task: said.id };
+      const begun = { since, asks, task: message.id };
       await stretch.outside.keep(begun);
-      return follow(stretch, said.id, begun);
+      return follow(stretch, message.id, begun);
     }
     case 'asks': {
-      const { state } = said;
-      const asked = Object.fromEntries(
-        Object.entries(said.asked).map(([key, request]) => [key, mapTexts(request, hide)]),
+      const { state } = message;
+      const requested = Object.fromEntries(
+        Object.entries(message.asked).map(([key, request]) => [key, mapTexts(request, hide)]),
       );
       const known = task === undefined ? {} : { task, ...(answers && { answers }) };
-      return ask(stretch, { since, asks, ...known, asked, ...(state !== undefined && { state }) });
+      return ask(stretch, { since, asks, ...known, asked: requested, ...(state !== undefined && { state }) });
     }
   }
 }
@@ -233,17 +233,17 @@ async function park(
   left: LeftCall,
   question: unknown,
 ): Promise<ToolResult> {
-  const asked = await ask(stretch, { ...left, asked: { [HELD]: question }, answers: {}, isHeld: true });
-  if (!asked.ok) {
+  const result = await ask(stretch, { ...left, asked: { [HELD]: question }, answers: {}, isHeld: true });
+  if (!result.ok) {
     held.stop.abort();
-    return asked;
+    return result;
   }
   if (stretch.held.size >= MOST_HELD) {
     held.talk.answer({ action: 'cancel' });
     return untilSaid(stretch, held, { ...left, asks: left.asks + 1 });
   }
   stretch.held.set(stretch.key, held);
-  return asked;
+  return result;
 }
 
 /** What the server hears. Of an answer of the model that it does not get it cannot hear in every revision: the call ends. */

@@ -3,9 +3,9 @@ export class McpAway extends Error {
   /** Without what the server said, which `said` is: words from outside. */
   readonly words: string;
   readonly said: string;
-  constructor(words: string, said = '') {
-    super(said === '' ? words : `${words}: ${said}`);
+  constructor(words: string, text = '') {
+    super(text === '' ? words : `${words}: ${text}`);
     this.words = words;
-    this.said = said;
+    this.said = text;
   }
 }

@@ -89,7 +89,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     const connection = createConnection({
       name: server.name,
       timing,
-      open: (heard, mode, signal) => openServer(deps, server, heard, { mode, user, signal }),
+      open: (received, mode, signal) => openServer(deps, server, received, { mode, user, signal }),
       mayOpen: () => mayOpen(key),
       recordListed: (tools) => recordListed(pool, server, tools, user !== ''),
       // What is wrong with one user's is told to that one.

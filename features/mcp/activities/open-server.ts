@@ -81,7 +81,7 @@ const KEPT_TOKENS = 8;
 export async function openServer(
   deps: OpenServerDeps,
   server: McpServerToUse,
-  heard: Heard,
+  received: Heard,
   /** `user`: whose credentials it is made with; empty: the server's own. `signal`: it takes too long. */
   {
     mode,
@@ -90,8 +90,8 @@ export async function openServer(
   }: { readonly mode: 'auto' | 'legacy'; readonly user: string; readonly signal: AbortSignal },
 ): Promise<OpenServer> {
   const credentials = await openCredentials(deps, server, user);
-  const given = [...Object.values(credentials.env), ...Object.values(credentials.headers)];
-  let values = registerValues(given);
+  const items = [...Object.values(credentials.env), ...Object.values(credentials.headers)];
+  let values = registerValues(items);
   // Cleaned first: what is invisible may stand within a secret.
   const hide = (text: string): string => scrubText(cleanOutsideText(text), values).text;
   // Tokens of before may still come back in an answer.
@@ -99,10 +99,10 @@ export async function openServer(
   const login: LogIn = (fetchFn) =>
     authProviderOf(deps, server, user, fetchFn, (learned) => {
       tokens.splice(0, tokens.length, ...[...tokens, ...learned].slice(-KEPT_TOKENS));
-      values = registerValues([...given, ...tokens]);
+      values = registerValues([...items, ...tokens]);
     });
   const way = await wayTo(deps, server, credentials, login);
-  const { client, talks } = createClient(heard.onToolsChanged, server.config.sampling);
+  const { client, talks } = createClient(received.onToolsChanged, server.config.sampling);
   const end = async (): Promise<void> => {
     client.onclose = undefined;
     // Whatever it leaves is looked for by the next worker.
@@ -118,7 +118,7 @@ export async function openServer(
     const last = hide(way.lastWords()).slice(-WORDS);
     throw new Error(last === '' ? problem : `${problem}; its last words: ${last}`);
   }
-  client.onclose = heard.onClosed;
+  client.onclose = received.onClosed;
   return {
     client,
     talks,
@@ -268,8 +268,8 @@ async function httpWay(
       ? new SSEClientTransport(url, {
           ...options,
           eventSourceInit: {
-            fetch: (asked, init) =>
-              withinBounds(door.fetch)(asked, {
+            fetch: (request, init) =>
+              withinBounds(door.fetch)(request, {
                 ...init,
                 headers: { ...headers, ...(init.headers as Record<string, string>) },
               } as RequestInit),

@@ -55,8 +55,8 @@ const answer = (id: number | string, of: Fields): Fields => ({ jsonrpc: '2.0', i
 const isError = (error: unknown): boolean =>
   isRecord(error) && Number.isSafeInteger(error['code']) && typeof error['message'] === 'string';
 
-function errorOf(given: unknown): Fields {
-  const { code, message = given }: Fields = isRecord(given) ? given : {};
+function errorOf(value: unknown): Fields {
+  const { code, message = value }: Fields = isRecord(value) ? value : {};
   const words = typeof message === 'string' ? message : JSON.stringify(message);
   return { code: Number.isSafeInteger(code) ? code : INTERNAL_ERROR, message: words };
 }

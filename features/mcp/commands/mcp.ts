@@ -86,7 +86,7 @@ export function register(mcp: Command): void {
         arguments: ['name'],
         takesProgram: true,
         flags: FLAGS,
-        sends: (given, _context, program) => bodyOf(given, program),
+        sends: (input, _context, program) => bodyOf(input, program),
         print: ({ out }, _server, { name }) =>
           out.line(`${name} is added; see how it is: tempoclaw mcp test ${name}`),
       }),
@@ -210,7 +210,7 @@ async function importFile(file: string, options: ApiOptions): Promise<void> {
   const read = mcpServersFileSchema.safeParse(readObjectFile(file, '{"mcpServers": {…}}'));
   if (!read.success)
     throw usageError(`${file} must hold {"mcpServers": {NAME: {"command": …} or {"url": …}}}`);
-  const servers = Object.entries(read.data.mcpServers).map(([name, given]) => serverOf(name, given));
+  const servers = Object.entries(read.data.mcpServers).map(([name, input]) => serverOf(name, input));
   const added: unknown[] = [];
   for (const body of servers) {
     try {
@@ -225,8 +225,8 @@ async function importFile(file: string, options: ApiOptions): Promise<void> {
 }
 
 /** What is not known here is left out. */
-function serverOf(name: string, given: Readonly<Record<string, unknown>>): { readonly name: string } {
-  const { args, env, headers, transport, ...rest } = fromCommonShape(given) as typeof given;
+function serverOf(name: string, input: Readonly<Record<string, unknown>>): { readonly name: string } {
+  const { args, env, headers, transport, ...rest } = fromCommonShape(input) as typeof input;
   const known = Object.entries(rest).filter(
     ([field]) => field !== 'name' && Object.hasOwn(mcpServerCreateSchema.shape, field),
   );
@@ -240,6 +240,6 @@ function serverOf(name: string, given: Readonly<Record<string, unknown>>): { rea
   };
 }
 
-function texts(given: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
+function texts(options: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
 }

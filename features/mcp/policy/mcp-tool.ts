@@ -68,13 +68,13 @@ function argumentsSchema({ schema }: McpToolDefinition): z.ZodType {
     .unknown()
     .meta({ ...schema })
     .transform((raw, context) => {
-      const given = isRecord(raw) ? raw : {};
+      const input = isRecord(raw) ? raw : {};
       for (const name of required)
-        if (!Object.hasOwn(given, name))
+        if (!Object.hasOwn(input, name))
           context.addIssue({ code: 'custom', path: [name], message: 'is required' });
-      if (JSON.stringify(given).length > MAX_ARGUMENTS)
+      if (JSON.stringify(input).length > MAX_ARGUMENTS)
         context.addIssue({ code: 'custom', message: `have more than ${MAX_ARGUMENTS} characters` });
-      const meant = Object.entries(given).filter(
+      const meant = Object.entries(input).filter(
         ([name, value]) => required.includes(name) || !(typeof value === 'string' && value.trim() === ''),
       );
       return Object.fromEntries(meant);

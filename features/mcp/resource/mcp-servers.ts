@@ -22,7 +22,7 @@ function stateOf({ name, status, error, tools }: Server): string {
   return `${name} is ${status}: ${usable} tools${waiting}${error === null ? '' : `; ${error}`}`;
 }
 
-const looked = { scope: 'admin', body: z.strictObject({}).nullish() } as const;
+const checked = { scope: 'admin', body: z.strictObject({}).nullish() } as const;
 export const mcpServers = defineResource(
   {
     path,
@@ -97,13 +97,13 @@ export const mcpServers = defineResource(
       command: { word: 'delete', help: 'remove a server', says: (name) => `${name} is removed` },
     }),
     testMcpServer: action('test')({
-      ...looked,
+      ...checked,
       summary: 'Have a worker look at an MCP server',
       description: 'Waits some seconds for it; `status` is `connecting` when no worker has looked by then.',
       command: { word: 'test', help: 'connect, and list its tools', body: () => ({}), says: stateOf },
     }),
     reconnectMcpServer: action('reconnect')({
-      ...looked,
+      ...checked,
       summary: 'Connect to an MCP server anew',
       description: 'Ends the connections of all workers, also one that is waiting to be tried again.',
       command: {

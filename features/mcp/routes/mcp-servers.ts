@@ -141,10 +141,10 @@ async function untilLooked(
   fresh: boolean,
   user: string | null,
 ): Promise<void> {
-  const asked = await askForCheck(pool, tenant, id, fresh, user);
-  if (asked === undefined) return;
+  const requested = await askForCheck(pool, tenant, id, fresh, user);
+  if (requested === undefined) return;
   for (const until = Date.now() + LOOK_MS; Date.now() < until; await pause(LOOK_EVERY_MS))
-    if (await isChecked(pool, tenant, id, asked)) return;
+    if (await isChecked(pool, tenant, id, requested)) return;
 }
 
 interface Fields {

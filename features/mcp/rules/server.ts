@@ -113,10 +113,10 @@ export function readMcpTool(listed: unknown): McpToolDefinition | undefined {
   };
 }
 
-function readSchema(given: unknown): McpToolDefinition['schema'] | undefined {
-  if (!isRecord(given) || depthOf(given, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH) return undefined;
-  const kept = Object.entries(given).filter(([key]) => KEYWORDS.includes(key));
-  const properties = isRecord(given['properties']) ? given['properties'] : {};
+function readSchema(value: unknown): McpToolDefinition['schema'] | undefined {
+  if (!isRecord(value) || depthOf(value, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH) return undefined;
+  const kept = Object.entries(value).filter(([key]) => KEYWORDS.includes(key));
+  const properties = isRecord(value['properties']) ? value['properties'] : {};
   const schema = { ...Object.fromEntries(kept), type: 'object', properties };
   const text = JSON.stringify(schema);
   return text.length <= MAX_SCHEMA_CHARACTERS && !UNSTORABLE.test(text) ? schema : undefined;
@@ -139,8 +139,8 @@ export function mcpReplay(
   { replay, trust_hints }: Pick<McpServerConfig, 'replay' | 'trust_hints'>,
   { name, readOnlyHint, idempotentHint }: McpToolDefinition,
 ): AddedReplay {
-  const said = Object.hasOwn(replay, name) ? replay[name] : undefined;
-  if (said !== undefined) return said;
+  const text = Object.hasOwn(replay, name) ? replay[name] : undefined;
+  if (text !== undefined) return text;
   if (!trust_hints) return 'once';
   return readOnlyHint ? 'readonly' : idempotentHint ? 'idempotent' : 'once';
 }

@@ -82,7 +82,7 @@ const fields = {
     .describe('What a second run would do, by the server’s name of a tool; `once` unless said'),
 };
 
-const given = {
+const input = {
   ...fields,
   transport: fields.transport.optional().describe('As `command` or `url` says'),
   command: fields.command.default(''),
@@ -102,7 +102,7 @@ const given = {
   replay: fields.replay.default({}),
 };
 
-export const mcpServerCreateSchema = z.strictObject({ name: mcpServerNameSchema, ...given }).meta({
+export const mcpServerCreateSchema = z.strictObject({ name: mcpServerNameSchema, ...input }).meta({
   examples: [
     {
       name: 'github',
@@ -117,7 +117,7 @@ export const mcpServersSettingsSchema = z.record(
   mcpServerNameSchema,
   z.preprocess(
     fromCommonShape,
-    z.strictObject({ ...given, internal_only: fields.internal_only.default(true) }),
+    z.strictObject({ ...input, internal_only: fields.internal_only.default(true) }),
   ),
 );
 

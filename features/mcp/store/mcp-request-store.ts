@@ -99,14 +99,14 @@ export function reviewMcpRequest(
     // Before the request: its removal takes them in this order. Reviews for one grant follow one another.
     await execute(tx)`
       select from mcp_servers where tenant_id = ${tenant} and id = ${server_id} for update`;
-    const asked = await readRow<AskedAccess>(tx)`
+    const access = await readRow<AskedAccess>(tx)`
       update mcp_access_requests set status = ${status}, reviewed_by = ${by}, reviewed_at = now(), review_reason = ${reason}
       where tenant_id = ${tenant} and id = ${id} and status = 'pending' returning kind, subject, tool_allow`;
-    if (!asked || status === 'rejected') return asked !== undefined;
+    if (!access || status === 'rejected') return access !== undefined;
     const before = await readRow<McpGrant>(tx)`
       select kind, subject, tool_allow, tool_deny, enabled, config_overrides from mcp_grants
-      where tenant_id = ${tenant} and server_id = ${server_id} and kind = ${asked.kind} and subject = ${asked.subject}`;
-    if (!(await putMcpGrant(tx, tenant, server_id, { ...grantWith(before, asked), by })))
+      where tenant_id = ${tenant} and server_id = ${server_id} and kind = ${access.kind} and subject = ${access.subject}`;
+    if (!(await putMcpGrant(tx, tenant, server_id, { ...grantWith(before, access), by })))
       throw new Failure('Unprocessable', `${server} has ${MAX_MCP_GRANTS} grants, which is the most`);
     return true;
   });

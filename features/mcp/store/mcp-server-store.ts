@@ -134,9 +134,9 @@ export async function askForCheck(
   return row?.asked;
 }
 
-export function isChecked(pool: Pool, tenant: string, id: string, asked: string): Promise<boolean> {
+export function isChecked(pool: Pool, tenant: string, id: string, requested: string): Promise<boolean> {
   return affects(pool)`
-    select from mcp_servers where tenant_id = ${tenant} and id = ${id} and checked_at >= ${asked}::timestamptz`;
+    select from mcp_servers where tenant_id = ${tenant} and id = ${id} and checked_at >= ${requested}::timestamptz`;
 }
 
 export interface McpServerToUse extends McpServerRow {

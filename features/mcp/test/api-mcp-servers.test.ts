@@ -78,8 +78,8 @@ describe('/v1/mcp/servers', () => {
     const key = await api.makeKey(['read', 'run']);
     assert.equal((await api.ask('GET', '/v1/mcp/servers', { key })).status, 403);
     const other = await api.makeTenant();
-    const asked = await api.ask('GET', '/v1/mcp/servers/my-server', { key: other.key });
-    assert.equal(asked.status, 404);
+    const answer = await api.ask('GET', '/v1/mcp/servers/my-server', { key: other.key });
+    assert.equal(answer.status, 404);
     const grant = { key: other.key, body: {} };
     assert.equal((await api.ask('PUT', '/v1/mcp/servers/my-server/grants/agent/main', grant)).status, 404);
   });

@@ -11,9 +11,9 @@ const result = { content: [{ type: 'text', text: words }] };
 function read(text: string): readonly string[] {
   const lines = createMessageLines(30_000, 20_000);
   const bytes = Buffer.from(text);
-  const heard: string[] = [];
-  for (let at = 0; at < bytes.length; at += 77) heard.push(...lines.take(bytes.subarray(at, at + 77)));
-  return [...heard, ...lines.end()];
+  const received: string[] = [];
+  for (let at = 0; at < bytes.length; at += 77) received.push(...lines.take(bytes.subarray(at, at + 77)));
+  return [...received, ...lines.end()];
 }
 
 describe('F12 a message that is too long', () => {

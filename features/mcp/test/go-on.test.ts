@@ -102,6 +102,6 @@ describe('what an MCP server may ask of the model', () => {
     ['51 messages', { ...params, messages: Array(51).fill(params.messages[0]) }],
     ['more than people are shown', { ...params, systemPrompt: 'x'.repeat(15_999) }],
   ];
-  for (const [what, given] of refused)
-    it(`is not ${what}`, () => assert.equal(readSampling('peer', given), undefined));
+  for (const [what, input] of refused)
+    it(`is not ${what}`, () => assert.equal(readSampling('peer', input), undefined));
 });

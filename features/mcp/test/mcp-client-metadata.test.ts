@@ -46,9 +46,9 @@ describe('MC-1 who we are to authorization servers', () => {
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     });
-    const asked = await login();
-    assert.equal(asked.searchParams.get('client_id'), DOCUMENT);
-    assert.equal(asked.searchParams.get('redirect_uri'), CALLBACK);
+    const uRL = await login();
+    assert.equal(uRL.searchParams.get('client_id'), DOCUMENT);
+    assert.equal(uRL.searchParams.get('redirect_uri'), CALLBACK);
     assert.deepEqual(
       peer.asked.map(({ path, form }) => [path, form.get('client_id')]),
       [['/token', DOCUMENT]],
@@ -57,8 +57,8 @@ describe('MC-1 who we are to authorization servers', () => {
 
   it('a server that does not read documents is asked to register us', async (t) => {
     const { peer, login } = await stage(t, PUBLIC, false);
-    const asked = await login();
-    assert.notEqual(asked.searchParams.get('client_id'), DOCUMENT);
+    const uRL = await login();
+    assert.notEqual(uRL.searchParams.get('client_id'), DOCUMENT);
     assert.deepEqual(
       peer.asked.map(({ path }) => path),
       ['/register', '/token'],

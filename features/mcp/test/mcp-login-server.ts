@@ -49,9 +49,9 @@ export async function startLoginServer(
   const refresh = new Map<string, string>();
   const clients = new Map<string, string[]>();
   const codes = new Map<string, Code>();
-  const asked: { path: string; form: URLSearchParams }[] = [];
+  const requests: { path: string; form: URLSearchParams }[] = [];
   const tools: object[] = [];
-  const given: string[] = [];
+  const values: string[] = [];
 
   const fresh = (): string => randomBytes(24).toString('hex');
   const json = (response: ServerResponse, status: number, body: object): void => {
@@ -62,7 +62,7 @@ export async function startLoginServer(
     const [access_token, refresh_token] = [fresh(), fresh()];
     access.set(access_token, person);
     refresh.set(refresh_token, person);
-    given.push(access_token, refresh_token);
+    values.push(access_token, refresh_token);
     json(response, 200, { access_token, refresh_token, token_type: 'Bearer', expires_in: 3600 });
   }
 
@@ -144,12 +144,12 @@ export async function startLoginServer(
         const client_id = fresh();
         const { redirect_uris } = JSON.parse(body) as { redirect_uris: string[] };
         clients.set(client_id, redirect_uris);
-        asked.push({ path: pathname, form: new URLSearchParams() });
+        requests.push({ path: pathname, form: new URLSearchParams() });
         return json(response, 201, { ...(JSON.parse(body) as object), client_id });
       }
       case '/token': {
         const form = new URLSearchParams(body);
-        asked.push({ path: pathname, form });
+        requests.push({ path: pathname, form });
         return token(form, response);
       }
       default:
@@ -161,9 +161,9 @@ export async function startLoginServer(
     url,
     host,
     keys,
-    asked,
+    asked: requests,
     tools,
-    given,
+    given: values,
     expireAll: () => access.clear(),
     revokeAll() {
       access.clear();

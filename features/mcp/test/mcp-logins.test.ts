@@ -36,10 +36,10 @@ describe('MC users and logins of MCP servers', () => {
   async function ask(
     method: string,
     path: string,
-    given: { body?: object; key?: string } = {},
+    input: { body?: object; key?: string } = {},
     status = 200,
   ) {
-    const answer = await stack.ask(method, `/v1/mcp/servers${path}`, given);
+    const answer = await stack.ask(method, `/v1/mcp/servers${path}`, input);
     assert.equal(answer.status, status, JSON.stringify(answer.body));
     return answer.body;
   }

@@ -19,18 +19,18 @@ describe('MC-5 the person at an MCP client', () => {
 
   /** A client of the newest revision whose person gives these answers, one after the other. */
   async function connectPerson(answers: readonly ElicitResult[], key = stack.key) {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const client = new Client(
       { name: 'person', version: '1' },
       { versionNegotiation: { mode: 'auto' }, capabilities: { elicitation: {} } },
     );
     client.setRequestHandler('elicitation/create', ({ params }) => {
-      asked.push(params.message);
-      return answers[asked.length - 1] ?? { action: 'cancel' };
+      requests.push(params.message);
+      return answers[requests.length - 1] ?? { action: 'cancel' };
     });
     const requestInit = { headers: { authorization: `Bearer ${key}` } };
     await client.connect(new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`), { requestInit }));
-    return { client, asked };
+    return { client, asked: requests };
   }
 
   it('AP-1 the person at a client that shows questions decides there, in the name of the key', async () => {

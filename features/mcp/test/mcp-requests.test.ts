@@ -53,9 +53,9 @@ describe('/v1/mcp/requests', () => {
   });
 
   it('MC-3 a rejection has a reason, gives nothing, and the same may be asked for again', async () => {
-    const asked = { server: 'github', scope: 'agent', subject: 'researcher', reason: 'It reads issues' };
-    const { id } = (await post(service, asked)).body;
-    assert.equal((await post(service, asked)).status, 409, 'it waits already');
+    const request = { server: 'github', scope: 'agent', subject: 'researcher', reason: 'It reads issues' };
+    const { id } = (await post(service, request)).body;
+    assert.equal((await post(service, request)).status, 409, 'it waits already');
     assert.equal((await review(id, { decision: 'reject' })).status, 400);
     const rejected = await review(id, { decision: 'reject', reason: 'Ask for less' });
     assert.deepEqual([rejected.body.status, rejected.body.review_reason], ['rejected', 'Ask for less']);
@@ -63,14 +63,14 @@ describe('/v1/mcp/requests', () => {
       (await grants()).some(({ subject }) => subject === 'researcher'),
       false,
     );
-    assert.equal((await post(service, asked)).status, 201);
+    assert.equal((await post(service, request)).status, 201);
   });
 
   it('MC-3 of two admins who review at once one decides, and what is there is what that one said', async () => {
     for (let round = 0; round < 5; round += 1) {
       const user = `user-${round}`;
-      const asked = { server: 'github', scope: 'user', subject: user, reason: 'x' };
-      const { id } = (await post(service, asked)).body;
+      const request = { server: 'github', scope: 'user', subject: user, reason: 'x' };
+      const { id } = (await post(service, request)).body;
       const answers = await Promise.all([
         review(id, { decision: 'approve' }),
         review(id, { decision: 'reject', reason: 'No' }),
@@ -105,8 +105,8 @@ describe('/v1/mcp/requests', () => {
     );
     const other = all.find(({ subject }: { subject: string }) => subject !== 'eve');
     assert.equal((await api.ask('GET', `/v1/mcp/requests/${other.id}`, { key: eve })).status, 404);
-    const asked = { server: 'github', scope: 'user', reason: 'x' };
-    assert.equal((await post(eve, { ...asked, subject: 'adam' })).status, 403);
+    const request = { server: 'github', scope: 'user', reason: 'x' };
+    assert.equal((await post(eve, { ...request, subject: 'adam' })).status, 403);
     const pending = await api.ask('GET', '/v1/mcp/requests?status=pending&server=github');
     assert.deepEqual(
       new Set(pending.body.data.map(({ status }: { status: string }) => status)),
@@ -115,11 +115,11 @@ describe('/v1/mcp/requests', () => {
   });
 
   it('what does not exist is refused in words, and another tenant finds nothing', async () => {
-    const asked = { server: 'github', scope: 'user', reason: 'x' };
+    const request = { server: 'github', scope: 'user', reason: 'x' };
     for (const body of [
-      { ...asked, server: 'nowhere', subject: 'adam' },
-      { ...asked, scope: 'agent', subject: 'nobody' },
-      asked,
+      { ...request, server: 'nowhere', subject: 'adam' },
+      { ...request, scope: 'agent', subject: 'nobody' },
+      request,
     ])
       assert.equal((await post(service, body)).status, 422, JSON.stringify(body));
     const { key } = await api.makeTenant();

@@ -93,8 +93,12 @@ function open(boxing: ServerBoxing, mark: string): Promise<OpenServer> {
     environment: { PATH: process.env['PATH'] ?? '', OURS: 'not to be seen' },
     worker: 'of nobody',
   };
-  const heard = { onClosed: () => undefined, onToolsChanged: () => undefined };
-  return openServer(deps, server, heard, { mode: 'legacy', user: '', signal: AbortSignal.timeout(60_000) });
+  const received = { onClosed: () => undefined, onToolsChanged: () => undefined };
+  return openServer(deps, server, received, {
+    mode: 'legacy',
+    user: '',
+    signal: AbortSignal.timeout(60_000),
+  });
 }
 
 const PLACES: readonly {

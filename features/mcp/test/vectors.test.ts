@@ -59,13 +59,13 @@ describe('MCP servers', () => {
   });
 
   it('MC-3 an approved request adds to the grant that is there, and what that denies stays denied', () => {
-    const asked = { kind: 'agent', subject: 'x', tool_allow: ['b', 'c'] } as const;
+    const request = { kind: 'agent', subject: 'x', tool_allow: ['b', 'c'] } as const;
     const before = grant('agent', ['a', 'b'], { tool_deny: ['d'] });
-    assert.deepEqual(grantWith(before, asked), { ...before, tool_allow: ['a', 'b', 'c'] });
-    assert.deepEqual(grantWith(undefined, asked), grant('agent', ['b', 'c']));
-    assert.deepEqual(grantWith(grant('agent', []), asked), grant('agent', []), 'it had all before');
+    assert.deepEqual(grantWith(before, request), { ...before, tool_allow: ['a', 'b', 'c'] });
+    assert.deepEqual(grantWith(undefined, request), grant('agent', ['b', 'c']));
+    assert.deepEqual(grantWith(grant('agent', []), request), grant('agent', []), 'it had all before');
     const off = grant('agent', [], { enabled: false, tool_deny: ['d'] });
-    assert.deepEqual(grantWith(off, asked), grant('agent', ['b', 'c'], { tool_deny: ['d'] }));
+    assert.deepEqual(grantWith(off, request), grant('agent', ['b', 'c'], { tool_deny: ['d'] }));
   });
 
   it('MC-3 the seconds of a call are those of its agent’s grant', () => {

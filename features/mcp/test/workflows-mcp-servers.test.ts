@@ -73,8 +73,8 @@ describe('MC MCP servers at work', () => {
   const toolsOf = async (name: string): Promise<ShownTool[]> => (await ask('GET', `/${name}`)).tools;
 
   /** One call in a turn of its own: its row, when the turn has ended. */
-  async function call(line: string, given: object = {}, session = `s-${Math.random()}`) {
-    const { turn_id } = await stack.worker.say(session, line, given);
+  async function call(line: string, input: object = {}, session = `s-${Math.random()}`) {
+    const { turn_id } = await stack.worker.say(session, line, input);
     await stack.worker.ended(turn_id);
     const [row] = await stack.worker.calls(turn_id);
     assert.ok(row);
@@ -153,10 +153,10 @@ describe('MC MCP servers at work', () => {
     );
     assert.match(row.result ?? '', /operation completed/);
     // A line for those who watch is written beside the work, and may come a moment after it.
-    const told = await stack.worker.until('its progress', async () =>
+    const event = await stack.worker.until('its progress', async () =>
       (await stack.worker.events('slow')).find(({ type }) => type === 'tool.output'),
     );
-    assert.match(JSON.stringify(told), /1 of 2/);
+    assert.match(JSON.stringify(event), /1 of 2/);
     const image = await call('mcp_everything__get-tiny-image {}');
     assert.match(
       image.result ?? '',
@@ -229,8 +229,8 @@ describe('MC MCP servers at work', () => {
       ['ready', 'streamable-http', ['X-Key']],
     );
     assert.match((await call('mcp_remote__get-sum {"a":2,"b":2}')).result ?? '', /is 4/);
-    const asked = await stack.ask('GET', '/v1/egress?purpose=mcp');
-    assert.equal(asked.body.data[0].host, `127.0.0.1:${PORT}`);
+    const answer = await stack.ask('GET', '/v1/egress?purpose=mcp');
+    assert.equal(answer.body.data[0].host, `127.0.0.1:${PORT}`);
     assert.equal(
       (await call('mcp_remote__get-sum {"a":2,"b":2}', { agent: 'near' })).code,
       'PermissionDenied',
@@ -322,15 +322,16 @@ describe('MC MCP servers at work', () => {
     const before = (await stack.worker.ended(turn_id)).text ?? '';
     assert.ok(!before.includes('tool_search'));
     await addPeer('many', { tools });
-    const told = async (session: string): Promise<string[]> => {
-      const said = await stack.worker.say(session, 'tools', { agent: 'inspects' });
+    const notice = async (session: string): Promise<string[]> => {
+      const receipt = await stack.worker.say(session, 'tools', { agent: 'inspects' });
       return (
-        ((await stack.worker.ended(said.turn_id)).text ?? '').match(/mcp_many__many_\d+|tool_search/g) ?? []
+        ((await stack.worker.ended(receipt.turn_id)).text ?? '').match(/mcp_many__many_\d+|tool_search/g) ??
+        []
       );
     };
-    const first = await told('many-1');
+    const first = await notice('many-1');
     assert.ok(first.includes('tool_search'));
-    assert.deepEqual(await told('many-2'), first, 'the same each time');
+    assert.deepEqual(await notice('many-2'), first, 'the same each time');
     assert.ok(!first.includes('mcp_many__many_54'));
     const row = await call('mcp_many__many_54 {}', {}, 'many-call');
     assert.equal(row.ok, true, row.result ?? '');

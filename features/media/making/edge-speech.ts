@@ -74,9 +74,9 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 /** Characters that XML does not have are left out. */
 function ssmlOf(text: string, voice: string): string {
-  const said = text
+  const words = text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, ' ')
     .replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign);
   const language = voice.split('-').slice(0, 2).join('-');
-  return `<speak version='1.0' xmlns='http://www.w3.org/2001/10/synthesis' xml:lang='${language}'><voice name='${voice}'><prosody pitch='+0Hz' rate='+0%' volume='+0%'>${said}</prosody></voice></speak>`;
+  return `<speak version='1.0' xmlns='http://www.w3.org/2001/10/synthesis' xml:lang='${language}'><voice name='${voice}'><prosody pitch='+0Hz' rate='+0%' volume='+0%'>${words}</prosody></voice></speak>`;
 }

@@ -71,11 +71,11 @@ const UNANSWERED = [502, 504];
 /** Nothing has reached anybody. */
 const UNREACHED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/;
 
-function refusal(status: number, said: string, headers: Readonly<Record<string, string>> = {}): MediaProblem {
+function refusal(status: number, text: string, headers: Readonly<Record<string, string>> = {}): MediaProblem {
   const kind = UNANSWERED.includes(status) ? 'lost' : 'refused';
   const hint = status === 401 || status === 403 ? ' (look at its key)' : '';
-  const wait = retryAfterMs(headers, said);
-  return new MediaProblem(kind, `it answered ${status}${hint}: ${words(said)}`, status, wait);
+  const wait = retryAfterMs(headers, text);
+  return new MediaProblem(kind, `it answered ${status}${hint}: ${words(text)}`, status, wait);
 }
 
 function words(text: string): string {
@@ -149,8 +149,8 @@ const SAID = [['error', 'message'], ['base_resp', 'status_msg'], ['detail', 'mes
 
 function saidIn(body: string): string {
   const answer = parsed(body);
-  const said = SAID.map((path) => valueAt(answer, ...path));
-  return said.find((found) => typeof found === 'string') ?? body;
+  const lines = SAID.map((path) => valueAt(answer, ...path));
+  return lines.find((found) => typeof found === 'string') ?? body;
 }
 
 export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {

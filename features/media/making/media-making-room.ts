@@ -187,16 +187,16 @@ async function look(work: Work, left: LeftOrder, job: string): Promise<ToolResul
   // The operator may set it up again.
   if (!at) return later(work, left);
   try {
-    const looked = await reached(work, at.place, LOOK_MS, (access) => at.jobs.look(access, job));
-    if (looked === 'running') return await later(work, left);
-    if ('failed' in looked) {
+    const checked = await reached(work, at.place, LOOK_MS, (access) => at.jobs.look(access, job));
+    if (checked === 'running') return await later(work, left);
+    if ('failed' in checked) {
       await settle(work, ref, 0);
       const chain = chainOf(work);
       const rest = chain.includes(ref) ? chain.slice(chain.indexOf(ref) + 1) : [];
-      return await orderFrom(work, rest, [...failed, `${ref}: ${looked.failed}`]);
+      return await orderFrom(work, rest, [...failed, `${ref}: ${checked.failed}`]);
     }
-    const bytes = await reached(work, at.place, LOOK_MS, (access) => download(access, looked.url));
-    return await finish(work, left, bytes, looked.seconds);
+    const bytes = await reached(work, at.place, LOOK_MS, (access) => download(access, checked.url));
+    return await finish(work, left, bytes, checked.seconds);
   } catch (error) {
     if (isStopped(work.call.signal)) await cancelQuietly(work, left, job);
     work.call.signal.throwIfAborted();

@@ -55,8 +55,8 @@ export function placeOf({ settings, providers }: ProviderParts, ref: string): Me
   const { maker, chatPath, variable } = PLACES[name];
   const usual = MEDIA_ADDRESSES[name];
   const isMediaOnly = name === 'elevenlabs' || name === 'edge';
-  const given: ProviderConfig | undefined = isMediaOnly ? settings[name] : providers[name];
-  const { apiKey, baseUrl } = given ?? {};
+  const config: ProviderConfig | undefined = isMediaOnly ? settings[name] : providers[name];
+  const { apiKey, baseUrl } = config ?? {};
   const url = baseUrl === undefined ? usual : addressOf(baseUrl, usual, chatPath);
   const isOwn = new URL(url).host !== new URL(usual).host;
   // A server of one's own that speaks OpenAI's protocol may take none.

@@ -65,11 +65,11 @@ export async function takeFilmApart(
       return outcome.stderr;
     };
     // It says how long the film is, and that it was not told what to make of it.
-    const told = /Duration: (\d+):(\d+):(\d+(?:\.\d+)?)/.exec(
+    const array = /Duration: (\d+):(\d+):(\d+(?:\.\d+)?)/.exec(
       await run(['-nostdin', '-protocol_whitelist', 'file', '-i', INPUT]),
     );
-    if (!told) throw new FileProblem('ExecutionFailed', 'it is no film that ffmpeg can read');
-    const [hours, minutes, rest] = told.slice(1).map(Number) as [number, number, number];
+    if (!array) throw new FileProblem('ExecutionFailed', 'it is no film that ffmpeg can read');
+    const [hours, minutes, rest] = array.slice(1).map(Number) as [number, number, number];
     const seconds = Math.min(hours * 3_600 + minutes * 60 + rest, MOST_SECONDS);
     await run([
       ...READ_ONLY_THIS,

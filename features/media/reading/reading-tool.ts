@@ -24,9 +24,9 @@ export const READING = { group: 'media_read', replay: 'readonly', outside: true 
 const ASKED_CHARACTERS = 400_000;
 
 /** The text of a file, below what is asked about it. */
-export function askedAbout(asked: string, text: string): string {
+export function askedAbout(requested: string, text: string): string {
   const cut = text.slice(0, ASKED_CHARACTERS).toWellFormed();
-  return `${asked}\n${cut}${cut.length < text.length ? '\n[it goes on]' : ''}`;
+  return `${requested}\n${cut}${cut.length < text.length ? '\n[it goes on]' : ''}`;
 }
 
 /** Null when it is not exactly one. */
@@ -50,11 +50,11 @@ export function outsideResult(
   if (offset > 0 && offset >= text.length)
     return toolError('InvalidArgs', `offset ${offset} is past the end: there are ${text.length} characters`);
   const end = offset + new TextEncoder().encodeInto(text.slice(offset), new Uint8Array(SHOWN_BYTES)).read;
-  const told = [...notes];
+  const messages = [...notes];
   if (end < text.length)
-    told.push(`characters ${offset} to ${end} of ${text.length}; read on with offset=${end}`);
+    messages.push(`characters ${offset} to ${end} of ${text.length}; read on with offset=${end}`);
   const marked = markOutside({ id: randomUUID(), source, text: text.slice(offset, end) });
-  return { ok: true, text: told.length > 0 ? `${marked}\n[${told.join('; ')}]` : marked };
+  return { ok: true, text: messages.length > 0 ? `${marked}\n[${messages.join('; ')}]` : marked };
 }
 
 /** A file that cannot be had, read or asked about is told. */

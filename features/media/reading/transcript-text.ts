@@ -4,7 +4,7 @@ import type { Transcription } from '#domain/model.ts';
 export function transcriptText({ text, segments }: Transcription): string {
   if (segments.length === 0) return text.trim() || '(nothing is said)';
   return segments
-    .map(({ start, end, text: said }) => `[${clock(start)} - ${clock(end)}] ${said.trim()}`)
+    .map(({ start, end, text }) => `[${clock(start)} - ${clock(end)}] ${text.trim()}`)
     .join('\n');
 }
 

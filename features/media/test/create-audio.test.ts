@@ -13,15 +13,15 @@ describe('TL create_audio', () => {
     assert.match(text, /^Made by minimax\/music-2\.6: /);
     assert.deepEqual(await bench.read(path), MP3);
     const audio_setting = { format: 'mp3', sample_rate: 44_100, bitrate: 256_000 };
-    const asked = { model: 'music-2.6', prompt: 'Slow jazz', output_format: 'hex', audio_setting };
+    const request = { model: 'music-2.6', prompt: 'Slow jazz', output_format: 'hex', audio_setting };
     await bench.run(tool, { prompt: 'Slow jazz', lyrics: '[Verse]\nOh', instrumental: true });
     await bench.run(tool, { prompt: 'Slow jazz' });
     assert.deepEqual(
       bench.server.seen.map(({ line, body }) => [line, body]),
       [
-        ['POST /v1/music_generation', { ...asked, lyrics: '[Verse]\nOh', is_instrumental: false }],
-        ['POST /v1/music_generation', { ...asked, is_instrumental: true }],
-        ['POST /v1/music_generation', { ...asked, is_instrumental: true }],
+        ['POST /v1/music_generation', { ...request, lyrics: '[Verse]\nOh', is_instrumental: false }],
+        ['POST /v1/music_generation', { ...request, is_instrumental: true }],
+        ['POST /v1/music_generation', { ...request, is_instrumental: true }],
       ],
     );
   });
@@ -39,10 +39,10 @@ describe('TL create_audio', () => {
       await bench.run(tool, { prompt: 'A door', type: 'sound_effect', duration: 2, filename_hint: 'door' }),
     );
     assert.match(path, /\/door-0123456789ab\.mp3$/);
-    const [asked] = bench.server.seen;
-    assert.equal(asked?.line, 'POST /v1/sound-generation?output_format=mp3_44100_128');
-    assert.equal(asked.headers['xi-api-key'], 'key-of-elevenlabs-1234');
-    assert.deepEqual(asked.body, {
+    const [seen] = bench.server.seen;
+    assert.equal(seen?.line, 'POST /v1/sound-generation?output_format=mp3_44100_128');
+    assert.equal(seen.headers['xi-api-key'], 'key-of-elevenlabs-1234');
+    assert.deepEqual(seen.body, {
       text: 'A door',
       duration_seconds: 2,
       model_id: 'eleven_text_to_sound_v2',

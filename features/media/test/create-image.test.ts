@@ -24,10 +24,10 @@ describe('TL create_image', () => {
     assert.deepEqual(await bench.read(path), PNG);
     assert.ok(result.ok && result.images?.[0]);
     assert.deepEqual(Buffer.from(result.images[0]), PNG);
-    const [asked] = bench.server.seen;
-    assert.equal(asked?.line, 'POST /v1/images/generations');
-    assert.equal(asked.headers.authorization, 'Bearer key-of-openai-1234');
-    assert.deepEqual(asked.body, {
+    const [seen] = bench.server.seen;
+    assert.equal(seen?.line, 'POST /v1/images/generations');
+    assert.equal(seen.headers.authorization, 'Bearer key-of-openai-1234');
+    assert.deepEqual(seen.body, {
       model: 'gpt-image-1.5',
       prompt: 'An otter',
       n: 1,
@@ -73,11 +73,11 @@ describe('TL create_image', () => {
   test('asks Gemini in its form', async (t) => {
     const bench = await mediaBench(t, only('GEMINI'));
     assert.match(madeAt(await bench.run(tool, OTTER)).text, /^Made by google\/gemini-2\.5-flash-image: /);
-    const [asked] = bench.server.seen;
-    assert.equal(asked?.line, 'POST /v1beta/models/gemini-2.5-flash-image:generateContent');
-    assert.equal(asked.headers['x-goog-api-key'], 'key-of-GEMINI-1234');
-    assert.deepEqual(asked.body.contents, [{ role: 'user', parts: [{ text: 'An otter' }] }]);
-    assert.deepEqual(asked.body.generationConfig.imageConfig, { aspectRatio: '16:9' });
+    const [seen] = bench.server.seen;
+    assert.equal(seen?.line, 'POST /v1beta/models/gemini-2.5-flash-image:generateContent');
+    assert.equal(seen.headers['x-goog-api-key'], 'key-of-GEMINI-1234');
+    assert.deepEqual(seen.body.contents, [{ role: 'user', parts: [{ text: 'An otter' }] }]);
+    assert.deepEqual(seen.body.generationConfig.imageConfig, { aspectRatio: '16:9' });
   });
 
   test('asks MiniMax in its form', async (t) => {
@@ -96,9 +96,9 @@ describe('TL create_image', () => {
     const bench = await mediaBench(t, only('DASHSCOPE'));
     const ordered = await bench.run(tool, OTTER);
     assert.deepEqual(ordered, { ok: true, text: '', pending: { later: 1 } });
-    const [asked] = bench.server.seen;
-    assert.equal(asked?.headers['x-dashscope-async'], 'enable');
-    assert.deepEqual(asked.body, {
+    const [seen] = bench.server.seen;
+    assert.equal(seen?.headers['x-dashscope-async'], 'enable');
+    assert.deepEqual(seen.body, {
       model: 'wan2.5-t2i-preview',
       input: { prompt: 'An otter' },
       parameters: { n: 1, size: '1696*960' },

@@ -16,8 +16,8 @@ async function read(bytes: Buffer, called?: string, pages?: PageSpan): Promise<s
 }
 
 async function problem(bytes: Buffer, type?: string): Promise<string> {
-  const given = { ref: 'a', name: 'a', type: type ?? (await detectType(bytes)) ?? 'refused', bytes };
-  const error: unknown = await documentText(given, undefined, signal).then(
+  const input = { ref: 'a', name: 'a', type: type ?? (await detectType(bytes)) ?? 'refused', bytes };
+  const error: unknown = await documentText(input, undefined, signal).then(
     (text) => assert.fail(`it was read: ${text.slice(0, 200)}`),
     (thrown: unknown) => thrown,
   );

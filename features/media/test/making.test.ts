@@ -27,9 +27,9 @@ describe('TL media in a turn', () => {
     await server.close();
   });
 
-  async function begin(session: string, text = VIDEO, given: object = {}) {
+  async function begin(session: string, text = VIDEO, input: object = {}) {
     const before = server.jobs.size;
-    const { turn_id } = await stack.worker.say(session, text, given);
+    const { turn_id } = await stack.worker.say(session, text, input);
     const job = await stack.worker.until('the job', () => [...server.jobs.values()][before]);
     return { turn: turn_id, job };
   }

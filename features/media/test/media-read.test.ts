@@ -96,7 +96,7 @@ models:
       result,
     )?.[2] ?? assert.fail(result);
 
-  const asked = (): string => JSON.stringify(provider.seen.at(-1)?.body);
+  const onRequest = (): string => JSON.stringify(provider.seen.at(-1)?.body);
 
   it('read_image asks the chain about several images together, the next model when one is away, and books the use', async () => {
     const first = await put(pngOf(5, 2));
@@ -104,8 +104,8 @@ models:
     assert.equal(ok, true, result);
     assert.equal(inside(result), 'It shows an otter.');
     assert.match(result, /\[seen by anthropic\/claude-sonnet-4-6; away\/\S+ failed \(Unreachable\)\]$/);
-    for (const image of [pngOf(5, 2), pngOf(7, 3)]) assert.ok(asked().includes(image.toString('base64')));
-    assert.match(asked(), /What is it\?/);
+    for (const image of [pngOf(5, 2), pngOf(7, 3)]) assert.ok(onRequest().includes(image.toString('base64')));
+    assert.match(onRequest(), /What is it\?/);
     const { rows } = await stack.pool.query(
       `select kind, model, usd is not null as priced from model_uses where turn_id = $1`,
       [turn],
@@ -168,10 +168,10 @@ models:
     const { result } = await call('read_document', { media_id: await put(SCAN) });
     assert.equal(inside(result), 'It shows an otter.');
     assert.match(result, /\[read by anthropic\/claude-sonnet-4-6; away\/one failed \(Unreachable\)\]$/);
-    assert.ok(asked().includes(SCAN.toString('base64')));
-    assert.match(asked(), /application\/pdf/);
+    assert.ok(onRequest().includes(SCAN.toString('base64')));
+    assert.match(onRequest(), /application\/pdf/);
     await call('read_document', { media_id: await put(DOCX), ask_model: true });
-    assert.match(asked(), /What is it\?.+They swim & dive\./);
+    assert.match(onRequest(), /What is it\?.+They swim & dive\./);
     const many = pdfOf(Array.from({ length: 101 }, () => []));
     assert.match(
       (await call('read_document', { media_id: await put(many) })).result,
@@ -199,7 +199,7 @@ models:
   it('read_audio has a model answer the prompt from what is said', async () => {
     const { result } = await call('read_audio', { media_id: await put(wavOf()), ask_model: true });
     assert.equal(inside(result), 'It shows an otter.');
-    assert.match(asked(), /\[01:00\.0 - 01:01\.5\] Dive\./);
+    assert.match(onRequest(), /\[01:00\.0 - 01:01\.5\] Dive\./);
   });
 
   it('DU-7 a budget that is used up stops the question before it is put', async () => {
@@ -247,7 +247,7 @@ esac
       /^What is seen, at 00:10\.0, 00:30\.0, 00:50\.0, 01:10\.0:\nIt shows an otter\.\n\nWhat is said:\n\[00:00\.0/,
     );
     assert.ok(hearing.requests.at(-1)?.body.includes('WAVEfmt'));
-    assert.equal(asked().split(pngOf(8, 6).toString('base64')).length - 1, 4);
+    assert.equal(onRequest().split(pngOf(8, 6).toString('base64')).length - 1, 4);
   });
 
   it('attached to a message, images are shown to a model that sees, and other files named to its tools', async () => {
@@ -261,7 +261,7 @@ esac
         body: { text: 'Look at these.', agent: 'seer', attachments, ...over },
       });
     assert.equal((await send([image, document])).body.text, 'It shows an otter.');
-    const sent = asked();
+    const sent = onRequest();
     assert.ok(sent.includes(pngOf(11, 4).toString('base64')));
     assert.ok(
       sent.includes(
@@ -270,7 +270,7 @@ esac
     );
     assert.ok(sent.includes(`[attached: ${document} on.docx, application/vnd`));
     await send([], { text: 'And again.' });
-    assert.ok(asked().includes(pngOf(11, 4).toString('base64')));
+    assert.ok(onRequest().includes(pngOf(11, 4).toString('base64')));
     const anns = await put(pngOf(1, 1), '?user=ann');
     for (const refs of [[anns], [`artifact:art_${'0'.repeat(32)}`]]) {
       const { status, body } = await send(refs);

@@ -11,9 +11,9 @@ describe('TL tts', () => {
     const { path, text } = madeAt(await bench.run(tool, { text: 'Hello', voice: 'nova' }));
     assert.match(text, /^Made by openai\/gpt-4o-mini-tts: /);
     assert.deepEqual(await bench.read(path), MP3);
-    const [asked] = bench.server.seen;
-    assert.equal(asked?.line, 'POST /v1/audio/speech');
-    assert.deepEqual(asked.body, {
+    const [seen] = bench.server.seen;
+    assert.equal(seen?.line, 'POST /v1/audio/speech');
+    assert.deepEqual(seen.body, {
       model: 'gpt-4o-mini-tts',
       input: 'Hello',
       voice: 'nova',
@@ -27,17 +27,17 @@ describe('TL tts', () => {
     madeAt(
       await bench.run(tool, { text: 'Hello', provider: 'elevenlabs', voice: 'v/1', model: 'eleven_turbo' }),
     );
-    const [asked] = bench.server.seen;
-    assert.equal(asked?.line, 'POST /v1/text-to-speech/v%2F1?output_format=mp3_44100_128');
-    assert.deepEqual(asked.body, { text: 'Hello', model_id: 'eleven_turbo' });
+    const [seen] = bench.server.seen;
+    assert.equal(seen?.line, 'POST /v1/text-to-speech/v%2F1?output_format=mp3_44100_128');
+    assert.deepEqual(seen.body, { text: 'Hello', model_id: 'eleven_turbo' });
   });
 
   test('MiniMax speaks', async (t) => {
     const bench = await mediaBench(t);
     madeAt(await bench.run(tool, { text: 'Hello', provider: 'minimax' }));
-    const [asked] = bench.server.seen;
-    assert.equal(asked?.line, 'POST /v1/t2a_v2');
-    assert.deepEqual(asked.body, {
+    const [seen] = bench.server.seen;
+    assert.equal(seen?.line, 'POST /v1/t2a_v2');
+    assert.deepEqual(seen.body, {
       model: 'speech-2.8-hd',
       text: 'Hello',
       stream: false,
@@ -52,13 +52,13 @@ describe('TL tts', () => {
     const { path, text } = madeAt(await bench.run(tool, { text: 'A <break/> & more\u0007' }));
     assert.match(text, /^Made by edge\/readaloud: /);
     assert.deepEqual(await bench.read(path), MP3);
-    const [opened, said] = bench.server.seen;
+    const [opened, seen] = bench.server.seen;
     const query = new URL(opened?.line.split(' ')[1] ?? '', bench.server.url).searchParams;
     assert.match(query.get('Sec-MS-GEC') ?? '', /^[0-9A-F]{64}$/);
     assert.match(query.get('ConnectionId') ?? '', /^[0-9a-f]{32}$/);
     assert.match(opened?.headers.origin ?? '', /^chrome-extension:/);
     assert.match(
-      said?.body,
+      seen?.body,
       /<voice name='en-US-AriaNeural'>.*>A &lt;break\/&gt; &amp; more <\/prosody><\/voice><\/speak>$/,
     );
     const row = bench.rows.find(({ purpose }) => purpose === 'media');

@@ -23,7 +23,7 @@ const input = z
       .default(false)
       .describe('Have a model answer the prompt from what is said, in place of giving that'),
   })
-  .refine((given) => oneRef(given) !== null, NAME_ONE);
+  .refine((input) => oneRef(input) !== null, NAME_ONE);
 
 export const tool = defineTool<z.infer<typeof input>, MediaTools>({
   ...READING,
@@ -34,18 +34,18 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools>({
     'transcribe transcript listen hear voice message memo podcast speech call dictation sound mp3 meeting minutes interview conversation spoken song lyrics subtitles who speaks said wav',
   input,
   limits: { duration: 'long', timeoutSeconds: 600 },
-  summary: (given) => oneRef(given) ?? '',
-  run: ({ media }, given, call) =>
+  summary: (input) => oneRef(input) ?? '',
+  run: ({ media }, input, call) =>
     withMediaProblems(async () => {
-      const recording = await media.open(call, oneRef(given) ?? '');
+      const recording = await media.open(call, oneRef(input) ?? '');
       const { ref, type } = recording;
       if (!/^(?:audio|video)\//.test(type))
         throw new FileProblem('ExecutionFailed', `${shown(ref)} is ${type}, not a recording`);
-      const said = transcriptText(await media.transcribe(call, recording));
-      if (!given.ask_model) return outsideResult(ref, said, [], given.offset);
+      const text = transcriptText(await media.transcribe(call, recording));
+      if (!input.ask_model) return outsideResult(ref, text, [], input.offset);
       const answer = await media.ask(
         call,
-        askedAbout(`${given.prompt}\n\nWhat is said in the recording:`, said),
+        askedAbout(`${input.prompt}\n\nWhat is said in the recording:`, text),
         [],
       );
       return outsideResult(ref, answer.text, [`answered by ${answer.by}`]);

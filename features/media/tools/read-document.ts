@@ -35,7 +35,7 @@ const input = z
       .default(false)
       .describe('Have a model read it and answer the prompt, in place of giving the text'),
   })
-  .refine((given) => oneRef(given) !== null, NAME_ONE);
+  .refine((input) => oneRef(input) !== null, NAME_ONE);
 
 export const tool = defineTool<z.infer<typeof input>, MediaTools>({
   ...READING,
@@ -46,11 +46,11 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools>({
     'pdf word excel spreadsheet powerpoint slides table extract summarize contract invoice report book scan scanned ocr attachment presentation total pages page letter form paper cv resume chapter ebook manual file agreement figures cells sheet receipt sum up',
   input,
   limits: { duration: 'long', timeoutSeconds: 300 },
-  summary: (given) => oneRef(given) ?? '',
-  run: ({ media }, given, call) =>
+  summary: (input) => oneRef(input) ?? '',
+  run: ({ media }, input, call) =>
     withMediaProblems(async () => {
-      const { prompt, pages, offset, ask_model } = given;
-      const file = await media.open(call, oneRef(given) ?? '');
+      const { prompt, pages, offset, ask_model } = input;
+      const file = await media.open(call, oneRef(input) ?? '');
       if (file.type.startsWith('image/') && file.type !== 'image/svg+xml')
         return answered(file, await media.ask(call, prompt, [seeImage(call, file)]));
       const text = await textOf(file, spanOf(pages), ask_model, call.signal);

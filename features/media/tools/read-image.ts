@@ -18,7 +18,7 @@ const input = z
         `Several images to see together, at most ${MOST_IMAGES}: each artifact:ID, a path or an address`,
       ),
   })
-  .refine((given) => (given.paths === undefined) !== (oneRef(given) === null), {
+  .refine((input) => (input.paths === undefined) !== (oneRef(input) === null), {
     path: [],
     message: 'name one image, by media_id, path or url, or several by paths',
   });
@@ -32,13 +32,13 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools>({
     'look see describe picture photo screenshot recognize ocr analyze vision diagram caption what shows people count color colour text sign logo face object receipt handwriting jpg png chart how many visible painting',
   input,
   limits: { duration: 'long', timeoutSeconds: 300 },
-  summary: (given) => (given.paths ?? [oneRef(given)]).join(' '),
-  run: ({ media }, given, call) =>
+  summary: (input) => (input.paths ?? [oneRef(input)]).join(' '),
+  run: ({ media }, input, call) =>
     withMediaProblems(async () => {
-      const refs = given.paths ?? [oneRef(given) ?? ''];
+      const refs = input.paths ?? [oneRef(input) ?? ''];
       const images = [];
       for (const ref of refs) images.push(seeImage(call, await media.open(call, ref)));
-      const { text, by } = await media.ask(call, given.prompt, images);
+      const { text, by } = await media.ask(call, input.prompt, images);
       return outsideResult(refs.join(' '), text, [`seen by ${by}`]);
     }),
 });

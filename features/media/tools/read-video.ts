@@ -16,7 +16,7 @@ import type { MediaTools } from '../reading/media-reading-room.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
-const input = z.object(mediaFields).refine((given) => oneRef(given) !== null, NAME_ONE);
+const input = z.object(mediaFields).refine((input) => oneRef(input) !== null, NAME_ONE);
 
 export const tool = defineTool<z.infer<typeof input>, MediaTools>({
   ...READING,
@@ -27,25 +27,25 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools>({
     'watch movie clip film scene summarize transcribe youtube happens subtitles mp4 recording frames shown tutorial lecture summary screencast',
   input,
   limits: { duration: 'long', timeoutSeconds: 900 },
-  summary: (given) => oneRef(given) ?? '',
-  run: ({ media }, given, call) =>
+  summary: (input) => oneRef(input) ?? '',
+  run: ({ media }, input, call) =>
     withMediaProblems(async () => {
-      const film = await media.open(call, oneRef(given) ?? '');
+      const film = await media.open(call, oneRef(input) ?? '');
       const { ref, type } = film;
       if (!type.startsWith('video/'))
         throw new FileProblem('ExecutionFailed', `${shown(ref)} is ${type}, not a film`);
       const parts = await media.takeApart(call, film);
       const sound = parts ? parts.sound && { bytes: parts.sound, type: SOUND_TYPE } : film;
-      const said = sound ? transcriptText(await media.transcribe(call, sound)) : '(it has no sound)';
+      const text = sound ? transcriptText(await media.transcribe(call, sound)) : '(it has no sound)';
       if (!parts)
-        return outsideResult(ref, said, ['the worker has no ffmpeg: what is seen in it was not looked at']);
-      if (parts.frames.length === 0) return outsideResult(ref, said, ['it has no pictures']);
+        return outsideResult(ref, text, ['the worker has no ffmpeg: what is seen in it was not looked at']);
+      if (parts.frames.length === 0) return outsideResult(ref, text, ['it has no pictures']);
       const times = parts.frames.map(({ at }) => clock(at)).join(', ');
       const about = `The images are of a film of ${clock(parts.seconds)}, at ${times}. What is said in it:`;
-      const asked = askedAbout(`${given.prompt}\n\n${about}`, said);
+      const requested = askedAbout(`${input.prompt}\n\n${about}`, text);
       const frames = parts.frames.map((frame) => seeImage(call, { ...frame, ref }));
-      const answer = await media.ask(call, asked, frames);
-      return outsideResult(ref, `What is seen, at ${times}:\n${answer.text}\n\nWhat is said:\n${said}`, [
+      const answer = await media.ask(call, requested, frames);
+      return outsideResult(ref, `What is seen, at ${times}:\n${answer.text}\n\nWhat is said:\n${text}`, [
         `seen by ${answer.by}`,
       ]);
     }),

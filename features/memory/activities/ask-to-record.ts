@@ -77,14 +77,14 @@ async function generate(
   try {
     const signal = AbortSignal.any([cancellationSignal, patience]);
     const onFailed = (use: ModelUse): void => void uses.push(use);
-    const asked = {
+    const requested = {
       ...request,
       tools: [tool],
       maxOutputTokens: answerTokens,
       onDelta: () => undefined,
       signal,
     };
-    const { answer, ref } = await generateWithFallback(models, refs, asked, { onFailed });
+    const { answer, ref } = await generateWithFallback(models, refs, requested, { onFailed });
     uses.push(useOf(models, kind, ref, answer.usage));
     const call = answer.calls.find(({ name, invalid }) => name === tool.name && invalid === undefined);
     if (!call) log.warn('the model records nothing', { kind, model: ref });

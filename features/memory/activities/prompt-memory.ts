@@ -29,10 +29,10 @@ async function read(pool: Pool, scope: DocumentScope): Promise<string | undefine
   const written = (paths: readonly string[]): DocumentText | undefined =>
     paths.flatMap((name) => rows.filter(({ path, text }) => path === name && text.trim() !== '')).at(0);
   const memory = written(MEMORY_FILES);
-  const said = written([CONVERSATIONS_FILE]);
+  const message = written([CONVERSATIONS_FILE]);
   const parts = [
     ...(memory === undefined ? [] : [memoryPart(memory, MEMORY_CHARS)]),
-    ...(said === undefined ? [] : [memoryPart(said, CONVERSATION_CHARS)]),
+    ...(message === undefined ? [] : [memoryPart(message, CONVERSATION_CHARS)]),
   ];
   return parts.length === 0 ? undefined : parts.join('\n\n');
 }

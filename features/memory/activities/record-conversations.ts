@@ -113,7 +113,7 @@ async function record(
   const path = isOutside ? OUTSIDE_CONVERSATIONS_FILE : CONVERSATIONS_FILE;
   const { text: hide } = await deps.scrubberOf(scope.tenant);
   const known = (await readDocument(pool, scope, path))?.text;
-  const asked = await askToRecord(deps, scope, {
+  const recorded = await askToRecord(deps, scope, {
     kind: 'memory',
     refs: modelsOf(agent),
     system: SYSTEM,
@@ -122,11 +122,11 @@ async function record(
     answerTokens: ANSWER_TOKENS,
     idempotencyKey: `memory.${scope.tenant}.${talk.session}.${talk.from}.${talk.to}`,
   });
-  if (asked.args === undefined) {
-    await noteUses(pool, scope, asked.uses);
+  if (recorded.args === undefined) {
+    await noteUses(pool, scope, recorded.uses);
     return false;
   }
-  const added = readStatements(asked.args, talk, (given) => storableText(hide(given)));
+  const added = readStatements(recorded.args, talk, (value) => storableText(hide(value)));
   const last = added.at(-1)?.turn ?? null;
   const change = {
     path,
@@ -135,7 +135,7 @@ async function record(
     read,
     by: (seen: string | undefined) => addStatements(seen, added),
   };
-  const kept = { statements: added.length, turn: last, uses: asked.uses };
+  const kept = { statements: added.length, turn: last, uses: recorded.uses };
   const isKept = await recordTalk(pool, scope, talk, added.length > 0 ? { ...kept, change } : kept).catch(
     // The memory is full: what was said is not kept, and not asked about again.
     (error: unknown) => {
@@ -158,8 +158,8 @@ function questionOf(known: string | undefined, { messages }: UnrecordedTalk): st
   const lines = currentStatements(known)
     .map(({ about, text, from }) => `- ${about}: ${text} (since ${from})`)
     .filter((line) => (room -= line.length) >= 0);
-  const said = messages.map(({ role, text, day }, at) => `${at + 1}: (${day}) ${role}: ${text}`);
-  return `The record so far, the newest first:\n${lines.join('\n') || '(empty)'}\n\nThe conversation:\n${said.join('\n')}`;
+  const texts = messages.map(({ role, text, day }, at) => `${at + 1}: (${day}) ${role}: ${text}`);
+  return `The record so far, the newest first:\n${lines.join('\n') || '(empty)'}\n\nThe conversation:\n${texts.join('\n')}`;
 }
 
 /** Anybody's text: each statement is taken alone, bounded, or left out. */
@@ -168,8 +168,8 @@ function readStatements(
   { session, messages }: UnrecordedTalk,
   clean: (text: string) => string,
 ): readonly NewStatement[] {
-  const given = Array.isArray(args['statements']) ? args['statements'].slice(0, LIMITS.count) : [];
-  return given.flatMap((one): NewStatement[] => {
+  const values = Array.isArray(args['statements']) ? args['statements'].slice(0, LIMITS.count) : [];
+  return values.flatMap((one): NewStatement[] => {
     const { data } = statementSchema.safeParse(one);
     const message = data && messages[data.message - 1];
     const about = statementText(clean(data?.about ?? ''), LIMITS.about);
@@ -181,8 +181,8 @@ function readStatements(
 }
 
 /** No day to come: a plan holds from when it was made. */
-function dayOf(given: string | undefined, { day }: SaidMessage): string {
+function dayOf(value: string | undefined, { day }: SaidMessage): string {
   const isDay =
-    given !== undefined && /^[12]\d{3}-\d\d-\d\d$/.test(given) && !Number.isNaN(Date.parse(given));
-  return isDay && given < day ? given : day;
+    value !== undefined && /^[12]\d{3}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
+  return isDay && value < day ? value : day;
 }

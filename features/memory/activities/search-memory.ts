@@ -53,10 +53,10 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
     const scope = { tenant, agent, user };
     const model = models.embedder();
     const place: EmbedPlace = { session: sessionKey, turn: turnId };
-    const asked = (await scrubberOf(tenant)).text(query);
+    const requested = (await scrubberOf(tenant)).text(query);
     const [hidden, vectors] = await Promise.all([
       hiddenDocuments(pool, scope, options),
-      model === undefined ? undefined : embed(tenant, place, [asked]),
+      model === undefined ? undefined : embed(tenant, place, [requested]),
     ]);
     const searched = { ...scope, hidden };
     const find = async (text: string, time: AskedTime) =>

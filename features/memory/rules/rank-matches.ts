@@ -27,7 +27,7 @@ const ALIKE = 0.05;
 /** Best first. */
 export function rankMatches<Item>(
   matches: readonly WordMatch<Item>[],
-  asked: AskedTime,
+  time: AskedTime,
 ): readonly WordMatch<Item>[] {
   const scored = matches
     .map((match) => ({ match, score: match.near + REST * match.whole + match.rank, at: timeOf(match) }))
@@ -39,7 +39,7 @@ export function rankMatches<Item>(
     const group = scored.slice(from, to);
     ranked.push(
       ...group
-        .toSorted((one, other) => distance(one.at, asked) - distance(other.at, asked))
+        .toSorted((one, other) => distance(one.at, time) - distance(other.at, time))
         .map(({ match }) => match),
     );
     from = to;
@@ -49,8 +49,8 @@ export function rankMatches<Item>(
 
 /** Milliseconds since 1970 of what the piece's best sentence says, as far as it or what stands above it says when. */
 export function timeOf({ text, sentence, heading, path, written }: WordMatch<unknown>): number {
-  const said = dateIn(sentencesOf(text)[sentence] ?? '') ?? dateIn(heading) ?? dateIn(path);
-  return said?.from ?? written.getTime();
+  const span = dateIn(sentencesOf(text)[sentence] ?? '') ?? dateIn(heading) ?? dateIn(path);
+  return span?.from ?? written.getTime();
 }
 
 /** The less, the better it fits the question. */

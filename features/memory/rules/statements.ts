@@ -117,8 +117,8 @@ function lineOf({ about, text, from, to, session, turn, again }: KeptStatement):
 }
 
 /** One line without what the line's own form needs; '' where nothing is left. */
-export function statementText(given: string, most: number): string {
-  const line = given
+export function statementText(value: string, most: number): string {
+  const line = value
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .replace(/\[/g, '(')
     .replace(/\]/g, ')')

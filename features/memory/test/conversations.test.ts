@@ -89,9 +89,9 @@ describe('VF-2 what is said in conversations', () => {
       ),
     );
     assert.ok(!line.includes(KEY));
-    const told = (await stack.worker.events('spring')).filter(({ type }) => type === 'memory.recorded');
+    const messages = (await stack.worker.events('spring')).filter(({ type }) => type === 'memory.recorded');
     assert.deepEqual(
-      told.map(({ turn_id: turn, data }) => ({ turn, ...data })),
+      messages.map(({ turn_id: turn, data }) => ({ turn, ...data })),
       [{ turn: turn_id, path: 'memory/conversations.md', revision: 1, statements: 1 }],
     );
     await stack.worker.until('the index', async () => {

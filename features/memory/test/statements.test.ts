@@ -9,7 +9,7 @@ import {
   statementText,
 } from '../rules/statements.ts';
 
-const said = (text: string, from: string, more: Partial<NewStatement> = {}): NewStatement => ({
+const say = (text: string, from: string, more: Partial<NewStatement> = {}): NewStatement => ({
   about: 'doctor of Ann',
   text,
   from,
@@ -23,7 +23,7 @@ const add = (document: string | undefined, ...added: NewStatement[]): string =>
 const lines = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('- '));
 
 describe('VF-2 statements', () => {
-  const first = add(undefined, said('Ann’s doctor is Dr Bell', '2026-03-02'));
+  const first = add(undefined, say('Ann’s doctor is Dr Bell', '2026-03-02'));
 
   test('are lines with their day, session and turn, and read again as they were written', () => {
     assert.deepEqual(lines(first), [
@@ -44,22 +44,22 @@ describe('VF-2 statements', () => {
   });
 
   test('that are said again stay one, whatever their letter case, with the day', () => {
-    const again = add(first, said('ann’s doctor is Dr. Bell', '2026-05-01', { session: 'other' }));
+    const again = add(first, say('ann’s doctor is Dr. Bell', '2026-05-01', { session: 'other' }));
     assert.deepEqual(lines(again), [
       '- since 2026-03-02: Ann’s doctor is Dr Bell [doctor of Ann; session s, turn_1; again 2026-05-01]',
     ]);
-    assert.match(add(again, said('Ann’s doctor is Dr Bell', '2026-06-01')), /again 2026-06-01\]/);
-    assert.equal(addStatements(again, [said('Ann’s doctor is Dr Bell', '2026-05-01')]), undefined);
+    assert.match(add(again, say('Ann’s doctor is Dr Bell', '2026-06-01')), /again 2026-06-01\]/);
+    assert.equal(addStatements(again, [say('Ann’s doctor is Dr Bell', '2026-05-01')]), undefined);
   });
 
   test('end others of the same where one holds at a time, which stay with both days', () => {
-    const changed = add(first, said('Ann’s doctor is Dr Moreau', '2026-11-25'));
+    const changed = add(first, say('Ann’s doctor is Dr Moreau', '2026-11-25'));
     assert.deepEqual(lines(changed), [
       '- since 2026-11-25: Ann’s doctor is Dr Moreau [doctor of Ann; session s, turn_1]',
       '- 2026-03-02 to 2026-11-25: Ann’s doctor is Dr Bell [doctor of Ann; session s, turn_1]',
     ]);
     assert.match(changed, /## What holds\n- since 2026-11-25[\s\S]*## What held before\n- 2026-03-02/);
-    const back = add(changed, said('Ann’s doctor is Dr Bell', '2026-12-24'));
+    const back = add(changed, say('Ann’s doctor is Dr Bell', '2026-12-24'));
     assert.deepEqual(
       lines(back).map((line) => line.split(':')[0]),
       ['- since 2026-12-24', '- 2026-11-25 to 2026-12-24', '- 2026-03-02 to 2026-11-25'],
@@ -67,14 +67,14 @@ describe('VF-2 statements', () => {
   });
 
   test('of an earlier time end nothing, and several hold beside each other where they may', () => {
-    const earlier = add(first, said('Ann’s doctor is Dr Old', '2020-01-01'));
+    const earlier = add(first, say('Ann’s doctor is Dr Old', '2020-01-01'));
     assert.match(earlier, /since 2026-03-02: Ann’s doctor is Dr Bell/);
     assert.match(earlier, /2020-01-01 to 2026-03-02: Ann’s doctor is Dr Old/);
     const likes = { about: 'Ann likes', isSingle: false };
     const both = add(
       first,
-      said('Ann likes tea', '2026-04-01', likes),
-      said('Ann likes jam', '2026-04-01', likes),
+      say('Ann likes tea', '2026-04-01', likes),
+      say('Ann likes jam', '2026-04-01', likes),
     );
     assert.equal(currentStatements(both).length, 3);
   });
@@ -82,11 +82,11 @@ describe('VF-2 statements', () => {
   test('leave what people have written, and the oldest give way', () => {
     const edited = first.replace('## What holds', 'By hand: a note.\n\n## What holds');
     assert.match(
-      add(edited, said('Ann’s doctor is Dr New', '2027-01-01')),
+      add(edited, say('Ann’s doctor is Dr New', '2027-01-01')),
       /By hand: a note\.\n\n## What holds/,
     );
     const many = Array.from({ length: STATEMENT_LIMITS.current + 5 }, (_, at) =>
-      said(`Fact ${at}`, '2026-01-01', { about: `fact ${at}`, isSingle: false }),
+      say(`Fact ${at}`, '2026-01-01', { about: `fact ${at}`, isSingle: false }),
     );
     const full = add(first, ...many);
     assert.equal(currentStatements(full).length, STATEMENT_LIMITS.current);
@@ -96,7 +96,7 @@ describe('VF-2 statements', () => {
   test('are one line whatever a model writes', () => {
     const text = statementText('Ann]\n- since 2020-01-01: [x; y].', 300);
     assert.equal(text, 'Ann) - since 2020-01-01: (x, y)');
-    const hostile = add(first, said(text, '2026-04-01', { about: statementText('a]; b', 80) }));
+    const hostile = add(first, say(text, '2026-04-01', { about: statementText('a]; b', 80) }));
     assert.equal(currentStatements(hostile)[0]?.text, text);
   });
 });

@@ -102,8 +102,8 @@ describe('TL memory by words', () => {
     );
     assert.match(best?.text ?? '', /on Friday/);
     assert.deepEqual(others, []);
-    const said = await call(stack, 'memory_search', { query: 'tea' }, 'ann');
-    assert.match(said, /"searched_by": "words: there is no model for vectors \(models.embedding\)"/);
+    const text = await call(stack, 'memory_search', { query: 'tea' }, 'ann');
+    assert.match(text, /"searched_by": "words: there is no model for vectors \(models.embedding\)"/);
   });
 
   it('finds a word with a slip of the pen, and what a heading or the path says', async () => {
@@ -239,14 +239,14 @@ describe('TL memory by words and meaning', () => {
     const [hit, ...others] = await search(stack, { query: 'Which doctor' });
     assert.deepEqual([hit?.path, hit?.why], ['memory/a.md', 'meaning 1.00']);
     assert.deepEqual(others, []);
-    const said = await call(stack, 'memory_search', { query: 'Which doctor' });
-    assert.match(said, /"searched_by": "words and meaning"/);
+    const text = await call(stack, 'memory_search', { query: 'Which doctor' });
+    assert.match(text, /"searched_by": "words and meaning"/);
     const [both] = await search(stack, { query: 'Moreau, the doctor' });
     assert.deepEqual([both?.why, both?.score], ['words: moreau; meaning 1.00', 1]);
   });
 
   it('asks the model only for pieces that are new, as the agent’s use', async () => {
-    const asked = server.seen.length;
+    const requested = server.seen.length;
     const content = `# Moreau\nThe physician is called Moreau.\n${'More of him. '.repeat(40)}\n`;
     const path = 'memory/a.md';
     await call(stack, 'memory_write', { content, path, mode: 'overwrite' });
@@ -254,7 +254,7 @@ describe('TL memory by words and meaning', () => {
     const more = `${content}\n## Hours\nHe works on Mondays.`;
     await call(stack, 'memory_write', { content: more, path, mode: 'overwrite' });
     await indexed(stack);
-    const texts = server.seen.slice(asked).flatMap(({ body }) => body['input'] as string[]);
+    const texts = server.seen.slice(requested).flatMap(({ body }) => body['input'] as string[]);
     assert.equal(texts.length, 2);
     assert.match(texts[1] ?? '', /^Moreau > Hours\n\n## Hours\nHe works/);
     const { body } = await stack.ask('GET', '/v1/usage?by=agent,session,kind&session=');
@@ -272,14 +272,14 @@ describe('TL memory by words and meaning', () => {
       return hits.length > 0 ? hits : undefined;
     });
     assert.equal(found[0]?.path, 'memory/c.md');
-    const said = await call(stack, 'memory_search', { query: 'some other question' });
-    assert.match(said, /embedding\/small did not answer/);
+    const text = await call(stack, 'memory_search', { query: 'some other question' });
+    assert.match(text, /embedding\/small did not answer/);
     const { body } = await stack.ask('GET', '/v1/agents/main/memory/status');
     assert.equal(body.pending, 1);
   });
 
   it('DU-7 asks for no vectors without room in the agent’s budget; words are found all the same', async () => {
-    const asked = server.seen.length;
+    const requested = server.seen.length;
     const scope = { tenant: stack.tenant, agent: 'poor', user: null };
     await writeDocument(stack.pool, scope, { path: 'MEMORY.md', author: 'x', by: () => 'A badger.' });
     const { client, taskQueue } = stack.worker;
@@ -290,6 +290,6 @@ describe('TL memory by words and meaning', () => {
     });
     const { body } = await stack.ask('GET', '/v1/agents/poor/memory/status');
     assert.equal(body.pending, 1);
-    assert.equal(server.seen.length, asked);
+    assert.equal(server.seen.length, requested);
   });
 });

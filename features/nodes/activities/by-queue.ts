@@ -31,14 +31,14 @@ export async function workByQueue(
   const { node, queue, key, milliseconds, capability, params } = due;
   const id = `node/${tenant}/${callId}`;
   const iv = crypto.getRandomValues(new Uint8Array(12));
-  const asked = await sealForNode(key, nodeWorkPlace(id, 'asked'), iv, {
+  const bytes = await sealForNode(key, nodeWorkPlace(id, 'asked'), iv, {
     id: callId,
     capability,
     params,
     milliseconds,
   });
   try {
-    const came = await nodeQueues.run({ id, queue, asked, milliseconds }, signal);
+    const came = await nodeQueues.run({ id, queue, asked: bytes, milliseconds }, signal);
     const result =
       came === 'unsupported'
         ? UNSUPPORTED

@@ -113,8 +113,8 @@ export function createNodes(parts: NodesParts): Nodes {
           'PermissionDenied',
           `${node} cannot be asked for ${capability}; it can for ${offered.join(', ') || 'nothing'}`,
         );
-      const asked = { id, node: row.id, session, capability, params, seconds };
-      const result = (await insertInvocation(pool, sealer, tenant, asked)) ? await follow(call) : undefined;
+      const request = { id, node: row.id, session, capability, params, seconds };
+      const result = (await insertInvocation(pool, sealer, tenant, request)) ? await follow(call) : undefined;
       return (
         result ??
         toolError('RateLimited', `${node} has ${NODE_LIMITS.open} invocations open; try again later`)

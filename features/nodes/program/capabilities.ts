@@ -15,7 +15,7 @@ export interface NodeAsked {
 }
 
 export interface OwnCapability extends Capability {
-  run(asked: NodeAsked): Promise<NodeResult>;
+  run(request: NodeAsked): Promise<NodeResult>;
 }
 
 export interface NodePolicy {
@@ -97,9 +97,9 @@ function fileRead(folder: string, stateDir: string | undefined): OwnCapability {
     description:
       'Reads a file below the node’s folder: {path, offset?: bytes from the beginning, bytes?: at most 131072}. Text as it is, other bytes as base64.',
     async run({ params }) {
-      const asked = read(fileParams, params);
-      if (!('value' in asked)) return asked;
-      const { path, offset, bytes } = asked.value;
+      const request = read(fileParams, params);
+      if (!('value' in request)) return request;
+      const { path, offset, bytes } = request.value;
       const real = await within(folder, path, stateDir);
       if (real === undefined) return refused(`${path}: no file below the node’s folder`, 'FileNotFound');
       const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -138,9 +138,9 @@ function systemRun({ folder, allowRun, environment, stateDir }: NodePolicy): Own
         2_000,
       ),
     async run({ params, signal, milliseconds }) {
-      const asked = read(runParams, params);
-      if (!('value' in asked)) return asked;
-      const { command, args, cwd, timeout_seconds: seconds } = asked.value;
+      const request = read(runParams, params);
+      if (!('value' in request)) return request;
+      const { command, args, cwd, timeout_seconds: seconds } = request.value;
       if ([command, ...args].some((word) => word.includes('\0')))
         return refused('command: a word has NUL in it', 'InvalidArgs');
       if (!mayRun(allowRun, [command, ...args]))

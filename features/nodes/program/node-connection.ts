@@ -40,7 +40,7 @@ export async function stayConnected(parts: NodeConnectionParts): Promise<void> {
 
 export interface Runner {
   /** Undefined when it runs already. */
-  take(asked: Extract<ToNode, { type: 'invoke' }>): Promise<NodeResult | undefined>;
+  take(request: Extract<ToNode, { type: 'invoke' }>): Promise<NodeResult | undefined>;
   hear(message: ToNode): void;
   /** Where results go now. */
   answers: ((id: string, result: NodeResult) => void) | undefined;
@@ -55,8 +55,8 @@ export function createRunner({
   const stops = new Map<string, AbortController>();
   const works = new Set<Promise<void>>();
 
-  async function run(asked: Extract<ToNode, { type: 'invoke' }>, signal: AbortSignal): Promise<NodeResult> {
-    const { capability, params, milliseconds } = asked;
+  async function run(request: Extract<ToNode, { type: 'invoke' }>, signal: AbortSignal): Promise<NodeResult> {
+    const { capability, params, milliseconds } = request;
     const own = capabilities.find(({ name }) => name === capability);
     if (!own) return { ok: false, code: 'PermissionDenied', text: `this node has no ${capability}` };
     try {
@@ -68,26 +68,26 @@ export function createRunner({
     }
   }
 
-  async function take(asked: Extract<ToNode, { type: 'invoke' }>): Promise<NodeResult | undefined> {
-    if (stops.has(asked.id)) return undefined;
-    const mayBegin = asked.milliseconds > 0 && stops.size < 2 * NODE_LIMITS.atOnce;
+  async function take(requested: Extract<ToNode, { type: 'invoke' }>): Promise<NodeResult | undefined> {
+    if (stops.has(requested.id)) return undefined;
+    const mayBegin = requested.milliseconds > 0 && stops.size < 2 * NODE_LIMITS.atOnce;
     // A stop may come while the journal is written.
     const stop = new AbortController();
-    stops.set(asked.id, stop);
+    stops.set(requested.id, stop);
     try {
-      const begun = await journal.begin(asked.id, mayBegin);
+      const begun = await journal.begin(requested.id, mayBegin);
       if (begun === 'running') return undefined;
       if (begun === 'full') return BUSY;
       if (begun === 'lost') return LOST;
       if (begun !== 'new') return begun;
-      const what = JSON.stringify(scrubArgs(asked.params));
-      say(oneLine(`${asked.capability}${what === '{}' ? '' : ` ${what}`}`, 200));
-      const result = stop.signal.aborted ? NOT_BEGUN : await run(asked, stop.signal);
-      await journal.end(asked.id, result);
-      say(`${asked.capability} has ended${result.ok ? '' : `: ${result.code}`}`);
+      const what = JSON.stringify(scrubArgs(requested.params));
+      say(oneLine(`${requested.capability}${what === '{}' ? '' : ` ${what}`}`, 200));
+      const result = stop.signal.aborted ? NOT_BEGUN : await run(requested, stop.signal);
+      await journal.end(requested.id, result);
+      say(`${requested.capability} has ended${result.ok ? '' : `: ${result.code}`}`);
       return result;
     } finally {
-      stops.delete(asked.id);
+      stops.delete(requested.id);
     }
   }
 
@@ -134,7 +134,7 @@ function connectOnce(
     let opened = false;
     let words: string | undefined;
     let silence = setTimeout(() => undefined, 0);
-    const heard = (): void => {
+    const received = (): void => {
       clearTimeout(silence);
       silence = setTimeout(() => socket.terminate(), 2.5 * PING_MS);
     };
@@ -142,16 +142,16 @@ function connectOnce(
     signal.addEventListener('abort', stop, { once: true });
     socket.on('open', () => {
       opened = true;
-      heard();
+      received();
       say(`connected to ${url}`);
       const declared = capabilities.map(({ name, description }) => ({ name, description }));
       const about = { platform: `${process.platform} ${process.arch}`, version, journal: journal.id };
       socket.send(JSON.stringify({ type: 'hello', ...about, capabilities: declared }));
       runner.answers = (id, result) => socket.send(JSON.stringify({ type: 'result', id, result }));
     });
-    socket.on('ping', heard);
+    socket.on('ping', received);
     socket.on('message', (data) => {
-      heard();
+      received();
       const message = readMessage(data);
       if (message) runner.hear(message);
     });

@@ -55,17 +55,17 @@ function createActivity(
 ): (sealed: Uint8Array) => Promise<Uint8Array> {
   return async (sealed) => {
     const { activityId: work, scheduledTimestampMs: since } = activityInfo();
-    const asked = askedSchema.parse(await openFromNode(key, nodeWorkPlace(work, 'asked'), sealed));
+    const request = askedSchema.parse(await openFromNode(key, nodeWorkPlace(work, 'asked'), sealed));
     const alive = setInterval(() => heartbeat(), NODE_WORK.heartbeatMs / 5);
-    const stop = (): void => runner.hear({ type: 'cancel', id: asked.id });
+    const stop = (): void => runner.hear({ type: 'cancel', id: request.id });
     cancellationSignal().addEventListener('abort', stop, { once: true });
     try {
       const result = await runner.take({
         type: 'invoke',
-        ...asked,
-        milliseconds: timeLeft(asked.milliseconds, Date.now() - since),
+        ...request,
+        milliseconds: timeLeft(request.milliseconds, Date.now() - since),
       });
-      if (!result) throw new Error(`${asked.id} runs already`);
+      if (!result) throw new Error(`${request.id} runs already`);
       const iv = crypto.getRandomValues(new Uint8Array(12));
       return await sealForNode(key, nodeWorkPlace(work, 'result'), iv, result);
     } finally {
@@ -90,7 +90,9 @@ async function greet(
   for (let known: boolean | undefined = wasKnown || undefined; !signal.aborted; ) {
     const time = AbortSignal.any([signal, AbortSignal.timeout(PING_MS)]);
     const answer = await fetch(`${url}/v1/nodes/hello`, { method: 'POST', headers, body, signal: time })
-      .then(async (said) => (said.ok ? nodeGreetedSchema.parse(await said.json()) : said.status))
+      .then(async (response) =>
+        response.ok ? nodeGreetedSchema.parse(await response.json()) : response.status,
+      )
       .catch((error: unknown) => String(error instanceof Error ? (error.cause ?? error) : error));
     if (signal.aborted) break;
     if (answer === 401) throw revoked(url);

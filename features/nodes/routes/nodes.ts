@@ -101,9 +101,9 @@ function addJoining(app: Api, { pool, secrets }: Pick<ApiDeps, 'pool' | 'secrets
     },
     async ({ body: { code, token } }) => {
       const [, id, secret] = CODE.exec(code.toUpperCase()) ?? [];
-      const asked = { hash: hashOf(token), key: await nodeKeyOf(token) };
+      const request = { hash: hashOf(token), key: await nodeKeyOf(token) };
       const name =
-        id && secret && (await joinNode(pool, secrets.sealer, { id, hash: hashOf(secret) }, asked));
+        id && secret && (await joinNode(pool, secrets.sealer, { id, hash: hashOf(secret) }, request));
       if (!name) throw new Failure('Unauthorized', 'The pairing code is wrong, was used or has expired');
       return { name };
     },

@@ -165,9 +165,9 @@ describe('TL nodes over HTTP and WebSocket', () => {
 
   it('what speaks another way is cut off, and so is what says too much', async () => {
     const token = await joinFakeNode(api, 'odd');
-    for (const said of ['no JSON', '{"type":"result","id":"x","result":{"ok":true,"text":""}}']) {
+    for (const text of ['no JSON', '{"type":"result","id":"x","result":{"ok":true,"text":""}}']) {
       const fake = await connectFakeNode(api, { token, silent: true });
-      fake.socket.send(said);
+      fake.socket.send(text);
       assert.equal(await fake.closed, CLOSED.wrong);
     }
     const fake = await connectFakeNode(api, { token });
@@ -202,7 +202,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
     const other = await connectFakeNode(api, { token: await joinFakeNode(api, 'other') });
     const { id: lamp } = (await findNode(pool, tenant, 'lamp')) ?? assert.fail();
     const id = `call_${randomUUID()}`;
-    const asked = {
+    const request = {
       id,
       node: lamp,
       session: 's',
@@ -210,7 +210,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
       params: { on: true },
       seconds: 60,
     };
-    await insertInvocation(pool, sealer, tenant, asked);
+    await insertInvocation(pool, sealer, tenant, request);
     const journal = randomUUID();
     const first = await connectFakeNode(api, { token, journal });
     assert.partialDeepStrictEqual(await first.next('invoke'), { id, params: { on: true } });
@@ -237,7 +237,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
     assert.equal(await pruneOldRows(pool, OLD_INVOCATIONS), 1);
 
     const stopped = `call_${randomUUID()}`;
-    await insertInvocation(pool, sealer, tenant, { ...asked, id: stopped });
+    await insertInvocation(pool, sealer, tenant, { ...request, id: stopped });
     assert.partialDeepStrictEqual(await again.next('invoke'), { id: stopped });
     again.socket.terminate();
     assert.equal(await giveUpInvocation(pool, tenant, stopped), 'unknown');

@@ -33,8 +33,8 @@ describe('TL nodes on a task queue, after the time is over', () => {
     const { pool, tenant, deps } = api;
     const { sealer } = deps.secrets;
     const callId = `call_${randomUUID()}`;
-    const asked = { id: callId, node, session: 's', capability: 'system.run', params: {}, seconds: 5 };
-    await insertInvocation(pool, sealer, tenant, asked);
+    const request = { id: callId, node, session: 's', capability: 'system.run', params: {}, seconds: 5 };
+    await insertInvocation(pool, sealer, tenant, request);
     await pool.query(
       `update node_invocations set status = $2, expires_at = now() - interval '1 minute' where id = $1`,
       [callId, status],
@@ -58,8 +58,8 @@ describe('TL nodes on a task queue, after the time is over', () => {
   it('a result that has come meanwhile is taken, and nothing is begun', async () => {
     const { result, times, status } = await followed('sent', async (id) => {
       const iv = crypto.getRandomValues(new Uint8Array(12));
-      const said = { ok: true, text: 'done in time' };
-      return { result: await sealForNode(key, nodeWorkPlace(id, 'result'), iv, said) };
+      const message = { ok: true, text: 'done in time' };
+      return { result: await sealForNode(key, nodeWorkPlace(id, 'result'), iv, message) };
     });
     assert.match(result.ok ? result.text : '', /done in time/);
     assert.equal(status, 'done');

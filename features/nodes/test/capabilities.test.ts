@@ -19,9 +19,9 @@ async function bench(t: TestContext, policy: Partial<NodePolicy> = {}) {
   await mkdir(folder);
   const environment = { PATH: process.env['PATH'] ?? '', SEEN: 'yes' };
   const all = ownCapabilities({ folder, allowRun: ['**'], environment, ...policy });
-  const ask = (name: string, params: object, given: Asked = {}): Promise<NodeResult> => {
+  const ask = (name: string, params: object, input: Asked = {}): Promise<NodeResult> => {
     const own = all.find((one) => one.name === name) ?? assert.fail(`no ${name}`);
-    const { signal = new AbortController().signal, milliseconds = 60_000 } = given;
+    const { signal = new AbortController().signal, milliseconds = 60_000 } = input;
     return own.run({ params: { ...params }, signal, milliseconds });
   };
   return {
@@ -29,7 +29,7 @@ async function bench(t: TestContext, policy: Partial<NodePolicy> = {}) {
     folder,
     names: all.map(({ name }) => name),
     read: (params: object) => ask('file.read', params),
-    run: (params: object, given?: Asked) => ask('system.run', params, given),
+    run: (params: object, input?: Asked) => ask('system.run', params, input),
     ask,
   };
 }

@@ -32,9 +32,9 @@ export interface FakeNodeOptions {
 export async function joinFakeNode(
   api: TestApi,
   name: string,
-  given: { key?: string } = {},
+  input: { key?: string } = {},
 ): Promise<string> {
-  const invited = await api.ask('POST', '/v1/nodes/invites', { body: { name }, ...given });
+  const invited = await api.ask('POST', '/v1/nodes/invites', { body: { name }, ...input });
   const token = FAKE_TOKEN();
   const joined = await api.ask('POST', '/v1/nodes/join', {
     body: { code: invited.body.code, token },
@@ -51,11 +51,11 @@ export function connectFakeNode(api: Pick<TestApi, 'url'>, options: FakeNodeOpti
     headers: { authorization: `Bearer ${token}` },
     autoPong: autoPong ?? true,
   });
-  const heard: ToNode[] = [];
+  const received: ToNode[] = [];
   const waiting = new Set<() => void>();
   const taken = new Set<ToNode>();
   socket.on('message', (data) => {
-    heard.push(JSON.parse((data as Buffer).toString('utf8')) as ToNode);
+    received.push(JSON.parse((data as Buffer).toString('utf8')) as ToNode);
     for (const wake of waiting) wake();
   });
   const closed = new Promise<number>((resolve) => socket.on('close', resolve));
@@ -73,14 +73,14 @@ export function connectFakeNode(api: Pick<TestApi, 'url'>, options: FakeNodeOpti
         );
       resolve({
         token,
-        heard,
+        heard: received,
         socket,
         closed,
         answer: (id, result) => socket.send(JSON.stringify({ type: 'result', id, result })),
         next: (type) =>
           new Promise((found) => {
             const look = (): void => {
-              const one = heard.find((message) => message.type === type && !taken.has(message));
+              const one = received.find((message) => message.type === type && !taken.has(message));
               if (!one) return;
               taken.add(one);
               waiting.delete(look);

@@ -55,17 +55,17 @@ it('TL nodes a stop that comes while the journal is written stops it all the sam
 });
 
 it('TL nodes what it says of what it is asked has no secrets in it, cut off or not', async () => {
-  const said: string[] = [];
+  const lines: string[] = [];
   const { take } = createRunner({
     journal: { id: 'j', begin: async () => 'new', end: async () => undefined, close: async () => undefined },
     capabilities: [{ name: 'door.open', description: '', run: async () => ({ ok: true, text: '' }) }],
-    say: (line) => void said.push(line),
+    say: (line) => void lines.push(line),
   });
   for (let at = 0; at < 200; at += 20) {
     const text = `${'x'.repeat(at)} sk-ant-api03-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFy`;
     const params = { door: 'front', args: ['--password', 'Tr0ub4dor&3x'], text };
     await take({ type: 'invoke', id: `${at}`, capability: 'door.open', params, milliseconds: 1 });
   }
-  assert.match(said[0] ?? '', /^door\.open \{"door":"front".*REDACTED/);
-  assert.doesNotMatch(said.join('\n'), /sk-ant|Tr0ub4dor/);
+  assert.match(lines[0] ?? '', /^door\.open \{"door":"front".*REDACTED/);
+  assert.doesNotMatch(lines.join('\n'), /sk-ant|Tr0ub4dor/);
 });

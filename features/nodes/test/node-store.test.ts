@@ -35,8 +35,8 @@ it('TL nodes the key of a node’s token is sealed under the master key, and goe
   await connectNode(pool, 'acme', id, randomUUID(), { ...about, task_queue: 'q' });
   assert.equal(await hasQueueNodes(pool), true);
 
-  const asked = { id: 'call_1', node: id, session: 's', capability: 'x', params: {}, seconds: 600 };
-  await insertInvocation(pool, sealer, 'acme', asked);
+  const request = { id: 'call_1', node: id, session: 's', capability: 'x', params: {}, seconds: 600 };
+  await insertInvocation(pool, sealer, 'acme', request);
   assert.deepEqual((await sendByQueue(pool, sealer, 'acme', 'call_1'))?.key, token.key);
   const both = createSealer([next, old]);
   const reseal = (sealed: string, place: string): string => both.seal(both.open(sealed, place), place);

@@ -124,10 +124,10 @@ describe('TL nodes', () => {
   it('a rule denies it, and another asks people first: nothing is sent before they agree', async () => {
     const denied = await ended((await begun(invoking('lamp', { capability: 'door.open' }), 'careful')).turn);
     assert.match(denied.result ?? '', /not doors/);
-    const heard = lamp.heard.length;
+    const lastHeardAt = lamp.heard.length;
     const { session, turn } = await begun(invoking('lamp'), 'careful');
     const approval = await stack.worker.approvalOf(session);
-    assert.equal(lamp.heard.length, heard);
+    assert.equal(lamp.heard.length, lastHeardAt);
     await stack.ask('POST', `/v1/approvals/${approval}/decision`, { body: { decision: 'approve' } });
     lamp.answer(idOf(await lamp.next('invoke')), { ok: true, text: 'on' });
     assert.equal((await ended(turn)).ok, true);

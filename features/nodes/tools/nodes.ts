@@ -53,12 +53,12 @@ export const tool = defineTool<Input, Needs>({
       .filter((part) => part !== undefined)
       .join(' ')
       .slice(0, 300),
-  run: async ({ nodes }, asked, call) => {
-    if (asked.action === 'list') return list(nodes, call.tenant);
-    if (asked.node === undefined) return missing('node', asked);
-    if (asked.action === 'describe') return describe(nodes, call.tenant, asked.node);
-    const { node, capability, params = {}, timeout: seconds } = asked;
-    if (capability === undefined) return missing('capability', asked);
+  run: async ({ nodes }, args, call) => {
+    if (args.action === 'list') return list(nodes, call.tenant);
+    if (args.node === undefined) return missing('node', args);
+    if (args.action === 'describe') return describe(nodes, call.tenant, args.node);
+    const { node, capability, params = {}, timeout: seconds } = args;
+    if (capability === undefined) return missing('capability', args);
     if (JSON.stringify(params).length > NODE_LIMITS.params)
       return toolError('InvalidArgs', `params: has more than ${NODE_LIMITS.params} characters`);
     return nodes.invoke(call, { node, capability, params, seconds });

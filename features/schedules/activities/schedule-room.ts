@@ -153,8 +153,8 @@ async function saySomething(
   key: string,
   run: BeatRow,
 ): Promise<Pick<TakenRun, 'state' | 'reason'>> {
-  const said = wordsOf(run.text ?? '', ack_max_chars);
-  if (said === undefined) return { state: 'quiet', reason: null };
+  const text = wordsOf(run.text ?? '', ack_max_chars);
+  if (text === undefined) return { state: 'quiet', reason: null };
   if (session === null) return { state: 'said', reason: 'to nobody: it has no session to speak in' };
   if (!isolated_session || run.session_key === null || run.turn_id === null)
     return { state: 'said', reason: null };
@@ -164,7 +164,7 @@ async function saySomething(
       session,
       agent,
       messageId: messageIdOf('said', tenant, id, key),
-      text: tellWords(said),
+      text: tellWords(text),
       mode: 'queue',
       context: await contextOf(pool, tenant, { user_id, rights }),
       from: { session: run.session_key, turn: run.turn_id },

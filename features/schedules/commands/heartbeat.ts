@@ -39,8 +39,8 @@ const CHANGES = {
   resume: { flags: '--resume' },
 } as const satisfies Flags;
 
-const yes = (given: string | undefined): boolean | undefined =>
-  given === undefined ? undefined : given === 'yes';
+const yes = (value: string | undefined): boolean | undefined =>
+  value === undefined ? undefined : value === 'yes';
 
 export function register(parent: Command): void {
   const { getHeartbeat, setHeartbeat, deleteHeartbeat, testHeartbeat, listHeartbeatLogs } =

@@ -78,14 +78,14 @@ export function wordsOf(answer: string, ackMaxChars: number): string | undefined
   // Only the end is searched: a long answer is not worth more.
   const end = rest.slice(-80);
   const ended = /[*_`(\s]{0,20}(?<!\w)HEARTBEAT_OK[*_`.!)\s]{0,20}$/.exec(end);
-  const said = (ended ? rest.slice(0, rest.length - ended[0].length) : rest).trim();
-  const isQuiet = said === '' || ((begun ?? ended) && said.length <= ackMaxChars);
-  return isQuiet ? undefined : said;
+  const text = (ended ? rest.slice(0, rest.length - ended[0].length) : rest).trim();
+  const isQuiet = text === '' || ((begun ?? ended) && text.length <= ackMaxChars);
+  return isQuiet ? undefined : text;
 }
 
 /** How the session is told whose agent is to say it. */
-export function tellWords(said: string): string {
-  return `[System Message] Your heartbeat has something to say. Say it here, in your own words and without checking it again:\n\n${said}`;
+export function tellWords(words: string): string {
+  return `[System Message] Your heartbeat has something to say. Say it here, in your own words and without checking it again:\n\n${words}`;
 }
 
 /** Seconds before a turn that failed is tried again. */

@@ -61,9 +61,9 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
   }
 
   serveResource(app, heartbeats, {
-    async getHeartbeat(asked) {
-      const row = await find(asked);
-      return row && show(asked.tenant, row);
+    async getHeartbeat(request) {
+      const row = await find(request);
+      return row && show(request.tenant, row);
     },
     async setHeartbeat({ tenant, caller, by, params: { agent }, query, body, request }) {
       if (!(await findAgent(pool, tenant, agent))) return undefined;
@@ -76,17 +76,17 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
       const maker = { tenant, agent, user, by, rights: rightsOf(caller), stem };
       return show(tenant, await setHeartbeat(pool, schedules, maker, body));
     },
-    async deleteHeartbeat(asked) {
-      const row = await find(asked);
-      return row ? schedules.remove(asked.tenant, row.id) : false;
+    async deleteHeartbeat(request) {
+      const row = await find(request);
+      return row ? schedules.remove(request.tenant, row.id) : false;
     },
-    async testHeartbeat(asked) {
-      const row = await find(asked);
-      return row && runNow(schedules, row, asked.caller, asked.request);
+    async testHeartbeat(request) {
+      const row = await find(request);
+      return row && runNow(schedules, row, request.caller, request.request);
     },
-    async listHeartbeatLogs(asked) {
-      const row = await find(asked);
-      return row && pageOfRuns(pool, asked.tenant, row.id, asked.query, link);
+    async listHeartbeatLogs(request) {
+      const row = await find(request);
+      return row && pageOfRuns(pool, request.tenant, row.id, request.query, link);
     },
   });
 }

@@ -41,10 +41,10 @@ describe('TL cron, the tool', () => {
     const { jobId } = added;
     const run = await call('kitchen', { action: 'run', id: jobId }, 'planner');
     assert.equal(run.ok, true);
-    const heard = await stack.worker.until('the message', async () =>
+    const received = await stack.worker.until('the message', async () =>
       (await stack.worker.heard('kitchen')).find(({ text }) => text === 'Tea?'),
     );
-    await stack.worker.ended(heard.turn_id);
+    await stack.worker.ended(received.turn_id);
     const { runs } = JSON.parse((await call('kitchen', { action: 'runs', jobId }, 'planner')).result);
     assert.deepEqual(
       runs.map(({ status, session_key }: any) => [status, session_key]),
@@ -65,14 +65,14 @@ describe('TL cron, the tool', () => {
     const added = JSON.parse(
       (await call('named', { action: 'add', job: { ...job, name: 'by-name' } })).result,
     );
-    const asked = async (args: object) =>
+    const onRequest = async (args: object) =>
       JSON.parse((await call('named', { jobId: 'by-name', ...args })).result);
-    const changed = await asked({ action: 'update', patch: { message: 'Milk?' } });
+    const changed = await onRequest({ action: 'update', patch: { message: 'Milk?' } });
     assert.deepEqual([changed.jobId, changed.message], [added.jobId, 'Milk?']);
-    const due = await asked({ action: 'run', runMode: 'due' });
+    const due = await onRequest({ action: 'run', runMode: 'due' });
     assert.deepEqual([due.ran, typeof due.next_run], [false, 'string']);
-    assert.deepEqual(await asked({ action: 'runs' }), { runs: [] });
-    await asked({ action: 'remove' });
+    assert.deepEqual(await onRequest({ action: 'runs' }), { runs: [] });
+    await onRequest({ action: 'remove' });
     assert.match((await call('named', { action: 'remove', jobId: 'by-name' })).result, /no schedule by-name/);
   });
 

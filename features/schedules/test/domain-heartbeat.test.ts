@@ -14,14 +14,14 @@ describe('TL heartbeat, its rules', () => {
   ])
     it(`${JSON.stringify(quiet)} is quiet`, () => assert.equal(wordsOf(quiet, 300), undefined));
 
-  for (const [answer, said] of [
+  for (const [answer, text] of [
     ['The boiler leaks.', 'The boiler leaks.'],
     [`HEARTBEAT_OK ${'x'.repeat(301)}`, 'x'.repeat(301)],
     [`${'x'.repeat(301)} HEARTBEAT_OK`, 'x'.repeat(301)],
     ['I was told to say HEARTBEAT_OK but cannot.', 'I was told to say HEARTBEAT_OK but cannot.'],
     ['HEARTBEAT_OKAY', 'HEARTBEAT_OKAY'],
   ] as const)
-    it(`${JSON.stringify(answer.slice(0, 40))} is said`, () => assert.equal(wordsOf(answer, 300), said));
+    it(`${JSON.stringify(answer.slice(0, 40))} is said`, () => assert.equal(wordsOf(answer, 300), text));
 
   it('with no characters allowed beside it, only the word itself is quiet', () => {
     assert.equal(wordsOf('HEARTBEAT_OK!', 0), undefined);

@@ -48,16 +48,19 @@ describe('TL heartbeat', () => {
       taskQueue: stack.worker.taskQueue,
       args: [{ tenant: stack.tenant, schedule: id, at }],
     });
-  const heard = (session: string) => stack.worker.heard(session);
+  const received = (session: string) => stack.worker.heard(session);
   /** The one message that the session was sent. */
   const once = async (session: string) => {
-    const told = await stack.worker.until(`a message to ${session}`, async () => (await heard(session))[0]);
+    const notice = await stack.worker.until(
+      `a message to ${session}`,
+      async () => (await received(session))[0],
+    );
     const { rowCount } = await stack.pool.query(
       'select 1 from messages where session_key = $1 and role = $2',
       [session, 'user'],
     );
     assert.equal(rowCount, 1);
-    return told;
+    return notice;
   };
 
   it('a quiet answer stays in the session of its beat; nobody is told', async () => {
@@ -74,16 +77,16 @@ describe('TL heartbeat', () => {
     assert.equal(log.status, 'quiet');
     assert.match(log.session, /^heartbeat:heartbeat-/);
     assert.equal(log.text, 'HEARTBEAT_OK');
-    assert.deepEqual(await heard('ann-and-quiet'), []);
+    assert.deepEqual(await received('ann-and-quiet'), []);
     assert.equal((await stack.ask('GET', '/v1/sessions/ann-and-quiet')).status, 404);
   });
 
   it('what is not quiet is said once in the session that it speaks in, and is none of the schedules', async () => {
     const made = await set('loud', { prompt: 'The boiler leaks.', session: 'ann-and-loud' });
     assert.equal((await beat('loud')).status, 'said');
-    const told = await once('ann-and-loud');
-    assert.match(told.text, /The boiler leaks\.$/);
-    await stack.worker.ended(told.turn_id);
+    const notice = await once('ann-and-loud');
+    assert.match(notice.text, /The boiler leaks\.$/);
+    await stack.worker.ended(notice.turn_id);
     assert.equal((await stack.ask('GET', `/v1/schedules/${made.id}`)).status, 404);
     assert.equal((await stack.ask('DELETE', url('loud'))).status, 204);
     assert.equal((await stack.ask('GET', url('loud'))).status, 404);
@@ -98,7 +101,7 @@ describe('TL heartbeat', () => {
     const log = await beat('inside');
     assert.deepEqual([log.status, log.session], ['said', 'room']);
     assert.deepEqual(
-      (await heard('room')).map(({ text }) => text),
+      (await received('room')).map(({ text }) => text),
       ['Here I am.'],
     );
   });
@@ -141,7 +144,7 @@ describe('TL heartbeat', () => {
     const log = await beat('fails');
     assert.equal(log.status, 'failed');
     assert.ok(log.reason);
-    assert.equal((await heard(log.session)).length, 2);
+    assert.equal((await received(log.session)).length, 2);
   });
 
   it('has a model of its own, and with a light context no file but the checklist', async () => {
@@ -161,7 +164,7 @@ describe('TL heartbeat', () => {
     await Promise.all([fire(made), fire(made, `other/${made.id}`), fire(made, `third/${made.id}`)]);
     const [log, ...more] = await logs('twice');
     assert.deepEqual([log.status, more], ['said', []]);
-    assert.equal((await heard(log.session)).length, 1);
+    assert.equal((await received(log.session)).length, 1);
     await once('ann-and-twice');
   });
 
@@ -197,8 +200,8 @@ describe('TL heartbeat', () => {
       [{ timezone: 'Mars/One' }, 422, /unknown time zone/],
       [{ model: 'cheap' }, 400, /provider\/model/],
     ] as const) {
-      const { status: given, body: answer } = await stack.ask('PATCH', url('main'), { body });
-      assert.equal(given, status, JSON.stringify(answer));
+      const { status: value, body: answer } = await stack.ask('PATCH', url('main'), { body });
+      assert.equal(value, status, JSON.stringify(answer));
       assert.match(JSON.stringify(answer), words);
     }
     assert.equal((await stack.ask('PATCH', url('nobody'), { body: {} })).status, 404);

@@ -77,14 +77,14 @@ describe('TL planning schedules', () => {
   });
 
   it('holds no row and no connection while Temporal is asked', async () => {
-    const asked = Promise.withResolvers<void>();
+    const request = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
     const slow = schedulesWith(async () => {
-      asked.resolve();
+      request.resolve();
       await answered.promise;
     });
     const adding = slow.add(maker, job('slow'));
-    await asked.promise;
+    await request.promise;
     const { rows } = await database.pool.query(
       `select 1 from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
     );
@@ -95,18 +95,18 @@ describe('TL planning schedules', () => {
   });
 
   it('brings a change to Temporal that came while an older one was on its way there', async () => {
-    const asked = Promise.withResolvers<void>();
+    const request = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
     const written: string[] = [];
     const schedules = schedulesWith(async (_id, note) => {
       if (written.length === 0) {
-        asked.resolve();
+        request.resolve();
         await answered.promise;
       }
       written.push(note);
     });
     const adding = schedules.add(maker, job('changed'));
-    await asked.promise;
+    await request.promise;
     const { rows } = await database.pool.query<{ id: string }>(
       `select id from schedules where name = 'changed'`,
     );
@@ -133,21 +133,21 @@ describe('TL planning schedules', () => {
     await assert.rejects(refuses.add(maker, job('refused')), /refused/);
 
     for (const problem of AWAY) {
-      const asked: string[] = [];
+      const requests: string[] = [];
       const sweep = schedulesWith(async (id) => {
-        asked.push(id);
+        requests.push(id);
         throw problem;
       });
       await assert.rejects(sweep.planAll(), problem);
-      assert.equal(asked.length, 1);
+      assert.equal(requests.length, 1);
     }
-    const asked: string[] = [];
+    const requested: string[] = [];
     const picky = schedulesWith(async (id) => {
-      asked.push(id);
+      requested.push(id);
       if (id.includes('away-0')) throw new Error('refused');
     });
     await assert.rejects(picky.planAll(), /refused/);
-    assert.equal(asked.length, AWAY.length);
+    assert.equal(requested.length, AWAY.length);
     const whole: string[] = [];
     assert.equal(await schedulesWith(async (id) => void whole.push(id)).planAll(), 1);
     assert.match(whole.join(), /away-0/);

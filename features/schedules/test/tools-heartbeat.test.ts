@@ -11,17 +11,17 @@ describe('TL heartbeat, the tool', () => {
   after(() => stack.stop());
 
   const call = async (session: string, args: object, agent = 'main', user?: string): Promise<any> => {
-    const given = { agent, ...(user !== undefined && { user }) };
-    const { turn_id } = await stack.worker.say(session, `heartbeat ${JSON.stringify(args)}`, given);
+    const input = { agent, ...(user !== undefined && { user }) };
+    const { turn_id } = await stack.worker.say(session, `heartbeat ${JSON.stringify(args)}`, input);
     await stack.worker.ended(turn_id);
     return (await stack.worker.calls(turn_id))[0];
   };
-  const asked = async (args: object): Promise<any> =>
+  const onRequest = async (args: object): Promise<any> =>
     JSON.parse((await call('ward', args, 'nurse', 'ann')).result);
 
   it('is set, read, paused, given a checklist, tried and looked up', async () => {
-    assert.deepEqual(await asked({ action: 'status' }), { set: false });
-    const made = await asked({
+    assert.deepEqual(await onRequest({ action: 'status' }), { set: false });
+    const made = await onRequest({
       action: 'set',
       interval: 600,
       prompt: 'HEARTBEAT_OK',
@@ -31,25 +31,25 @@ describe('TL heartbeat, the tool', () => {
       [made.enabled, made.interval, made.session, made.max_retries, made.next_runs.length],
       [true, 600, 'ward', 2, 5],
     );
-    const again = await asked({ action: 'set', active_hours: '', ack_max_chars: 10 });
+    const again = await onRequest({ action: 'set', active_hours: '', ack_max_chars: 10 });
     assert.deepEqual([again.interval, again.active_hours, again.ack_max_chars], [600, undefined, 10]);
-    assert.equal((await asked({ action: 'toggle', enabled: false })).enabled, false);
-    assert.equal((await asked({ action: 'status' })).checklist, 'empty');
+    assert.equal((await onRequest({ action: 'toggle', enabled: false })).enabled, false);
+    assert.equal((await onRequest({ action: 'status' })).checklist, 'empty');
     const content = '- look at the drip';
-    assert.equal((await asked({ action: 'set_checklist', content })).checklist, 'written');
-    assert.deepEqual(await asked({ action: 'get_checklist' }), { content });
+    assert.equal((await onRequest({ action: 'set_checklist', content })).checklist, 'written');
+    assert.deepEqual(await onRequest({ action: 'get_checklist' }), { content });
     const file = await stack.ask('GET', '/v1/agents/nurse/files/HEARTBEAT.md?user=ann');
     assert.equal(file.body.text, content);
-    await asked({ action: 'test' });
+    await onRequest({ action: 'test' });
     const log = await stack.worker.until('the end of the beat', async () => {
-      const { logs } = await asked({ action: 'logs', limit: 1 });
+      const { logs } = await onRequest({ action: 'logs', limit: 1 });
       return logs[0]?.outcome === 'quiet' ? logs[0] : undefined;
     });
     assert.deepEqual([log.attempts, log.text], [1, 'HEARTBEAT_OK']);
-    assert.deepEqual((await asked({ action: 'logs', offset: 1 })).logs, []);
-    assert.equal((await asked({ action: 'status' })).last.outcome, 'quiet');
-    assert.equal((await asked({ action: 'get' })).prompt, 'HEARTBEAT_OK');
-    assert.match((await asked({ action: 'set', prompt: '' })).prompt, /^This is your heartbeat/);
+    assert.deepEqual((await onRequest({ action: 'logs', offset: 1 })).logs, []);
+    assert.equal((await onRequest({ action: 'status' })).last.outcome, 'quiet');
+    assert.equal((await onRequest({ action: 'get' })).prompt, 'HEARTBEAT_OK');
+    assert.match((await onRequest({ action: 'set', prompt: '' })).prompt, /^This is your heartbeat/);
   });
 
   for (const [args, words] of [

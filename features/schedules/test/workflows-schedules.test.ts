@@ -66,14 +66,14 @@ describe('TL cron, schedules', () => {
       delete_after_run: true,
     });
     assert.deepEqual(next_runs, [at.replace(/\.\d+Z/, '.000Z')]);
-    const said = await stack.worker.until('its message', async () => {
+    const lines = await stack.worker.until('its message', async () => {
       const { rows } = await stack.pool.query(
         `select session_key from messages where tenant_id = $1 and text = 'It is time.' and role = 'user'`,
         [stack.tenant],
       );
       return rows.length > 0 ? rows : undefined;
     });
-    assert.deepEqual(said, [{ session_key: `cron:${id}:${next_runs[0]}` }]);
+    assert.deepEqual(lines, [{ session_key: `cron:${id}:${next_runs[0]}` }]);
     await stack.worker.until('its end', async () => {
       const { rows } = await stack.pool.query('select 1 from schedules where id = $1', [id]);
       return rows.length === 0 ? true : undefined;
@@ -180,11 +180,11 @@ describe('TL cron, schedules', () => {
     const hours = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
     assert.deepEqual([...new Set(runs.map(({ at }) => hours.format(new Date(at))))], ['07:00']);
     assert.equal(new Set(runs.map(({ at }) => at)).size, 30);
-    const said = await stack.pool.query(
+    const message = await stack.pool.query(
       `select 1 from messages where tenant_id = $1 and text = 'Good morning.' and role = 'user'`,
       [stack.tenant],
     );
-    assert.equal(said.rowCount, 30);
+    assert.equal(message.rowCount, 30);
   });
 
   it('an instant that is started twice at once begins one turn', async () => {
@@ -196,11 +196,11 @@ describe('TL cron, schedules', () => {
       fire(id, at, `third/${id}`, next_runs[0].replace('.000Z', '+00:00')),
     ]);
     assert.equal((await settled(id, 1)).length, 1);
-    const said = await stack.pool.query(
+    const message = await stack.pool.query(
       `select 1 from messages where tenant_id = $1 and text = 'Twice?' and role = 'user'`,
       [stack.tenant],
     );
-    assert.equal(said.rowCount, 1);
+    assert.equal(message.rowCount, 1);
   });
 
   it('one that is to skip is skipped while an earlier run goes on, and said so; one that may overlap is not', async () => {
@@ -343,8 +343,8 @@ describe('TL cron, schedules', () => {
       [{ ...base, agent: 'nobody' }, 422, /no agent nobody/],
       [{ ...base, name: 'morning-report' }, 409, /has a schedule morning-report already/],
     ] as const) {
-      const { status: given, body: answer } = await stack.ask('POST', '/v1/schedules', { body });
-      assert.equal(given, status, JSON.stringify(answer));
+      const { status: value, body: answer } = await stack.ask('POST', '/v1/schedules', { body });
+      assert.equal(value, status, JSON.stringify(answer));
       assert.match(JSON.stringify(answer), words);
     }
   });

@@ -89,9 +89,9 @@ export const tool = defineTool<Input, { readonly schedules: OwnSchedules }>({
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action, job: made, jobId }) => [action, made?.name ?? jobId].filter(Boolean).join(' '),
   parameterAliases: { id: 'jobId', job_id: 'jobId' },
-  async run({ schedules }, asked, call) {
+  async run({ schedules }, args, call) {
     try {
-      return await ACTIONS[asked.action](schedules, asked, call);
+      return await ACTIONS[args.action](schedules, args, call);
     } catch (error) {
       if (!(error instanceof Failure) || error.type === 'Unavailable') throw error;
       return toolError(error.type === 'NotFound' ? 'NotFound' : 'InvalidArgs', error.message);
@@ -99,7 +99,7 @@ export const tool = defineTool<Input, { readonly schedules: OwnSchedules }>({
   },
 });
 
-type Action = (schedules: OwnSchedules, asked: Input, call: RunningCall) => Promise<ToolResult>;
+type Action = (schedules: OwnSchedules, args: Input, call: RunningCall) => Promise<ToolResult>;
 
 const ACTIONS: Readonly<Record<Input['action'], Action>> = {
   async status(schedules, _asked, call) {
@@ -115,19 +115,19 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
     const all = await schedules.list(call);
     return answer({ jobs: all.filter((row) => includeDisabled || row.enabled).map(shown) });
   },
-  async add(schedules, { job: asked }, call) {
-    if (!asked) throw wrong('job is required for add');
-    const { name, schedule, message } = asked;
+  async add(schedules, { job: request }, call) {
+    if (!request) throw wrong('job is required for add');
+    const { name, schedule, message } = request;
     if (!isName(name)) throw wrong('job.name: 1 to 64 letters, digits, _ or -');
-    const given = changeOf({ deliver: true, ...asked }, call);
+    const change = changeOf({ deliver: true, ...request }, call);
     const added = await schedules.add(call, {
       delete_after_run: false,
       enabled: true,
       overlap: 'skip',
       catchup_seconds: 3_600,
-      ...given,
-      deliver: given.deliver ?? 'none',
-      session: given.session ?? undefined,
+      ...change,
+      deliver: change.deliver ?? 'none',
+      session: change.session ?? undefined,
       allowed_tools: undefined,
       name,
       schedule: timingOf(schedule),
@@ -135,9 +135,9 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
     });
     return answer(shown(added));
   },
-  async update(schedules, { jobId, patch: asked }, call) {
-    if (!asked || Object.keys(asked).length === 0) throw wrong('patch is required for update');
-    return answer(shown(await schedules.change(call, idOf(jobId), changeOf(asked, call))));
+  async update(schedules, { jobId, patch: request }, call) {
+    if (!request || Object.keys(request).length === 0) throw wrong('patch is required for update');
+    return answer(shown(await schedules.change(call, idOf(jobId), changeOf(request, call))));
   },
   async remove(schedules, { jobId }, call) {
     await schedules.remove(call, idOf(jobId));
@@ -182,9 +182,9 @@ function shown({ id, timing: schedule, ...row }: ShownSchedule): object {
   return { jobId: id, ...row, schedule };
 }
 
-function changeOf(asked: z.infer<typeof patch>, call: RunningCall): ScheduleChange {
-  refuseOthers(asked, call);
-  const { schedule, deliver, deleteAfterRun, catchupSeconds, message, enabled, overlap } = asked;
+function changeOf(args: z.infer<typeof patch>, call: RunningCall): ScheduleChange {
+  refuseOthers(args, call);
+  const { schedule, deliver, deleteAfterRun, catchupSeconds, message, enabled, overlap } = args;
   const to = deliver === true || deliver === 'session' ? ('session' as const) : ('none' as const);
   const change: ScheduleChange = {
     schedule: schedule && timingOf(schedule),
@@ -200,10 +200,10 @@ function changeOf(asked: z.infer<typeof patch>, call: RunningCall): ScheduleChan
 }
 
 /** Another agent's, or told elsewhere than here. */
-function refuseOthers(asked: z.infer<typeof patch>, { agent, channel, chatId }: RunningCall): void {
-  if (asked.agentId !== undefined && asked.agentId !== agent)
-    throw wrong(`agentId: you are ${agent}; only ${asked.agentId} itself makes its schedules`);
-  const isHere = (asked.channel ?? channel) === channel && (asked.to ?? chatId) === chatId;
+function refuseOthers(request: z.infer<typeof patch>, { agent, channel, chatId }: RunningCall): void {
+  if (request.agentId !== undefined && request.agentId !== agent)
+    throw wrong(`agentId: you are ${agent}; only ${request.agentId} itself makes its schedules`);
+  const isHere = (request.channel ?? channel) === channel && (request.to ?? chatId) === chatId;
   if (!isHere)
     throw wrong(
       'channel: a schedule tells the chat in which it was made, and no other; deliver "session" says it here, "none" nowhere',

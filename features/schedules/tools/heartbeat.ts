@@ -54,10 +54,10 @@ export const tool = defineTool<Input, { readonly heartbeats: OwnHeartbeats }>({
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action }) => action,
-  async run({ heartbeats }, asked, call) {
+  async run({ heartbeats }, args, call) {
     if (call.subagent) return toolError('PermissionDenied', 'a subagent has no heartbeat');
     try {
-      return answer(await ACTIONS[asked.action](heartbeats, asked, call));
+      return answer(await ACTIONS[args.action](heartbeats, args, call));
     } catch (error) {
       if (!(error instanceof Failure) || error.type === 'Unavailable') throw error;
       return toolError(error.type === 'NotFound' ? 'NotFound' : 'InvalidArgs', error.message);
@@ -65,7 +65,7 @@ export const tool = defineTool<Input, { readonly heartbeats: OwnHeartbeats }>({
   },
 });
 
-type Action = (heartbeats: OwnHeartbeats, asked: Input, call: RunningCall) => Promise<object>;
+type Action = (heartbeats: OwnHeartbeats, args: Input, call: RunningCall) => Promise<object>;
 
 const ACTIONS: Readonly<Record<Input['action'], Action>> = {
   async status(heartbeats, _asked, call) {
@@ -82,7 +82,7 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
     };
   },
   get: async (heartbeats, _asked, call) => shown(await mine(heartbeats, call)),
-  async set(heartbeats, asked, call) {
+  async set(heartbeats, args, call) {
     const {
       action: _action,
       channel,
@@ -91,7 +91,7 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
       limit: _limit,
       offset: _offset,
       ...given
-    } = asked;
+    } = args;
     if ((channel ?? call.channel) !== call.channel || (chat_id ?? call.chatId) !== call.chatId)
       throw wrong('channel: a heartbeat speaks in the chat in which it was set, and no other');
     const { prompt, active_hours, model } = given;

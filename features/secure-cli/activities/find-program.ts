@@ -21,7 +21,7 @@ export interface ProgramPlaces {
  */
 export async function findProgram(
   cli: SecureCli,
-  asked: string,
+  requested: string,
   cwd: string,
   places: ProgramPlaces,
 ): Promise<FoundProgram> {
@@ -38,13 +38,13 @@ export async function findProgram(
       code: 'PermissionDenied',
       message: `${cli.name} is a file that agents could have written; it gets no credentials`,
     };
-  if (asked === cli.name) return { ok: true, file };
-  const real = asked.includes('/') ? await realOr(resolve(cwd, asked)) : undefined;
+  if (requested === cli.name) return { ok: true, file };
+  const real = requested.includes('/') ? await realOr(resolve(cwd, requested)) : undefined;
   if (real === file) return { ok: true, file };
   return {
     ok: false,
     code: 'PermissionDenied',
-    message: `${asked} is not the configured program ${cli.name}; name it as ${cli.name}`,
+    message: `${requested} is not the configured program ${cli.name}; name it as ${cli.name}`,
   };
 }
 

@@ -204,16 +204,16 @@ describe('SH-4 credentialed_exec', () => {
     const { bench } = await service(t);
     const denied = await bench.run(credentialedExec, { command: 'gh auth token' });
     assert.ok(!denied.ok && denied.code === 'PermissionDenied' && /deny_args.*\nTip: /s.test(denied.message));
-    const told: string[] = [];
+    const messages: string[] = [];
     const ran = await bench.run(
       credentialedExec,
       { binary: 'gh', args: ['issue', 'create', '--body', 'a secret'] },
       {
-        progress: (text: string) => void told.push(text),
+        progress: (text: string) => void messages.push(text),
       },
     );
     assert.ok(ran.ok);
-    assert.match(told.join(''), /"secret" in --body is excused/);
+    assert.match(messages.join(''), /"secret" in --body is excused/);
   });
 
   test('only the configured file gets the credentials: not a namesake in the workspace, nor one by a link', async (t) => {

@@ -44,7 +44,7 @@ describe('SH-4 /v1/secure-clis', () => {
   });
 
   test('the example of GoClaw is taken as it stands', async () => {
-    const given = {
+    const input = {
       binary_name: 'gh2',
       encrypted_env: { GH_TOKEN: TOKEN },
       deny_args: ['auth\\s+', 'ssh-key'],
@@ -52,15 +52,15 @@ describe('SH-4 /v1/secure-clis', () => {
       timeout_seconds: 30,
       tips: 'GitHub CLI. Available: gh api, gh repo, gh issue, etc.',
     };
-    const made = await put('gh2', given);
+    const made = await put('gh2', input);
     assert.equal(made.status, 200, JSON.stringify(made.body));
-    const { binary_name: name, encrypted_env: _, ...rules } = given;
+    const { binary_name: name, encrypted_env: _, ...rules } = input;
     const { deny_args, deny_verbose, timeout_seconds, tips } = made.body;
     assert.deepEqual({ deny_args, deny_verbose, timeout_seconds, tips }, rules);
     assert.equal(made.body.name, name);
     assert.deepEqual(made.body.env, [{ name: 'GH_TOKEN', kind: 'sensitive' }]);
     assert.equal(made.body.binary_name, undefined);
-    const other = await put('gh3', given);
+    const other = await put('gh3', input);
     assert.equal(other.status, 422);
     assert.match(other.body.detail, /binary_name is gh2, and the address is of gh3/);
   });

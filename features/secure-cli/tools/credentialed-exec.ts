@@ -57,18 +57,18 @@ export const tool = defineTool<Input, Needs>({
     const words = wordsOf(args as Input);
     return { ...filesHandedTo('ok' in words ? [] : words.args), folder: folderOf(args) };
   },
-  run: (deps, asked, call) =>
+  run: (deps, args, call) =>
     withFileProblems(async () => {
       const clis = await deps.secureClis.list(call.tenant);
       const usable = clis.filter((cli) => mayUse(cli, call.agent));
-      const words = wordsOf(asked);
+      const words = wordsOf(args);
       if ('ok' in words) return words;
       if (words.program === '') return listed(usable.filter((cli) => mayRunHere(cli, call)));
       const name = words.program.slice(words.program.lastIndexOf('/') + 1);
       const cli = usable.find((each) => each.name === name);
       if (!cli) return toolError('PermissionDenied', grantNeeded(name));
       if (!mayRunHere(cli, call)) return toolError('PermissionDenied', hostNeeded(name));
-      return runChecked(deps, asked, call, cli, words);
+      return runChecked(deps, args, call, cli, words);
     }),
 });
 
@@ -115,7 +115,7 @@ function listed(clis: readonly SecureCli[]): ToolResult {
 
 async function runChecked(
   { secureClis, files }: Needs,
-  asked: Input,
+  request: Input,
   call: RunningCall,
   cli: SecureCli,
   { program, args }: Words,
@@ -128,7 +128,7 @@ async function runChecked(
     call.progress(`${cli.name}: the word "${keyword}" in ${option} is excused by keyword_allowlist\n`);
   const timeoutMs = Math.min(cli.timeout_seconds, MAX_TIMEOUT_SECONDS) * 1000;
   const { tenant } = call;
-  const ran = await inFolder(files, call, asked.working_dir, (place) =>
+  const ran = await inFolder(files, call, request.working_dir, (place) =>
     secureClis.run({ ...place, tenant, cli, asked: program, args, timeoutMs }),
   );
   return resultOf(ran, timeoutMs, cli);

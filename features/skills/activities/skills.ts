@@ -92,14 +92,14 @@ export function createSkills(deps: SkillsDeps): Skills {
     return skills;
   }
 
-  async function list(scope: SkillScope, given?: number, isNew = false): Promise<readonly KnownSkill[]> {
+  async function list(scope: SkillScope, value?: number, isNew = false): Promise<readonly KnownSkill[]> {
     const { tenant, agent, user, workspace } = scope;
     const found = new Map<string, KnownSkill>();
     const add = (skill: KnownSkill): unknown => found.has(skill.name) || found.set(skill.name, skill);
     for (const root of folders)
       for (const skill of await inFolders.list(hostFiles, root, '.'))
         add({ ...skill, source: 'instance', brings: true, isListed: true, root });
-    const version = given ?? (await readToolsVersion(pool, tenant));
+    const version = value ?? (await readToolsVersion(pool, tenant));
     for (const { skill, access } of await publishedOf(tenant, version)) {
       if (!mayUseSkill(access, agent, user)) continue;
       const isGranted = mayUseSkill({ ...access, visibility: 'private' }, agent, user);
@@ -157,10 +157,10 @@ export function createSkills(deps: SkillsDeps): Skills {
           : await readSkillFiles(pool, call.tenant, skill.name, skill.version ?? 0);
       const folder = `${UNPACKED}/${skill.name}${skill.version === undefined ? '' : `@${skill.version}`}`;
       // Whatever the agent has made of them meanwhile is put back. They are what people have given, and no words of the session’s.
-      const given = { ...call, origins: undefined };
+      const input = { ...call, origins: undefined };
       const leave = await files.keep?.(call);
       try {
-        for (const { path, bytes } of found) await files.write(given, `${folder}/${path}`, bytes);
+        for (const { path, bytes } of found) await files.write(input, `${folder}/${path}`, bytes);
       } finally {
         await leave?.();
       }

@@ -95,9 +95,9 @@ function fieldProblems(fields: Fields): string[] {
   return problems;
 }
 
-function nameProblems(given: unknown, folder: string): string[] {
-  if (!isText(given)) return ['needs a name'];
-  const name = given.trim().normalize('NFKC');
+function nameProblems(value: unknown, folder: string): string[] {
+  if (!isText(value)) return ['needs a name'];
+  const name = value.trim().normalize('NFKC');
   const problems: string[] = [];
   if ([...name].length > SKILL_LIMITS.name)
     problems.push(`has a name of more than ${SKILL_LIMITS.name} characters`);
@@ -110,12 +110,12 @@ function nameProblems(given: unknown, folder: string): string[] {
 
 /** Null when it does not say; words when it says what cannot be. */
 function allowedOf(fields: Fields): readonly string[] | null | string {
-  const given = fields['allowed-tools'] ?? fields['allowed_tools'];
-  if (given === undefined) return null;
-  const isList = Array.isArray(given) && given.every((one) => typeof one === 'string');
-  if (typeof given !== 'string' && !isList)
+  const text = fields['allowed-tools'] ?? fields['allowed_tools'];
+  if (text === undefined) return null;
+  const isList = Array.isArray(text) && text.every((one) => typeof one === 'string');
+  if (typeof text !== 'string' && !isList)
     return 'has allowed-tools that are neither words nor a list of words';
-  const globs = readAllowedTools(given as string | string[]);
+  const globs = readAllowedTools(text as string | string[]);
   const problem = allowedToolsProblem(globs);
   if (problem !== undefined) return `has allowed-tools that cannot be: it ${problem}`;
   // The key without a name says nothing.

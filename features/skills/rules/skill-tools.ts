@@ -18,8 +18,8 @@ const OTHER_NAMES: Readonly<Record<string, string | undefined>> = {
  * The globs of `allowed-tools`: words with spaces or commas between them, or a list. What stands in parentheses (`Bash(git:*)`) is left out:
  * what a command may do is the rules' to say.
  */
-export function readAllowedTools(given: string | readonly string[]): readonly string[] {
-  const texts = typeof given === 'string' ? [given] : given;
+export function readAllowedTools(values: string | readonly string[]): readonly string[] {
+  const texts = typeof values === 'string' ? [values] : values;
   const words = texts.flatMap((text) => text.match(/[^\s,()]+(?:\([^)]*\))?/g) ?? []);
   const globs = words.map((word) => {
     const name = word.replace(/\(.*$/s, '');

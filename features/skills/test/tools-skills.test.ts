@@ -77,8 +77,8 @@ describe('TL use_skill and publish_skill', () => {
   });
 
   it("hides another user's private skill until there is a grant, and lets nobody else publish its name", async () => {
-    const use = async (given: object) =>
-      (await skills.one('use_skill {"name":"tea"}', { agent: 'reviewed', ...given })).code;
+    const use = async (input: object) =>
+      (await skills.one('use_skill {"name":"tea"}', { agent: 'reviewed', ...input })).code;
     assert.deepEqual([await use({ user: 'bob' }), await use({})], ['NotFound', 'NotFound']);
     assert.match(
       (await skills.one('skill_search {"query":"tea"}', { user: 'bob', agent: 'reviewed' })).result ?? '',

@@ -188,11 +188,11 @@ describe('TL skills where there are none', () => {
   after(() => stack.stop());
 
   it('tell a model nothing', async () => {
-    const said = async (text: string): Promise<string> => {
+    const say = async (text: string): Promise<string> => {
       const { turn_id } = await stack.worker.say('none', text, { agent: 'inspects' });
       return (await stack.worker.ended(turn_id)).text ?? '';
     };
-    assert.doesNotMatch(await said('tools'), /use_skill|skill_search/);
-    assert.doesNotMatch(await said('system'), /Skills/);
+    assert.doesNotMatch(await say('tools'), /use_skill|skill_search/);
+    assert.doesNotMatch(await say('system'), /Skills/);
   });
 });

@@ -84,7 +84,7 @@ export function followFiles(
         let isRunning: (() => Promise<boolean>) | undefined;
         return {
           ...folder,
-          heldWhile: (asked) => void (isRunning = asked),
+          heldWhile: (onRequest) => void (isRunning = onRequest),
           async close() {
             await folder.close();
             if (!isRunning) return use.leave().catch(notKept);

@@ -59,11 +59,11 @@ async function scanFolder(
   place: Place,
   mode: number,
   old: FolderEntry | undefined,
-  asked: readonly string[] | undefined,
+  requests: readonly string[] | undefined,
 ): Promise<FolderEntry> {
   const { limits, objects } = scan;
   if (place.depth > limits.depth) throw tooMuch(place.inside, `is more than ${limits.depth} folders deep`);
-  const only = old ? asked : undefined;
+  const only = old ? requests : undefined;
   const names = only ? new Set(only.map((path) => firstOf(path))) : await namesIn(place);
   const entries = new Map(only ? old?.entries : []);
   const folders: (readonly [name: string, mode: number])[] = [];

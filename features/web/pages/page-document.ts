@@ -55,8 +55,8 @@ export function parsePage(html: string, url: string): PageDocument {
     ['img[src]', 'src'],
   ] as const)
     for (const element of document.querySelectorAll(selector)) {
-      const given = element.getAttribute(name) ?? '';
-      const absolute = URL.canParse(given, base) ? new URL(given, base) : undefined;
+      const value = element.getAttribute(name) ?? '';
+      const absolute = URL.canParse(value, base) ? new URL(value, base) : undefined;
       if (absolute && HTTP.test(absolute.protocol)) element.setAttribute(name, absolute.href);
       else element.removeAttribute(name);
     }

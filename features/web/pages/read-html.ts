@@ -84,8 +84,8 @@ async function readArticle(document: PageDocument, url: string): Promise<string>
   return content.trim();
 }
 
-function titled(given: string, text: string): string {
-  const title = given.replace(/\s+/g, ' ').trim().slice(0, 300);
+function titled(value: string, text: string): string {
+  const title = value.replace(/\s+/g, ' ').trim().slice(0, 300);
   return title === '' || text.slice(0, 400).includes(title) ? text : `# ${title}\n\n${text}`;
 }
 

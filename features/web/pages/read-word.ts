@@ -22,14 +22,14 @@ export function readWord(parts: Parts): string {
 
 /** What stands above and below each page, once. */
 function aroundPages(parts: Parts): readonly string[] {
-  const said = (['header', 'footer'] as const).flatMap((kind) =>
+  const lines = (['header', 'footer'] as const).flatMap((kind) =>
     [...parts]
       .filter(([path]) => new RegExp(`^word/${kind}\\d*\\.xml$`).test(path))
       .map(([, xml]) => readFlow(xml).replace(/\s+/g, ' '))
       .filter((text) => text !== '')
       .map((text) => `[${kind} of pages: ${text}]`),
   );
-  return [...new Set(said)];
+  return [...new Set(lines)];
 }
 
 function comments(xml: string): string {

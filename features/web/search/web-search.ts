@@ -56,8 +56,8 @@ export function createWebSearch(parts: WebSearchParts): WebSearch {
         const rules = operatorRules(at, egressSettings);
         const door = egress.open({ tenant, callId, purpose: 'web_search', rules, limits: LIMITS });
         try {
-          const asked = { settings, resolveSecret, signal, fetch: door.fetch };
-          const pages = shown(await search(asked, at.url, query), query.count);
+          const request = { settings, resolveSecret, signal, fetch: door.fetch };
+          const pages = shown(await search(request, at.url, query), query.count);
           return { engine: name, pages, problems: failed };
         } catch (error) {
           if (signal.aborted) throw error;

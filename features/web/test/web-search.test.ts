@@ -89,8 +89,8 @@ describe('TL web_search', () => {
       }),
     );
     const brave = { apiKey: 'secret://brave', baseUrl: site.url };
-    const asked = { num_results: 3, country: 'de', search_lang: 'de', ui_lang: 'de-DE', freshness: 'pw' };
-    const { head, list } = read(await site.search(asked, { brave }));
+    const request = { num_results: 3, country: 'de', search_lang: 'de', ui_lang: 'de-DE', freshness: 'pw' };
+    const { head, list } = read(await site.search(request, { brave }));
     assert.equal(head, '2 found by brave');
     assert.match(
       list,
@@ -121,8 +121,8 @@ describe('TL web_search', () => {
         results: [{ title: 'Otter', url: 'https://o.example/', content: 'Dives.' }],
       });
     });
-    const asked = { search_lang: 'en', country: 'gb', freshness: 'py' };
-    const { head, list } = read(await site.search(asked, { searxng: { baseUrl: `${site.url}/s` } }));
+    const request = { search_lang: 'en', country: 'gb', freshness: 'py' };
+    const { head, list } = read(await site.search(request, { searxng: { baseUrl: `${site.url}/s` } }));
     assert.deepEqual([head, list], ['1 found by searxng', '1. Otter\n   https://o.example/\n   Dives.']);
     assert.match(site.requests[0]?.line ?? '', /^GET \/s\/search\?/);
     assert.deepEqual(queryOf(site), {

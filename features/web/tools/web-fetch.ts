@@ -23,9 +23,9 @@ const FORBIDDEN =
 const headers = z
   .record(z.string().max(100), z.string().max(8_192))
   .default({})
-  .superRefine((given, context) => {
-    const wrong = Object.entries(given).flatMap(([name, value]) => headerProblem(name, value) ?? []);
-    if (Object.keys(given).length > 50) wrong.push('there are more than 50');
+  .superRefine((input, context) => {
+    const wrong = Object.entries(input).flatMap(([name, value]) => headerProblem(name, value) ?? []);
+    if (Object.keys(input).length > 50) wrong.push('there are more than 50');
     for (const message of wrong.slice(0, 5)) context.addIssue({ code: 'custom', message });
   });
 
@@ -101,36 +101,37 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'> & { readonly webPa
       }),
     },
   },
-  async run({ webPages, files }, asked, call) {
+  async run({ webPages, files }, args, call) {
     let page: Page;
     try {
-      page = await webPages.read(call, asked);
+      page = await webPages.read(call, args);
     } catch (error) {
       if (call.signal.aborted) throw error;
-      return unanswered(error, asked);
+      return unanswered(error, args);
     }
-    if (asked.offset > 0 && asked.offset >= page.text.length)
+    if (args.offset > 0 && args.offset >= page.text.length)
       return toolError(
         'InvalidArgs',
-        `offset ${asked.offset} is past the end: there are ${page.text.length} characters`,
+        `offset ${args.offset} is past the end: there are ${page.text.length} characters`,
       );
-    const end = endOf(page, asked);
+    const end = endOf(page, args);
     const notes = [...page.notes];
-    if (end < page.text.length || asked.offset > 0)
-      notes.push(`characters ${asked.offset} to ${end} of ${page.text.length}`);
+    if (end < page.text.length || args.offset > 0)
+      notes.push(`characters ${args.offset} to ${end} of ${page.text.length}`);
     if (end < page.text.length) notes.push(`read on with offset=${end}`);
-    if (end < page.text.length && asked.offset === 0) notes.push(...(await keepWhole(files, call, page)));
+    if (end < page.text.length && args.offset === 0) notes.push(...(await keepWhole(files, call, page)));
     const footer = notes.length > 0 ? `\n[${notes.join('; ')}]` : '';
     return {
       ok: true,
-      text: head(page, asked.url) + marked(page, page.text.slice(asked.offset, end)) + footer,
+      text: head(page, args.url) + marked(page, page.text.slice(args.offset, end)) + footer,
     };
   },
 });
 
 /** Where redirects lead is the words of who answered: no more of it than the host. */
-function head({ url, status, type }: Page, asked = url): string {
-  const at = URL.parse(asked)?.href === url ? url : `${asked} (led on to ${new URL(url).host.slice(0, 80)})`;
+function head({ url, status, type }: Page, requested = url): string {
+  const at =
+    URL.parse(requested)?.href === url ? url : `${requested} (led on to ${new URL(url).host.slice(0, 80)})`;
   return `${at} ${status} ${type || '-'}\n`;
 }
 

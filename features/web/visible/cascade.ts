@@ -88,10 +88,10 @@ export function createCascade(document: PageDocument): Cascade {
   /** What animations leave, or hold for ever. */
   function animated(declarations: readonly Declaration[]): readonly Declaration[] {
     if (animations.size === 0) return [];
-    const said = declarations.filter(({ property }) =>
+    const lines = declarations.filter(({ property }) =>
       /^(?:-webkit-)?animation(?:-name|-fill-mode|-iteration-count)?$/.test(property),
     );
-    const words = said.flatMap(({ value }) => value.split(/[\s,]+/));
+    const words = lines.flatMap(({ value }) => value.split(/[\s,]+/));
     const [from, to] = words.map((word) => animations.get(word)).find((frames) => frames) ?? [];
     if (!from || !to) return [];
     if (words.some((word) => /^(?:forwards|both)$/i.test(word))) return to;
@@ -184,9 +184,9 @@ function matchAll(
 
 /** What browsers say of elements before all sheets (HTML, "Rendering"). */
 function ofAttributes(element: PageElement): readonly Declaration[] {
-  const said: Declaration[] = [];
+  const lines: Declaration[] = [];
   const say = (property: string, value: string | null): void => {
-    if (value !== null) said.push({ property, value, important: false });
+    if (value !== null) lines.push({ property, value, important: false });
   };
   const hidden = element.getAttribute('hidden');
   if (hidden !== null) {
@@ -199,5 +199,5 @@ function ofAttributes(element: PageElement): readonly Declaration[] {
   if (localName === 'font') say('color', element.getAttribute('color'));
   if (localName === 'body') say('color', element.getAttribute('text'));
   say('background-color', element.getAttribute('bgcolor'));
-  return said;
+  return lines;
 }

@@ -49,8 +49,8 @@ describe('IN-4 a webhook that does not answer', () => {
       await fill(stack, dead, sessions);
       const other = await stack.makeTenant();
       await addWebhook(stack, other.key, { url: `${stack.site.url}/alive` });
-      const told = await stack.ask('POST', '/v1/approvals/notify-test', { key: other.key, body: {} });
-      assert.equal(told.status, 200, JSON.stringify(told.body));
+      const answer = await stack.ask('POST', '/v1/approvals/notify-test', { key: other.key, body: {} });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
       await stack.worker.until('the other’s', () =>
         stack.site.requests.find(({ line }) => line === 'POST /alive'),
       );

@@ -69,7 +69,7 @@ describe('IN-4 outgoing webhooks', () => {
     const { id, secret } = await addWebhook(stack, { url: stack.site.url, events: ['*'], ordered: true });
     await Promise.all(
       ['a', 'b', 'c'].map(async (session) => {
-        for (let said = 0; said < 2; said += 1) await turn(stack, session);
+        for (let message = 0; message < 2; message += 1) await turn(stack, session);
       }),
     );
     const events = (await Promise.all(['a', 'b', 'c'].map((one) => stack.worker.events(one)))).flat();
@@ -97,8 +97,8 @@ describe('IN-4 outgoing webhooks', () => {
     const stack = await start(t, accepts);
     const { secret } = await addWebhook(stack, { url: stack.site.url, events: ['approval.*'] });
     const { turn_id } = await stack.worker.say('asks', 'poke {"note":"x"}');
-    const asked = await stack.worker.until('the question', () => received(stack)[0]);
-    const { type, data } = verified(secret, asked);
+    const request = await stack.worker.until('the question', () => received(stack)[0]);
+    const { type, data } = verified(secret, request);
     assert.equal(type, 'approval.requested');
     const decided = await stack.ask('POST', `/v1/approvals/${data.data.approval_id}/decision`, {
       body: { decision: 'approve' },

@@ -74,9 +74,9 @@ async function settle(
   let record: SettleRecord | undefined;
   const run = createSettleApproval({
     approvals: {
-      settle: (given) => {
-        record = given;
-        const { status, by, key } = given;
+      settle: (input) => {
+        record = input;
+        const { status, by, key } = input;
         const won = (basis?.status ?? 'pending') === 'pending';
         return Promise.resolve({ kind: 'settled', status, decision: null, by, at: '', won, key });
       },
@@ -101,8 +101,8 @@ async function settle(
     knownAddresses: async () => ({}),
     tokenSecrets: [TOKENS],
   });
-  const given = { tenant: TENANT, approval_id: ID, outcome: 'decided', key: 'try-1', ...input } as const;
-  const result = await run({ message: `run/${given.key}`, tokens: tokensIn(input.decision), ...given });
+  const options = { tenant: TENANT, approval_id: ID, outcome: 'decided', key: 'try-1', ...input } as const;
+  const result = await run({ message: `run/${options.key}`, tokens: tokensIn(input.decision), ...options });
   return { result, record };
 }
 

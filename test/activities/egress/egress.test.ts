@@ -54,12 +54,12 @@ function open(
   isRoutine: NonNullable<DoorUse['isRoutine']> = () => false,
 ): Opened {
   const rows: NewEgressRow[] = [];
-  const looked: string[] = [];
+  const checked: string[] = [];
   const egress = createEgress({
     async resolve(host) {
       const answers = dns[host] ?? [['93.184.215.14']];
-      const answer = answers[Math.min(looked.filter((name) => name === host).length, answers.length - 1)];
-      looked.push(host);
+      const answer = answers[Math.min(checked.filter((name) => name === host).length, answers.length - 1)];
+      checked.push(host);
       return answer ?? [];
     },
     async record(row) {
@@ -75,12 +75,12 @@ function open(
     isRoutine,
   });
   t.after(() => door.close());
-  return { door, rows, looked };
+  return { door, rows, looked: checked };
 }
 
-async function refusal(asked: Promise<Response>): Promise<EgressError> {
+async function refusal(pending: Promise<Response>): Promise<EgressError> {
   try {
-    await (await asked).text();
+    await (await pending).text();
   } catch (error) {
     assert.ok(error instanceof EgressError, String(error));
     return error;
@@ -276,7 +276,7 @@ describe('R5 egress', () => {
 
   it('judges what was written, before it is read as an address, and keeps a row of that too', async (t) => {
     const { door, rows } = open(t, {});
-    const asked = [
+    const requests = [
       'http://exa\tmple.com/',
       'http:///path',
       'nowhere',
@@ -284,7 +284,7 @@ describe('R5 egress', () => {
       'http://a:b@8.8.8.8/',
     ];
     const rules: string[] = [];
-    for (const url of asked) rules.push((await refusal(door.fetch(url))).rule);
+    for (const url of requests) rules.push((await refusal(door.fetch(url))).rule);
     assert.deepEqual(rules, ['malformed', 'malformed', 'malformed', 'scheme', 'userinfo']);
     await door.close();
     assert.deepEqual(
@@ -297,9 +297,9 @@ describe('R5 egress', () => {
     const place = await site(t, () => undefined);
     const { door } = open(t, { internalHosts: [`127.0.0.1:${place.port}`, '127.0.0.1:9'] });
     const stop = new AbortController();
-    const asked = refusal(door.fetch(`http://127.0.0.1:${place.port}/`, { signal: stop.signal }));
+    const pending = refusal(door.fetch(`http://127.0.0.1:${place.port}/`, { signal: stop.signal }));
     setTimeout(() => stop.abort(), 50);
-    assert.equal((await asked).rule, 'stopped');
+    assert.equal((await pending).rule, 'stopped');
     const closed = await refusal(door.fetch('http://127.0.0.1:9/'));
     assert.deepEqual([closed.rule, closed.isRefused], ['unreachable', false]);
   });

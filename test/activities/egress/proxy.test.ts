@@ -69,13 +69,13 @@ async function echoing(t: TestContext): Promise<number> {
 describe('R5 egress proxy', () => {
   it('passes plain requests on as they are, without its own password, and keeps a row of each', async (t) => {
     const seen: string[] = [];
-    const server = createServer((asked, reply) => {
+    const server = createServer((message, reply) => {
       seen.push(
-        `${asked.method} ${asked.url} ${asked.headers.host} ${asked.headers['proxy-authorization'] ?? 'none'}`,
+        `${message.method} ${message.url} ${message.headers.host} ${message.headers['proxy-authorization'] ?? 'none'}`,
       );
-      if (asked.url === '/away')
+      if (message.url === '/away')
         return void reply.writeHead(302, { location: 'http://inner.example/' }).end();
-      asked.pipe(reply);
+      message.pipe(reply);
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     t.after(() => void server.close());

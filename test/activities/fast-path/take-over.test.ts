@@ -33,8 +33,8 @@ function createStage(unfollowedMs?: number, patienceMs = 20) {
   return {
     begun,
     end: (word: string): void => end(word),
-    run: (asked: Asked, info: { isLocal: boolean; attempt?: number }, env = environment(info)) =>
-      env.run<[Asked], string | undefined, typeof run>(run, asked),
+    run: (request: Asked, info: { isLocal: boolean; attempt?: number }, env = environment(info)) =>
+      env.run<[Asked], string | undefined, typeof run>(run, request),
     work,
     reserve,
     endAll,

@@ -10,9 +10,9 @@ const KEY = 'sk-planted-0987654321';
 
 /** By the model's name: what OpenAI's and Google's protocols say, and what they never should. */
 function answer({ path, body }: SeenRequest, response: ServerResponse): void {
-  const say = (status: number, said: object): void => {
+  const say = (status: number, message: object): void => {
     response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(said));
+    response.end(JSON.stringify(message));
   };
   const openai = (
     vectors: readonly (readonly unknown[])[],

@@ -18,17 +18,17 @@ async function told(
   const priced = createModels({ providers: {}, prices: PRICES });
   const models: Models = { ...priced, resolve: () => ({ model: 'm', provider: { name: 'p', generate } }) };
   const uses: ModelUse[] = [];
-  const asked = requestOf([say('x'.repeat(392))], { tools: [], ...request });
-  await generateWithFallback(models, ['p/m'], asked, { onFailed: (use) => uses.push(use) }).catch(
+  const requested = requestOf([say('x'.repeat(392))], { tools: [], ...request });
+  await generateWithFallback(models, ['p/m'], requested, { onFailed: (use) => uses.push(use) }).catch(
     () => undefined,
   );
   return uses;
 }
 
 const failing =
-  (code: ModelErrorCode, said = '', usage?: typeof USAGE) =>
+  (code: ModelErrorCode, text = '', usage?: typeof USAGE) =>
   async (request: ModelRequest): Promise<ModelAnswer> => {
-    if (said !== '') request.onDelta(said);
+    if (text !== '') request.onDelta(text);
     throw new ModelError(code, 'failed', usage ? { usage } : {});
   };
 

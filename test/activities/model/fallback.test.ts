@@ -14,9 +14,9 @@ const ANSWER: ModelAnswer = {
 
 type Behaviour = (request: ModelRequest) => Promise<ModelAnswer>;
 
-function fails(code: ModelErrorCode, retryAfterMs?: number, said = ''): Behaviour {
+function fails(code: ModelErrorCode, retryAfterMs?: number, text = ''): Behaviour {
   return async (request) => {
-    if (said) request.onDelta(said);
+    if (text) request.onDelta(text);
     throw new ModelError(code, `failed with ${code}`, retryAfterMs === undefined ? {} : { retryAfterMs });
   };
 }
@@ -25,9 +25,9 @@ function fails(code: ModelErrorCode, retryAfterMs?: number, said = ''): Behaviou
 function modelsOf(
   behaviours: Readonly<Record<string, Behaviour>>,
 ): Pick<Models, 'resolve' | 'cost' | 'seesImages'> & { asked: string[] } {
-  const asked: string[] = [];
+  const requests: string[] = [];
   return {
-    asked,
+    asked: requests,
     cost: () => undefined,
     seesImages: (ref) => ref === 'p/sees',
     resolve(ref) {
@@ -38,7 +38,7 @@ function modelsOf(
         provider: {
           name: 'p',
           generate(request) {
-            asked.push(request.model);
+            requests.push(request.model);
             return generate(request);
           },
         },
@@ -89,7 +89,7 @@ describe('MO-1 the fallback chain', () => {
   });
 
   test('tells each step, and whether text had been shown that must be taken back', async () => {
-    const told: Fallback[] = [];
+    const messages: Fallback[] = [];
     const deltas: string[] = [];
     const models = modelsOf({
       'p/a': fails('Overloaded'),
@@ -98,10 +98,10 @@ describe('MO-1 the fallback chain', () => {
     });
     const request = requestOf([say('hi')], { onDelta: (text) => deltas.push(text) });
     await generateWithFallback(models, ['p/a', 'p/b', 'p/c'], request, {
-      onFallback: (step) => told.push(step),
+      onFallback: (step) => messages.push(step),
     });
     assert.deepEqual(
-      told.map(({ from, to, emitted, error }) => [from, to, emitted, error.code]),
+      messages.map(({ from, to, emitted, error }) => [from, to, emitted, error.code]),
       [
         ['p/a', 'p/b', false, 'Overloaded'],
         ['p/b', 'p/c', true, 'Unreachable'],

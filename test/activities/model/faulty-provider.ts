@@ -71,7 +71,7 @@ export interface FaultyProvider extends TestServer {
   readonly wantsAnswer: Models;
   readonly wantsMore: Models;
   /** The ModelError of asking `ref` of `models` while the server shows `how`. */
-  failureOf(ref: string, how: Fault, asked?: Models): Promise<ModelError>;
+  failureOf(ref: string, how: Fault, models?: Models): Promise<ModelError>;
 }
 
 export async function startFaultyProvider(): Promise<FaultyProvider> {
@@ -97,10 +97,10 @@ export async function startFaultyProvider(): Promise<FaultyProvider> {
     models,
     wantsAnswer: modelsOf(0.3, 60),
     wantsMore: modelsOf(60, 0.2),
-    async failureOf(ref, how, asked = models) {
+    async failureOf(ref, how, request = models) {
       provider.fault = how;
       try {
-        await ask(asked, ref, 'anything');
+        await ask(request, ref, 'anything');
       } catch (error) {
         assert.ok(error instanceof ModelError, String(error));
         return error;

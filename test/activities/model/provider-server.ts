@@ -24,9 +24,9 @@ export async function startServer(
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
-    const asked = { path: request.url ?? '', headers: request.headers, body };
-    seen.push(asked);
-    await answer(asked, response);
+    const requested = { path: request.url ?? '', headers: request.headers, body };
+    seen.push(requested);
+    await answer(requested, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -76,12 +76,12 @@ const THINKING_A_LITTLE = [
 ] as const;
 
 describe('thinking', () => {
-  for (const [ref, said] of THINKING_A_LITTLE)
+  for (const [ref, message] of THINKING_A_LITTLE)
     test(`${ref} is told how much, and nothing when nothing is set`, async () => {
-      const fields = Object.keys(said);
+      const fields = Object.keys(message);
       await ask(models, ref, 'greet', { thinking: 'low' });
       const body = server.seen.at(-1)?.body ?? {};
-      assert.deepEqual(Object.fromEntries(fields.map((field) => [field, body[field]])), said);
+      assert.deepEqual(Object.fromEntries(fields.map((field) => [field, body[field]])), message);
       await ask(models, ref, 'greet');
       assert.doesNotMatch(JSON.stringify(server.seen.at(-1)?.body), /thinking|reasoning_effort|"effort"/);
     });
@@ -131,9 +131,9 @@ for (const [ref, path] of PROTOCOLS) {
     });
 
     test('asks once: retries belong to Temporal', async () => {
-      const asked = server.seen.length;
+      const requested = server.seen.length;
       await assert.rejects(ask(models, ref, 'busy'), { code: 'Overloaded', retryable: true });
-      assert.equal(server.seen.length - asked, 1);
+      assert.equal(server.seen.length - requested, 1);
     });
 
     test('does not retry a refused key, and names the setting', async () => {

@@ -140,13 +140,13 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
   });
 
   test('a key is never carried along a redirect', async () => {
-    const asked = provider.seen.length;
+    const requested = provider.seen.length;
     const error = await provider.failureOf('anthropic/a', (_, response) => {
       response.writeHead(307, { location: `${provider.url}/elsewhere` }).end();
     });
     assert.equal(error.code, 'BadRequest');
     assert.match(error.message, /baseUrl/);
-    assert.equal(provider.seen.length - asked, 1);
+    assert.equal(provider.seen.length - requested, 1);
   });
 
   test('an endless answer is given up', async () => {
@@ -160,7 +160,7 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
   });
 
   test('more text than any model writes is given up, and no other model is asked', async () => {
-    const asked = provider.seen.length;
+    const requested = provider.seen.length;
     provider.fault = (_, response) => {
       const content = 'x'.repeat(1_000_000);
       send(
@@ -173,7 +173,7 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
       code: 'TooLarge',
       retryable: false,
     });
-    assert.equal(provider.seen.length - asked, 1);
+    assert.equal(provider.seen.length - requested, 1);
   });
 
   test('arguments that are nested too deep are the model’s to mend', async () => {
@@ -199,11 +199,12 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
         response.end('data: [DONE]\n\n');
       };
       const { answer } = await ask(provider.models, 'chat/c', 'anything');
-      const [asked] = answer.calls;
-      assert.equal(asked?.name, 'read_file');
-      assert.equal(asked.invalid !== undefined, isInvalid, `${depth} levels: ${asked.invalid}`);
-      if (isInvalid) assert.match(asked.invalid ?? '', /are not a JSON object: nested deeper than 64 levels/);
-      if (isInvalid) assert.deepEqual(asked.args, {});
+      const [request] = answer.calls;
+      assert.equal(request?.name, 'read_file');
+      assert.equal(request.invalid !== undefined, isInvalid, `${depth} levels: ${request.invalid}`);
+      if (isInvalid)
+        assert.match(request.invalid ?? '', /are not a JSON object: nested deeper than 64 levels/);
+      if (isInvalid) assert.deepEqual(request.args, {});
     }
   });
 });

@@ -25,12 +25,12 @@ describe('SH-3 a command on the host', () => {
   test('has them in the background too, but for its time', async (t) => {
     const bench = await toolBench(t);
     await bench.run(tool, { command: limits, background: true });
-    const said = async (): Promise<string> => {
+    const say = async (): Promise<string> => {
       const [only] = await bench.deps.processes.list({ tenant: 'default', sessionKey: 'test' });
       const log = await bench.run(processTool, { action: 'log', id: only?.id });
       return log.ok ? log.text : '';
     };
-    assert.ok(await eventually(async () => /1000/.test(await said())));
-    assert.match(await said(), /^0\n16777216\nunlimited\n1000/);
+    assert.ok(await eventually(async () => /1000/.test(await say())));
+    assert.match(await say(), /^0\n16777216\nunlimited\n1000/);
   });
 });

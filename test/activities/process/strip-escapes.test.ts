@@ -16,14 +16,13 @@ describe('F12 escape sequences', () => {
     ['\u001b', ''],
     ['\u001b]never ends', 'never ends'],
   ];
-  for (const [given, expected] of cases)
-    test(`${JSON.stringify(given)} becomes ${JSON.stringify(expected)}`, () => {
-      assert.equal(stripEscapes(given), expected);
+  for (const [value, expected] of cases)
+    test(`${JSON.stringify(value)} becomes ${JSON.stringify(expected)}`, () => {
+      assert.equal(stripEscapes(value), expected);
     });
 
   test('colours, cursor moves and links go as Node’s own function lets them go', () => {
-    for (const [given] of cases.slice(0, 4))
-      assert.equal(stripEscapes(given), stripVTControlCharacters(given));
+    for (const [text] of cases.slice(0, 4)) assert.equal(stripEscapes(text), stripVTControlCharacters(text));
   });
 
   test('megabytes of sequences that never end are done in one pass', () => {

@@ -87,9 +87,9 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
 
   it('SH-6: a start waits for the process behind it, and is refused where that does not come up', async () => {
     const launch = createWalledLauncher(() => ['/bin/false']);
-    const asked = { file: '/bin/true', args: [], cwd: '/', env: {}, folders: [] };
-    await assert.rejects(launch(asked), /that starts commands did not come up/);
-    await assert.rejects(launch(asked), /that starts commands did not come up/);
+    const request = { file: '/bin/true', args: [], cwd: '/', env: {}, folders: [] };
+    await assert.rejects(launch(request), /that starts commands did not come up/);
+    await assert.rejects(launch(request), /that starts commands did not come up/);
     const failing: HostWall = { ...wall, start: launch };
     const { ended, stderr } = await shellBehind(failing).run({
       command: 'cat api-key',

@@ -43,7 +43,7 @@ const user = (position: number, text: string): TranscriptRow => ({
   turn: 't',
   step: 1,
 });
-const asked = (position: number, digest: string, state = 'done'): TranscriptRow => ({
+const onRequest = (position: number, digest: string, state = 'done'): TranscriptRow => ({
   position,
   role: 'assistant',
   text: '',
@@ -57,7 +57,7 @@ describe('DU-3 a step reads only what is new', () => {
     const cache = createTranscriptCache(10_000);
     cache.extend('acme', 's', 0, basis([user(1, 'hello')]));
     assert.deepEqual(cache.known('acme', 's'), { position: 1, summaryPosition: 0, since: SINCE });
-    const whole = cache.extend('acme', 's', 1, basis([asked(2, 'd')]));
+    const whole = cache.extend('acme', 's', 1, basis([onRequest(2, 'd')]));
     assert.deepEqual(
       whole.rows.map((row) => row.position),
       [1, 2],
@@ -67,7 +67,7 @@ describe('DU-3 a step reads only what is new', () => {
 
   test('a row whose calls are not done is not kept, since it will change', () => {
     const cache = createTranscriptCache(10_000);
-    cache.extend('acme', 's', 0, basis([user(1, 'hello'), asked(2, 'd', 'running')]));
+    cache.extend('acme', 's', 0, basis([user(1, 'hello'), onRequest(2, 'd', 'running')]));
     assert.equal(cache.known('acme', 's').position, 0);
   });
 
@@ -102,7 +102,7 @@ describe('EX-7 identical answers in a row are counted', () => {
       'a',
       's',
       0,
-      basis([user(1, 'go'), ...digests.map((digest, index) => asked(index + 2, digest))]),
+      basis([user(1, 'go'), ...digests.map((digest, index) => onRequest(index + 2, digest))]),
     ).rows;
 
   test('only those at the end, without another call between', () => {

@@ -160,13 +160,13 @@ describe('SH-3 bubblewrap in place of a container', { skip }, () => {
     const started = await bench.run(tool, { command, background: true }, boxed());
     assert.match(started.ok ? started.text : '', /\[runs in bubblewrap instead of a container: /);
     const id = /proc_[0-9a-f]{12}/.exec(started.ok ? started.text : '')?.[0];
-    const said = async (): Promise<string> => {
+    const say = async (): Promise<string> => {
       const log = await bench.run(processTool, { action: 'log', id }, boxed());
       return log.ok ? log.text : '';
     };
     assert.ok(
-      await eventually(async () => /^it is \/workspace\nCapEff:\s0{16}/.test(await said())),
-      await said(),
+      await eventually(async () => /^it is \/workspace\nCapEff:\s0{16}/.test(await say())),
+      await say(),
     );
   });
 

@@ -64,8 +64,8 @@ describe('SH-3 without an engine', () => {
 
   plainTest('preferred runs on the host and says so, and says nothing where nobody asked', async (t) => {
     const bench = await toolBench(t, { boxes: await nowhere(t) });
-    const asked = await bench.run(tool, { command: 'echo ran' }, boxed('preferred'));
-    assert.match(words(asked), /^ran\n\[runs on the host, not in a sandbox: no engine answers/);
+    const result = await bench.run(tool, { command: 'echo ran' }, boxed('preferred'));
+    assert.match(words(result), /^ran\n\[runs on the host, not in a sandbox: no engine answers/);
     assert.deepEqual(await bench.run(tool, { command: 'echo ran' }, boxed(undefined)), {
       ok: true,
       text: 'ran',

@@ -107,9 +107,9 @@ describe('SECURITY R4 a box', () => {
     t.after(() => server.close());
     const { port } = server.address() as AddressInfo;
     const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
-    const said = await sh(bench, `ls /sys/class/net; exec 9<>/dev/tcp/127.0.0.1/${port} && echo CONNECTED`);
-    assert.match(said, /^lo\n/);
-    assert.doesNotMatch(said, /CONNECTED/);
+    const text = await sh(bench, `ls /sys/class/net; exec 9<>/dev/tcp/127.0.0.1/${port} && echo CONNECTED`);
+    assert.match(text, /^lo\n/);
+    assert.doesNotMatch(text, /CONNECTED/);
   });
 
   test('shows the workspace read-only or not at all where that was asked for', async (t, engine) => {

@@ -48,11 +48,11 @@ const basis: CallBasis = {
 };
 
 function plan(
-  asked: readonly { name: string; args: Record<string, unknown>; invalid?: string }[],
+  requests: readonly { name: string; args: Record<string, unknown>; invalid?: string }[],
   over: Partial<PlanDeps> = {},
   own: Partial<AgentConfig> = {},
 ): Promise<CallPlan> {
-  const calls = asked.map((call, index) => ({ id: `c${index}`, ...call }));
+  const calls = requests.map((call, index) => ({ id: `c${index}`, ...call }));
   return planCalls(
     { ...deps, ...over },
     { ...basis, agent: { ...agent, ...own } },
@@ -90,12 +90,12 @@ describe('PO-3 what a model asked for', () => {
   });
 
   test('of no tool, with wrong arguments or that is no JSON is told what is wrong with it', async () => {
-    const asked = [
+    const requests = [
       { name: 'lok', args: {} },
       { name: 'look', args: { mode: 'plain' } },
       { name: 'look', args: {}, invalid: 'the arguments are no JSON' },
     ];
-    const { calls, planned } = await plan(asked);
+    const { calls, planned } = await plan(requests);
     assert.deepEqual(planned, []);
     assert.deepEqual(
       calls.map(({ code }) => code),

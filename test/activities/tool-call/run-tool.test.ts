@@ -134,9 +134,9 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: Stage
 describe('EX-3 a call that may run', () => {
   test('SH-4 but not when a guard refuses its command', async () => {
     const { tool, ran } = countingTool('exec', 'once', async () => ({ ok: true, text: 'ran' }));
-    const asked: string[] = [];
+    const requests: string[] = [];
     const command = async (_call: unknown, line: string) => {
-      asked.push(line);
+      requests.push(line);
       return toolError('PermissionDenied', 'gh has credentials');
     };
     const args = { command: 'gh pr list' };
@@ -146,7 +146,7 @@ describe('EX-3 a call that may run', () => {
     });
     assert.equal((await run()).code, 'PermissionDenied');
     assert.match(records[0]?.text ?? '', /gh has credentials/);
-    assert.deepEqual([asked, ran], [['gh pr list'], []]);
+    assert.deepEqual([requests, ran], [['gh pr list'], []]);
   });
 
   test('runs once and is recorded under the fence of its claim, without secrets', async () => {
@@ -320,12 +320,12 @@ describe('DU-2 a tool of which some calls only read', () => {
 describe('DU-2 a call of class verify whose worker was lost', () => {
   const probing = (found: ToolResult | undefined) => {
     const { tool, ran } = countingTool('act', 'verify');
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const probe: Tool['probe'] = async (_deps, input) => {
-      asked.push(input);
+      requests.push(input);
       return found;
     };
-    return { tool: { ...tool, probe }, ran, asked };
+    return { tool: { ...tool, probe }, ran, asked: requests };
   };
   const done: ToolResult = { ok: true, text: 'it was done' };
   const unknown: ToolResult = { ok: false, code: 'OutcomeUnknown', message: 'nobody knows' };

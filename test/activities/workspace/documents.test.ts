@@ -274,8 +274,8 @@ describe('VF-1 commands and searches see copies', () => {
   test('a command that changes one changes nothing, and is told', async (t) => {
     const own = await desk(t);
     await own.put('ann', 'SOUL.md', 'kept');
-    const told = await own.run(exec, { command: `${READ_ONLY}echo gone >SOUL.md; cat SOUL.md` });
-    assert.match(told, /^gone\n[\s\S]*SOUL\.md cannot be changed by a command and was put back/);
+    const message = await own.run(exec, { command: `${READ_ONLY}echo gone >SOUL.md; cat SOUL.md` });
+    assert.match(message, /^gone\n[\s\S]*SOUL\.md cannot be changed by a command and was put back/);
     assert.equal(await readFile(join(own.workspace, 'SOUL.md'), 'utf8'), 'kept');
     assert.equal(await own.row('ann', 'SOUL.md'), 'kept');
     assert.match(

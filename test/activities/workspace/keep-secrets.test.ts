@@ -34,8 +34,8 @@ describe('SC-2 writing a file back with [REDACTED] in it', () => {
 
   test('as an edit is refused too; an edit beside the secret is done', async (t) => {
     const { bench, kept } = await benchWith(t, ENV);
-    const asked = { path: 'settings', old_string: 'DEBUG=0', new_string: 'TOKEN=[REDACTED]\nDEBUG=1' };
-    assert.ok(!(await bench.run(edit, asked, call)).ok);
+    const request = { path: 'settings', old_string: 'DEBUG=0', new_string: 'TOKEN=[REDACTED]\nDEBUG=1' };
+    assert.ok(!(await bench.run(edit, request, call)).ok);
     const beside = { path: 'settings', old_string: 'DEBUG=0', new_string: 'DEBUG=1' };
     assert.ok((await bench.run(edit, beside, call)).ok);
     assert.equal(await kept(), ENV.replace('DEBUG=0', 'DEBUG=1'));
@@ -43,8 +43,8 @@ describe('SC-2 writing a file back with [REDACTED] in it', () => {
 
   test('an edit that looks for the placeholder is told what it stands for', async (t) => {
     const { bench } = await benchWith(t, ENV);
-    const asked = { path: 'settings', old_string: 'PASS_PHRASE_X: [REDACTED]', new_string: 'x' };
-    const refused = await bench.run(edit, asked, call);
+    const request = { path: 'settings', old_string: 'PASS_PHRASE_X: [REDACTED]', new_string: 'x' };
+    const refused = await bench.run(edit, request, call);
     assert.ok(!refused.ok && /stands for a secret that is hidden from you/.test(refused.message));
   });
 

@@ -131,9 +131,9 @@ describe('VF-4 for any path', () => {
       .tuple(fc.constantFrom('', '/', `${workspace}/`, `${base}/`), fc.array(part, { maxLength: 12 }))
       .map(([start, parts]) => start + parts.join('/'));
     await fc.assert(
-      fc.asyncProperty(path, async (given) => {
+      fc.asyncProperty(path, async (value) => {
         try {
-          const { absolute } = await resolvePath(DEFAULT_PATH_RULES, workspace, given, 'read');
+          const { absolute } = await resolvePath(DEFAULT_PATH_RULES, workspace, value, 'read');
           assert.ok(contains(workspace, absolute), absolute);
         } catch (error) {
           assert.equal((error as Error).name, 'FileProblem', String(error));

@@ -45,8 +45,8 @@ async function makeZombie(t: TestContext, uid: number | undefined): Promise<numb
   const script = `import subprocess, time; child = subprocess.Popen(["true"]${uid === undefined ? '' : `, user=${uid}`}); print(child.pid, flush=True); time.sleep(600)`;
   const parent = spawn('python3', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => parent.kill('SIGKILL'));
-  const [said] = await once(parent.stdout, 'data');
-  const pid = Number(String(said));
+  const [message] = await once(parent.stdout, 'data');
+  const pid = Number(String(message));
   assert.ok(await eventually(() => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))));
   return pid;
 }

@@ -75,9 +75,9 @@ describe('the state folder', () => {
       const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
         stdio: ['pipe', 'pipe', 'inherit'],
       });
-      const said: string[] = [];
-      child.stdout.setEncoding('utf8').on('data', (text: string) => said.push(...text.trim().split('\n')));
-      return { child, said };
+      const lines: string[] = [];
+      child.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(...text.trim().split('\n')));
+      return { child, said: lines };
     });
     const all = (count: number) => eventually(() => starts.every(({ said }) => said.length >= count));
     assert.ok(await all(1));

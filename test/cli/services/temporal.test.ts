@@ -39,15 +39,15 @@ function fakeBinary(name: string, version: string): string {
 describe('finding the Temporal program', () => {
   test('one on PATH is used, an older one there is passed over and said', async () => {
     const [old, recent] = [fakeBinary('old', '0.13.0'), fakeBinary('recent', '1.9.0')];
-    const said: string[] = [];
+    const lines: string[] = [];
     const found = await findTemporalBinary({
       cacheDir: join(folder, 'none'),
       folders: [old, recent],
       env: {},
-      onProgress: (text) => said.push(text),
+      onProgress: (text) => lines.push(text),
     });
     assert.deepEqual(found, { path: join(recent, 'temporal'), version: '1.9.0', source: 'PATH' });
-    assert.match(said[0] ?? '', /passing over .*old/);
+    assert.match(lines[0] ?? '', /passing over .*old/);
   });
 
   test('when none can be found or fetched, each way and its remedy is named', async () => {

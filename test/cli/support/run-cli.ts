@@ -116,22 +116,22 @@ export async function runCli(args: readonly string[], settings: CliSettings = {}
 
 async function ask(line: CommandLine): Promise<CliResult> {
   host ??= fork(HOST, { execArgv: [], env: variablesOf({}), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const [asked, answered] = [host, new AbortController()];
+  const [process, answered] = [host, new AbortController()];
   // Else this process would not end before it.
   const hold = (on: boolean): void => {
-    for (const one of [asked, asked.channel])
+    for (const one of [process, process.channel])
       if (on) one?.ref();
       else one?.unref();
   };
   hold(true);
   try {
     const { signal } = answered;
-    const ended = once(asked, 'exit', { signal }).then(([code]) => {
+    const ended = once(process, 'exit', { signal }).then(([code]) => {
       host = undefined;
       throw new Error(`the process of \`tempoclaw ${line.args.join(' ')}\` ended with ${code}`);
     });
-    const answer = once(asked, 'message', { signal }) as Promise<[CliResult]>;
-    asked.send(line);
+    const answer = once(process, 'message', { signal }) as Promise<[CliResult]>;
+    process.send(line);
     const [result] = await Promise.race([answer, ended]);
     return result;
   } finally {

@@ -100,9 +100,9 @@ describe('MC-1 forms of MCP servers', () => {
   });
 
   it('an address is one of the web, and is said', () => {
-    const asked = readForm('peer', { mode: 'url', message: 'Log in', url: 'https://login.example/x' });
-    assert.ok(asked);
-    assert.match(formLines(asked).join('\n'), /open https:\/\/login\.example\/x/);
+    const request = readForm('peer', { mode: 'url', message: 'Log in', url: 'https://login.example/x' });
+    assert.ok(request);
+    assert.match(formLines(request).join('\n'), /open https:\/\/login\.example\/x/);
     assert.equal(readForm('peer', { mode: 'url', message: 'x', url: 'javascript:alert(1)' }), undefined);
     const broken = readForm('peer', { mode: 'url', message: 'x', url: 'https://a.b/\nfine\u202e' });
     assert.equal(broken?.url, 'https://a.b/fine%E2%80%AE');

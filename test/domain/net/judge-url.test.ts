@@ -136,13 +136,13 @@ describe('R5 what holds for every address', () => {
   });
 
   test('an address with one answer that is not public is denied, whichever it is', () => {
-    const asked = judgeUrl('https://example.com/');
-    assert.ok(asked.decision === 'allow');
+    const verdict = judgeUrl('https://example.com/');
+    assert.ok(verdict.decision === 'allow');
     fc.assert(
       fc.property(fc.array(v4, { minLength: 1, maxLength: 5 }), (answers) => {
         const texts = answers.map((parts) => parts.join('.'));
         const isPublic = texts.every((text) => useOf(text) === 'public');
-        assert.equal(judgeAddresses(asked, texts).decision, isPublic ? 'allow' : 'deny');
+        assert.equal(judgeAddresses(verdict, texts).decision, isPublic ? 'allow' : 'deny');
       }),
     );
   });

@@ -50,12 +50,12 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
   });
 
   test('GoClaw’s names are read as ours, and refused beside ours', () => {
-    const given = { alsoAllow: ['exec'], byProvider: { ollama: { profile: 'minimal' } } };
+    const input = { alsoAllow: ['exec'], byProvider: { ollama: { profile: 'minimal' } } };
     const meant = { also_allow: ['exec'], by_provider: { ollama: { profile: 'minimal' } } };
     const gate = { event: 'delegation.completed', type: 'command', command: 'true' };
     const rest = { key: 'a', model: 'rehearsal/echo' };
     const other_config = { quality_gates: [gate], max_delegation_load: 3 };
-    const agent = agentCreateSchema.parse({ ...rest, toolNames: 'clawft', tools: given, other_config });
+    const agent = agentCreateSchema.parse({ ...rest, toolNames: 'clawft', tools: input, other_config });
     assert.deepEqual(agent, {
       ...rest,
       type: 'open',
@@ -64,7 +64,7 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
       quality_gates: [gate],
       max_delegation_load: 3,
     });
-    assert.deepEqual(agentPatchSchema.parse({ tools: given, other_config }), {
+    assert.deepEqual(agentPatchSchema.parse({ tools: input, other_config }), {
       tools: meant,
       quality_gates: [gate],
       max_delegation_load: 3,
@@ -73,9 +73,9 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
     assert.deepEqual(agentPatchSchema.parse({ other_config: { shell_deny_groups } }), {
       exec: { categories: shell_deny_groups },
     });
-    assert.deepEqual(tenantPolicySchema.parse({ tools: given }), { tools: meant });
-    assert.deepEqual(configSchema.parse({ tools: given }).tools, { ...meant, denied_paths: ['.goclaw'] });
-    const row = { agent_key: 'a', agent_type: 'predefined', model: rest.model, tools_config: given };
+    assert.deepEqual(tenantPolicySchema.parse({ tools: input }), { tools: meant });
+    assert.deepEqual(configSchema.parse({ tools: input }).tools, { ...meant, denied_paths: ['.goclaw'] });
+    const row = { agent_key: 'a', agent_type: 'predefined', model: rest.model, tools_config: input };
     const limits = { iterations: 30 };
     assert.deepEqual(agentCreateSchema.parse({ ...row, max_tool_iterations: 30 }), {
       ...rest,
@@ -85,7 +85,7 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
     });
     assert.deepEqual(agentPatchSchema.parse({ max_tool_iterations: 30 }), { limits });
     for (const [wrong, words] of [
-      [{ tools: { ...given, also_allow: [] } }, /alsoAllow/],
+      [{ tools: { ...input, also_allow: [] } }, /alsoAllow/],
       [{ other_config: { ...other_config, tone: 'warm' } }, /other_config/],
       [{ other_config, quality_gates: [] }, /other_config/],
       [{ other_config: { shell_deny_groups: {} }, exec: { ask: 'off' } }, /other_config/],

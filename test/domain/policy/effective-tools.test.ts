@@ -60,8 +60,8 @@ function toolOf(name: string): PolicyTool {
   return { name, group: group ?? 'other' };
 }
 
-function policyOf(given: UpstreamPolicy | undefined): ToolPolicy {
-  const { alsoAllow, byProvider, ...rest } = given ?? {};
+function policyOf(policy: UpstreamPolicy | undefined): ToolPolicy {
+  const { alsoAllow, byProvider, ...rest } = policy ?? {};
   return { ...rest, also_allow: alsoAllow, by_provider: byProvider };
 }
 

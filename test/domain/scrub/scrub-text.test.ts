@@ -278,8 +278,8 @@ describe('SC-1 what holds for every text', () => {
 
   test('a scrubbed text is left alone', () => {
     fc.assert(
-      fc.property(text, (given) => {
-        const once = scrub(given);
+      fc.property(text, (value) => {
+        const once = scrub(value);
         assert.equal(scrub(once), once);
       }),
       { numRuns: 5_000 },
@@ -288,9 +288,9 @@ describe('SC-1 what holds for every text', () => {
 
   test('what is found is counted, and nothing found is nothing changed', () => {
     fc.assert(
-      fc.property(text, (given) => {
-        const { text: scrubbed, found } = scrubText(given);
-        assert.equal(found.length > 0, scrubbed !== given);
+      fc.property(text, (value) => {
+        const { text: scrubbed, found } = scrubText(value);
+        assert.equal(found.length > 0, scrubbed !== value);
       }),
       { numRuns: 2_000 },
     );

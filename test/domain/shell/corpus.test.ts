@@ -78,9 +78,9 @@ describe('SH-1 the corpus of ways round a policy, with the default settings', ()
       for (const { cmd } of some) if (decision !== 'allow') context.diagnostic(`${decision}: ${cmd}`);
       return some.length / verdicts.length;
     };
-    const [denied, asked] = [share('deny'), share('ask')];
-    context.diagnostic(`of ${verdicts.length}: ${denied * 100} % denied, ${asked * 100} % asked about`);
-    assert.ok(denied <= MOST_DENIED && asked <= MOST_ASKED);
+    const [denied, requested] = [share('deny'), share('ask')];
+    context.diagnostic(`of ${verdicts.length}: ${denied * 100} % denied, ${requested * 100} % asked about`);
+    assert.ok(denied <= MOST_DENIED && requested <= MOST_ASKED);
   });
 
   test('what looks like it and is not is denied, or asked about', () => {

@@ -59,7 +59,7 @@ function asked(task: TaskState, action: TaskAction, request: TaskRequest): TaskD
 const handedIn = (task = HELD, by: TaskRequest['by'] = BY_HOLDER): TaskState =>
   taken(asked(task, 'complete', { by, text: { id: 'text_1' } }));
 
-const given = (task: TaskState, failed?: Judgement['failed']): TaskState =>
+const input = (task: TaskState, failed?: Judgement['failed']): TaskState =>
   taken(judged(moment(task), { of: task.judging?.of ?? '', ...(failed ? { failed } : {}) }));
 
 const RETRY = { step: 'retry', gate: 1, name: 'gate 1', retries: 0, max_retries: 2, preview: 'no' } as const;
@@ -71,7 +71,7 @@ describe('DE-6 judging of tasks', () => {
       [task.status, task.percent, nextAlarm({ task, team: TEAM })],
       ['in_progress', 0, undefined],
     );
-    const back = given(task, RETRY);
+    const back = input(task, RETRY);
     assert.deepEqual(
       [back.status, back.judging, nextAlarm({ task: back, team: TEAM })],
       ['in_progress', null, 61_000],
@@ -79,7 +79,7 @@ describe('DE-6 judging of tasks', () => {
   });
 
   it('goes on at the gate that gave it back, for the same member only', () => {
-    const back = given(handedIn(), RETRY);
+    const back = input(handedIn(), RETRY);
     assert.deepEqual(handedIn(back).judging?.from, { gate: 1, retries: 1 });
     const released = taken(asked(back, 'release', { by: BY_HOLDER }));
     const other = taken(asked(released, 'claim', { by: { name: 'user:bob', member: 'm2' } }));
@@ -89,7 +89,7 @@ describe('DE-6 judging of tasks', () => {
 
   it('what is handed in again is judged as something else', () => {
     const first = handedIn();
-    const second = handedIn(given(first, RETRY));
+    const second = handedIn(input(first, RETRY));
     assert.notEqual(first.judging?.of, second.judging?.of);
     assert.equal(judged(moment(second), { of: first.judging?.of ?? '' }).kind, 'same');
   });
@@ -102,7 +102,7 @@ describe('DE-6 judging of tasks', () => {
     assert.deepEqual([own.lease, own.judging?.fence, own.judging?.action], [null, 3, 'review']);
     const leads = handedIn(turn, { name: 'agent:lead', member: 'lead' });
     assert.deepEqual([leads.lease, leads.judging?.fence], [null, null]);
-    const back = given(leads, RETRY);
+    const back = input(leads, RETRY);
     assert.deepEqual([back.status, back.assignee, back.owner, back.dispatches], ['pending', 'm1', null, 0]);
   });
 
@@ -120,7 +120,7 @@ describe('DE-6 judging of tasks', () => {
   });
 
   it('the lead completes what has passed for a review as it is, and has another result judged', () => {
-    const review = given({ ...handedIn(), judging: { ...handedIn().judging!, action: 'review' } });
+    const review = input({ ...handedIn(), judging: { ...handedIn().judging!, action: 'review' } });
     assert.equal(review.status, 'in_review');
     const by = { name: 'user:ann' };
     assert.equal(taken(asked(review, 'complete', { by })).status, 'completed');

@@ -35,44 +35,44 @@ async function settings(t: TestContext, key?: string, previousKeys: readonly str
 
 describe('SC-2 the master key (SECURITY R12)', () => {
   test('is made at the first start, for its owner only, and once by all that start together', async (t) => {
-    const given = await settings(t);
+    const input = await settings(t);
     const made = await Promise.all(
-      Array.from({ length: 5 }, () => loadMasterKeys(given, database.pool, ROWS)),
+      Array.from({ length: 5 }, () => loadMasterKeys(input, database.pool, ROWS)),
     );
-    const file = join(given.stateDir, 'sealing.key');
+    const file = join(input.stateDir, 'sealing.key');
     for (const keys of made) assert.deepEqual(keys, [await readFile(file)]);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
   });
 
   test('a file that others can read, or that is weak, refuses the start', async (t) => {
-    const given = await settings(t);
-    const file = join(given.stateDir, 'sealing.key');
+    const input = await settings(t);
+    const file = join(input.stateDir, 'sealing.key');
     await writeFile(file, randomBytes(32), { mode: 0o600 });
     await chmod(file, 0o644);
-    await assert.rejects(loadMasterKeys(given, database.pool, ROWS), /chmod 600/);
+    await assert.rejects(loadMasterKeys(input, database.pool, ROWS), /chmod 600/);
     for (const weak of [Buffer.alloc(32), randomBytes(16), Buffer.from('password'.repeat(4))]) {
       await writeFile(file, weak);
       await chmod(file, 0o600);
-      await assert.rejects(loadMasterKeys(given, database.pool, ROWS), /not a key of 32 random bytes/);
+      await assert.rejects(loadMasterKeys(input, database.pool, ROWS), /not a key of 32 random bytes/);
     }
   });
 
   test('a missing or other key refuses the start once there are secrets', async (t) => {
-    const given = await settings(t);
-    const keys = await loadMasterKeys(given, database.pool, ROWS);
+    const input = await settings(t);
+    const keys = await loadMasterKeys(input, database.pool, ROWS);
     await setWith(keys, 'one');
-    assert.deepEqual(await loadMasterKeys(given, database.pool, ROWS), keys);
-    await rm(join(given.stateDir, 'sealing.key'));
-    await assert.rejects(loadMasterKeys(given, database.pool, ROWS), /put its file back/);
+    assert.deepEqual(await loadMasterKeys(input, database.pool, ROWS), keys);
+    await rm(join(input.stateDir, 'sealing.key'));
+    await assert.rejects(loadMasterKeys(input, database.pool, ROWS), /put its file back/);
     await assert.rejects(loadMasterKeys(await settings(t, base64()), database.pool, ROWS), /previousKeys/);
   });
 
   test('a key that is set later seals; the file and previous keys still open', async (t) => {
-    const given = await settings(t);
-    await setWith(await loadMasterKeys(given, database.pool, ROWS), 'old');
+    const input = await settings(t);
+    await setWith(await loadMasterKeys(input, database.pool, ROWS), 'old');
     const older = base64();
     await setWith([Buffer.from(older, 'base64')], 'older');
-    const later = { ...given, encryption: { key: base64(), previousKeys: [older] } };
+    const later = { ...input, encryption: { key: base64(), previousKeys: [older] } };
     const sealer = createSealer(await loadMasterKeys(later, database.pool, ROWS));
     assert.equal(await resealRows(database.pool, ROWS, sealer.keyId, reseal), 2);
     assert.equal(

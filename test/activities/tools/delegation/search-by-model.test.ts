@@ -43,20 +43,20 @@ models:
     await stack.worker.ended(turn_id);
     return (await stack.worker.calls(turn_id))[0]?.result ?? '';
   }
-  const asked = (): readonly unknown[] => server.seen.map(({ body }) => body['input']);
+  const requests = (): readonly unknown[] => server.seen.map(({ body }) => body['input']);
 
   it('finds who is alike in meaning, though no word is the same', async () => {
     const text = await found('meaning', 'Who is owed?');
     assert.match(text, /^- clerk score=0\.40: billing of customers\n\nGive/);
-    assert.deepEqual(asked(), [['Who is owed?', 'clerk\nbilling of customers', 'sky\nweather reports']]);
+    assert.deepEqual(requests(), [['Who is owed?', 'clerk\nbilling of customers', 'sky\nweather reports']]);
     assert.deepEqual([server.seen[0]?.path, server.seen[0]?.body['model']], ['/v1/embeddings', 'small']);
   });
 
   it('asks for a text once, and counts what it asked for as the agent’s use', async () => {
     assert.match(await found('again', 'Who is owed?'), /^- clerk/);
-    assert.equal(asked().length, 1);
+    assert.equal(requests().length, 1);
     assert.match(await found('other', 'rain'), /^- sky/);
-    assert.deepEqual(asked().slice(1), [['rain']]);
+    assert.deepEqual(requests().slice(1), [['rain']]);
     const { body } = await stack.ask('GET', '/v1/usage?by=agent,session,kind&model=local/small');
     const rows = body.data.map(
       ({ agent, session, kind, input_tokens, cost_usd }: Record<string, unknown>) => [
@@ -77,7 +77,7 @@ models:
     const search = `delegate_search ${JSON.stringify({ query: 'rain and more rain' })}\nthen\nDone.`;
     const { turn_id } = await stack.worker.say('thrifty', search, { agent: 'thrifty' });
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
-    assert.deepEqual(asked().slice(2), [['rain and more rain']]);
+    assert.deepEqual(requests().slice(2), [['rain and more rain']]);
     const accounts = await stack.ask('GET', `/v1/budgets/accounts?subject=${turn_id}`);
     assert.deepEqual(
       accounts.body.data.map(({ spent, reserved }: Record<string, unknown>) => [spent, reserved]),
@@ -85,22 +85,22 @@ models:
     );
 
     const other = `delegate_search ${JSON.stringify({ query: 'weather and rain reports' })}\nthen\nDone.`;
-    const said = await stack.worker.say('poor', other, { agent: 'poor' });
+    const receipt = await stack.worker.say('poor', other, { agent: 'poor' });
     const [call] = await stack.worker.until('the search', async () => {
-      const calls = await stack.worker.calls(said.turn_id);
+      const calls = await stack.worker.calls(receipt.turn_id);
       return calls[0]?.result ? calls : undefined;
     });
     assert.match(call?.result ?? '', /^- sky score=/);
-    assert.equal(asked().length, 3, 'the provider is not asked');
-    await stack.worker.temporal.stop(stack.tenant, 'poor', { turn_id: said.turn_id, level: 'now' });
-    await stack.worker.ended(said.turn_id);
+    assert.equal(requests().length, 3, 'the provider is not asked');
+    await stack.worker.temporal.stop(stack.tenant, 'poor', { turn_id: receipt.turn_id, level: 'now' });
+    await stack.worker.ended(receipt.turn_id);
   });
 
   it('goes by words when the model fails, and does not ask it again at once', async () => {
     server.fail();
     assert.match(await found('fails', 'customers'), /^- clerk score=/);
     assert.match(await found('fails', 'reports of weather'), /^- sky score=/);
-    assert.equal(asked().length, 4);
+    assert.equal(requests().length, 4);
     // What it gave before is still of use.
     assert.match(await found('fails', 'Who is owed?'), /^- clerk score=0\.40/);
   });

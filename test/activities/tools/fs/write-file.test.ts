@@ -32,14 +32,14 @@ describe('TL write_file', () => {
     assert.ok(probe);
     const bench = await toolBench(t);
     const call = toolCall(bench.workspace, { idempotencyKey: 'k1' });
-    const asked = { path: 'a.txt', content: 'one', append: false };
-    assert.equal(await probe(bench.deps, asked, call), undefined);
-    await bench.run(tool, asked);
-    assert.deepEqual(await probe(bench.deps, asked, call), {
+    const request = { path: 'a.txt', content: 'one', append: false };
+    assert.equal(await probe(bench.deps, request, call), undefined);
+    await bench.run(tool, request);
+    assert.deepEqual(await probe(bench.deps, request, call), {
       ok: true,
       text: 'File written: a.txt (by an earlier attempt of this call)',
     });
-    const more = { ...asked, content: 'two', append: true };
+    const more = { ...request, content: 'two', append: true };
     assert.equal(await probe(bench.deps, more, call), undefined);
     await bench.run(tool, more, { idempotencyKey: 'k1' });
     assert.equal((await probe(bench.deps, more, call))?.ok, true);

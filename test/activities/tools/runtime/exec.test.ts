@@ -101,8 +101,8 @@ describe('TL exec time limits', () => {
 
   test('of more than 300 s are cut to it, which the model is told', async (t) => {
     const bench = await toolBench(t);
-    const told = words(await bench.run(tool, { command: 'echo hi', timeout: 900 }));
-    assert.match(told, /^hi\n+\[timeout 900 was cut to 300 s, .*background/);
+    const message = words(await bench.run(tool, { command: 'echo hi', timeout: 900 }));
+    assert.match(message, /^hi\n+\[timeout 900 was cut to 300 s, .*background/);
     assert.equal(words(await bench.run(tool, { command: 'echo hi', timeout: 300 })).trim(), 'hi');
   });
 

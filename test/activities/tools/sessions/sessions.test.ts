@@ -14,13 +14,13 @@ const ENTRIES: readonly HistoryEntry[] = [
 ];
 
 function queries(entries: readonly HistoryEntry[] = ENTRIES): { asked: unknown[]; sessions: SessionQueries } {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const known = (tenant: string, key: string): boolean => tenant === 'default' && key === 'test';
   return {
-    asked,
+    asked: requests,
     sessions: {
       async list({ tenant }, options) {
-        asked.push([tenant, options]);
+        requests.push([tenant, options]);
         if (tenant !== 'default') return [];
         return [
           {
@@ -35,11 +35,11 @@ function queries(entries: readonly HistoryEntry[] = ENTRIES): { asked: unknown[]
         ];
       },
       async history({ tenant }, key, options) {
-        asked.push([tenant, key, options]);
+        requests.push([tenant, key, options]);
         return known(tenant, key) ? entries : undefined;
       },
       async status({ tenant }, key) {
-        asked.push([tenant, key]);
+        requests.push([tenant, key]);
         return known(tenant, key) ? { status: 'running', turns: 2, title: null } : undefined;
       },
       agents: async () => [],

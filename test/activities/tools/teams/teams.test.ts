@@ -155,8 +155,8 @@ describe('TE-5 team_message', () => {
     const { teams, did } = service('member', {
       team: { lead: 'boss', members: ['main', 'm2'], settings: { member_broadcast: true } },
     });
-    const said = await run(t, message, teams, { action: 'broadcast', text: 'Hello.' });
-    assert.equal(said, 'Broadcast sent to all teammates.');
+    const text = await run(t, message, teams, { action: 'broadcast', text: 'Hello.' });
+    assert.equal(text, 'Broadcast sent to all teammates.');
     assert.deepEqual(did, [[['boss', 'm2'], 'Hello.']]);
   });
 
