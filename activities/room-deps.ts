@@ -2,7 +2,7 @@
 import type { Pool } from '#store/pool.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 
-export interface RoomDeps {
+export interface ActivityDeps {
   readonly pool: Pool;
   readonly scrubberOf: ScrubberOf;
   /** Told after each commit that may have added events to a session's feed. */

@@ -5,7 +5,7 @@ export interface Bell {
   wait(milliseconds: number): Promise<'rang' | 'silence'>;
 }
 
-export function createBell(): Bell {
+export function createNotifier(): Bell {
   let rung = false;
   let wake: (() => void) | undefined;
   return {

@@ -8,7 +8,7 @@ import { requestProblem } from '#domain/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { ApiDeps } from './deps.ts';
-import { createTurnstile } from './turnstile.ts';
+import { createConcurrencyLimit } from './turnstile.ts';
 
 /**
  * The workflow is started right after its row is written, by a worker that may be busy; its row is settled right before it ends. A decision
@@ -51,7 +51,7 @@ export function decideApproval(
 }
 
 /** Under the ten updates that Temporal takes of one run at a time, also with several API processes. */
-const turnstile = createTurnstile(4);
+const turnstile = createConcurrencyLimit(4);
 
 async function send(
   deps: Pick<ApiDeps, 'pool' | 'temporal'>,

@@ -4,7 +4,7 @@ import { Failure } from '#domain/errors.ts';
 import { type DoorProblem, doorProblem, hostNames } from '#domain/net/judge-visitor.ts';
 import type { Api, ApiSettings } from './deps.ts';
 
-export function keepDoors(
+export function checkOrigins(
   app: Api,
   { allowedHosts, publicUrl }: Pick<ApiSettings, 'allowedHosts' | 'publicUrl'>,
   origins: readonly string[],

@@ -13,7 +13,7 @@ import type { Api, ApiDeps, RouteModule } from './deps.ts';
 import { drainOnClose } from './drain.ts';
 import { serveErrorPage } from './error-page.ts';
 import { toProblem } from './errors.ts';
-import { keepDoors, rawValues } from './keep-doors.ts';
+import { checkOrigins, rawValues } from './keep-doors.ts';
 import { useIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
 import { describeApi, serveOpenApi } from './openapi.ts';
@@ -84,7 +84,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   // The web UI's pages ask the codec endpoint from their own origin.
   const uiOrigin = deps.codec && settings.temporalUiUrl ? [new URL(settings.temporalUiUrl).origin] : [];
   const origins = [...settings.corsOrigins, ...uiOrigin];
-  keepDoors(app, settings, origins);
+  checkOrigins(app, settings, origins);
   allowOrigins(app, origins);
   await addRateLimit(app, settings.rateLimitPerMinute);
   const authenticator = addAuthentication(app, deps);

@@ -3,7 +3,7 @@
  * memory, and one that stops reading is let go: it comes back with Last-Event-ID.
  */
 import type { ServerResponse } from 'node:http';
-import { createBell } from './bell.ts';
+import { createNotifier } from './bell.ts';
 
 /** Under the 15 s that proxies and clients are promised. */
 const HEARTBEAT_MS = 10_000;
@@ -32,7 +32,7 @@ export async function streamSse(
   signal: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<void> {
-  const bell = createBell();
+  const bell = createNotifier();
   const unsubscribe = subscribe(bell.ring);
   signal.addEventListener('abort', bell.ring);
   const send = (frame: string): Promise<void> => write(response, frame, signal);

@@ -69,7 +69,7 @@ const MOST_LEFT = INBOX_LIMITS.turns / 2;
  */
 export function submitMessage(deps: SubmitDeps, tenant: string, message: Submission): Promise<Accepted> {
   const mode = message.mode ?? 'queue';
-  return handIn(deps, tenant, message, async (input, { agent, user, isVisible }) => {
+  return submit(deps, tenant, message, async (input, { agent, user, isVisible }) => {
     const summary = `${agent}${user === undefined ? '' : ` for ${user}`}: session ${message.session}`;
     const isQuick = message.waitFor && deps.settings.fastPath && !isVisible;
     const quick = isQuick ? (true as const) : undefined;
@@ -96,7 +96,7 @@ export function steerTurn(
   message: Submission,
   turnId: string | undefined,
 ): Promise<Accepted> {
-  return handIn(deps, tenant, message, (input) =>
+  return submit(deps, tenant, message, (input) =>
     deps.temporal.steer(tenant, message.session, {
       ...input,
       turn_id: turnId,
@@ -104,7 +104,7 @@ export function steerTurn(
   );
 }
 
-async function handIn(
+async function submit(
   deps: SubmitDeps,
   tenant: string,
   submission: Submission,

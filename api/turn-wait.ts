@@ -1,6 +1,6 @@
 /** Waits for a turn's end by the feed (IN-1, `?wait=`): woken by events, not by asking again and again. */
 import { findTurn, type TurnRow } from '#store/turn-store.ts';
-import { createBell } from './bell.ts';
+import { createNotifier } from './bell.ts';
 import type { ApiDeps } from './deps.ts';
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'stopped']);
@@ -29,7 +29,7 @@ export async function waitForTurn(
   const { signal, isDone = hasEnded } = options;
   const deadline = Date.now() + options.seconds * 1000;
   const left = (): number => Math.max(0, deadline - Date.now());
-  const bell = createBell();
+  const bell = createNotifier();
   // Pieces of an answer come many times a second, and say nothing of the turn's row.
   const unsubscribe = deps.feed.subscribe(turn.tenant, turn.session, (atOnce) => {
     if (atOnce) bell.ring();

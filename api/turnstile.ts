@@ -3,7 +3,7 @@
  * updates of one run at a time and turns the rest back.
  */
 
-export interface Turnstile {
+export interface ConcurrencyLimit {
   /** Runs `work` as soon as fewer than the limit run under `name`, and tells it whether it had to wait. */
   pass<Result>(name: string, work: (waited: boolean) => Promise<Result>): Promise<Result>;
 }
@@ -14,7 +14,7 @@ interface Slot {
 }
 
 /** In this process; first come, first served. Whoever goes in leaves by `work`'s end, so `work` must have one. */
-export function createTurnstile(limit: number): Turnstile {
+export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
   const places = new Map<string, Slot>();
   return {
     async pass(name, work) {

@@ -4,7 +4,7 @@ import type { FormContent, McpForm } from './form.ts';
 import type { SamplingPrompt } from './sampling.ts';
 import type { ToolFailure } from './tool.ts';
 
-export interface LeftCall {
+export interface PendingExternalCall {
   /** The outside works at it under this id: as a task of an MCP server (2025-11-25, the extension of 2026-07-28), or as a provider's job. */
   readonly task?: string;
   /** Milliseconds since 1970: when it was begun. */
@@ -32,7 +32,7 @@ export interface MediaOrder {
 /** A question to people that the call waits for. */
 export interface PendingForm {
   readonly form: McpForm;
-  readonly left: LeftCall;
+  readonly left: PendingExternalCall;
 }
 
 /** How a call is not over yet: it is looked at again after so many seconds, or when people have answered. */
@@ -54,7 +54,7 @@ export type SampledAnswer = {
 
 /** What a running call has outside beyond its attempt. */
 export interface CallOutside {
-  readonly left: LeftCall | undefined;
+  readonly left: PendingExternalCall | undefined;
   /** An earlier attempt held the call and has said nothing: it may have gone further than `left`. */
   readonly isAgain: boolean;
   /** Its turn has ended: what is outside is to be cancelled. */
@@ -62,7 +62,7 @@ export interface CallOutside {
   /** Undefined when nobody was asked. */
   readonly answer: FormAnswer | undefined;
   /** Before anything is waited for. Tried until it is kept, at least once though the attempt ends; throws when another attempt has the call. */
-  keep(left: LeftCall): Promise<void>;
+  keep(left: PendingExternalCall): Promise<void>;
   /** Asks the agent's model, in a bounded time and within the turn's budgets. A repeat asks it again. */
   sample(prompt: SamplingPrompt): Promise<SampledAnswer | ToolFailure>;
   /** The model was asked and has not answered, and the server waits on nothing: another attempt may go on. */

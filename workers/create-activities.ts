@@ -1,8 +1,8 @@
 /** All activities of a worker: its rooms, each made of what it needs and giving what others need of it. */
 import type { Config } from '#config';
-import { createApprovalRoom } from '#activities/approvals/approval-room.ts';
+import { createApprovalActivities } from '#activities/approvals/approval-room.ts';
 import { createNeedsToken } from '#activities/approvals/needs-token.ts';
-import { createAssignmentRoom } from '#activities/assignments/assignment-room.ts';
+import { createAssignments } from '#activities/assignments/assignment-room.ts';
 import type { FeaturePoints, WorkerModule, WorkerPart } from '#domain/feature.ts';
 import { joinGuards } from '#activities/guards.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
@@ -13,13 +13,13 @@ import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createEmbed } from '#activities/model/embed.ts';
 import { createOpenAiServers } from '#activities/model/openai-servers.ts';
 import { createEndCommands } from '#activities/process/end-commands.ts';
-import { createForgettingRoom } from '#activities/forgetting/forgetting-room.ts';
+import { createForgettingActivities } from '#activities/forgetting/forgetting-room.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
-import { createTeamRoom } from '#activities/teams/team-room.ts';
-import { createToolCallRoom } from '#activities/tool-call/tool-call-room.ts';
+import { createTeamActivities } from '#activities/teams/team-room.ts';
+import { createToolCallActivities } from '#activities/tool-call/tool-call-room.ts';
 import { createSendToSession } from '#activities/turn/send-to-session.ts';
-import { createTurnRoom } from '#activities/turn/turn-room.ts';
-import { createWakeSession } from '#activities/turn/wake-session.ts';
+import { createTurnActivities } from '#activities/turn/turn-room.ts';
+import { createSendSystemMessage } from '#activities/turn/wake-session.ts';
 import { agentSandboxes } from '#store/agent-store.ts';
 import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
@@ -42,7 +42,7 @@ export async function createActivities(
   const { config, pool, models, temporal, notifier, masterKeys } = parts;
   const base = createWorkerBase(parts);
   const { machine } = base;
-  const wake = createWakeSession({ ...base, submit: temporal.submit });
+  const wake = createSendSystemMessage({ ...base, submit: temporal.submit });
   const lost = createLostWork(base);
   const { decisionToken } = config.approvals;
   const needsToken = createNeedsToken({
@@ -71,8 +71,8 @@ export async function createActivities(
   const endCommands = createEndCommands(base.processes, features.endSession, (tenant, session) =>
     sessionsBelow(pool, tenant, session),
   );
-  const teams = createTeamRoom({ ...base, wake });
-  const assignments = createAssignmentRoom({
+  const teams = createTeamActivities({ ...base, wake });
+  const assignments = createAssignments({
     ...base,
     wake,
     embed,
@@ -103,12 +103,12 @@ export async function createActivities(
     : createPlainPath(base.ledger);
   const { workspaces, boxes } = machine;
   const activities = {
-    ...createApprovalRoom({ ...base, guards, tokenSecret: decisionToken.secret, masterKeys }),
+    ...createApprovalActivities({ ...base, guards, tokenSecret: decisionToken.secret, masterKeys }),
     ...createGateActivities({ ...base, budgets }),
     ...teams.activities,
     ...assignments.activities,
     ...features.activities,
-    ...createForgettingRoom({ ...base, parts: features.forget, workspaces, temporal }),
+    ...createForgettingActivities({ ...base, parts: features.forget, workspaces, temporal }),
     ...createSweepActivities({
       ...base,
       ...features,
@@ -118,7 +118,7 @@ export async function createActivities(
       retention: config.retention,
       workspaces,
     }),
-    ...createTurnRoom({
+    ...createTurnActivities({
       ...calls,
       ...features,
       fastPath,
@@ -127,7 +127,7 @@ export async function createActivities(
       assignments: assignments.tools.assignments,
       releaseTasks: teams.releaseTasks,
     }),
-    ...createToolCallRoom({ ...calls, fastPath, added: features.addedTools }),
+    ...createToolCallActivities({ ...calls, fastPath, added: features.addedTools }),
   };
   return { activities, close: features.close };
 }

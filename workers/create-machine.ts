@@ -9,7 +9,7 @@ import { type Boxes, createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
 import { type Bubblewrap, createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineLook } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
 import type { WorldDeps } from '#activities/tool-call/tool-deps.ts';
 import { createProcesses, processesFolder } from '#activities/process/background.ts';
 import { createLauncher, socketsFolder } from '#activities/process/launcher.ts';
@@ -128,7 +128,7 @@ function createWorkerBoxes({ sandbox, workspaceRoot }: Config): Boxes {
   const engine = createEngine(sandbox.dockerHost);
   return createBoxes({
     engine,
-    look: createEngineLook(engine, Date.now),
+    look: createEngineProbe(engine, Date.now),
     installation: createHash('sha256').update(workspaceRoot).digest('hex').slice(0, 24),
     life: { idleSeconds: sandbox.idleMinutes * 60, maxAgeSeconds: sandbox.maxAgeHours * 3600 },
     now: Date.now,

@@ -4,19 +4,19 @@ import { tokenSecrets } from '#policy/decision-token.ts';
 import { createApprovalLedger } from '#store/approval-ledger.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../room-deps.ts';
 import { useTokens } from './use-tokens.ts';
 import { createSettleApproval, type SettleApprovalDeps } from './settle-approval.ts';
 
 type Settling = Omit<ForAnyTenant<SettleApprovalDeps>, 'approvals' | 'tokenSecrets'>;
 
-export interface ApprovalParts extends RoomDeps, Settling {
+export interface ApprovalActivityDeps extends ActivityDeps, Settling {
   /** Of the decision tokens; without it they follow from the master keys. */
   readonly tokenSecret: string | undefined;
   readonly masterKeys: readonly Buffer[];
 }
 
-export function createApprovalRoom(parts: ApprovalParts): ApprovalActivities {
+export function createApprovalActivities(parts: ApprovalActivityDeps): ApprovalActivities {
   const approvals = createApprovalLedger(parts.pool, parts.onWrite);
   const secrets = tokenSecrets(parts.tokenSecret, parts.masterKeys);
   return {

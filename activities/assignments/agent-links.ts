@@ -9,7 +9,7 @@ import { rankAgents, searchedText } from '#domain/rank-agents.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { linkedAgents, linksBetween } from '#store/agent-link-store.ts';
 import { findAgent } from '#store/agent-store.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../room-deps.ts';
 import type { Embed } from '../model/embed.ts';
 
 type Caller = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'roles'>;
@@ -49,7 +49,7 @@ export interface AgentLinks {
 /** Agents that one may be linked to and still be found. */
 const MOST_TARGETS = 1_000;
 
-export type AgentLinkDeps = Pick<RoomDeps, 'pool' | 'scrubberOf'> & { readonly embed: Embed };
+export type AgentLinkDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf'> & { readonly embed: Embed };
 
 export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): AgentLinks {
   const targetsOf = async (caller: Caller, query?: string) => {

@@ -6,7 +6,7 @@ import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
 import { findOpenTurn } from '#store/turn-store.ts';
 import type { Models } from '../model/model-catalog.ts';
 import type { EndCommands } from '../process/end-commands.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../room-deps.ts';
 import { type AgentLinkDeps, type AgentLinks, createAgentLinks } from './agent-links.ts';
 import { createAssignmentActivities } from './assignment-run.ts';
 import { type Assignments, createAssignments } from './assignments.ts';
@@ -27,12 +27,12 @@ type Given = Pick<AssignmentDeps, 'reach' | 'files' | 'workspaceOf' | 'lost'> &
   Pick<HandoffDeps, 'sessions' | 'wake'> &
   Pick<AgentLinkDeps, 'embed'> & { readonly models: Pick<Models, 'problem'> };
 
-export interface AssignmentParts extends RoomDeps, Given {
+export interface AssignmentParts extends ActivityDeps, Given {
   readonly subagents: Omit<SubagentSettings, 'modelProblem'>;
   readonly endCommands: EndCommands;
 }
 
-export function createAssignmentRoom(parts: AssignmentParts): {
+export function createAssignments(parts: AssignmentParts): {
   readonly activities: AssignmentActivities & EvaluationActivities;
   readonly tools: AssignmentTools;
 } {

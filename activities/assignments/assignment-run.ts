@@ -23,12 +23,12 @@ import {
 import { gateRows } from '#store/gate-store.ts';
 import { assignmentInput } from '#temporal/assignment-inputs.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
-import type { RoomDeps } from '../room-deps.ts';
-import type { WakeSession } from '../turn/wake-session.ts';
+import type { ActivityDeps } from '../room-deps.ts';
+import type { SendSystemMessage } from '../turn/wake-session.ts';
 import { endOfEvaluation, endOfWork } from './assignment-end.ts';
 
-export interface AssignmentRunDeps extends RoomDeps {
-  readonly wake: WakeSession;
+export interface AssignmentRunDeps extends ActivityDeps {
+  readonly wake: SendSystemMessage;
   /** Of subagents. */
   readonly limits: { readonly children: number; readonly archiveMinutes: number };
   /** Ends what still runs in a session, and all that it has started. */

@@ -19,9 +19,9 @@ import {
 import { writeWork } from '#store/gate-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../room-deps.ts';
 
-type EvaluationRunDeps = Pick<RoomDeps, 'pool' | 'scrubberOf'>;
+type EvaluationRunDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf'>;
 
 /** Characters of a draft or of feedback that history shows. */
 const PREVIEW = 300;

@@ -7,8 +7,8 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import type { AgentLinks } from './agent-links.ts';
 import type { SessionQueries } from '#domain/session-queries.ts';
 import { clearHandoff, findHandoff, setHandoff } from '#store/handoff-store.ts';
-import type { RoomDeps } from '../room-deps.ts';
-import type { WakeSession } from '../turn/wake-session.ts';
+import type { ActivityDeps } from '../room-deps.ts';
+import type { SendSystemMessage } from '../turn/wake-session.ts';
 
 export interface HandoffRequest {
   readonly channel: string;
@@ -27,10 +27,10 @@ export interface Handoffs {
   clear(tenant: string, channel: string, chatId: string): Promise<void>;
 }
 
-export interface HandoffDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
+export interface HandoffDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
   readonly sessions: Pick<SessionQueries, 'history'>;
   readonly links: Pick<AgentLinks, 'wayTo'>;
-  readonly wake: WakeSession;
+  readonly wake: SendSystemMessage;
 }
 
 /** Messages of the conversation that go along. */

@@ -8,12 +8,12 @@ import type { AssignmentRow } from '#store/assignment-store.ts';
 import { type PlaceWanted, takeAssignment, type TakenPlace } from '#store/take-assignment.ts';
 import { assignmentChild } from '#temporal/assignment-inputs.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../room-deps.ts';
 import type { Files } from '../workspace/files.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 import type { AgentLinks, Refused } from './agent-links.ts';
 
-export interface AssignmentDeps extends RoomDeps {
+export interface AssignmentDeps extends ActivityDeps {
   readonly reach: WorkflowReach;
   readonly links: AgentLinks;
   readonly files: Pick<Files, 'change' | 'readBytes' | 'list'>;

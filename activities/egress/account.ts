@@ -1,10 +1,10 @@
 /** The account of what goes out: of each exchange one row, whoever carries it (a door or a proxy). */
 import type { NewEgressRow } from '#store/egress-store.ts';
-import type { DoorLimits } from './egress.ts';
+import type { EgressLimits } from './egress.ts';
 import { EgressError, egressErrorOf } from './egress-error.ts';
 
 /** Who asks. */
-export interface Asker {
+export interface Requester {
   readonly tenant: string;
   /** The tool's name, or what else asks: `mcp`, `webhook`. */
   readonly purpose: string;
@@ -33,13 +33,16 @@ export interface ExchangeHow {
   readonly failed?: (problem: EgressError) => void;
 }
 
-export interface Account {
-  begin(asker: Asker, method: string, url: string, how?: ExchangeHow): Exchange;
+export interface EgressLog {
+  begin(asker: Requester, method: string, url: string, how?: ExchangeHow): Exchange;
   /** Resolves when all rows are written. */
   settled(): Promise<void>;
 }
 
-export function createAccount(record: (row: NewEgressRow) => Promise<void>, limits: DoorLimits): Account {
+export function createEgressLog(
+  record: (row: NewEgressRow) => Promise<void>,
+  limits: EgressLimits,
+): EgressLog {
   const rows = new Set<Promise<void>>();
   const keep = (row: NewEgressRow): void => {
     const written = record(row).finally(() => rows.delete(written));

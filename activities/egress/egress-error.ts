@@ -1,7 +1,7 @@
 /** Why nothing came back from the outside, in words for the model. */
 import type { UrlDenied, UrlRule } from '#domain/net/judge-url.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
-import type { DoorLimits } from './egress.ts';
+import type { EgressLimits } from './egress.ts';
 
 /** Of the rules, or of what happened on the way. */
 export type EgressProblem = UrlRule | 'redirects' | 'too_large' | 'timeout' | 'unreachable' | 'stopped';
@@ -46,7 +46,7 @@ export function egressErrorOf(
   error: unknown,
   url: string,
   stopped: AbortSignal | undefined,
-  limits: DoorLimits,
+  limits: EgressLimits,
 ): EgressError {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof EgressError) return cause;

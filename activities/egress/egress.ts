@@ -5,7 +5,7 @@
  */
 import { Agent, fetch as undiciFetch } from 'undici';
 import { judgeUrl, MAX_REDIRECTS, type UrlRules } from '#domain/net/judge-url.ts';
-import { type Asker, createAccount, type Exchange } from './account.ts';
+import { type Requester, createEgressLog, type Exchange } from './account.ts';
 import type { Socket } from 'node:net';
 import type { NewEgressRow } from '#store/egress-store.ts';
 import { dial, type Dialled } from './dial.ts';
@@ -13,10 +13,10 @@ import { EgressError, refusedBy, refusedRedirect } from './egress-error.ts';
 import { guardedConnector, type Resolve } from './guarded-connector.ts';
 import { nextHop, withoutSecrets } from './next-hop.ts';
 import { type EgressProxy, openProxy, type ProxyUse } from './proxy.ts';
-import { type DoorSocket, openSocket } from './socket.ts';
+import { type EgressSocket, openSocket } from './socket.ts';
 
 /** Of one exchange: a redirect's answers count as one with the last. */
-export interface DoorLimits {
+export interface EgressLimits {
   /** Redirects that are followed; 0: the caller sees them. */
   readonly redirects: number;
   /** Of the answer, as it is read: decompressed. */
@@ -27,25 +27,25 @@ export interface DoorLimits {
 }
 
 /** 10 MB and 30 s (REFERENCE §6). */
-export const DOOR_LIMITS: DoorLimits = {
+export const EGRESS_LIMITS: EgressLimits = {
   redirects: MAX_REDIRECTS,
   bytes: 10_485_760,
   totalMs: 30_000,
   idleMs: 15_000,
 };
 
-export interface DoorUse extends Asker {
+export interface EgressUse extends Requester {
   readonly rules: UrlRules;
-  readonly limits?: Partial<DoorLimits> | undefined;
+  readonly limits?: Partial<EgressLimits> | undefined;
   /** What is asked again and again has no row unless it fails. */
   readonly isRoutine?: (init: RequestInit | undefined) => boolean;
 }
 
-export interface Door {
+export interface EgressClient {
   /** As fetch, decompressing; throws EgressError. Redirects are followed as the limits say, whatever `redirect` says. */
   readonly fetch: typeof globalThis.fetch;
   /** A WebSocket to what an http(s) address names. @throws EgressError when it may not be asked */
-  connect(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): DoorSocket;
+  connect(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): EgressSocket;
   /**
    * A plain connection to the host and port of an http address, for another protocol. It ends by `signal`, or after `totalMs`.
    * @throws EgressError
@@ -62,7 +62,7 @@ export interface EgressDeps {
 }
 
 export interface Egress {
-  open(use: DoorUse): Door;
+  open(use: EgressUse): EgressClient;
   /** For a program that speaks HTTP itself and knows proxies: a browser. */
   proxy(use: ProxyUse, host?: string): Promise<EgressProxy>;
 }
@@ -73,8 +73,8 @@ export function createEgress(deps: EgressDeps): Egress {
   return { open: (use) => openDoor(deps, use), proxy: (use, host) => openProxy(deps, use, host) };
 }
 
-function openDoor(deps: EgressDeps, use: DoorUse): Door {
-  const limits = { ...DOOR_LIMITS, ...use.limits };
+function openDoor(deps: EgressDeps, use: EgressUse): EgressClient {
+  const limits = { ...EGRESS_LIMITS, ...use.limits };
   const connector = guardedConnector(deps.resolve, use.rules);
   const agent = new Agent({
     connect: connector,
@@ -84,7 +84,7 @@ function openDoor(deps: EgressDeps, use: DoorUse): Door {
     // A wrong length ends the connection, not the worker.
     strictContentLength: false,
   });
-  const account = createAccount(deps.record, limits);
+  const account = createEgressLog(deps.record, limits);
   const dialled: Dialled[] = [];
   return {
     async fetch(input, init) {
@@ -126,7 +126,7 @@ function openDoor(deps: EgressDeps, use: DoorUse): Door {
 interface Way {
   readonly agent: Agent;
   readonly rules: UrlRules;
-  readonly limits: DoorLimits;
+  readonly limits: EgressLimits;
 }
 
 /** The answer that the redirects lead to. */

@@ -10,11 +10,11 @@ import type { buildConnector } from 'undici';
 import { judgeUrl, type UrlRules } from '#domain/net/judge-url.ts';
 import { isToken } from '#policy/decision-token.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
-import { type Asker, createAccount, type Exchange } from './account.ts';
+import { type Requester, createEgressLog, type Exchange } from './account.ts';
 import { EgressError, refusedBy } from './egress-error.ts';
 import { guardedConnector, type Resolve } from './guarded-connector.ts';
 
-export interface ProxyUse extends Asker {
+export interface ProxyUse extends Requester {
   readonly rules: UrlRules;
 }
 
@@ -68,7 +68,7 @@ export async function openProxy(
   const password = randomBytes(24).toString('base64url');
   const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   const sockets = new Set<Duplex>();
-  const account = createAccount(record, LIMITS);
+  const account = createEgressLog(record, LIMITS);
   const refusals = new Map<string, EgressError>();
   let use = first;
   let carried = 0;

@@ -3,7 +3,7 @@ import { type Agent, WebSocket } from 'undici';
 import type { Exchange } from './account.ts';
 import { EgressError } from './egress-error.ts';
 
-export interface DoorSocket {
+export interface EgressSocket {
   /** What comes, once it is open and `first` is sent; ends when it is closed. Throws EgressError. */
   messages(first: readonly string[]): AsyncIterable<string | Buffer>;
   close(): void;
@@ -14,7 +14,7 @@ export function openSocket(
   exchange: Exchange,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): DoorSocket {
+): EgressSocket {
   const socket = new WebSocket(exchange.url.replace(/^http/, 'ws'), { dispatcher: agent, headers });
   socket.binaryType = 'arraybuffer';
   const come: (string | Buffer)[] = [];

@@ -14,7 +14,7 @@ import { earlyCall, type EarlyStart } from './early-start.ts';
 import type { KnownTranscript } from '../prompt/transcript-cache.ts';
 import { type AnswerToRecord, createPlainPath, type FastPath } from './fast-path.ts';
 import { readAhead } from './read-ahead.ts';
-import { createShelf } from './shelf.ts';
+import { createOneTimeCache } from './shelf.ts';
 import { createTakeOver, type OwnQueue, type TakeOver } from './take-over.ts';
 
 export interface FastPathParts {
@@ -44,9 +44,9 @@ export function createFastPath(parts: FastPathParts): FastPath {
   const { ledger, ownQueue, transcripts, budgets, isRateLimited } = parts;
   const plain = createPlainPath(ledger);
   /** Of calls that were recorded with the answer that asks for them. */
-  const results = createShelf<RunToolResult>();
+  const results = createOneTimeCache<RunToolResult>();
   /** What was read for a step with the last result before it. */
-  const steps = createShelf<{ readonly basis: StepBasis; readonly known: KnownTranscript }>();
+  const steps = createOneTimeCache<{ readonly basis: StepBasis; readonly known: KnownTranscript }>();
   const earlyStarts = new Map<string, EarlyStart>();
   const quickModels = new Set<string>();
 

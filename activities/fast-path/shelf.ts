@@ -1,6 +1,6 @@
 /** What one activity of this worker has read or written and the next one would ask the ledger for again. */
 
-export interface Shelf<Item> {
+export interface OneTimeCache<Item> {
   /** `readAt` (performance.now) is when the rules in it were read: they hold for a moment, then the ledger is asked. */
   put(key: string, item: Item, readAt: number): void;
   /** Each is given once: a second attempt asks the ledger, which knows what became of the first. */
@@ -12,7 +12,7 @@ export const FRESH_MS = 1_000;
 /** More than a worker does at once; what is left over belongs to what another worker took. */
 const MOST = 1_000;
 
-export function createShelf<Item>(now: () => number = () => performance.now()): Shelf<Item> {
+export function createOneTimeCache<Item>(now: () => number = () => performance.now()): OneTimeCache<Item> {
   const items = new Map<string, { readonly item: Item; readonly readAt: number }>();
   return {
     put(key, item, readAt) {

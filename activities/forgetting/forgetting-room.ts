@@ -36,7 +36,7 @@ export interface ForgettingDeps extends ArtifactPlaces {
 /** Between two looks at a workflow that is to end. */
 const LOOK_MS = 200;
 
-export function createForgettingRoom(deps: ForgettingDeps): ForgetActivities {
+export function createForgettingActivities(deps: ForgettingDeps): ForgetActivities {
   const { pool, rows, temporal, parts, workspaces } = deps;
   const step = <Result>(work: (tenant: string, row: ForgettingRow) => Promise<Result>) =>
     failingAs(activityFailure, async ({ tenant, id }: ForgetInput) => {

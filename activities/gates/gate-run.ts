@@ -22,7 +22,7 @@ import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { runGateCommand } from './gate-command.ts';
 import type { Shell } from '../process/shell.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../room-deps.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
 import { findWorkEnd } from '#store/assignment-store.ts';
 import { findJudgedWork, gateRows, recordGateCheck, releaseAnswer, writeWork } from '#store/gate-store.ts';
@@ -31,7 +31,7 @@ import type { Pool } from '#store/pool.ts';
 import type { Files } from '../workspace/files.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
-export interface GateRunDeps extends RoomDeps {
+export interface GateRunDeps extends ActivityDeps {
   readonly shell: Shell;
   readonly files: Pick<Files, 'hold'>;
   readonly budgets: Pick<BudgetGuard, 'around' | 'askFor' | 'takeBack'>;

@@ -20,7 +20,7 @@ import type { AttachedCommand } from './attach.ts';
 import type { Boxes } from './boxes.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { EngineProblem } from './engine.ts';
-import type { Look } from './look-at-engine.ts';
+import type { EngineProbe } from './look-at-engine.ts';
 import { type LineRequest, NotBegun, runInBox } from './run-in-box.ts';
 
 export interface BoxedShellOptions {
@@ -51,7 +51,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
   const inBox = async (
     request: LineRequest,
     box: BoxRequest,
-    look: Extract<Look, { ok: true }>,
+    look: Extract<EngineProbe, { ok: true }>,
   ): Promise<CommandOutcome> => {
     for (let tries = 1; ; tries += 1) {
       const name = await boxes.obtain(box.owner, box.sandbox, look);
@@ -165,7 +165,7 @@ export async function attachedLine(
   boxes: Boxes,
   command: string,
   { owner, sandbox, inside }: Omit<BoxRequest, 'timeoutMs'>,
-  look: Extract<Look, { ok: true }>,
+  look: Extract<EngineProbe, { ok: true }>,
   variables: readonly string[] = [],
 ): Promise<BackgroundLine> {
   if (sandbox.mode === 'required' && sandbox.runtime !== look.runtime)

@@ -16,17 +16,17 @@ import {
   sessionDigest,
 } from './box-spec.ts';
 import { type Engine, EngineProblem } from './engine.ts';
-import type { EngineLook, Look } from './look-at-engine.ts';
+import type { EngineLook, EngineProbe } from './look-at-engine.ts';
 import { boxUser, ownWorkspace } from './own-workspace.ts';
 
 export interface Boxes {
   readonly engine: Engine;
   /** Whether a box can be had. Never throws, and costs nothing when asked again. */
-  look(sandbox: Sandbox): Promise<Look>;
+  look(sandbox: Sandbox): Promise<EngineProbe>;
   /** The name of the owner's box, which ran a moment ago. Throws EngineProblem. Safe to repeat. */
-  obtain(owner: BoxOwner, sandbox: Sandbox, look: Extract<Look, { ok: true }>): Promise<string>;
+  obtain(owner: BoxOwner, sandbox: Sandbox, look: Extract<EngineProbe, { ok: true }>): Promise<string>;
   /** What `obtain` would make, over the owner's folder, which is its user's then. */
-  describe(owner: BoxOwner, sandbox: Sandbox, look: Extract<Look, { ok: true }>): Promise<BoxSpec>;
+  describe(owner: BoxOwner, sandbox: Sandbox, look: Extract<EngineProbe, { ok: true }>): Promise<BoxSpec>;
   /** It was seen not to run: what is remembered of it is wrong. */
   forget(name: string): void;
   /** The engine was seen not to answer. */
@@ -81,7 +81,7 @@ export function createBoxes(options: BoxesOptions): Boxes {
       return 0;
     }
   };
-  const specOf = async (owner: BoxOwner, sandbox: Sandbox, look: Extract<Look, { ok: true }>) => {
+  const specOf = async (owner: BoxOwner, sandbox: Sandbox, look: Extract<EngineProbe, { ok: true }>) => {
     await makeWorkspace(owner.workspace);
     const workspace = await realpath(owner.workspace);
     const user = await boxUser(workspace, look.rootless);

@@ -1,7 +1,7 @@
 /** Whether boxes can be had: engine, image, runtime. Remembered, so that asking again costs nothing. */
 import { EngineProblem, type Engine } from './engine.ts';
 
-export type Look =
+export type EngineProbe =
   | {
       readonly ok: true;
       readonly image: string;
@@ -16,7 +16,7 @@ export type Look =
 
 export interface EngineLook {
   /** `fresh`: ask again when the last answer was no. Never throws. */
-  at(image: string, runtime: 'runsc' | undefined, fresh: boolean): Promise<Look>;
+  at(image: string, runtime: 'runsc' | undefined, fresh: boolean): Promise<EngineProbe>;
   /** What is known may no longer be so. */
   forget(): void;
 }
@@ -26,14 +26,14 @@ const YES_MS = 60_000;
 const NO_MS = 30_000;
 
 interface EngineFacts {
-  readonly look: Promise<Look>;
+  readonly look: Promise<EngineProbe>;
   until: number;
   yes: boolean;
 }
 
-export function createEngineLook(engine: Engine, now: () => number): EngineLook {
+export function createEngineProbe(engine: Engine, now: () => number): EngineLook {
   const known = new Map<string, EngineFacts>();
-  const keep = async (entry: EngineFacts): Promise<Look> => {
+  const keep = async (entry: EngineFacts): Promise<EngineProbe> => {
     const look = await entry.look;
     entry.yes = look.ok;
     entry.until = now() + (look.ok ? YES_MS : NO_MS);
@@ -54,7 +54,7 @@ export function createEngineLook(engine: Engine, now: () => number): EngineLook 
   };
 }
 
-async function lookAt(engine: Engine, image: string, runtime: 'runsc' | undefined): Promise<Look> {
+async function lookAt(engine: Engine, image: string, runtime: 'runsc' | undefined): Promise<EngineProbe> {
   try {
     const [info, found] = await Promise.all([
       engine.ask((docker) => docker.info() as Promise<EngineInfo>),

@@ -2,8 +2,8 @@
 import type { TeamTaskActivities } from '#domain/team-task.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createTeamBoard, type TeamBoard } from '#temporal/team-board.ts';
-import type { RoomDeps } from '../room-deps.ts';
-import type { WakeSession } from '../turn/wake-session.ts';
+import type { ActivityDeps } from '../room-deps.ts';
+import type { SendSystemMessage } from '../turn/wake-session.ts';
 import { createTeamService, type TeamService } from './team-service.ts';
 import { createTeamTaskActivities } from './team-task-run.ts';
 
@@ -12,8 +12,8 @@ export interface TeamTools {
   readonly teams: TeamService;
 }
 
-export function createTeamRoom(
-  parts: RoomDeps & { readonly reach: WorkflowReach; readonly wake: WakeSession },
+export function createTeamActivities(
+  parts: ActivityDeps & { readonly reach: WorkflowReach; readonly wake: SendSystemMessage },
 ): { readonly activities: TeamTaskActivities; readonly tools: TeamTools } & Pick<TeamBoard, 'releaseTasks'> {
   const board = createTeamBoard(parts);
   return {

@@ -13,7 +13,7 @@ import * as tasks from '#store/team-task-store.ts';
 import * as teams from '#store/team-store.ts';
 import { hasCalledBefore } from '#store/turn-call-store.ts';
 import { type TaskDraft, type TaskWords, taskStart, type TeamBoard } from '#temporal/team-board.ts';
-import type { WakeSession } from '../turn/wake-session.ts';
+import type { SendSystemMessage } from '../turn/wake-session.ts';
 
 export interface Membership {
   readonly team: teams.TeamRow;
@@ -74,7 +74,7 @@ export interface TeamService {
 export interface TeamServiceDeps {
   readonly pool: Pool;
   readonly board: TeamBoard;
-  readonly wake: WakeSession;
+  readonly wake: SendSystemMessage;
 }
 
 /** They are in words of who made them, and of who works on them. */

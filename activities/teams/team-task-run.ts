@@ -29,12 +29,12 @@ import { feedbackOf } from '#store/task-gate-store.ts';
 import { giveTask, prepareTurn, recordTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';
 import { taskStart } from '#temporal/team-board.ts';
-import type { RoomDeps } from '../room-deps.ts';
-import type { WakeSession } from '../turn/wake-session.ts';
+import type { ActivityDeps } from '../room-deps.ts';
+import type { SendSystemMessage } from '../turn/wake-session.ts';
 
-export interface TeamTaskRunDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
+export interface TeamTaskRunDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
-  readonly wake: WakeSession;
+  readonly wake: SendSystemMessage;
 }
 
 const REMINDERS = { minutes: 30, most: 3 } as const;

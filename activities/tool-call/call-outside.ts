@@ -1,7 +1,7 @@
 /** A call that has something outside beyond its attempt: what is kept of it, and what its MCP server asks people. */
 import { approvalIdOf } from '#domain/ids.ts';
 import { standardAnswer } from '#domain/form.ts';
-import type { CallOutside, LeftCall, PendingForm } from '#domain/left-call.ts';
+import type { CallOutside, PendingExternalCall, PendingForm } from '#domain/left-call.ts';
 import { storableJson } from '#domain/storable-text.ts';
 import type { RunToolInput } from '#domain/turn.ts';
 import type { NewForm } from '#store/call-claim.ts';
@@ -35,7 +35,9 @@ export function createOutside(
   const { tenant, call, stopped } = input;
   let isSampling = false;
   const place = leftPlace(tenant, call);
-  let left = running.outside ? (JSON.parse(sealer.open(running.outside, place)) as LeftCall) : undefined;
+  let left = running.outside
+    ? (JSON.parse(sealer.open(running.outside, place)) as PendingExternalCall)
+    : undefined;
   return {
     get left() {
       return left;

@@ -22,7 +22,7 @@ import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { BudgetSettlement } from '#store/budget-ledger.ts';
 import type { Claim, NewAsk, NewForm } from '#store/call-claim.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
-import { type Unrun, whyUnrun } from './why-unrun.ts';
+import { type Unrun, skipReason } from './why-unrun.ts';
 
 export interface RunToolDeps extends PerformDeps {
   readonly ledger: TurnLedger;
@@ -231,7 +231,7 @@ function settlement(attempt: number, milliseconds: number): BudgetSettlement {
 
 /** The call does not run: why, as its result. */
 async function settleUnrun(deps: RunToolDeps, input: RunToolInput, claim: Unrun): Promise<RunToolResult> {
-  const { code, message } = whyUnrun(claim);
+  const { code, message } = skipReason(claim);
   const key = { tenant: input.tenant, session: claim.session, turn: claim.turn };
   await deps.ledger.settle(key, [{ id: input.call, ok: false, code, text: `${code}: ${message}` }]);
   return { ok: false, code };

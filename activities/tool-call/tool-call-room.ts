@@ -6,7 +6,7 @@ import type { AddedTools } from '#domain/feature.ts';
 import { createFindAddedTool } from './added-tools.ts';
 import { createRunCustomTool, createRunTool, type RunToolDeps } from './run-tool.ts';
 
-export function createToolCallRoom(
+export function createToolCallActivities(
   parts: ForAnyTenant<RunToolDeps> & {
     readonly catalog: Catalog;
     /** Of features. */

@@ -5,7 +5,7 @@ import type { Claim } from '#store/call-claim.ts';
 
 export type Unrun = Extract<Claim, { kind: 'lost' | 'refused' | 'limited' | 'over_budget' }>;
 
-export function whyUnrun(claim: Unrun): { code: ToolErrorCode; message: string } {
+export function skipReason(claim: Unrun): { code: ToolErrorCode; message: string } {
   if (claim.kind === 'lost')
     return {
       code: 'OutcomeUnknown',

@@ -21,7 +21,7 @@ import type { Guards } from '../guards.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
-import { type HearDeps, hearPrompts } from './hear-prompts.ts';
+import { type PromptHookDeps, runPromptHooks } from './hear-prompts.ts';
 import { type AnswerGiven, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
 import { type PlanDeps, planCalls, planRecorded } from '../tool-call/plan-calls.ts';
 import { runsCommand } from '../tool-call/runs-at.ts';
@@ -38,7 +38,7 @@ import type { AnswerRecord } from '#store/answer-record.ts';
 import type { StepBasis } from '#store/step-basis.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 
-export interface CallModelDeps extends PlanDeps, AskModelDeps, Pick<HearDeps, 'markHooked'> {
+export interface CallModelDeps extends PlanDeps, AskModelDeps, Pick<PromptHookDeps, 'markHooked'> {
   readonly guards: Guards;
   readonly ledger: TurnLedger;
   /** `catalog` is the native tools; these are an agent's. */
@@ -71,7 +71,7 @@ async function callModel(
   const catalog = await parts.catalogs.of(input.tenant, agent.key, read.tools_version);
   const deps = { ...parts, catalog };
   if (read.recorded) return recordedAnswer(deps, input, read, agent, read.recorded);
-  const { basis, denied, uses } = await hearPrompts(deps, input, read, agent, attempt.signal);
+  const { basis, denied, uses } = await runPromptHooks(deps, input, read, agent, attempt.signal);
 
   const end = async (limit: CallModelResult): Promise<CallModelResult> => {
     await deps.budgets.release(input, basis.budget, attempt.number, withUses(NOTHING_SPENT, uses), uses);

@@ -9,33 +9,38 @@ import type { ReadBasis } from '../fast-path/fast-path.ts';
 import { type GuardOutcome, type Guards, guardsUntil } from '../guards.ts';
 import { hookEvents } from './answer-events.ts';
 
-export interface HearDeps {
+export interface PromptHookDeps {
   readonly guards: Guards;
   readonly scrubber: Scrubber;
   readonly ledger: Pick<TurnLedger, 'appendEvents'>;
   /** What hooks said of a message, and what they left of it. */
-  readonly markHooked: (tenant: string, session: string, position: number, message: Said) => Promise<void>;
+  readonly markHooked: (
+    tenant: string,
+    session: string,
+    position: number,
+    message: PromptVerdict,
+  ) => Promise<void>;
 }
 
-interface Said {
+interface PromptVerdict {
   readonly decision: 'allow' | 'deny';
   readonly text: string;
 }
 
-interface Heard {
+interface PromptHookResult {
   readonly basis: ReadBasis;
   readonly denied?: Extract<CallModelResult, { kind: 'limit' }>;
   readonly uses: readonly ModelUse[];
 }
 
 /** A repeat asks about no message again. One that is denied ends the turn; the others are asked about all the same. */
-export async function hearPrompts(
-  deps: HearDeps,
+export async function runPromptHooks(
+  deps: PromptHookDeps,
   input: CallModelInput,
   basis: ReadBasis,
   agent: AgentConfig,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<PromptHookResult> {
   const { tenant, session, turn, step } = input;
   const until = guardsUntil();
   const uses: ModelUse[] = [];
@@ -68,8 +73,8 @@ export async function hearPrompts(
 function saidOf(
   { decision, reason = '', prompt }: GuardOutcome,
   text: string,
-  scrubber: HearDeps['scrubber'],
-): Said {
+  scrubber: PromptHookDeps['scrubber'],
+): PromptVerdict {
   if (decision !== 'allow') return { decision: 'deny', text: `[withheld: ${reason}]` };
   return { decision, text: prompt === undefined ? text : storableText(scrubber.text(prompt)) };
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Receipt } from '#domain/turn.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { WakeSession } from './wake-session.ts';
+import type { SendSystemMessage } from './wake-session.ts';
 
 /** Says something in another session, once a call. */
 export type SendToSession = (
@@ -11,7 +11,7 @@ export type SendToSession = (
   text: string,
 ) => Promise<Receipt>;
 
-export function createSendToSession(wake: WakeSession): SendToSession {
+export function createSendToSession(wake: SendSystemMessage): SendToSession {
   return async (call, session, text) =>
     wake({
       tenant: call.tenant,

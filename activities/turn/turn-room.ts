@@ -5,16 +5,16 @@ import { awaitsAnswer } from '#store/task-gate-store.ts';
 import { createReleaseAnswer } from '../gates/gate-run.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { markHooked } from '#store/message-store.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../room-deps.ts';
 import { type CallModelDeps, createCallModel } from './call-model.ts';
 import { createEndLostTurns, createEndTurn, createStopSession, type EndTurnDeps } from './end-turn.ts';
 
 export interface TurnParts
-  extends RoomDeps,
+  extends ActivityDeps,
     Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'hasLocal' | 'isInline' | 'markHooked'>,
     Pick<EndTurnDeps, 'endCommands' | 'assignments' | 'releaseTasks'> {}
 
-export function createTurnRoom(parts: TurnParts): TurnActivities {
+export function createTurnActivities(parts: TurnParts): TurnActivities {
   const { pool, fastPath } = parts;
   const endTurn = createEndTurn({
     ...parts,

@@ -13,10 +13,10 @@ import {
   type SubmitMode,
 } from '#domain/turn.ts';
 import { type TurnPlace, writeMessage } from '#store/message-store.ts';
-import type { RoomDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../room-deps.ts';
 import { insertQueuedTurn } from '#store/turn-store.ts';
 
-export interface Wake {
+export interface SystemMessage {
   readonly tenant: string;
   readonly session: string;
   /** The same for each repeat; new for each message. */
@@ -39,9 +39,9 @@ export interface Wake {
 }
 
 /** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
-export type WakeSession = (wake: Wake) => Promise<Receipt>;
+export type SendSystemMessage = (wake: SystemMessage) => Promise<Receipt>;
 
-export interface WakeDeps extends RoomDeps {
+export interface WakeDeps extends ActivityDeps {
   /** Starts the session's workflow, or finds it running, and gives it the message. */
   readonly submit: (
     tenant: string,
@@ -51,7 +51,7 @@ export interface WakeDeps extends RoomDeps {
   ) => Promise<Receipt>;
 }
 
-export function createWakeSession(deps: WakeDeps): WakeSession {
+export function createSendSystemMessage(deps: WakeDeps): SendSystemMessage {
   return async ({
     tenant,
     session,

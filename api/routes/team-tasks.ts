@@ -27,7 +27,7 @@ import { isNumberKeys, readPage, readTimePage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 import { showTask } from '../show-task.ts';
 import { createTemporalLink } from '../temporal-links.ts';
-import { createTurnstile } from '../turnstile.ts';
+import { createConcurrencyLimit } from '../turnstile.ts';
 import { teamOr404 } from './teams.ts';
 
 const taskParams = z.object({ team: z.string(), id: z.string() });
@@ -187,7 +187,7 @@ function addAction(
 const HANDS_IN: ReadonlySet<TaskAction> = new Set(['complete', 'review']);
 
 /** Under the ten updates that Temporal takes of one run at a time, also with several API processes. */
-const turnstile = createTurnstile(4);
+const turnstile = createConcurrencyLimit(4);
 
 /** Its own holder may be repeating itself: the workflow knows. */
 function refuseClaim({ state }: TeamTaskRow, member: string | undefined): void {

@@ -8,7 +8,7 @@ import { hostWall } from '#activities/process/host-wall.ts';
 import type { ProvenWall } from '#activities/process/prove-wall.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineLook, type Look } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe, type EngineProbe } from '#activities/sandbox/look-at-engine.ts';
 import { DEFAULT_SANDBOX, type RunsAt, runsAtWords } from '#domain/sandbox.ts';
 import { type Finding, finding } from './finding.ts';
 
@@ -19,7 +19,7 @@ export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined):
   const engine = createEngine(sandbox.dockerHost);
   const image = sandbox.image ?? DEFAULT_SANDBOX.image;
   const [look, bubblewrap, wall] = await Promise.all([
-    createEngineLook(engine, Date.now).at(image, sandbox.runtime, true),
+    createEngineProbe(engine, Date.now).at(image, sandbox.runtime, true),
     createBubblewrap(commandFolders()).works(),
     tryWall(config),
   ]);
@@ -50,7 +50,12 @@ export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined):
   ];
 }
 
-function engineFindings(look: Look, address: string, image: string, lacking: Finding['status']): Finding[] {
+function engineFindings(
+  look: EngineProbe,
+  address: string,
+  image: string,
+  lacking: Finding['status'],
+): Finding[] {
   if (look.ok)
     return [
       finding('Engine', 'ok', `${address}, version ${look.version}`),

@@ -12,7 +12,7 @@ import { createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineLook } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
 import { refusedNumber } from '#activities/sandbox/seccomp-filter.ts';
 import {
   type CommandOutcome,
@@ -173,7 +173,7 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
   const engine = createEngine(config.sandbox.dockerHost);
   const boxes = createBoxes({
     engine,
-    look: createEngineLook(engine, Date.now),
+    look: createEngineProbe(engine, Date.now),
     installation: `probe-${randomUUID()}`,
     life: { idleSeconds: 60, maxAgeSeconds: 600 },
     now: Date.now,

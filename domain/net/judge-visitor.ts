@@ -5,14 +5,14 @@
  */
 import { parseAddress } from './parse-address.ts';
 
-export interface Doors {
+export interface AllowedHosts {
   /** Names, without ports, beside `localhost` and addresses. */
   readonly hosts: ReadonlySet<string>;
   /** Origins that may change things beside the server's own; `*` is all. */
   readonly origins: ReadonlySet<string>;
 }
 
-export interface Visitor {
+export interface RequestOrigin {
   readonly method: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
@@ -23,7 +23,10 @@ export type DoorProblem = { readonly kind: 'host' | 'origin'; readonly name: str
 const HARMLESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Undefined for those who may come in. Programs that are no browsers need to send neither header. */
-export function doorProblem({ hosts, origins }: Doors, visitor: Visitor): DoorProblem | undefined {
+export function doorProblem(
+  { hosts, origins }: AllowedHosts,
+  visitor: RequestOrigin,
+): DoorProblem | undefined {
   const { method, host, origin } = visitor;
   if (host !== undefined && !isOurs(nameOf(host), hosts)) return { kind: 'host', name: shown(host) };
   if (origin === undefined || HARMLESS.has(method)) return undefined;

@@ -12,7 +12,7 @@ export function mayBeGated({ task }: Pick<Moment, 'task'>, { action, text, judge
 }
 
 /** In place of the change that was asked for: the work waits for its gates, and no clock runs. */
-export function handIn(
+export function judgeHandIn(
   { task }: Pick<Moment, 'task'>,
   change: TaskChange,
   { gates, agent_revision }: TaskGates,

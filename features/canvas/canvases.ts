@@ -4,7 +4,7 @@ import { CANVAS_FRAME, CANVAS_FRAME_POLICY, type Canvas, type CanvasStep } from 
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { changeCanvas, findCanvas } from './store.ts';
-import type { RoomDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/room-deps.ts';
 
 export interface CanvasLook {
   /** What came of the last step, as JSON. */
@@ -19,7 +19,7 @@ export interface Canvases {
   look(browsers: Pick<Browsers, 'use'>, call: RunningCall, canvas: Canvas): Promise<CanvasLook | ToolFailure>;
 }
 
-export type CanvasesDeps = Pick<RoomDeps, 'pool' | 'scrubberOf' | 'onWrite'>;
+export type CanvasesDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf' | 'onWrite'>;
 
 const LOOK_MS = 20_000;
 const VALUE_CHARS = 20_000;

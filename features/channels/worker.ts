@@ -3,7 +3,7 @@ import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import type { ChannelDelivery } from './activities/channel-delivery.ts';
-import { tellChannel } from './activities/tell-channel.ts';
+import { deliverToChannel } from './activities/tell-channel.ts';
 import { createOwnChannels } from './activities/own-channels.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
@@ -16,7 +16,7 @@ export function createWorkerPart(core: WorkerCore): WorkerPart {
       deliverer: {
         takes: ({ channel_key }) => channel_key !== null,
         // The row of a channel's webhook has posts of channels alone.
-        deliver: (tenant, delivery) => tellChannel(parts, tenant, delivery as ChannelDelivery),
+        deliver: (tenant, delivery) => deliverToChannel(parts, tenant, delivery as ChannelDelivery),
       },
     },
   };

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
-import { createMediaMakingRoom } from './making/media-making-room.ts';
+import { createMediaMakingTools } from './making/media-making-room.ts';
 import { MEDIA_FOLDER } from '#activities/process/state-folders.ts';
 import { removeLeftFolders } from '#activities/process/worker-folders.ts';
-import { createMediaReadingRoom } from './reading/media-reading-room.ts';
+import { createMediaReadingTools } from './reading/media-reading-room.ts';
 
 export async function createWorkerPart(core: WorkerCore): Promise<WorkerPart> {
   const { stateDir, media: settings, models } = core.config;
   const dir = join(stateDir, MEDIA_FOLDER);
   await removeLeftFolders(dir);
   const parts = { ...core, folders: commandFolders(), dir };
-  const reading = createMediaReadingRoom(parts);
+  const reading = createMediaReadingTools(parts);
   const mediaPlaces = { settings, providers: models.providers };
-  const making = createMediaMakingRoom({ ...parts, open: reading.media.open, mediaPlaces });
+  const making = createMediaMakingTools({ ...parts, open: reading.media.open, mediaPlaces });
   return { tools: { ...reading, ...making } };
 }

@@ -4,10 +4,10 @@ import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { INDEX_DOCUMENT, isIndexOf } from './contract.ts';
 import { createPromptMemory } from './activities/prompt-memory.ts';
-import { createMemoryRoom } from './activities/memory-room.ts';
+import { createMemoryActivities } from './activities/memory-room.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
-  const { activities, tools, indexPending } = createMemoryRoom({
+  const { activities, tools, indexPending } = createMemoryActivities({
     ...core,
     outsideOf: core.rules.outside,
     readers: () => core.extensions('memoryReader'),

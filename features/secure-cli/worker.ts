@@ -5,7 +5,7 @@ import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
-import { refuseSecured, whySecured } from './activities/refuse-secured.ts';
+import { refuseSecureCli, secureCliReason } from './activities/refuse-secured.ts';
 import { createSecureClis } from './activities/secure-clis.ts';
 
 export async function createWorkerPart({ vault, machine, config }: WorkerCore): Promise<WorkerPart> {
@@ -21,8 +21,8 @@ export async function createWorkerPart({ vault, machine, config }: WorkerCore): 
   return {
     tools: { secureClis },
     guard: {
-      plannedCommand: (tenant, agent, command) => whySecured(secureClis.listNow(tenant), agent, command),
-      command: (call, command) => refuseSecured(secureClis, call, command),
+      plannedCommand: (tenant, agent, command) => secureCliReason(secureClis.listNow(tenant), agent, command),
+      command: (call, command) => refuseSecureCli(secureClis, call, command),
     },
   };
 }

@@ -5,8 +5,8 @@ import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import { removeWorkspaces } from '#activities/workspace/workspace-folder.ts';
 import type { WorkspaceParts } from '#domain/feature.ts';
 import { cleanStore } from './activities/clean-store.ts';
-import { createFollowed } from './activities/followed.ts';
-import { followFiles } from './activities/followed-files.ts';
+import { createWorkspaceSync } from './activities/followed.ts';
+import { syncFiles } from './activities/followed-files.ts';
 import { removeSnapshots } from './activities/remove-snapshots.ts';
 
 /** Undefined when the settings say that folders are all there is. */
@@ -18,9 +18,9 @@ export function createWorkspaces(
   if (settings.follow === 'none') return undefined;
   const store = openObjectStore(settings, 'workspaces', resolveSetting);
   const holder = `worker ${process.pid} on ${hostname()}`;
-  const followed = createFollowed({ pool, store, root, holder });
+  const followed = createWorkspaceSync({ pool, store, root, holder });
   return {
-    ...followFiles(files, followed, onError),
+    ...syncFiles(files, followed, onError),
     clean: () => cleanStore({ pool, store, holder }),
     async remove(tenant, suffix, onGone) {
       await removeSnapshots({ pool, store, holder }, tenant, suffix, (db) => onGone(db, 1));

@@ -18,13 +18,13 @@ import {
 import type { Deliverer, DeliveryOutcome } from './deliverer.ts';
 import { openWebhook } from './store/webhook-store.ts';
 import type { Egress } from '#activities/egress/egress.ts';
-import type { RoomDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/room-deps.ts';
 import type { Sealer } from '#store/seal.ts';
 import { startDueDeliveries } from './temporal.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 
-export interface WebhookDeps extends Pick<RoomDeps, 'pool'> {
+export interface WebhookDeps extends Pick<ActivityDeps, 'pool'> {
   readonly sealer: Pick<Sealer, 'open'>;
   readonly egress: Egress;
   readonly notifier: Pick<EventNotifier, 'whenDue'>;
@@ -46,7 +46,7 @@ const ENDLESS = 3_153_600_000;
 /** A receiver that takes longer should answer first and work then, as the specification says. */
 const LIMITS = { redirects: 0, bytes: 65_536, totalMs: 15_000, idleMs: 15_000 };
 
-export function createWebhookRoom(deps: WebhookDeps): WebhookActivities {
+export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
   const { pool, reach, settings } = deps;
   const startDue = () => startDueDeliveries(pool, reach);
   deps.notifier.whenDue(HAS_DUE, startDue);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createTurnstile } from '#api/turnstile.ts';
+import { createConcurrencyLimit } from '#api/turnstile.ts';
 
 describe('a turnstile', () => {
   test('lets so many in at once under a name, in order, and tells who waited', async () => {
-    const turnstile = createTurnstile(2);
+    const turnstile = createConcurrencyLimit(2);
     const leave: (() => void)[] = [];
     const seen: string[] = [];
     const come = (who: string, name = 'a'): Promise<string> =>
@@ -26,7 +26,7 @@ describe('a turnstile', () => {
   });
 
   test('goes on after work that fails', async () => {
-    const turnstile = createTurnstile(1);
+    const turnstile = createConcurrencyLimit(1);
     const failed = turnstile.pass('a', () => Promise.reject(new Error('no')));
     const next = turnstile.pass('a', (waited) => Promise.resolve(waited));
     await assert.rejects(failed, /no/);

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { createEgress } from '#activities/egress/egress.ts';
-import { goOn } from '#features/mcp/activities/go-on.ts';
+import { resumeCall } from '#features/mcp/activities/go-on.ts';
 import { openServer } from '#features/mcp/activities/open-server.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { boxesAt } from '#test/support/container-engine.ts';
 import { withoutWall } from '#activities/process/wall.ts';
-import type { FormAnswer, LeftCall } from '#domain/left-call.ts';
+import type { FormAnswer, PendingExternalCall } from '#domain/left-call.ts';
 import type { McpToolDefinition } from '#features/mcp/rules/server.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { createSealer } from '#store/seal.ts';
@@ -102,10 +102,10 @@ function argumentsOf({ schema }: McpToolDefinition): Record<string, unknown> {
 async function call(definition: McpToolDefinition): Promise<void> {
   const message = toolCalls.find(({ name }) => name === definition.name);
   const args = message?.arguments ?? argumentsOf(definition);
-  let left: LeftCall | undefined;
+  let left: PendingExternalCall | undefined;
   let answer: FormAnswer | undefined;
   for (;;) {
-    const result = await goOn({
+    const result = await resumeCall({
       key: definition.name,
       server: 'conformance',
       maySample: false,

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createBoxes, type Boxes } from '#activities/sandbox/boxes.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineLook } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
 
 const run = promisify(execFile);
 const scripts = fileURLToPath(new URL('../../docker/sandbox/', import.meta.url));
@@ -126,7 +126,7 @@ export function boxesAt(address: string, installation = 'none'): Boxes {
   const engine = createEngine(address);
   return createBoxes({
     engine,
-    look: createEngineLook(engine, Date.now),
+    look: createEngineProbe(engine, Date.now),
     installation,
     life: { idleSeconds: 600, maxAgeSeconds: 3600 },
     now: Date.now,

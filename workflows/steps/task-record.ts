@@ -1,7 +1,7 @@
 /** The task as a run of its workflow knows it, and the one way in which it changes: decided, recorded, taken up. */
 import { ApplicationFailure, CancellationScope, proxyLocalActivities, uuid4 } from '@temporalio/workflow';
 import { type TaskDecision, type Moment, refused } from '#domain/team/decision.ts';
-import { handIn, mayBeGated } from '#domain/team/judge-task.ts';
+import { judgeHandIn, mayBeGated } from '#domain/team/judge-task.ts';
 import type { TaskGates } from '#domain/team/task-judging.ts';
 import type {
   LeadNotice,
@@ -80,7 +80,7 @@ function decideAtGates(
   team: string,
 ): TaskDecision {
   const decision = decide(moment);
-  return gates && decision.kind === 'changed' ? handIn(moment, decision.change, gates, team) : decision;
+  return gates && decision.kind === 'changed' ? judgeHandIn(moment, decision.change, gates, team) : decision;
 }
 
 /** What was told before is told again under the same ids. */

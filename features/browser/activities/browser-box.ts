@@ -14,7 +14,7 @@ import { BOX_ENVIRONMENT } from '#activities/sandbox/box-spec.ts';
 import type { Boxes } from '#activities/sandbox/boxes.ts';
 import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { EngineProblem } from '#activities/sandbox/engine.ts';
-import type { Look } from '#activities/sandbox/look-at-engine.ts';
+import type { EngineProbe } from '#activities/sandbox/look-at-engine.ts';
 import type { Chromium } from './chromium.ts';
 
 /** What a box shows of the host, at the same paths. */
@@ -72,7 +72,7 @@ export async function browserBox(
 
 function containerBox(
   boxes: Boxes,
-  look: Extract<Look, { ok: true }>,
+  look: Extract<EngineProbe, { ok: true }>,
   sandbox: Sandbox,
   owner: BrowserCall,
 ): BrowserBox {

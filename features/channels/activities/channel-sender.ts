@@ -1,11 +1,11 @@
 /** The way out to a chat service: its wire form over a door of ours, one request at a time. */
 import type { ChannelCredentials, ChannelPlace, ChannelPost, InboundFile } from '../contract.ts';
 import type { ChannelSettings } from '../schema.ts';
-import type { Door } from '#activities/egress/egress.ts';
+import type { EgressClient } from '#activities/egress/egress.ts';
 
 export interface SendContext {
   /** Opens to the service alone. */
-  readonly door: Door;
+  readonly door: EgressClient;
   readonly credentials: ChannelCredentials;
   /** Of the service, without a slash at its end. */
   readonly baseUrl: string;

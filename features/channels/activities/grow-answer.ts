@@ -9,8 +9,8 @@ import { readEvents } from '#store/event-store.ts';
 import { findGrowing, GROWING, mayGrow, takeGrowing } from '../store/growing-post-store.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender } from './channel-sender.ts';
-import type { Spot } from './send-part.ts';
-import type { ChannelDeps, Visit } from './visit-service.ts';
+import type { SendTarget } from './send-part.ts';
+import type { ChannelDeps, SendOperation } from './visit-service.ts';
 
 /** Slack takes 50 changes a minute. An answer that is written in less comes whole. */
 const EDIT_MS = 1_200;
@@ -26,13 +26,13 @@ const EVENTS = 500;
  * Holds the chat while the turn's next answer is written, since its deliveries come one after the other: nobody else changes the message.
  * An attempt that follows a lost one goes on with its message.
  */
-export function growingAnswer(
+export function streamAnswer(
   deps: Pick<ChannelDeps, 'pool'>,
   tenant: string,
   channel: string,
   delivery: DeliveryBasis,
   place: ChannelPlace,
-): Visit {
+): SendOperation {
   const until = performance.now() + GROW_MS;
   return async (sender, context) => {
     try {
@@ -49,7 +49,7 @@ async function grow(
   tenant: string,
   channel: string,
   delivery: DeliveryBasis,
-  { sender, context, place }: Omit<Spot, 'isLast'>,
+  { sender, context, place }: Omit<SendTarget, 'isLast'>,
   until: number,
 ): Promise<void> {
   const { id, session_key, stored } = delivery;
@@ -84,12 +84,12 @@ function partOf(sender: ChannelSender, text: string): ChannelPost | undefined {
 }
 
 /** Puts the first part of what is said in the place of the message that has grown. False: there is none any more. @throws ChannelError, EgressError */
-export async function takeGrown(
+export async function finalizeStream(
   { pool }: Pick<ChannelDeps, 'pool'>,
   tenant: string,
   channel: string,
   delivery: DeliveryBasis,
-  { sender, context, place }: Omit<Spot, 'isLast'>,
+  { sender, context, place }: Omit<SendTarget, 'isLast'>,
   part: ChannelPost,
 ): Promise<boolean> {
   const grown = await findGrowing(pool, tenant, channel, delivery);

@@ -9,7 +9,7 @@ import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { refusalWords } from './visit-service.ts';
 
-export interface Spot {
+export interface SendTarget {
   readonly sender: ChannelSender;
   readonly context: SendContext;
   readonly place: ChannelPlace;
@@ -28,7 +28,7 @@ const SENT_AGAIN = '(Sent again: whether it arrived before is not known.)';
 export async function sendPartAgain(
   places: ArtifactPlaces,
   tenant: string,
-  spot: Spot,
+  spot: SendTarget,
   part: Part,
 ): Promise<string> {
   const { sender, context, place } = spot;
@@ -44,7 +44,7 @@ export async function sendPartAgain(
 export async function sendPart(
   places: ArtifactPlaces,
   tenant: string,
-  { sender, context, place, key, isLast }: Spot,
+  { sender, context, place, key, isLast }: SendTarget,
   part: Part,
 ): Promise<string> {
   const say = (markdown: string) => sender.send(context, place, { markdown }, key);

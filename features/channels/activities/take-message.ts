@@ -26,13 +26,13 @@ import { type ChannelRow } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { findSession } from '#store/session-store.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
-import type { WakeSession } from '#activities/turn/wake-session.ts';
+import type { SendSystemMessage } from '#activities/turn/wake-session.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
-import { refusalWords, type Visit } from './visit-service.ts';
+import { refusalWords, type SendOperation } from './visit-service.ts';
 
 export interface TakeDeps extends ArtifactPlaces {
-  readonly wake: WakeSession;
+  readonly wake: SendSystemMessage;
   readonly scrubberOf: (tenant: string) => Promise<Scrubber>;
 }
 
@@ -59,7 +59,7 @@ export function takeMessage(
   channel: ChannelRow,
   delivery: DeliveryBasis,
   { place, waiting: message }: DirectPost & { readonly waiting: WaitingMessage },
-): Visit {
+): SendOperation {
   return async (sender, context) => {
     const waiting = message.album ? ((await closeAlbum(deps.pool, tenant, delivery.id)) ?? message) : message;
     const { files, left } = waiting;

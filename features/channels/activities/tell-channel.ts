@@ -30,18 +30,18 @@ import type { DeliveryOutcome } from '#features/webhooks-out/index.ts';
 import type { ChannelDelivery } from './channel-delivery.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import { ChannelError } from './channel-error.ts';
-import { growingAnswer, takeGrown } from './grow-answer.ts';
-import { type Part, sendPart, sendPartAgain, type Spot } from './send-part.ts';
+import { streamAnswer, finalizeStream } from './grow-answer.ts';
+import { type Part, sendPart, sendPartAgain, type SendTarget } from './send-part.ts';
 import { isLastTryOfFiles, type TakeDeps, takeMessage } from './take-message.ts';
-import { type ChannelDeps, refusalWords, type Visit, visitService } from './visit-service.ts';
+import { type ChannelDeps, refusalWords, type SendOperation, visitService } from './visit-service.ts';
 
-export type TellDeps = ChannelDeps & TakeDeps & OwnLinkDeps;
+export type DeliverToChannelDeps = ChannelDeps & TakeDeps & OwnLinkDeps;
 
 /** After which no further part is begun: the attempt has a limit, and one that runs into it would be repeated beside itself. */
 const VISIT_MS = 20_000;
 const TAKEN: DeliveryOutcome = { answered: 200, problem: null };
-export async function tellChannel(
-  deps: TellDeps,
+export async function deliverToChannel(
+  deps: DeliverToChannelDeps,
   tenant: string,
   delivery: ChannelDelivery,
 ): Promise<DeliveryOutcome> {
@@ -74,15 +74,15 @@ export async function tellChannel(
 
 /** Undefined: there is nothing to be said of it. */
 async function visitFor(
-  deps: TellDeps,
+  deps: DeliverToChannelDeps,
   tenant: string,
   channel: ChannelRow,
   delivery: ChannelDelivery,
-): Promise<Visit | undefined> {
+): Promise<SendOperation | undefined> {
   const { post, stored, session_key } = delivery;
   if (post?.waiting) return takeMessage(deps, tenant, channel, delivery, { ...post, waiting: post.waiting });
   if (post?.link)
-    return saying(
+    return postMessage(
       deps,
       tenant,
       channel,
@@ -90,7 +90,7 @@ async function visitFor(
       post.place,
       await linkPost(deps, tenant, channel, post.link),
     );
-  if (post) return saying(deps, tenant, channel, delivery, post.place, post, post.files);
+  if (post) return postMessage(deps, tenant, channel, delivery, post.place, post, post.files);
   if (!stored) return undefined;
   const { type, data } = stored;
   if (type.startsWith('approval.'))
@@ -99,7 +99,7 @@ async function visitFor(
   if (chat === undefined) return undefined;
   const place = placeOfChat(chat);
   const grow = channel.settings.stream
-    ? growingAnswer(deps, tenant, channel.key, delivery, place)
+    ? streamAnswer(deps, tenant, channel.key, delivery, place)
     : () => Promise.resolve();
   if (type === 'turn.started')
     return async (sender, context) => {
@@ -111,7 +111,7 @@ async function visitFor(
   if (markdown === '' || SILENT.has(markdown)) return undefined;
   const named = namedFiles(markdown);
   const files = await filesOf(deps, tenant, session_key, named.ids);
-  const say = await saying(deps, tenant, channel, delivery, place, named, files);
+  const say = await postMessage(deps, tenant, channel, delivery, place, named, files);
   return async (sender, context) => {
     await say(sender, context);
     if (type === 'message.completed') await grow(sender, context);
@@ -119,7 +119,7 @@ async function visitFor(
 }
 
 async function linkPost(
-  deps: TellDeps,
+  deps: DeliverToChannelDeps,
   tenant: string,
   { key, webhook_id: webhook }: ChannelRow,
   { approval: id, user }: NonNullable<DirectPost['link']>,
@@ -132,7 +132,7 @@ async function linkPost(
 
 /** What the session's user may read of it; else words. */
 async function filesOf(
-  { pool }: TellDeps,
+  { pool }: DeliverToChannelDeps,
   tenant: string,
   session: string,
   ids: readonly string[],
@@ -160,8 +160,8 @@ function failureWords(data: Readonly<Record<string, unknown>>): string {
  * arrived is sent again with words that say so, unless the service knows it by its key.
  * All parts of a question are about the same call: one that was edited meanwhile is asked from the beginning.
  */
-async function saying(
-  deps: TellDeps,
+async function postMessage(
+  deps: DeliverToChannelDeps,
   tenant: string,
   channel: ChannelRow,
   delivery: ChannelDelivery,
@@ -169,7 +169,7 @@ async function saying(
   post: ChannelPost,
   files: readonly (Attachment | string)[] = [],
   request?: { readonly approval_id: string; readonly digest: string },
-): Promise<Visit> {
+): Promise<SendOperation> {
   const { id } = delivery;
   // Only what the turn itself says, or that it failed.
   const mayTake = channel.settings.stream && !request && !delivery.post;
@@ -196,7 +196,7 @@ async function saying(
         .slice(0, 25);
       const spot = { sender, context, place, key, isLast };
       const first = mayTake && part === 0 ? words[0] : undefined;
-      if (first && (await takeGrown(deps, tenant, channel.key, delivery, spot, first))) continue;
+      if (first && (await finalizeStream(deps, tenant, channel.key, delivery, spot, first))) continue;
       const row = { delivery_id: id, part, channel_key: channel.key, place, digest };
       await recordPost(deps.pool, tenant, { ...row, message_id: SENDING, approval_id: null });
       const message_id = await sendNoted(deps, tenant, spot, one, { row, isAgain: part === begun });
@@ -211,9 +211,9 @@ const SENDING = '';
 
 /** What the service surely did not take is not sent again with a mark. */
 async function sendNoted(
-  deps: TellDeps,
+  deps: DeliverToChannelDeps,
   tenant: string,
-  spot: Spot,
+  spot: SendTarget,
   part: Part,
   { row, isAgain }: { readonly row: Pick<PostRow, 'delivery_id' | 'part'>; readonly isAgain: boolean },
 ): Promise<string> {
@@ -229,12 +229,12 @@ async function sendNoted(
 
 /** Asked once in a channel, on whichever feeds it is; what follows changes the message that asked. */
 async function aboutApproval(
-  deps: TellDeps,
+  deps: DeliverToChannelDeps,
   tenant: string,
   channel: ChannelRow,
   delivery: ChannelDelivery,
   id: string,
-): Promise<Visit | undefined> {
+): Promise<SendOperation | undefined> {
   const approval = await findApproval(deps.pool, tenant, id);
   if (!approval) return undefined;
   const posts = await postsOfApproval(deps.pool, tenant, channel.key, id);
@@ -246,7 +246,7 @@ async function aboutApproval(
     const request = { approval_id: id, digest: approval.digest };
     return (
       place &&
-      saying(
+      postMessage(
         deps,
         tenant,
         channel,
@@ -260,7 +260,7 @@ async function aboutApproval(
   }
   return async (sender, context) => {
     for (const post of posts) {
-      const shown = shownNow(deps, approval, post, (one) => sender.split(one).length);
+      const shown = approvalPostNow(deps, approval, post, (one) => sender.split(one).length);
       const part = shown && sender.split(shown).at(-1);
       if (part) await sender.edit(context, post.place, post.message_id, part);
     }
@@ -268,8 +268,8 @@ async function aboutApproval(
 }
 
 /** What the message with the buttons says from now on; undefined: what it says. Its earlier parts stay as they are. */
-function shownNow(
-  deps: TellDeps,
+function approvalPostNow(
+  deps: DeliverToChannelDeps,
   approval: ApprovalRow,
   { delivery_id: delivery, part, digest }: PostRow,
   partsOf: (post: ChannelPost) => number,
@@ -280,13 +280,13 @@ function shownNow(
   return partsOf(post) === part + 1 ? post : undefined;
 }
 
-function askingOf({ publicUrl }: TellDeps, delivery: string): Asking {
+function askingOf({ publicUrl }: DeliverToChannelDeps, delivery: string): Asking {
   return { delivery, hasLinks: publicUrl !== undefined };
 }
 
 /** In the chat that it is about, unless the channel has another place for questions. */
 async function askedAt(
-  { pool }: TellDeps,
+  { pool }: DeliverToChannelDeps,
   tenant: string,
   { key, settings }: ChannelRow,
   session: string,

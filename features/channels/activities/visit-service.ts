@@ -22,7 +22,7 @@ export interface ChannelDeps {
 }
 
 /** What is done there. */
-export type Visit = (sender: ChannelSender, context: SendContext) => Promise<void>;
+export type SendOperation = (sender: ChannelSender, context: SendContext) => Promise<void>;
 
 export interface VisitOptions {
   /** Of an answer. */
@@ -42,7 +42,7 @@ export async function visitService(
   { sealer, resolveOf, egress, egressSettings, services }: ChannelDeps,
   tenant: string,
   channel: ChannelRow,
-  visit: Visit,
+  visit: SendOperation,
   { bytes = ANSWER_BYTES, signal = Context.current().cancellationSignal }: VisitOptions = {},
 ): Promise<void> {
   const sender = SENDERS[channel.type];

@@ -15,11 +15,11 @@ import {
   unreadDocument,
 } from '../store/knowledge-index-store.ts';
 import { noteUses } from '#store/model-use-store.ts';
-import type { RoomDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/room-deps.ts';
 import { type DocumentPart, partsOf } from './document-parts.ts';
 import { readDrawnFacts, RECORD_FACTS } from './drawn-facts.ts';
 
-export type ExtractDeps = Pick<RoomDeps, 'pool' | 'scrubberOf'> & RecordDeps;
+export type ExtractDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf'> & RecordDeps;
 
 /** As many as the facts of a part need. */
 const ANSWER_TOKENS = 8_000;

@@ -6,10 +6,16 @@ import type {
 } from '@modelcontextprotocol/client';
 import { isRecord } from '#domain/outside-value.ts';
 import type { McpToolDefinition } from '../rules/server.ts';
-import { type Answer, asksForTask, type Question, type Talk, TASK_ANSWER } from './create-client.ts';
+import {
+  type Answer,
+  asksForTask,
+  type Question,
+  type ElicitationChannel,
+  TASK_ANSWER,
+} from './create-client.ts';
 import type { LiveServer } from './open-server.ts';
 
-export type Said =
+export type ServerMessage =
   | { readonly kind: 'result'; readonly result: CallToolResult }
   | { readonly kind: 'task'; readonly id: string }
   | { readonly kind: 'cancelled' }
@@ -18,7 +24,7 @@ export type Said =
 /** It goes on in this worker until it is over or stopped, also while nobody looks at it. */
 export interface HeldCall {
   readonly talk: Conversation;
-  readonly over: Promise<Said>;
+  readonly over: Promise<ServerMessage>;
   /** The request is on its way. */
   readonly sent: Promise<void>;
   readonly stop: AbortController;
@@ -42,7 +48,7 @@ export interface CallToBegin {
   readonly onprogress: NonNullable<CallToolRequestOptions['onprogress']>;
 }
 
-type Use = (work: (live: LiveServer) => Promise<Said>) => Promise<Said>;
+type Use = (work: (live: LiveServer) => Promise<ServerMessage>) => Promise<ServerMessage>;
 
 /** Sends it; `check` throws what keeps it from being sent. */
 export function beginCall(
@@ -75,7 +81,7 @@ export function beginCall(
 export function hold(
   use: Use,
   task: string | undefined,
-  work: (live: LiveServer, signal: AbortSignal) => Promise<Said>,
+  work: (live: LiveServer, signal: AbortSignal) => Promise<ServerMessage>,
   check: (live: LiveServer) => void = () => undefined,
 ): HeldCall {
   const stop = new AbortController();
@@ -101,7 +107,7 @@ export function hold(
   return { talk, over, sent: sent.promise, stop, hide: (text) => hide(text) };
 }
 
-function read(result: CallToolResult | InputRequiredResult): Said {
+function read(result: CallToolResult | InputRequiredResult): ServerMessage {
   if (result.resultType === 'input_required') {
     const { inputRequests = {}, requestState } = result as InputRequiredResult;
     return { kind: 'asks', asked: inputRequests, ...(requestState !== undefined && { state: requestState }) };
@@ -112,7 +118,7 @@ function read(result: CallToolResult | InputRequiredResult): Said {
 }
 
 /** The questions of a server over the connection, one at a time. */
-interface Conversation extends Talk {
+interface Conversation extends ElicitationChannel {
   /** Resolves when there is one, and again at once until it is answered. */
   asked(): Promise<Question>;
   answer(answer: Answer): void;

@@ -32,7 +32,7 @@ const DISCOVER_MS = 20_000;
 const LISTEN_MS = 5_000;
 
 /** A call that is being made, to which its server may put questions over the connection (2025-11-25). */
-export interface Talk {
+export interface ElicitationChannel {
   /** Its task at the server, once it has one. */
   task?: string;
   ask(request: Question, signal: AbortSignal): Promise<Answer>;
@@ -52,7 +52,7 @@ export function createClient(
   sampling: boolean,
 ): {
   readonly client: Client;
-  readonly talks: Set<Talk>;
+  readonly talks: Set<ElicitationChannel>;
 } {
   const client = new Client(
     { name: 'tempoclaw', version: '1' },
@@ -73,7 +73,7 @@ export function createClient(
     },
   );
   client.setNotificationHandler('notifications/tools/list_changed', onToolsChanged);
-  const talks = new Set<Talk>();
+  const talks = new Set<ElicitationChannel>();
   const ask = (question: Question, signal: AbortSignal) =>
     talkOf(talks, question.params).ask(question, signal);
   client.setRequestHandler(
@@ -160,7 +160,7 @@ export function asksForTask(client: Client, isTask: boolean | undefined): boolea
 }
 
 /** Over a shared connection a server does not say of which call it asks, unless that is a task: so there must be one only. */
-function talkOf(talks: ReadonlySet<Talk>, params: Question['params']): Talk {
+function talkOf(talks: ReadonlySet<ElicitationChannel>, params: Question['params']): ElicitationChannel {
   const related = params._meta?.[RELATED_TASK];
   const task = isRecord(related) ? related['taskId'] : undefined;
   const meant = [...talks].filter((talk) => task === undefined || talk.task === task);

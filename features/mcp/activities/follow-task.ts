@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallToolResult, type Client, isSpecType, ProtocolError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { type Said, UNLIMITED_MS } from './begin-call.ts';
+import { type ServerMessage, UNLIMITED_MS } from './begin-call.ts';
 import type { LiveServer } from './open-server.ts';
 
 const REQUEST_MS = 30_000;
@@ -34,7 +34,7 @@ export async function followTask(
   isAnswered: (key: string) => boolean,
   signal: AbortSignal,
   progress: (line: string) => void,
-): Promise<Said> {
+): Promise<ServerMessage> {
   const isModern = client.getProtocolEra() === 'modern';
   const params = { taskId };
   for (let shown = ''; ; ) {
@@ -60,7 +60,7 @@ function saidBy(
   now: z.output<typeof task>,
   isModern: boolean,
   isAnswered: (key: string) => boolean,
-): Said | undefined {
+): ServerMessage | undefined {
   if (now.status === 'cancelled') return { kind: 'cancelled' };
   if (isModern && now.status === 'failed')
     throw new ProtocolError(now.error?.code ?? 0, now.error?.message ?? 'the task has failed');

@@ -4,13 +4,13 @@
  */
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client';
 import { isStopped } from '#activities/attempt.ts';
-import type { CallOutside, FormAnswer, LeftCall } from '#domain/left-call.ts';
+import type { CallOutside, FormAnswer, PendingExternalCall } from '#domain/left-call.ts';
 import { type McpForm, readForm, standardAnswer } from '#domain/form.ts';
 import { readSampling } from '#domain/sampling.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { mapTexts } from '#domain/storable-text.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
-import { beginCall, type CallToBegin, type HeldCall, hold, type Said } from './begin-call.ts';
+import { beginCall, type CallToBegin, type HeldCall, hold, type ServerMessage } from './begin-call.ts';
 import type { LiveServer } from './open-server.ts';
 import type { Answer, Question } from './create-client.ts';
 import { answerTask, cancelTask, followTask } from './follow-task.ts';
@@ -31,7 +31,7 @@ export class CallLost extends Error {}
 /** The server did not answer in its time; whether it has done anything is not known. */
 export class CallLate extends Error {}
 
-export interface Stretch {
+export interface McpCallAttempt {
   /** Of the tenant and the call. */
   readonly key: string;
   readonly server: string;
@@ -53,7 +53,7 @@ export interface Stretch {
   readonly onSent: (hide: (text: string) => string) => void;
 }
 
-export async function goOn(stretch: Stretch): Promise<ToolResult> {
+export async function resumeCall(stretch: McpCallAttempt): Promise<ToolResult> {
   const { outside, held: all, key } = stretch;
   const { left, answer } = outside;
   const held = all.get(key);
@@ -61,13 +61,13 @@ export async function goOn(stretch: Stretch): Promise<ToolResult> {
   if (answer?.status === 'withdrawn' || outside.isStopped) return endCall(stretch, withdrawn(stretch), held);
   if (held && left?.isHeld) return answerHeld(stretch, held, left, answer);
   checkUnsent(stretch);
-  if (left?.asked && !left.isHeld) return handIn(stretch, left, answer);
+  if (left?.asked && !left.isHeld) return submitAnswer(stretch, left, answer);
   if (left?.task !== undefined) return follow(stretch, left.task, left);
-  return untilSaid(stretch, begin(stretch), left ?? { since: Date.now(), asks: 0 });
+  return awaitResponse(stretch, begin(stretch), left ?? { since: Date.now(), asks: 0 });
 }
 
 /** Answers are kept before they are sent: where one is open nothing was. @throws CallLost when another attempt may have made the call. */
-function checkUnsent({ mayRepeat, outside: { left, isAgain } }: Stretch): void {
+function checkUnsent({ mayRepeat, outside: { left, isAgain } }: McpCallAttempt): void {
   const isOpen = left?.asked !== undefined && !left.isHeld && openKey(left) !== undefined;
   if (mayRepeat || isOpen || left?.task !== undefined) return;
   if (left?.isHeld || isAgain)
@@ -75,9 +75,9 @@ function checkUnsent({ mayRepeat, outside: { left, isAgain } }: Stretch): void {
 }
 
 async function answerHeld(
-  stretch: Stretch,
+  stretch: McpCallAttempt,
   held: HeldCall,
-  left: LeftCall,
+  left: PendingExternalCall,
   answer: FormAnswer | undefined,
 ): Promise<ToolResult> {
   try {
@@ -88,16 +88,20 @@ async function answerHeld(
     held.stop.abort();
     throw error;
   }
-  return untilSaid(stretch, held, left);
+  return awaitResponse(stretch, held, left);
 }
 
-function begin(stretch: Stretch, again?: CallToBegin['again']): HeldCall {
+function begin(stretch: McpCallAttempt, again?: CallToBegin['again']): HeldCall {
   const { use, begins, check } = stretch;
   return beginCall(use, { ...begins, ...(again && { again }) }, check);
 }
 
 /** The answer to the question that people were asked; when it was the last one of several, they go to the server. */
-async function handIn(stretch: Stretch, left: LeftCall, answer: FormAnswer | undefined): Promise<ToolResult> {
+async function submitAnswer(
+  stretch: McpCallAttempt,
+  left: PendingExternalCall,
+  answer: FormAnswer | undefined,
+): Promise<ToolResult> {
   const { asked = {}, state, ...rest } = left;
   const key = openKey(left);
   const message = key === undefined ? undefined : await answerTo(stretch, asked[key], answer);
@@ -107,7 +111,7 @@ async function handIn(stretch: Stretch, left: LeftCall, answer: FormAnswer | und
   if (openKey(now) !== undefined) return ask(stretch, now);
   if (left.task === undefined) {
     await stretch.outside.keep(now);
-    return untilSaid(stretch, begin(stretch, { inputResponses: answers, requestState: state }), rest);
+    return awaitResponse(stretch, begin(stretch, { inputResponses: answers, requestState: state }), rest);
   }
   const { task } = left;
   const input = Object.fromEntries(Object.keys(asked).map((name) => [name, answers[name]]));
@@ -116,38 +120,42 @@ async function handIn(stretch: Stretch, left: LeftCall, answer: FormAnswer | und
     await stretch.use(({ client }) => answerTask(client, task, input));
     await stretch.outside.keep(followed);
   } catch (error) {
-    return lookLater(stretch, left, error);
+    return pollLater(stretch, left, error);
   }
   return follow(stretch, task, followed);
 }
 
-async function follow(stretch: Stretch, task: string, left: LeftCall): Promise<ToolResult> {
+async function follow(stretch: McpCallAttempt, task: string, left: PendingExternalCall): Promise<ToolResult> {
   const { answers = {} } = left;
   const isAnswered = (key: string): boolean => Object.hasOwn(answers, key);
   const held = hold(stretch.use, task, (live, signal) =>
     followTask(live, task, isAnswered, signal, stretch.progress),
   );
-  return untilSaid(stretch, held, left);
+  return awaitResponse(stretch, held, left);
 }
 
 /** Waits for what the server says next, for as long as a call may take. */
-async function untilSaid(stretch: Stretch, held: HeldCall, left: LeftCall): Promise<ToolResult> {
+async function awaitResponse(
+  stretch: McpCallAttempt,
+  held: HeldCall,
+  left: PendingExternalCall,
+): Promise<ToolResult> {
   let next: Next;
   try {
     next = await nextOf(stretch, held);
   } catch (error) {
     held.stop.abort();
-    return lookLater(stretch, left, error);
+    return pollLater(stretch, left, error);
   }
   return next.kind === 'question'
-    ? park(stretch, held, left, mapTexts(next.question, held.hide))
-    : heard(stretch, next, left, held.hide);
+    ? suspend(stretch, held, left, mapTexts(next.question, held.hide))
+    : handleResponse(stretch, next, left, held.hide);
 }
 
-type Next = Said | { readonly kind: 'question'; readonly question: Question };
+type Next = ServerMessage | { readonly kind: 'question'; readonly question: Question };
 
 /** @throws CallLate, and what the call does. */
-async function nextOf({ signal, limitMs, onSent }: Stretch, held: HeldCall): Promise<Next> {
+async function nextOf({ signal, limitMs, onSent }: McpCallAttempt, held: HeldCall): Promise<Next> {
   const question = held.talk.asked().then((question) => ({ kind: 'question', question: question }) as const);
   const ended = Promise.withResolvers<never>();
   const stop = (): void => ended.reject(new Error('stopped'));
@@ -168,10 +176,10 @@ async function nextOf({ signal, limitMs, onSent }: Stretch, held: HeldCall): Pro
   }
 }
 
-async function heard(
-  stretch: Stretch,
-  message: Said,
-  left: LeftCall,
+async function handleResponse(
+  stretch: McpCallAttempt,
+  message: ServerMessage,
+  left: PendingExternalCall,
   hide: HeldCall['hide'],
 ): Promise<ToolResult> {
   const { since, asks, task, answers } = left;
@@ -197,29 +205,29 @@ async function heard(
 }
 
 /** The first question that has no answer yet. */
-function openKey({ asked = {}, answers = {} }: LeftCall): string | undefined {
+function openKey({ asked = {}, answers = {} }: PendingExternalCall): string | undefined {
   return Object.keys(asked).find((key) => !Object.hasOwn(answers, key));
 }
 
-async function ask(stretch: Stretch, left: LeftCall): Promise<ToolResult> {
+async function ask(stretch: McpCallAttempt, left: PendingExternalCall): Promise<ToolResult> {
   const key = openKey(left);
   if (left.asks >= MOST_ASKS) return endCall(stretch, failure(stretch, `asked more than ${MOST_ASKS} times`));
   // A server may only want to be called again, with its state.
-  if (key === undefined) return handIn(stretch, { ...left, asks: left.asks + 1 }, undefined);
+  if (key === undefined) return submitAnswer(stretch, { ...left, asks: left.asks + 1 }, undefined);
   const form = questionOf(stretch, left.asked?.[key]);
   if (form) return { ok: true, text: '', pending: { form, left: { ...left, asks: left.asks + 1 } } };
   return endCall(stretch, notOffered(stretch));
 }
 
-function failure({ server }: Stretch, words: string): ToolFailure {
+function failure({ server }: McpCallAttempt, words: string): ToolFailure {
   return toolError('ExecutionFailed', `the MCP server ${server} ${words}`);
 }
 
-function notOffered(stretch: Stretch): ToolFailure {
+function notOffered(stretch: McpCallAttempt): ToolFailure {
   return failure(stretch, 'asks for what is not offered to it, or more than people can be shown');
 }
 
-function questionOf({ server, maySample }: Stretch, request: unknown): McpForm | undefined {
+function questionOf({ server, maySample }: McpCallAttempt, request: unknown): McpForm | undefined {
   if (!isRecord(request)) return undefined;
   const { method, params } = request;
   if (method === 'elicitation/create') return readForm(server, params);
@@ -227,10 +235,10 @@ function questionOf({ server, maySample }: Stretch, request: unknown): McpForm |
 }
 
 /** The call stays at the server, and its connection in this worker, until people have answered. */
-async function park(
-  stretch: Stretch,
+async function suspend(
+  stretch: McpCallAttempt,
   held: HeldCall,
-  left: LeftCall,
+  left: PendingExternalCall,
   question: unknown,
 ): Promise<ToolResult> {
   const result = await ask(stretch, { ...left, asked: { [HELD]: question }, answers: {}, isHeld: true });
@@ -240,7 +248,7 @@ async function park(
   }
   if (stretch.held.size >= MOST_HELD) {
     held.talk.answer({ action: 'cancel' });
-    return untilSaid(stretch, held, { ...left, asks: left.asks + 1 });
+    return awaitResponse(stretch, held, { ...left, asks: left.asks + 1 });
   }
   stretch.held.set(stretch.key, held);
   return result;
@@ -248,7 +256,7 @@ async function park(
 
 /** What the server hears. Of an answer of the model that it does not get it cannot hear in every revision: the call ends. */
 async function answerTo(
-  stretch: Stretch,
+  stretch: McpCallAttempt,
   request: unknown,
   answer: FormAnswer | undefined,
 ): Promise<Answer | ToolFailure> {
@@ -265,21 +273,21 @@ async function answerTo(
   };
 }
 
-function unsampled({ server }: Stretch, answer: FormAnswer | undefined): ToolFailure {
+function unsampled({ server }: McpCallAttempt, answer: FormAnswer | undefined): ToolFailure {
   return toolError(
     answer?.status === 'denied' ? 'ApprovalDenied' : 'ApprovalExpired',
     `nobody allowed the MCP server ${server} an answer of the model; the call was ended, and what it had done by then stays done`,
   );
 }
 
-function withdrawn({ server }: Stretch): ToolFailure {
+function withdrawn({ server }: McpCallAttempt): ToolFailure {
   return toolError(
     'Cancelled',
     `the call was stopped while it was at the MCP server ${server}; what it had done by then stays done`,
   );
 }
 
-async function endCall(stretch: Stretch, failure: ToolFailure, held?: HeldCall): Promise<ToolFailure> {
+async function endCall(stretch: McpCallAttempt, failure: ToolFailure, held?: HeldCall): Promise<ToolFailure> {
   held?.stop.abort();
   const task = stretch.outside.left?.task;
   if (task !== undefined) await cancelQuietly(stretch, task);
@@ -287,12 +295,16 @@ async function endCall(stretch: Stretch, failure: ToolFailure, held?: HeldCall):
 }
 
 /** A server that does not answer ends its task when it likes. */
-async function cancelQuietly({ use }: Stretch, task: string): Promise<void> {
+async function cancelQuietly({ use }: McpCallAttempt, task: string): Promise<void> {
   await use(({ client }) => cancelTask(client, task)).catch(() => undefined);
 }
 
 /** What goes wrong on the way to a task says nothing of the task itself. Throws what ends the call. */
-async function lookLater(stretch: Stretch, left: LeftCall, error: unknown): Promise<ToolResult> {
+async function pollLater(
+  stretch: McpCallAttempt,
+  left: PendingExternalCall,
+  error: unknown,
+): Promise<ToolResult> {
   const { outside, signal, server } = stretch;
   const { task, since } = outside.left ?? left;
   if (task === undefined) throw error;

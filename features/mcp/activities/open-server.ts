@@ -21,7 +21,14 @@ import { findMcpCredentials, NO_CREDENTIALS } from '../store/mcp-credential-stor
 import { type McpServerToUse, openServerCredentials } from '../store/mcp-server-store.ts';
 import type { ListedTool } from '../store/mcp-tool-store.ts';
 import { WORDS, wordsOf } from './error-words.ts';
-import { connectClient, createClient, hearChanges, listTools, probe, type Talk } from './create-client.ts';
+import {
+  connectClient,
+  createClient,
+  hearChanges,
+  listTools,
+  probe,
+  type ElicitationChannel,
+} from './create-client.ts';
 import { withinBounds } from './message-lines.ts';
 import { authProviderOf, type OAuthDeps, type TokenUse } from './oauth.ts';
 import { ProgramTransport } from './program-transport.ts';
@@ -44,7 +51,7 @@ export interface OpenServerDeps extends OAuthDeps {
 export interface OpenServer {
   readonly client: Client;
   /** Calls that are being made over it. */
-  readonly talks: Set<Talk>;
+  readonly talks: Set<ElicitationChannel>;
   /** @throws what a request does, as the next two. */
   list(signal: AbortSignal): Promise<readonly ListedTool[]>;
   /** Whether it tells of changes of its list from now on; `onEnd` is called when it does no more. */

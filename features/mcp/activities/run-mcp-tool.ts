@@ -12,7 +12,7 @@ import { createGoneTool } from '#policy/gone-tool.ts';
 import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';
 import { catalogedMcpTool } from '../policy/mcp-tool.ts';
 import type { McpToolOfCall } from '../store/mcp-tool-store.ts';
-import { CallLate, CallLost, goOn } from './go-on.ts';
+import { CallLate, CallLost, resumeCall } from './go-on.ts';
 import { McpAway } from './mcp-away.ts';
 import { wordsOf } from './error-words.ts';
 import { resultImages, resultText } from './result-text.ts';
@@ -66,7 +66,7 @@ async function runCall(
   const definition = tool.pinned;
   if (!definition) return toolError('PermissionDenied', changedWords(server.name));
   try {
-    return await goOn({
+    return await resumeCall({
       key: call.idempotencyKey,
       server: server.name,
       maySample: server.config.sampling,

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LiveServer } from '../activities/open-server.ts';
-import { CallLost, goOn } from '../activities/go-on.ts';
-import type { LeftCall } from '#domain/left-call.ts';
+import { CallLost, resumeCall } from '../activities/go-on.ts';
+import type { PendingExternalCall } from '#domain/left-call.ts';
 import { readSampling } from '#domain/sampling.ts';
 
 const params = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
-const left: LeftCall = {
+const left: PendingExternalCall = {
   since: 0,
   asks: 1,
   asked: { a: { method: 'sampling/createMessage', params } },
@@ -21,7 +21,7 @@ const answer = {
 } as const;
 
 /** The next attempt's, after one that has said nothing. */
-async function again(kept: LeftCall, maySample = true) {
+async function again(kept: PendingExternalCall, maySample = true) {
   const log: string[] = [];
   const sent: unknown[] = [];
   const live = {
@@ -36,7 +36,7 @@ async function again(kept: LeftCall, maySample = true) {
     talks: new Set(),
     hide: (text: string) => text,
   } as unknown as LiveServer;
-  const result = await goOn({
+  const result = await resumeCall({
     key: 'k',
     server: 'peer',
     maySample,

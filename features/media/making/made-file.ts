@@ -5,7 +5,7 @@ import type { MediaKind, MediaRequest } from '../contract.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 import { costOf, settle } from './making-cost.ts';
-import { type LeftOrder, MOST_BYTES, type Work } from './making-work.ts';
+import { type PendingOrder, MOST_BYTES, type MediaJob } from './making-work.ts';
 
 /** Of a picture that a video begins with. */
 const IMAGE_BYTES = 20 * 1024 * 1024;
@@ -25,8 +25,8 @@ interface Made {
 }
 
 export async function finish(
-  work: Work,
-  left: LeftOrder,
+  work: MediaJob,
+  left: PendingOrder,
   bytes: Uint8Array,
   seconds?: number,
 ): Promise<ToolResult> {
@@ -40,11 +40,11 @@ export async function finish(
     );
   const path = pathOf(work, left, found.ext);
   await files.write(call, path, Buffer.from(bytes));
-  return told(work, left, { path, bytes }, seconds);
+  return recordOutcome(work, left, { path, bytes }, seconds);
 }
 
 /** By an attempt whose worker was lost before it could say so. */
-export async function madeBefore(work: Work, left: LeftOrder): Promise<Made | undefined> {
+export async function madeBefore(work: MediaJob, left: PendingOrder): Promise<Made | undefined> {
   for (const end of ENDS[work.wish.request.kind]) {
     const path = pathOf(work, left, end);
     const bytes = await work.files.readBytes(work.call, path, MOST_BYTES).catch(whenMissing);
@@ -58,7 +58,7 @@ function whenMissing(error: unknown): undefined {
 }
 
 /** The same for each attempt of the call. */
-function pathOf({ call, wish }: Work, { since }: LeftOrder, end: string): string {
+function pathOf({ call, wish }: MediaJob, { since }: PendingOrder, end: string): string {
   const hint = (wish.filename_hint ?? '')
     .replace(/\.\w{1,5}$/, '')
     .replace(/[^\p{L}\p{N}]+/gu, '-')
@@ -68,7 +68,12 @@ function pathOf({ call, wish }: Work, { since }: LeftOrder, end: string): string
   return `${FOLDER}/${new Date(since).toISOString().slice(0, 10)}/${name}-${call.callId.slice(-12)}.${end}`;
 }
 
-export async function told(work: Work, left: LeftOrder, made: Made, seconds?: number): Promise<ToolResult> {
+export async function recordOutcome(
+  work: MediaJob,
+  left: PendingOrder,
+  made: Made,
+  seconds?: number,
+): Promise<ToolResult> {
   const { ref, failed } = left.order;
   const { path, bytes } = made;
   const { kind } = work.wish.request;
@@ -80,7 +85,7 @@ export async function told(work: Work, left: LeftOrder, made: Made, seconds?: nu
   return { ok: true, text, ...(kind === 'image' ? { images: [bytes] } : {}) };
 }
 
-export async function imageOf({ open, call, wish }: Work): Promise<MediaRequest['image'] | ToolFailure> {
+export async function imageOf({ open, call, wish }: MediaJob): Promise<MediaRequest['image'] | ToolFailure> {
   const path = wish.image_path;
   if (path === undefined) return undefined;
   const { bytes } = await open(call, path);

@@ -2,16 +2,16 @@
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { KNOWN_MEDIA_PRICES, mediaCost } from '../contract.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
-import type { Work } from './making-work.ts';
+import type { MediaJob } from './making-work.ts';
 
 /** US dollars; `seconds` as the provider has counted them. Undefined: not known. */
-export function costOf({ mediaPlaces, wish }: Work, ref: string, seconds?: number): number | undefined {
+export function costOf({ mediaPlaces, wish }: MediaJob, ref: string, seconds?: number): number | undefined {
   const price = mediaPlaces.settings.prices[ref] ?? KNOWN_MEDIA_PRICES[ref];
   return mediaCost(price, { ...wish.request, seconds: seconds ?? wish.request.seconds });
 }
 
 /** Each order of the call has a hold of its own; what is never settled counts as spent at the turn's end. */
-function workOf(work: Work, ref: string): BudgetedWork {
+function workOf(work: MediaJob, ref: string): BudgetedWork {
   const { tenant, sessionKey, turnId, callId } = work.call;
   const expected = { tokens: 0, usd: costOf(work, ref) };
   return {
@@ -25,7 +25,7 @@ function workOf(work: Work, ref: string): BudgetedWork {
 }
 
 /** What has no room for it, in words. */
-export async function reserve(work: Work, ref: string): Promise<string | undefined> {
+export async function reserve(work: MediaJob, ref: string): Promise<string | undefined> {
   // An attempt that goes on with the order is the same to its budgets.
   const hold = await work.budgetLedger.reserve(workOf(work, ref), {
     ...work.budgets.request(1),
@@ -36,7 +36,7 @@ export async function reserve(work: Work, ref: string): Promise<string | undefin
 
 /** `usd` undefined: what was reserved. */
 export async function settle(
-  work: Work,
+  work: MediaJob,
   ref: string,
   usd: number | undefined,
   isMade = false,

@@ -1,5 +1,5 @@
 /** What a call has to be made, by whom it may be asked, and the way to a provider. */
-import type { LeftCall } from '#domain/left-call.ts';
+import type { PendingExternalCall } from '#domain/left-call.ts';
 import type { MediaProvider, MediaRequest } from '../contract.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -40,9 +40,9 @@ export interface MediaParts {
 export const MOST_BYTES = 64 * 1024 * 1024;
 
 /** An order that is kept. */
-export type LeftOrder = LeftCall & Required<Pick<LeftCall, 'order'>>;
+export type PendingOrder = PendingExternalCall & Required<Pick<PendingExternalCall, 'order'>>;
 
-export interface Work extends MediaParts {
+export interface MediaJob extends MediaParts {
   readonly call: RunningCall;
   readonly outside: NonNullable<RunningCall['outside']>;
   readonly wish: MediaWish;
@@ -50,7 +50,7 @@ export interface Work extends MediaParts {
 
 /** Asks it through a door of its own. */
 export async function reached<Result>(
-  { egress, egressSettings, resolveSecret, call }: Work,
+  { egress, egressSettings, resolveSecret, call }: MediaJob,
   place: MediaPlace,
   totalMs: number,
   use: (access: MediaAccess) => Promise<Result>,

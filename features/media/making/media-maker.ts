@@ -3,12 +3,12 @@ import { AISDKError, APICallError, NoImageGeneratedError } from 'ai';
 import type { MediaKind, MediaRequest } from '../contract.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import type { Door } from '#activities/egress/egress.ts';
+import type { EgressClient } from '#activities/egress/egress.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import { retryAfterMs } from '#activities/model/model-error.ts';
 
 /** How one is reached for a call. */
-export interface MediaAccess extends Pick<Door, 'fetch' | 'connect'> {
+export interface MediaAccess extends Pick<EgressClient, 'fetch' | 'connect'> {
   readonly key: string;
   /** Without a slash at its end. */
   readonly base: string;

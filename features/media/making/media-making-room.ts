@@ -3,22 +3,22 @@
  * as soon as it is known, so that each is paid for once whatever dies meanwhile; what a job takes is waited for by timers of the turn's workflow.
  */
 import { type MediaRequest, USUAL_CHAINS } from '../contract.ts';
-import type { LeftCall } from '#domain/left-call.ts';
+import type { PendingExternalCall } from '#domain/left-call.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { isStopped } from '#activities/attempt.ts';
 import { withMediaProblems } from '../reading/reading-tool.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
-import { finish, imageOf, madeBefore, told } from './made-file.ts';
+import { finish, imageOf, madeBefore, recordOutcome } from './made-file.ts';
 import { costOf, reserve, settle } from './making-cost.ts';
 import { LATER, type MediaMaker, MediaProblem, mediaProblem } from './media-maker.ts';
 import {
   download,
-  type LeftOrder,
+  type PendingOrder,
   type MediaParts,
   type MediaWish,
   reached,
-  type Work,
+  type MediaJob,
 } from './making-work.ts';
 import { type MediaPlace, placeOf } from './reach-provider.ts';
 
@@ -42,7 +42,7 @@ const LIMITED_SECONDS = 300;
 /** Between looks, growing with the time that has gone. */
 const LOOK_SECONDS = { least: 1, most: 60 };
 
-export function createMediaMakingRoom(parts: MediaParts): MakingTools {
+export function createMediaMakingTools(parts: MediaParts): MakingTools {
   return {
     making: {
       make(call, wish) {
@@ -54,21 +54,21 @@ export function createMediaMakingRoom(parts: MediaParts): MakingTools {
   };
 }
 
-async function go(work: Work): Promise<ToolResult> {
+async function go(work: MediaJob): Promise<ToolResult> {
   const { left } = work.outside;
   if (!hasOrder(left)) return orderFrom(work, chainOf(work), []);
   if (work.outside.isStopped) return giveUp(work, left);
   if (left.task !== undefined) return look(work, left, left.task);
   const made = await madeBefore(work, left);
-  if (made) return told(work, left, made);
+  if (made) return recordOutcome(work, left, made);
   return findOrder(work, left, 'the worker that ordered it was lost before it had the answer');
 }
 
-function hasOrder(left: LeftCall | undefined): left is LeftOrder {
+function hasOrder(left: PendingExternalCall | undefined): left is PendingOrder {
   return left?.order !== undefined;
 }
 
-function chainOf(work: Work): string[] {
+function chainOf(work: MediaJob): string[] {
   const { mediaPlaces, wish } = work;
   const { kind } = wish.request;
   const chain = mediaPlaces.settings[kind] ?? USUAL_CHAINS[kind];
@@ -83,7 +83,7 @@ function chainOf(work: Work): string[] {
 
 /** Orders of the first that takes it. */
 async function orderFrom(
-  work: Work,
+  work: MediaJob,
   refs: readonly string[],
   before: readonly string[],
 ): Promise<ToolResult> {
@@ -123,12 +123,17 @@ function notMade(failed: readonly string[], { provider }: MediaWish): ToolResult
 }
 
 /** Since when its provider has had no time for it. */
-function waitsSince({ outside: { left }, now }: Work): number {
+function waitsSince({ outside: { left }, now }: MediaJob): number {
   return left && !hasOrder(left) ? left.since : now();
 }
 
 /** Nobody else could make it: it is ordered anew when its provider has time. */
-async function askAgain(work: Work, ref: string, since: number, problem: MediaProblem): Promise<ToolResult> {
+async function askAgain(
+  work: MediaJob,
+  ref: string,
+  since: number,
+  problem: MediaProblem,
+): Promise<ToolResult> {
   if (work.now() - since > LONGEST_MS)
     return toolError('RateLimited', `it was not made. ${ref}: ${problem.message}`);
   await work.outside.keep({ since, asks: 0 });
@@ -139,7 +144,7 @@ async function askAgain(work: Work, ref: string, since: number, problem: MediaPr
 
 /** Once. Why it made nothing, where it surely did not. */
 async function order(
-  work: Work,
+  work: MediaJob,
   place: MediaPlace,
   request: MediaRequest,
   failed: readonly string[],
@@ -172,7 +177,7 @@ async function order(
 }
 
 /** Without its id a job that is there is paid for in vain. */
-async function keepJob(work: Work, left: LeftOrder, job: string): Promise<void> {
+async function keepJob(work: MediaJob, left: PendingOrder, job: string): Promise<void> {
   try {
     await work.outside.keep({ ...left, task: job });
   } catch (error) {
@@ -181,7 +186,7 @@ async function keepJob(work: Work, left: LeftOrder, job: string): Promise<void> 
   }
 }
 
-async function look(work: Work, left: LeftOrder, job: string): Promise<ToolResult> {
+async function look(work: MediaJob, left: PendingOrder, job: string): Promise<ToolResult> {
   const { ref, failed } = left.order;
   const at = jobsOf(work, left);
   // The operator may set it up again.
@@ -209,13 +214,13 @@ async function look(work: Work, left: LeftOrder, job: string): Promise<ToolResul
 }
 
 /** Undefined where the provider that has the order is not set up any more, or gives no jobs. */
-function jobsOf(work: Work, { order }: LeftOrder) {
+function jobsOf(work: MediaJob, { order }: PendingOrder) {
   const place = placeOf(work.mediaPlaces, order.ref);
   return typeof place !== 'string' && place.maker.jobs ? { place, jobs: place.maker.jobs } : undefined;
 }
 
 /** Its answer was lost: the job is looked for where that can be done. */
-async function findOrder(work: Work, left: LeftOrder, why: string): Promise<ToolResult> {
+async function findOrder(work: MediaJob, left: PendingOrder, why: string): Promise<ToolResult> {
   const { request } = work.wish;
   const at = jobsOf(work, left);
   const find = at?.jobs.find;
@@ -236,7 +241,7 @@ async function findOrder(work: Work, left: LeftOrder, why: string): Promise<Tool
   return look(work, left, found);
 }
 
-async function later(work: Work, left: LeftOrder): Promise<ToolResult> {
+async function later(work: MediaJob, left: PendingOrder): Promise<ToolResult> {
   const { ref } = left.order;
   const gone = work.now() - left.since;
   if (gone > LONGEST_MS) {
@@ -255,7 +260,7 @@ async function later(work: Work, left: LeftOrder): Promise<ToolResult> {
   };
 }
 
-async function giveUp(work: Work, left: LeftOrder): Promise<ToolResult> {
+async function giveUp(work: MediaJob, left: PendingOrder): Promise<ToolResult> {
   const isCancelled = left.task !== undefined && (await cancelQuietly(work, left, left.task));
   const { ref } = left.order;
   if (isCancelled) await settle(work, ref, 0);
@@ -264,7 +269,7 @@ async function giveUp(work: Work, left: LeftOrder): Promise<ToolResult> {
 }
 
 /** Whether it was; a provider that does not answer ends its job when it likes. */
-async function cancelQuietly(work: Work, left: LeftOrder, job: string): Promise<boolean> {
+async function cancelQuietly(work: MediaJob, left: PendingOrder, job: string): Promise<boolean> {
   const at = jobsOf(work, left);
   if (!at) return false;
   const cancelled = reached(untied(work), at.place, CANCEL_MS, (access) => at.jobs.cancel(access, job));
@@ -275,7 +280,7 @@ async function cancelQuietly(work: Work, left: LeftOrder, job: string): Promise<
 }
 
 /** Goes on when the attempt is stopped, within its own time. */
-function untied(work: Work): Work {
+function untied(work: MediaJob): MediaJob {
   return { ...work, call: { ...work.call, signal: new AbortController().signal } };
 }
 

@@ -35,7 +35,7 @@ const LIMITED = ['-c', `${HOST_LIMITS}\nexec "$@"`, 'sh'];
 const READ_ONLY_THIS = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-threads', '1'];
 
 /** Undefined where there is no ffmpeg. @throws FileProblem */
-export async function takeFilmApart(
+export async function extractVideoParts(
   deps: FilmPartsDeps,
   call: RunningCall,
   film: Buffer,

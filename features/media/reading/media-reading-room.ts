@@ -5,7 +5,7 @@ import {
   type ReadWithModels,
   type ReadWithModelsDeps,
 } from '#activities/model/read-with-models.ts';
-import { type FilmParts, type FilmPartsDeps, takeFilmApart } from './film-parts.ts';
+import { type FilmParts, type FilmPartsDeps, extractVideoParts } from './film-parts.ts';
 import { type MediaFile, openMedia, type OpenMediaDeps } from './open-media.ts';
 
 export interface Media extends ReadWithModels {
@@ -19,12 +19,14 @@ export interface MediaTools {
   readonly media: Media;
 }
 
-export function createMediaReadingRoom(deps: ReadWithModelsDeps & OpenMediaDeps & FilmPartsDeps): MediaTools {
+export function createMediaReadingTools(
+  deps: ReadWithModelsDeps & OpenMediaDeps & FilmPartsDeps,
+): MediaTools {
   return {
     media: {
       ...createReadWithModels(deps),
       open: (call, ref) => openMedia(deps, call, ref),
-      takeApart: (call, { bytes }) => takeFilmApart(deps, call, bytes),
+      takeApart: (call, { bytes }) => extractVideoParts(deps, call, bytes),
     },
   };
 }

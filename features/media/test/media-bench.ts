@@ -1,11 +1,11 @@
 /** The tools that make media, in a temporary workspace, with settings as an environment gives them and a server that speaks as all providers. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createMediaMakingRoom } from '../making/media-making-room.ts';
+import { createMediaMakingTools } from '../making/media-making-room.ts';
 import { openMedia } from '../reading/open-media.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { loadConfig } from '#config';
-import type { LeftCall } from '#domain/left-call.ts';
+import type { PendingExternalCall } from '#domain/left-call.ts';
 import type { MediaSettings } from '../schema.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { ToolResult } from '#domain/tool.ts';
@@ -23,12 +23,12 @@ export interface MediaBench {
   readonly reserved: Map<string, BudgetedWork['expected']>;
   readonly settled: Map<string, BudgetSettlement>;
   /** Of the last call, as it was kept. */
-  left(): LeftCall | undefined;
+  left(): PendingExternalCall | undefined;
   /** A call; with `again` an attempt that follows one which left this. */
   run(
     tool: Tool,
     args: object,
-    again?: { readonly left: LeftCall; readonly isStopped?: true },
+    again?: { readonly left: PendingExternalCall; readonly isStopped?: true },
   ): Promise<ToolResult>;
   /** A file of the workspace. */
   read(path: string): Promise<Buffer | undefined>;
@@ -61,7 +61,7 @@ export async function mediaBench(
   const reserved = new Map<string, BudgetedWork['expected']>();
   const settled = new Map<string, BudgetSettlement>();
   const refOf = (holder: string): string => holder.slice(holder.indexOf('.') + 1);
-  const { making } = createMediaMakingRoom({
+  const { making } = createMediaMakingTools({
     egress: memoryEgress(rows),
     egressSettings: config.egress,
     mediaPlaces: { settings: { ...config.media, ...media }, providers: config.models.providers },
@@ -85,7 +85,7 @@ export async function mediaBench(
     },
   });
   const bench = await toolBench(t, { deps: { making } });
-  let left: LeftCall | undefined;
+  let left: PendingExternalCall | undefined;
   const scope = { workspace: bench.workspace, idempotencyKey: 'test' };
   return {
     server,

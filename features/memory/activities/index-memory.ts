@@ -17,9 +17,9 @@ import {
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { Embed } from '#activities/model/embed.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
-import type { RoomDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/room-deps.ts';
 
-export interface IndexDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
+export interface IndexDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
   readonly embed: Embed;
   readonly models: Pick<Models, 'embedder'>;
   readonly readers: () => readonly MemoryReader[];

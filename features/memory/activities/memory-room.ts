@@ -47,7 +47,7 @@ export interface MemoryParts extends IndexDeps, Omit<RecordConversationsDeps, 'm
 /** Scopes that one sweep starts; the next one goes on. */
 const SWEPT = 500;
 
-export function createMemoryRoom(parts: MemoryParts): {
+export function createMemoryActivities(parts: MemoryParts): {
   readonly activities: MemoryActivities;
   readonly tools: MemoryTools;
   readonly indexPending: () => Promise<number>;

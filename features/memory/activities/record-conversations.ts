@@ -28,10 +28,10 @@ import {
 } from '../store/conversation-store.ts';
 import { readDocument } from '#store/document-store.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import type { RoomDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/room-deps.ts';
 import { askToRecord, BEGINS_MS, type RecordDeps } from './ask-to-record.ts';
 
-export interface RecordConversationsDeps extends RoomDeps, RecordDeps {
+export interface RecordConversationsDeps extends ActivityDeps, RecordDeps {
   /** What of that a session has read came from outside. */
   readonly outsideOf: (used: UsedTools) => UsedTools;
 }

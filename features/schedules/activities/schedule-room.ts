@@ -1,7 +1,13 @@
 /** The room of schedules: a run begins, once, with the rights of then and now; and what the tool does to them. */
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
-import { CHECKLIST, type HeartbeatSettings, lookAgain, tellWords, wordsOf } from '../contract/heartbeat.ts';
+import {
+  CHECKLIST,
+  type HeartbeatSettings,
+  lookAgain,
+  announcementText,
+  wordsOf,
+} from '../contract/heartbeat.ts';
 import {
   SCHEDULE_LIMITS,
   type ScheduleActivities,
@@ -27,18 +33,18 @@ import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
 import { readChecklist } from '../temporal/heartbeats.ts';
 import { createSchedules, type ScheduleParts, type Schedules } from '../temporal/schedules.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import type { RoomDeps } from '#activities/room-deps.ts';
-import type { WakeSession } from '#activities/turn/wake-session.ts';
+import type { ActivityDeps } from '#activities/room-deps.ts';
+import type { SendSystemMessage } from '#activities/turn/wake-session.ts';
 import { createOwnHeartbeats, type OwnHeartbeats } from './own-heartbeats.ts';
 import { createOwnSchedules, type OwnSchedules } from './own-schedules.ts';
 
-export interface ScheduleRoomParts extends RoomDeps, ScheduleParts {
-  readonly wake: WakeSession;
+export interface ScheduleRoomParts extends ActivityDeps, ScheduleParts {
+  readonly wake: SendSystemMessage;
   readonly rules: Pick<CallRules, 'offered'>;
   readonly catalogs: AgentCatalogs;
 }
 
-export function createScheduleRoom(parts: ScheduleRoomParts): {
+export function createScheduleActivities(parts: ScheduleRoomParts): {
   readonly activities: ScheduleActivities;
   readonly tools: { readonly schedules: OwnSchedules; readonly heartbeats: OwnHeartbeats };
   readonly schedules: Schedules;
@@ -164,7 +170,7 @@ async function saySomething(
       session,
       agent,
       messageId: messageIdOf('said', tenant, id, key),
-      text: tellWords(text),
+      text: announcementText(text),
       mode: 'queue',
       context: await contextOf(pool, tenant, { user_id, rights }),
       from: { session: run.session_key, turn: run.turn_id },

@@ -84,7 +84,7 @@ export function wordsOf(answer: string, ackMaxChars: number): string | undefined
 }
 
 /** How the session is told whose agent is to say it. */
-export function tellWords(words: string): string {
+export function announcementText(words: string): string {
   return `[System Message] Your heartbeat has something to say. Say it here, in your own words and without checking it again:\n\n${words}`;
 }
 

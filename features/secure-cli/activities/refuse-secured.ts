@@ -5,7 +5,7 @@ import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { SecureClis } from './secure-clis.ts';
 
 /** Why the command must not run, or undefined. Refuses when nobody can tell (fails closed). */
-export async function refuseSecured(
+export async function refuseSecureCli(
   secureClis: Pick<SecureClis, 'list'>,
   call: { readonly tenant: string; readonly agent: string },
   command: string,
@@ -17,12 +17,16 @@ export async function refuseSecured(
     // The database's own words are for operators, who see them where it is asked.
     return toolError('ExecutionFailed', 'Secure CLI gate temporarily unavailable. Retry in a moment.');
   }
-  const reason = whySecured(clis, call.agent, command);
+  const reason = secureCliReason(clis, call.agent, command);
   return reason === undefined ? undefined : toolError('PermissionDenied', reason);
 }
 
 /** The same of programs that are known already. */
-export function whySecured(clis: readonly SecureCli[], agent: string, command: string): string | undefined {
+export function secureCliReason(
+  clis: readonly SecureCli[],
+  agent: string,
+  command: string,
+): string | undefined {
   const found = findSecured(command, new Set(clis.map((cli) => cli.name)));
   if (!found) return undefined;
   if (found.kind === 'too_deep') return 'Command nesting too deep';

@@ -8,7 +8,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 import { makeWorkerFolder, removeLeftFolders } from '#activities/process/worker-folders.ts';
-import { refuseSecured, whySecured } from '../activities/refuse-secured.ts';
+import { refuseSecureCli, secureCliReason } from '../activities/refuse-secured.ts';
 import { sealedPart } from '../sealed.ts';
 import { createSecureClis, type SecureClis } from '../activities/secure-clis.ts';
 import { tool as credentialedExec } from '../tools/credentialed-exec.ts';
@@ -245,7 +245,7 @@ describe('SH-4 credentialed_exec', () => {
     const line = 'gh api x';
     for (const ran of [
       await bench.run(credentialedExec, { command: line }),
-      (await refuseSecured(secureClis, { tenant: 'default', agent: 'main' }, line)) ?? assert.fail(),
+      (await refuseSecureCli(secureClis, { tenant: 'default', agent: 'main' }, line)) ?? assert.fail(),
     ]) {
       assert.ok(!ran.ok && ran.code === 'PermissionDenied');
       assert.equal(ran.message, vectors.gate_text);
@@ -289,14 +289,14 @@ describe('SH-4 the gate of exec', () => {
     const { secureClis } = await service(t);
     const call = { tenant: 'default', agent: 'main' };
     for (const { command, expect } of vectors.gate) {
-      const refusal = await refuseSecured(secureClis, call, command);
-      const known = whySecured(secureClis.listNow('default'), 'main', command);
+      const refusal = await refuseSecureCli(secureClis, call, command);
+      const known = secureCliReason(secureClis.listNow('default'), 'main', command);
       assert.equal(known, refusal?.message, command);
       const reason = expect === 'grant required' ? vectors.gate_text : expect;
       assert.equal(refusal?.message ?? 'runs', reason, command);
     }
     const failing = { list: () => Promise.reject(new Error('away')) };
-    const closed = await refuseSecured(failing, call, 'echo a');
+    const closed = await refuseSecureCli(failing, call, 'echo a');
     assert.ok(closed && vectors.db_error.startsWith(closed.message));
   });
 });

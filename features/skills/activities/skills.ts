@@ -19,7 +19,7 @@ import {
   type SkillToPublish,
 } from '../store.ts';
 import type { Embed } from '#activities/model/embed.ts';
-import type { RoomDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/room-deps.ts';
 import type { Files } from '#activities/workspace/files.ts';
 import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
 import type { TreeFile } from '#domain/file-tree.ts';
@@ -58,7 +58,7 @@ export interface Skills {
   publish(tenant: string, skill: SkillToPublish): ReturnType<typeof publishSkill>;
 }
 
-export interface SkillsDeps extends Pick<RoomDeps, 'pool' | 'scrubberOf'> {
+export interface SkillsDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
   readonly files: Files;
   /** Of this machine, whether workspaces follow the work or not. */
   readonly hostFiles: SkillFiles;

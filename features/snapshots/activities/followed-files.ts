@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RENEW_MS } from '../store.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 import type { Files, FileScope, HeldFolder, WorkspaceUse } from '#activities/workspace/files.ts';
-import type { Followed } from './followed.ts';
+import type { WorkspaceSync } from './followed.ts';
 
 export interface FollowedFiles {
   readonly files: Files;
@@ -20,9 +20,9 @@ const SHORT_MS = 8_000;
 const RUN_MS = 20_000;
 
 /** `onError` hears of what was changed in the background and could not be kept. */
-export function followFiles(
+export function syncFiles(
   files: Files,
-  followed: Followed,
+  followed: WorkspaceSync,
   onError: (error: unknown) => void,
 ): FollowedFiles {
   const background = new Set<Promise<void>>();

@@ -29,7 +29,7 @@ import { restoreWorkspace } from './restore.ts';
 import { scanWorkspace, SNAPSHOT_LIMITS, type SnapshotLimits } from './scan.ts';
 import { type Changes, createObjects, digestOf, type FolderEntry, readRoot, writeRoot } from './tree.ts';
 
-export interface Followed {
+export interface WorkspaceSync {
   /** Whether it is a workspace; other folders are this machine's own. */
   follows(folder: string): boolean;
   /** Waits for at most so long. @throws FileProblem `Timeout`, with who has it */
@@ -74,7 +74,7 @@ const LONGEST_WAIT_MS = 400;
 
 const NOT_BROUGHT = 'this worker could not bring the workspace here:';
 
-export function createFollowed(options: FollowedOptions): Followed {
+export function createWorkspaceSync(options: FollowedOptions): WorkspaceSync {
   const { root } = options;
   const known = new Map<string, Local>();
 

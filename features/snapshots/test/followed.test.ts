@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createFolderSkills } from '#features/skills/activities/folder-skills.ts';
 import { cleanStore } from '../activities/clean-store.ts';
 import { removeSnapshots } from '../activities/remove-snapshots.ts';
-import { createFollowed, type Followed } from '../activities/followed.ts';
-import { followFiles } from '../activities/followed-files.ts';
+import { createWorkspaceSync, type WorkspaceSync } from '../activities/followed.ts';
+import { syncFiles } from '../activities/followed-files.ts';
 import { createFolderStore, type ObjectStore } from '#activities/objects/object-store.ts';
 import type { SnapshotLimits } from '../activities/scan.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
@@ -19,7 +19,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/test-databa
 import { inTurn, temporaryFolder } from '#test/support/tool-call.ts';
 
 interface Copy {
-  readonly followed: Followed;
+  readonly followed: WorkspaceSync;
   readonly files: Files;
   readonly folder: string;
   readonly errors: unknown[];
@@ -69,10 +69,10 @@ describe('VF-6 workspaces that follow the work', () => {
       worker(name, pool = database.pool, limits) {
         const root = join(base, name);
         const options = { pool, store: made.store, root, holder: `worker ${name}` };
-        const followed = createFollowed(limits ? { ...options, limits } : options);
+        const followed = createWorkspaceSync(limits ? { ...options, limits } : options);
         const errors: unknown[] = [];
         const inner = createFiles({ journalDir: join(base, `${name}-journal`), now: Date.now, lock: inTurn });
-        const { files, close } = followFiles(inner, followed, (error) => errors.push(error));
+        const { files, close } = syncFiles(inner, followed, (error) => errors.push(error));
         const copy = { followed, files, errors, close, folder: join(root, tenant, 'main') };
         copies.push(copy);
         return copy;

@@ -1,6 +1,6 @@
 /** Asks for pages through the one way out, and gives them as text. */
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { Door, Egress } from '#activities/egress/egress.ts';
+import type { EgressClient, Egress } from '#activities/egress/egress.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import { type CachedPage, createPageCache } from './page-cache.ts';
 import { type PageMode, type PageText, pageText } from './page-text.ts';
@@ -87,7 +87,7 @@ interface Body {
 }
 
 async function ask(
-  door: Door,
+  door: EgressClient,
   { url, method, headers, body }: PageRequest,
   conditions: Readonly<Record<string, string>>,
   signal: AbortSignal,

@@ -3,7 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { createEgress, type Door, type DoorLimits, type DoorUse } from '#activities/egress/egress.ts';
+import {
+  createEgress,
+  type EgressClient,
+  type EgressLimits,
+  type EgressUse,
+} from '#activities/egress/egress.ts';
 import { EgressError, egressResult } from '#activities/egress/egress-error.ts';
 import type { UrlRules } from '#domain/net/judge-url.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
@@ -40,7 +45,7 @@ async function site(t: TestContext, handle: Handler): Promise<Site> {
 }
 
 interface Opened {
-  readonly door: Door;
+  readonly door: EgressClient;
   readonly rows: NewEgressRow[];
   readonly looked: string[];
 }
@@ -50,8 +55,8 @@ function open(
   t: TestContext,
   rules: UrlRules,
   dns: Readonly<Record<string, readonly string[][]>> = {},
-  limits: Partial<DoorLimits> = {},
-  isRoutine: NonNullable<DoorUse['isRoutine']> = () => false,
+  limits: Partial<EgressLimits> = {},
+  isRoutine: NonNullable<EgressUse['isRoutine']> = () => false,
 ): Opened {
   const rows: NewEgressRow[] = [];
   const checked: string[] = [];

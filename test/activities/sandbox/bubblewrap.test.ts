@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineLook } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
 import { refusedNumber } from '#activities/sandbox/seccomp-filter.ts';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { tool as processTool } from '#activities/tools/runtime/process.ts';
@@ -31,7 +31,7 @@ async function benchWithout(t: Parameters<typeof toolBench>[0]): Promise<Bench> 
   const engine = createEngine('unix:///nonesuch/docker.sock');
   const boxes = createBoxes({
     engine,
-    look: createEngineLook(engine, Date.now),
+    look: createEngineProbe(engine, Date.now),
     installation: 'none',
     life: { idleSeconds: 60, maxAgeSeconds: 60 },
     now: Date.now,

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { TEAM } from './small-team.ts';
 import { decideTask } from '#domain/team/decide-task.ts';
 import type { TaskDecision, Moment } from '#domain/team/decision.ts';
-import { handIn, judged, mayBeGated } from '#domain/team/judge-task.ts';
+import { judgeHandIn, judged, mayBeGated } from '#domain/team/judge-task.ts';
 import { nextAlarm } from '#domain/team/task-events.ts';
 import type { Judgement, TaskGates } from '#domain/team/task-judging.ts';
 import type { TaskAction, TaskRequest, TaskState } from '#domain/team-task.ts';
@@ -53,7 +53,7 @@ function taken(decision: TaskDecision): TaskState {
 function asked(task: TaskState, action: TaskAction, request: TaskRequest): TaskDecision {
   const decision = decideTask(moment(task), action, request);
   if (decision.kind !== 'changed' || !mayBeGated(moment(task), decision.change)) return decision;
-  return handIn(moment(task), decision.change, GATES, 'crew');
+  return judgeHandIn(moment(task), decision.change, GATES, 'crew');
 }
 
 const handedIn = (task = HELD, by: TaskRequest['by'] = BY_HOLDER): TaskState =>
