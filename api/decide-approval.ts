@@ -8,7 +8,7 @@ import { requestProblem } from '#domain/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { ApiDeps } from './deps.ts';
-import { createConcurrencyLimit } from './turnstile.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 
 /**
  * The workflow is started right after its row is written, by a worker that may be busy; its row is settled right before it ends. A decision
@@ -43,7 +43,7 @@ export function decideApproval(
   decision: DecideInput,
   sender?: DecisionSender,
 ): Promise<DecisionReceipt> {
-  return turnstile.pass(`${tenant}/${approval.id}`, async (waited) => {
+  return limit.pass(`${tenant}/${approval.id}`, async (waited) => {
     // Those who were let in before may have settled it.
     const row = waited ? await readAgain(deps.pool, tenant, approval.id) : approval;
     return send(deps, tenant, row, decision, sender);
@@ -51,7 +51,7 @@ export function decideApproval(
 }
 
 /** Under the ten updates that Temporal takes of one run at a time, also with several API processes. */
-const turnstile = createConcurrencyLimit(4);
+const limit = createConcurrencyLimit(4);
 
 async function send(
   deps: Pick<ApiDeps, 'pool' | 'temporal'>,

@@ -10,7 +10,7 @@ import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
 import { type Caller, userOf } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession, reachableSession } from './found.ts';
-import { MAIN_AGENT } from './tenant-care.ts';
+import { MAIN_AGENT } from './tenant-defaults.ts';
 
 export async function explainFor(
   deps: ApiDeps,

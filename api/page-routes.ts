@@ -41,7 +41,7 @@ async function answerPage(reply: FastifyReply, make: () => Promise<Answered>): P
   reply
     .serializer((payload) => String(payload))
     .header('content-security-policy', PAGE_POLICY)
-    // With none at all a browser does not say whose page sends the form, which keep-doors.ts asks for.
+    // With none at all a browser does not say whose page sends the form, which check-origins.ts asks for.
     .header('referrer-policy', 'same-origin');
   try {
     const made = await make();

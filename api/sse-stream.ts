@@ -3,7 +3,7 @@
  * memory, and one that stops reading is let go: it comes back with Last-Event-ID.
  */
 import type { ServerResponse } from 'node:http';
-import { createNotifier } from './bell.ts';
+import { createNotifier } from './notifier.ts';
 
 /** Under the 15 s that proxies and clients are promised. */
 const HEARTBEAT_MS = 10_000;

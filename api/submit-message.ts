@@ -20,7 +20,7 @@ import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#
 import { NotTaken } from '#temporal/client.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession } from './found.ts';
-import { MAIN_AGENT } from './tenant-care.ts';
+import { MAIN_AGENT } from './tenant-defaults.ts';
 import { hasEnded } from './turn-wait.ts';
 
 export interface Submission extends NewMessage {

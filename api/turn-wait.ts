@@ -1,6 +1,6 @@
 /** Waits for a turn's end by the feed (IN-1, `?wait=`): woken by events, not by asking again and again. */
 import { findTurn, type TurnRow } from '#store/turn-store.ts';
-import { createNotifier } from './bell.ts';
+import { createNotifier } from './notifier.ts';
 import type { ApiDeps } from './deps.ts';
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'stopped']);

@@ -1,6 +1,6 @@
 /** What a tool is to everyone but itself: its kind, its call, its result. */
 import type { ToolErrorCode } from './errors.ts';
-import type { PendingCall } from './left-call.ts';
+import type { PendingCall } from './pending-call.ts';
 import type { UsedTools } from './policy/used-tools.ts';
 import type { ChildStart } from './turn.ts';
 

@@ -4,7 +4,7 @@ import type { ToolDialect } from '#domain/agent.ts';
 import type { RunFiles } from '#domain/bound-file.ts';
 import type { DocumentAccess } from '#domain/document.ts';
 import type { FileOrigins } from '#domain/file-origins.ts';
-import type { CallOutside } from '#domain/left-call.ts';
+import type { CallOutside } from '#domain/pending-call.ts';
 import type { SubagentContext } from '#domain/subagent.ts';
 import type { TeamContext } from '#domain/team.ts';
 import type { UrlRules } from '#domain/net/judge-url.ts';
@@ -121,7 +121,7 @@ export interface ToolSpec<Input, Needs> {
   /** Why the agent may not call it for the user, whatever the policy says; undefined when it may. */
   readonly accessProblem?: (agent: string, user: string | null) => string | undefined;
   readonly replay: ReplayClass;
-  /** Its calls may go on outside beyond an attempt (domain/left-call.ts). */
+  /** Its calls may go on outside beyond an attempt (domain/pending-call.ts). */
   readonly leavesWork?: true;
   /** Calls that only look, of a tool that also does things: they are `readonly`. Policies take the tool for one that does things. */
   readonly onlyReads?: (args: Readonly<Record<string, unknown>>) => boolean;

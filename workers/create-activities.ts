@@ -1,8 +1,8 @@
 /** All activities of a worker: its rooms, each made of what it needs and giving what others need of it. */
 import type { Config } from '#config';
-import { createApprovalActivities } from '#activities/approvals/approval-room.ts';
+import { createApprovalActivities } from '#activities/approvals/approval-activities.ts';
 import { createNeedsToken } from '#activities/approvals/needs-token.ts';
-import { createAssignments } from '#activities/assignments/assignment-room.ts';
+import { createAssignmentParts } from '#activities/assignments/assignment-activities.ts';
 import type { FeaturePoints, WorkerModule, WorkerPart } from '#domain/feature.ts';
 import { joinGuards } from '#activities/guards.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
@@ -13,13 +13,13 @@ import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createEmbed } from '#activities/model/embed.ts';
 import { createOpenAiServers } from '#activities/model/openai-servers.ts';
 import { createEndCommands } from '#activities/process/end-commands.ts';
-import { createForgettingActivities } from '#activities/forgetting/forgetting-room.ts';
+import { createForgettingActivities } from '#activities/forgetting/forgetting-activities.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
-import { createTeamActivities } from '#activities/teams/team-room.ts';
-import { createToolCallActivities } from '#activities/tool-call/tool-call-room.ts';
+import { createTeamActivities } from '#activities/teams/team-activities.ts';
+import { createToolCallActivities } from '#activities/tool-call/tool-call-activities.ts';
 import { createSendToSession } from '#activities/turn/send-to-session.ts';
-import { createTurnActivities } from '#activities/turn/turn-room.ts';
-import { createSendSystemMessage } from '#activities/turn/wake-session.ts';
+import { createTurnActivities } from '#activities/turn/turn-activities.ts';
+import { createSendSystemMessage } from '#activities/turn/send-system-message.ts';
 import { agentSandboxes } from '#store/agent-store.ts';
 import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
@@ -72,7 +72,7 @@ export async function createActivities(
     sessionsBelow(pool, tenant, session),
   );
   const teams = createTeamActivities({ ...base, wake });
-  const assignments = createAssignments({
+  const assignments = createAssignmentParts({
     ...base,
     wake,
     embed,

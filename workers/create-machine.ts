@@ -9,7 +9,7 @@ import { type Boxes, createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
 import { type Bubblewrap, createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
 import type { WorldDeps } from '#activities/tool-call/tool-deps.ts';
 import { createProcesses, processesFolder } from '#activities/process/background.ts';
 import { createLauncher, socketsFolder } from '#activities/process/launcher.ts';

@@ -6,7 +6,7 @@ import { createKnownAddresses } from '#activities/tool-call/known-addresses.ts';
 import { childEnvironment, type Config } from '#config';
 import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
 import type { Embed } from '#activities/model/embed.ts';
-import type { SendSystemMessage } from '#activities/turn/wake-session.ts';
+import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
 import type { BudgetLedger } from '#store/budget-ledger.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createContextFiles } from '#activities/prompt/context-files.ts';

@@ -9,7 +9,7 @@ import { rankAgents, searchedText } from '#domain/rank-agents.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { linkedAgents, linksBetween } from '#store/agent-link-store.ts';
 import { findAgent } from '#store/agent-store.ts';
-import type { ActivityDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
 import type { Embed } from '../model/embed.ts';
 
 type Caller = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'roles'>;

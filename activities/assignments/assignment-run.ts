@@ -23,8 +23,8 @@ import {
 import { gateRows } from '#store/gate-store.ts';
 import { assignmentInput } from '#temporal/assignment-inputs.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
-import type { ActivityDeps } from '../room-deps.ts';
-import type { SendSystemMessage } from '../turn/wake-session.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
+import type { SendSystemMessage } from '../turn/send-system-message.ts';
 import { endOfEvaluation, endOfWork } from './assignment-end.ts';
 
 export interface AssignmentRunDeps extends ActivityDeps {

@@ -19,7 +19,7 @@ import {
 import { writeWork } from '#store/gate-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
-import type { ActivityDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
 
 type EvaluationRunDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf'>;
 

@@ -7,8 +7,8 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import type { AgentLinks } from './agent-links.ts';
 import type { SessionQueries } from '#domain/session-queries.ts';
 import { clearHandoff, findHandoff, setHandoff } from '#store/handoff-store.ts';
-import type { ActivityDeps } from '../room-deps.ts';
-import type { SendSystemMessage } from '../turn/wake-session.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
+import type { SendSystemMessage } from '../turn/send-system-message.ts';
 
 export interface HandoffRequest {
   readonly channel: string;

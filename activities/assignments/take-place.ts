@@ -8,7 +8,7 @@ import type { AssignmentRow } from '#store/assignment-store.ts';
 import { type PlaceWanted, takeAssignment, type TakenPlace } from '#store/take-assignment.ts';
 import { assignmentChild } from '#temporal/assignment-inputs.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
-import type { ActivityDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
 import type { Files } from '../workspace/files.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 import type { AgentLinks, Refused } from './agent-links.ts';

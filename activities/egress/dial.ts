@@ -1,7 +1,7 @@
 /** A plain connection through a door, for what speaks another protocol than HTTP: judged and dialled as the others are, with a row of its own. */
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import type { Exchange } from './account.ts';
+import type { Exchange } from './egress-log.ts';
 
 export interface Dialled {
   readonly socket: Socket;

@@ -5,7 +5,7 @@
  */
 import { Agent, fetch as undiciFetch } from 'undici';
 import { judgeUrl, MAX_REDIRECTS, type UrlRules } from '#domain/net/judge-url.ts';
-import { type Requester, createEgressLog, type Exchange } from './account.ts';
+import { type Requester, createEgressLog, type Exchange } from './egress-log.ts';
 import type { Socket } from 'node:net';
 import type { NewEgressRow } from '#store/egress-store.ts';
 import { dial, type Dialled } from './dial.ts';

@@ -10,7 +10,7 @@ import type { buildConnector } from 'undici';
 import { judgeUrl, type UrlRules } from '#domain/net/judge-url.ts';
 import { isToken } from '#policy/decision-token.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
-import { type Requester, createEgressLog, type Exchange } from './account.ts';
+import { type Requester, createEgressLog, type Exchange } from './egress-log.ts';
 import { EgressError, refusedBy } from './egress-error.ts';
 import { guardedConnector, type Resolve } from './guarded-connector.ts';
 

@@ -1,6 +1,6 @@
 /** A WebSocket through a door: dialled as its other connections are, its bytes counted, with a row of its own. */
 import { type Agent, WebSocket } from 'undici';
-import type { Exchange } from './account.ts';
+import type { Exchange } from './egress-log.ts';
 import { EgressError } from './egress-error.ts';
 
 export interface EgressSocket {

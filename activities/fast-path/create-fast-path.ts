@@ -14,7 +14,7 @@ import { earlyCall, type EarlyStart } from './early-start.ts';
 import type { KnownTranscript } from '../prompt/transcript-cache.ts';
 import { type AnswerToRecord, createPlainPath, type FastPath } from './fast-path.ts';
 import { readAhead } from './read-ahead.ts';
-import { createOneTimeCache } from './shelf.ts';
+import { createOneTimeCache } from './one-time-cache.ts';
 import { createTakeOver, type OwnQueue, type TakeOver } from './take-over.ts';
 
 export interface FastPathParts {

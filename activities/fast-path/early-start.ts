@@ -9,7 +9,7 @@ import type { RunToolInput } from '#domain/turn.ts';
 import type { NewCall } from '#store/answer-record.ts';
 import { runnableCall } from './allowed-reads.ts';
 import { ANY_TOOL, type AnswerToRecord, type ClaimedCall } from './fast-path.ts';
-import { FRESH_MS } from './shelf.ts';
+import { FRESH_MS } from './one-time-cache.ts';
 
 export interface EarlyStart {
   /** A place in the worker, to be used or given up; undefined when there is none. */

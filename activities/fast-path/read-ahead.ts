@@ -7,7 +7,7 @@ import { perform, type PerformDeps } from '../tool-call/perform-tool.ts';
 import { type ShownResult, shownResult } from '../tool-call/shown-result.ts';
 import type { AllowedRead } from './allowed-reads.ts';
 import type { AnswerToRecord } from './fast-path.ts';
-import { FRESH_MS } from './shelf.ts';
+import { FRESH_MS } from './one-time-cache.ts';
 import { within } from './within.ts';
 
 /** The answer is not held back for longer. */

@@ -22,7 +22,7 @@ import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { runGateCommand } from './gate-command.ts';
 import type { Shell } from '../process/shell.ts';
-import type { ActivityDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
 import { findWorkEnd } from '#store/assignment-store.ts';
 import { findJudgedWork, gateRows, recordGateCheck, releaseAnswer, writeWork } from '#store/gate-store.ts';

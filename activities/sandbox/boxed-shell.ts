@@ -20,7 +20,7 @@ import type { AttachedCommand } from './attach.ts';
 import type { Boxes } from './boxes.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { EngineProblem } from './engine.ts';
-import type { EngineProbe } from './look-at-engine.ts';
+import type { EngineProbe } from './probe-engine.ts';
 import { type LineRequest, NotBegun, runInBox } from './run-in-box.ts';
 
 export interface BoxedShellOptions {

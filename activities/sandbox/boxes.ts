@@ -16,7 +16,7 @@ import {
   sessionDigest,
 } from './box-spec.ts';
 import { type Engine, EngineProblem } from './engine.ts';
-import type { EngineLook, EngineProbe } from './look-at-engine.ts';
+import type { EngineLook, EngineProbe } from './probe-engine.ts';
 import { boxUser, ownWorkspace } from './own-workspace.ts';
 
 export interface Boxes {

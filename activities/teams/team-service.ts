@@ -13,7 +13,7 @@ import * as tasks from '#store/team-task-store.ts';
 import * as teams from '#store/team-store.ts';
 import { hasCalledBefore } from '#store/turn-call-store.ts';
 import { type TaskDraft, type TaskWords, taskStart, type TeamBoard } from '#temporal/team-board.ts';
-import type { SendSystemMessage } from '../turn/wake-session.ts';
+import type { SendSystemMessage } from '../turn/send-system-message.ts';
 
 export interface Membership {
   readonly team: teams.TeamRow;

@@ -29,8 +29,8 @@ import { feedbackOf } from '#store/task-gate-store.ts';
 import { giveTask, prepareTurn, recordTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';
 import { taskStart } from '#temporal/team-board.ts';
-import type { ActivityDeps } from '../room-deps.ts';
-import type { SendSystemMessage } from '../turn/wake-session.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
+import type { SendSystemMessage } from '../turn/send-system-message.ts';
 
 export interface TeamTaskRunDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;

@@ -1,7 +1,7 @@
 /** A call that has something outside beyond its attempt: what is kept of it, and what its MCP server asks people. */
 import { approvalIdOf } from '#domain/ids.ts';
 import { standardAnswer } from '#domain/form.ts';
-import type { CallOutside, PendingExternalCall, PendingForm } from '#domain/left-call.ts';
+import type { CallOutside, PendingExternalCall, PendingForm } from '#domain/pending-call.ts';
 import { storableJson } from '#domain/storable-text.ts';
 import type { RunToolInput } from '#domain/turn.ts';
 import type { NewForm } from '#store/call-claim.ts';

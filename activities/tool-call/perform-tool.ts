@@ -9,7 +9,7 @@ import { agentOfTurn } from '#domain/subagent-agent.ts';
 import { taskGates } from '#domain/gate.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { DocumentWritten } from '#domain/feature.ts';
-import type { CallOutside } from '#domain/left-call.ts';
+import type { CallOutside } from '#domain/pending-call.ts';
 import { type ReplayClass, toolError, type ToolResult } from '#domain/tool.ts';
 import { Failure } from '#domain/errors.ts';
 import type { RunToolInput } from '#domain/turn.ts';

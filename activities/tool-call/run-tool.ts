@@ -22,7 +22,7 @@ import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { BudgetSettlement } from '#store/budget-ledger.ts';
 import type { Claim, NewAsk, NewForm } from '#store/call-claim.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
-import { type Unrun, skipReason } from './why-unrun.ts';
+import { type Unrun, skipReason } from './skip-reason.ts';
 
 export interface RunToolDeps extends PerformDeps {
   readonly ledger: TurnLedger;

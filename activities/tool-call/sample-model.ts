@@ -1,5 +1,5 @@
 /** An answer of the agent's model for an MCP server (sampling), once people have allowed it: without tools or transcript, counted as the turn's use. */
-import type { SampledAnswer } from '#domain/left-call.ts';
+import type { SampledAnswer } from '#domain/pending-call.ts';
 import { SAMPLING_SECONDS, type SamplingPrompt } from '#domain/sampling.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import { ModelError } from '#domain/model.ts';

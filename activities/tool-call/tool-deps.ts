@@ -5,11 +5,11 @@
 import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
 import type { Egress } from '../egress/egress.ts';
-import type { AssignmentTools } from '../assignments/assignment-room.ts';
+import type { AssignmentTools } from '../assignments/assignment-activities.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';
 import type { Processes } from '../process/background.ts';
 import type { Shell } from '../process/shell.ts';
-import type { TeamTools } from '../teams/team-room.ts';
+import type { TeamTools } from '../teams/team-activities.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
 import type { Files } from '../workspace/files.ts';
 

@@ -21,7 +21,7 @@ import type { Guards } from '../guards.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
-import { type PromptHookDeps, runPromptHooks } from './hear-prompts.ts';
+import { type PromptHookDeps, runPromptHooks } from './run-prompt-hooks.ts';
 import { type AnswerGiven, invokedAnswer, NO_MODEL } from './invoked-answer.ts';
 import { type PlanDeps, planCalls, planRecorded } from '../tool-call/plan-calls.ts';
 import { runsCommand } from '../tool-call/runs-at.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Receipt } from '#domain/turn.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { SendSystemMessage } from './wake-session.ts';
+import type { SendSystemMessage } from './send-system-message.ts';
 
 /** Says something in another session, once a call. */
 export type SendToSession = (

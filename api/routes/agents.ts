@@ -16,7 +16,7 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
 import { warningsOf } from '../policy-warnings.ts';
 import { serveResource } from '../serve-resource.ts';
-import { MAIN_AGENT } from '../tenant-care.ts';
+import { MAIN_AGENT } from '../tenant-defaults.ts';
 
 /** Two writers at once: the loser looks again, but not for ever. */
 const PATCH_TRIES = 5;

@@ -27,7 +27,7 @@ import { isNumberKeys, readPage, readTimePage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 import { showTask } from '../show-task.ts';
 import { createTemporalLink } from '../temporal-links.ts';
-import { createConcurrencyLimit } from '../turnstile.ts';
+import { createConcurrencyLimit } from '../concurrency-limit.ts';
 import { teamOr404 } from './teams.ts';
 
 const taskParams = z.object({ team: z.string(), id: z.string() });
@@ -160,7 +160,7 @@ function addAction(
         member,
         token,
       };
-      const receipt = await turnstile.pass(`${tenant}/${row.team_key}/${number}`, async (waited) => {
+      const receipt = await limit.pass(`${tenant}/${row.team_key}/${number}`, async (waited) => {
         // Those who were let in before may have got it.
         if (waited && action === 'claim')
           refuseClaim(await taskOr404(deps, team, tenant, request.params.id), member);
@@ -187,7 +187,7 @@ function addAction(
 const HANDS_IN: ReadonlySet<TaskAction> = new Set(['complete', 'review']);
 
 /** Under the ten updates that Temporal takes of one run at a time, also with several API processes. */
-const turnstile = createConcurrencyLimit(4);
+const limit = createConcurrencyLimit(4);
 
 /** Its own holder may be repeating itself: the workflow knows. */
 function refuseClaim({ state }: TeamTaskRow, member: string | undefined): void {

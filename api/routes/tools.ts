@@ -23,7 +23,7 @@ import { paramOf, reachableSession } from '../found.ts';
 import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
 import { submitToolCall } from '../submit-tool-call.ts';
-import { MAIN_AGENT } from '../tenant-care.ts';
+import { MAIN_AGENT } from '../tenant-defaults.ts';
 import { hasEnded, waitForTurn } from '../turn-wait.ts';
 import { contextOf, endOf, newId, waitQuery } from './messages.ts';
 

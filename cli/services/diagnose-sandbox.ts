@@ -8,7 +8,7 @@ import { hostWall } from '#activities/process/host-wall.ts';
 import type { ProvenWall } from '#activities/process/prove-wall.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe, type EngineProbe } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe, type EngineProbe } from '#activities/sandbox/probe-engine.ts';
 import { DEFAULT_SANDBOX, type RunsAt, runsAtWords } from '#domain/sandbox.ts';
 import { type Finding, finding } from './finding.ts';
 

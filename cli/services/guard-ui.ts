@@ -1,10 +1,10 @@
 /**
- * Stands before the dev server's web UI, which answers whoever asks: it lets only those in whom domain/net/judge-visitor.ts
+ * Stands before the dev server's web UI, which answers whoever asks: it lets only those in whom domain/net/judge-origin.ts
  * lets in. The UI itself listens at a port that browsers refuse to speak to, so that no page can go round.
  */
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
-import { doorProblem } from '#domain/net/judge-visitor.ts';
+import { doorProblem } from '#domain/net/judge-origin.ts';
 import { isPortFree } from './ports.ts';
 
 const HOST = '127.0.0.1';

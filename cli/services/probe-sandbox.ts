@@ -12,7 +12,7 @@ import { createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
 import { refusedNumber } from '#activities/sandbox/seccomp-filter.ts';
 import {
   type CommandOutcome,

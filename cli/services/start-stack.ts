@@ -10,7 +10,7 @@ import { API_SOCKET } from '#config/supervisor.ts';
 import { endBackgroundCommands, processesFolder } from '#activities/process/background.ts';
 import { socketsFolder } from '#activities/process/launcher.ts';
 import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
-import { hostNames } from '#domain/net/judge-visitor.ts';
+import { hostNames } from '#domain/net/judge-origin.ts';
 import type { Child } from './child.ts';
 import { END_ORDER } from './leftovers.ts';
 import { startProgram } from './start-program.ts';

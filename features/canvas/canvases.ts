@@ -4,7 +4,7 @@ import { CANVAS_FRAME, CANVAS_FRAME_POLICY, type Canvas, type CanvasStep } from 
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { changeCanvas, findCanvas } from './store.ts';
-import type { ActivityDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
 
 export interface CanvasLook {
   /** What came of the last step, as JSON. */

@@ -3,7 +3,7 @@ import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import type { ChannelDelivery } from './activities/channel-delivery.ts';
-import { deliverToChannel } from './activities/tell-channel.ts';
+import { deliverToChannel } from './activities/deliver-to-channel.ts';
 import { createOwnChannels } from './activities/own-channels.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {

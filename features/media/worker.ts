@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
-import { createMediaMakingTools } from './making/media-making-room.ts';
+import { createMediaMakingTools } from './making/media-making-tools.ts';
 import { MEDIA_FOLDER } from '#activities/process/state-folders.ts';
 import { removeLeftFolders } from '#activities/process/worker-folders.ts';
-import { createMediaReadingTools } from './reading/media-reading-room.ts';
+import { createMediaReadingTools } from './reading/media-reading-tools.ts';
 
 export async function createWorkerPart(core: WorkerCore): Promise<WorkerPart> {
   const { stateDir, media: settings, models } = core.config;

@@ -4,7 +4,7 @@ import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { INDEX_DOCUMENT, isIndexOf } from './contract.ts';
 import { createPromptMemory } from './activities/prompt-memory.ts';
-import { createMemoryActivities } from './activities/memory-room.ts';
+import { createMemoryActivities } from './activities/memory-activities.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
   const { activities, tools, indexPending } = createMemoryActivities({

@@ -5,7 +5,7 @@ import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
-import { refuseSecureCli, secureCliReason } from './activities/refuse-secured.ts';
+import { refuseSecureCli, secureCliReason } from './activities/refuse-secure-cli.ts';
 import { createSecureClis } from './activities/secure-clis.ts';
 
 export async function createWorkerPart({ vault, machine, config }: WorkerCore): Promise<WorkerPart> {

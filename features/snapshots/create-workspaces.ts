@@ -5,8 +5,8 @@ import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import { removeWorkspaces } from '#activities/workspace/workspace-folder.ts';
 import type { WorkspaceParts } from '#domain/feature.ts';
 import { cleanStore } from './activities/clean-store.ts';
-import { createWorkspaceSync } from './activities/followed.ts';
-import { syncFiles } from './activities/followed-files.ts';
+import { createWorkspaceSync } from './activities/workspace-sync.ts';
+import { syncFiles } from './activities/sync-files.ts';
 import { removeSnapshots } from './activities/remove-snapshots.ts';
 
 /** Undefined when the settings say that folders are all there is. */

@@ -18,7 +18,7 @@ import {
 import type { Deliverer, DeliveryOutcome } from './deliverer.ts';
 import { openWebhook } from './store/webhook-store.ts';
 import type { Egress } from '#activities/egress/egress.ts';
-import type { ActivityDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { Sealer } from '#store/seal.ts';
 import { startDueDeliveries } from './temporal.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';

@@ -279,7 +279,7 @@ create table tool_calls (
   -- What hooks decided before, and what they changed (domain/hook.ts).
   hooks                jsonb,
   approval_id          text,
-  -- Of one of an MCP server: what it has left there, sealed (domain/left-call.ts), and the approval by which people answer
+  -- Of one of an MCP server: what it has left there, sealed (domain/pending-call.ts), and the approval by which people answer
   -- what the server asks meanwhile.
   outside              bytea,
   form_id              text,

@@ -72,11 +72,11 @@ describe('DU-5 kept histories', () => {
     });
 
   it('F10: a bundle that runs the tool before it asks for the approval is caught', async () => {
-    const asking = /if \(asked\.approval\) \{/;
+    const asking = /if \(requested\.approval\) \{/;
     assert.match(code, asking, 'the line to swap is in the bundle');
     const swapped = code.replace(
       asking,
-      'await around.steps.runTool(asked, { tenant: around.tenant, call: call.id }); if (asked.approval) {',
+      'await around.steps.runTool(requested, { tenant: around.tenant, call: call.id }); if (requested.approval) {',
     );
     const requests = histories.filter(({ name }) => name === 'approval-approve');
     const [error] = (await replay(swapped, requests)).values();

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createBoxes, type Boxes } from '#activities/sandbox/boxes.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
 
 const run = promisify(execFile);
 const scripts = fileURLToPath(new URL('../../docker/sandbox/', import.meta.url));

@@ -14,7 +14,7 @@ import { BOX_ENVIRONMENT } from '#activities/sandbox/box-spec.ts';
 import type { Boxes } from '#activities/sandbox/boxes.ts';
 import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { EngineProblem } from '#activities/sandbox/engine.ts';
-import type { EngineProbe } from '#activities/sandbox/look-at-engine.ts';
+import type { EngineProbe } from '#activities/sandbox/probe-engine.ts';
 import type { Chromium } from './chromium.ts';
 
 /** What a box shows of the host, at the same paths. */

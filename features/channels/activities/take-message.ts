@@ -26,7 +26,7 @@ import { type ChannelRow } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { findSession } from '#store/session-store.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
-import type { SendSystemMessage } from '#activities/turn/wake-session.ts';
+import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { refusalWords, type SendOperation } from './visit-service.ts';

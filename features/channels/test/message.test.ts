@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { MediaTools } from '#features/media/reading/media-reading-room.ts';
+import type { MediaTools } from '#features/media/reading/media-reading-tools.ts';
 import type { OwnChannels } from '../activities/own-channels.ts';
 import { tool } from '../tools/message.ts';
 import { readArguments } from '#policy/read-arguments.ts';

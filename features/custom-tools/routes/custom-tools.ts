@@ -21,7 +21,7 @@ import type { customToolTestSchema, customToolVerdictSchema } from '../schema.ts
 import { changedTool, checkTool, isSameTool, sealEnv, requiredTexts } from './custom-tool-definition.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
-import { MAIN_AGENT } from '#api/tenant-care.ts';
+import { MAIN_AGENT } from '#api/tenant-defaults.ts';
 
 type Change = Call<(typeof customTools.operations)['updateCustomTool']>;
 

@@ -15,7 +15,7 @@ import {
   unreadDocument,
 } from '../store/knowledge-index-store.ts';
 import { noteUses } from '#store/model-use-store.ts';
-import type { ActivityDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
 import { type DocumentPart, partsOf } from './document-parts.ts';
 import { readDrawnFacts, RECORD_FACTS } from './drawn-facts.ts';
 

@@ -6,7 +6,7 @@ import { nameSchema } from '#domain/schema/scalars.ts';
 import { callerOf } from '#api/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { createMcpServer } from '../server/mcp-server.ts';
-import { MAIN_AGENT } from '#api/tenant-care.ts';
+import { MAIN_AGENT } from '#api/tenant-defaults.ts';
 import { endOf, waitQuery } from '#api/routes/messages.ts';
 
 /** Below the minute after which clients give up. */

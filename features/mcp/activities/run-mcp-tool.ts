@@ -12,7 +12,7 @@ import { createGoneTool } from '#policy/gone-tool.ts';
 import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';
 import { catalogedMcpTool } from '../policy/mcp-tool.ts';
 import type { McpToolOfCall } from '../store/mcp-tool-store.ts';
-import { CallLate, CallLost, resumeCall } from './go-on.ts';
+import { CallLate, CallLost, resumeCall } from './resume-call.ts';
 import { McpAway } from './mcp-away.ts';
 import { wordsOf } from './error-words.ts';
 import { resultImages, resultText } from './result-text.ts';

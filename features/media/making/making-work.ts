@@ -1,5 +1,5 @@
 /** What a call has to be made, by whom it may be asked, and the way to a provider. */
-import type { PendingExternalCall } from '#domain/left-call.ts';
+import type { PendingExternalCall } from '#domain/pending-call.ts';
 import type { MediaProvider, MediaRequest } from '../contract.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -7,7 +7,7 @@ import type { BudgetLedger } from '#store/budget-ledger.ts';
 import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
 import type { Egress } from '#activities/egress/egress.ts';
 import { operatorRules } from '#activities/egress/operator-rules.ts';
-import type { Media } from '../reading/media-reading-room.ts';
+import type { Media } from '../reading/media-reading-tools.ts';
 import type { Files } from '#activities/workspace/files.ts';
 import { type MediaAccess, MediaProblem } from './media-maker.ts';
 import type { MediaPlace, ProviderParts } from './reach-provider.ts';

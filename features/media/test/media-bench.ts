@@ -1,11 +1,11 @@
 /** The tools that make media, in a temporary workspace, with settings as an environment gives them and a server that speaks as all providers. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createMediaMakingTools } from '../making/media-making-room.ts';
+import { createMediaMakingTools } from '../making/media-making-tools.ts';
 import { openMedia } from '../reading/open-media.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { loadConfig } from '#config';
-import type { PendingExternalCall } from '#domain/left-call.ts';
+import type { PendingExternalCall } from '#domain/pending-call.ts';
 import type { MediaSettings } from '../schema.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { ToolResult } from '#domain/tool.ts';

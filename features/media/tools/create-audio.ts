@@ -1,6 +1,6 @@
 /** create_audio: music or a sound effect made from words. */
 import { z } from 'zod';
-import type { MakingTools } from '../making/media-making-room.ts';
+import type { MakingTools } from '../making/media-making-tools.ts';
 import { filenameHint, MAKING, promptOf } from '../making/making-tool.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';

@@ -1,6 +1,6 @@
 /** create_image: a picture made from words. */
 import { z } from 'zod';
-import type { MakingTools } from '../making/media-making-room.ts';
+import type { MakingTools } from '../making/media-making-tools.ts';
 import { IMAGE_RATIOS } from '../contract.ts';
 import { defineTool } from '#policy/define-tool.ts';
 import { filenameHint, MAKING, promptOf } from '../making/making-tool.ts';

@@ -1,6 +1,6 @@
 /** create_video: a video made from words, or from a picture and words. */
 import { z } from 'zod';
-import type { MakingTools } from '../making/media-making-room.ts';
+import type { MakingTools } from '../making/media-making-tools.ts';
 import { filenameHint, MAKING, promptOf } from '../making/making-tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

@@ -10,7 +10,7 @@ import {
   withMediaProblems,
 } from '../reading/reading-tool.ts';
 import { transcriptText } from '../reading/transcript-text.ts';
-import type { MediaTools } from '../reading/media-reading-room.ts';
+import type { MediaTools } from '../reading/media-reading-tools.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

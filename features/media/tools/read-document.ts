@@ -10,10 +10,10 @@ import {
   READING,
   withMediaProblems,
 } from '../reading/reading-tool.ts';
-import type { Media } from '../reading/media-reading-room.ts';
+import type { Media } from '../reading/media-reading-tools.ts';
 import type { MediaFile } from '../reading/open-media.ts';
 import { seeImage } from '../reading/see-image.ts';
-import type { MediaTools } from '../reading/media-reading-room.ts';
+import type { MediaTools } from '../reading/media-reading-tools.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 

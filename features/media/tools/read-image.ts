@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { mediaFields, oneRef, outsideResult, READING, withMediaProblems } from '../reading/reading-tool.ts';
 import { seeImage } from '../reading/see-image.ts';
-import type { MediaTools } from '../reading/media-reading-room.ts';
+import type { MediaTools } from '../reading/media-reading-tools.ts';
 import { MOST_IMAGES } from '#domain/image.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

@@ -1,6 +1,6 @@
 /** read_video: what is said in a film, with its times, and what is seen in it. */
 import { z } from 'zod';
-import { SOUND_TYPE } from '../reading/film-parts.ts';
+import { SOUND_TYPE } from '../reading/video-parts.ts';
 import {
   askedAbout,
   mediaFields,
@@ -12,7 +12,7 @@ import {
 } from '../reading/reading-tool.ts';
 import { seeImage } from '../reading/see-image.ts';
 import { clock, transcriptText } from '../reading/transcript-text.ts';
-import type { MediaTools } from '../reading/media-reading-room.ts';
+import type { MediaTools } from '../reading/media-reading-tools.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

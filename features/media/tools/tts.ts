@@ -1,6 +1,6 @@
 /** tts: text spoken by a voice. */
 import { z } from 'zod';
-import type { MakingTools } from '../making/media-making-room.ts';
+import type { MakingTools } from '../making/media-making-tools.ts';
 import { MAKING, promptOf } from '../making/making-tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

@@ -17,7 +17,7 @@ import {
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { Embed } from '#activities/model/embed.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
-import type { ActivityDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
 
 export interface IndexDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
   readonly embed: Embed;

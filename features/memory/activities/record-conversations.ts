@@ -28,7 +28,7 @@ import {
 } from '../store/conversation-store.ts';
 import { readDocument } from '#store/document-store.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import type { ActivityDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
 import { askToRecord, BEGINS_MS, type RecordDeps } from './ask-to-record.ts';
 
 export interface RecordConversationsDeps extends ActivityDeps, RecordDeps {

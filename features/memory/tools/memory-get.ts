@@ -1,7 +1,7 @@
 /** memory_get: lines of a document of memory. */
 import { z } from 'zod';
 import { shownMemory } from '../activities/shown-memory.ts';
-import type { MemoryTools } from '../activities/memory-room.ts';
+import type { MemoryTools } from '../activities/memory-activities.ts';
 import { memoryPath } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';

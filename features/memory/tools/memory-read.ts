@@ -1,7 +1,7 @@
 /** memory_read: MEMORY.md, or the paragraphs of it that have the words of a query. */
 import { z } from 'zod';
 import { shownMemory } from '../activities/shown-memory.ts';
-import type { MemoryTools } from '../activities/memory-room.ts';
+import type { MemoryTools } from '../activities/memory-activities.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
 const input = z.object({

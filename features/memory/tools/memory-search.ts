@@ -1,6 +1,6 @@
 /** memory_search: pieces of the agent's memory by words and meaning. */
 import { z } from 'zod';
-import type { MemoryTools } from '../activities/memory-room.ts';
+import type { MemoryTools } from '../activities/memory-activities.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
 /** Characters of a hit at depth l0. */

@@ -1,6 +1,6 @@
 /** memory_write: adds to MEMORY.md or a document below memory/, or writes it anew. */
 import { z } from 'zod';
-import type { MemoryTools } from '../activities/memory-room.ts';
+import type { MemoryTools } from '../activities/memory-activities.ts';
 import { DOCUMENT_LIMITS } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { MEMORY_FILE, memoryPath } from '../contract.ts';

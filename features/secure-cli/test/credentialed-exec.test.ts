@@ -8,7 +8,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 import { makeWorkerFolder, removeLeftFolders } from '#activities/process/worker-folders.ts';
-import { refuseSecureCli, secureCliReason } from '../activities/refuse-secured.ts';
+import { refuseSecureCli, secureCliReason } from '../activities/refuse-secure-cli.ts';
 import { sealedPart } from '../sealed.ts';
 import { createSecureClis, type SecureClis } from '../activities/secure-clis.ts';
 import { tool as credentialedExec } from '../tools/credentialed-exec.ts';

@@ -9,7 +9,7 @@ import { folderOf } from '#policy/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { inFolder } from '#activities/process/in-folder.ts';
 import { matchesPattern } from '#policy/deny-pattern.ts';
-import { grantNeeded } from '../activities/refuse-secured.ts';
+import { grantNeeded } from '../activities/refuse-secure-cli.ts';
 import type { SecureClis, SecureOutcome } from '../activities/secure-clis.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { filesHandedTo } from '#domain/shell/run-files.ts';

@@ -19,7 +19,7 @@ import {
   type SkillToPublish,
 } from '../store.ts';
 import type { Embed } from '#activities/model/embed.ts';
-import type { ActivityDeps } from '#activities/room-deps.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { Files } from '#activities/workspace/files.ts';
 import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
 import type { TreeFile } from '#domain/file-tree.ts';

@@ -12,7 +12,7 @@ import {
   workspaceRoots,
   workspacesToClean,
 } from '../store.ts';
-import { prefixOf } from './followed.ts';
+import { prefixOf } from './workspace-sync.ts';
 import type { ObjectStore } from '#activities/objects/object-store.ts';
 import { createObjects, keyOf, readListing, readRoot } from './tree.ts';
 

@@ -12,7 +12,7 @@ import {
   type WorkspaceKey,
 } from '../store.ts';
 import { type CleanOptions, removeObjects } from './clean-store.ts';
-import { prefixOf } from './followed.ts';
+import { prefixOf } from './workspace-sync.ts';
 
 /** Longer than the lease of a worker that died. */
 const TRIES = 20;

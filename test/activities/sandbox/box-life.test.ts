@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe } from 'node:test';
 import { createBoxes } from '#activities/sandbox/boxes.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
 import { engineTests, findEngine, removeBoxes } from '#test/support/container-engine.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
 import { refusedNumber } from '#activities/sandbox/seccomp-filter.ts';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { tool as processTool } from '#activities/tools/runtime/process.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test as plainTest } from 'node:test';
 import { createBoxes } from '#activities/sandbox/boxes.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/look-at-engine.ts';
+import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import type { ToolResult } from '#domain/tool.ts';

@@ -4,7 +4,7 @@ import { tokenSecrets } from '#policy/decision-token.ts';
 import { createApprovalLedger } from '#store/approval-ledger.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
-import type { ActivityDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
 import { useTokens } from './use-tokens.ts';
 import { createSettleApproval, type SettleApprovalDeps } from './settle-approval.ts';
 

@@ -5,7 +5,7 @@ import { awaitsAnswer } from '#store/task-gate-store.ts';
 import { createReleaseAnswer } from '../gates/gate-run.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { markHooked } from '#store/message-store.ts';
-import type { ActivityDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
 import { type CallModelDeps, createCallModel } from './call-model.ts';
 import { createEndLostTurns, createEndTurn, createStopSession, type EndTurnDeps } from './end-turn.ts';
 

@@ -13,7 +13,7 @@ import {
   type SubmitMode,
 } from '#domain/turn.ts';
 import { type TurnPlace, writeMessage } from '#store/message-store.ts';
-import type { ActivityDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
 import { insertQueuedTurn } from '#store/turn-store.ts';
 
 export interface SystemMessage {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LiveServer } from '../activities/open-server.ts';
-import { CallLost, resumeCall } from '../activities/go-on.ts';
-import type { PendingExternalCall } from '#domain/left-call.ts';
+import { CallLost, resumeCall } from '../activities/resume-call.ts';
+import type { PendingExternalCall } from '#domain/pending-call.ts';
 import { readSampling } from '#domain/sampling.ts';
 
 const params = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };

@@ -6,7 +6,7 @@ import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
 import { findOpenTurn } from '#store/turn-store.ts';
 import type { Models } from '../model/model-catalog.ts';
 import type { EndCommands } from '../process/end-commands.ts';
-import type { ActivityDeps } from '../room-deps.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
 import { type AgentLinkDeps, type AgentLinks, createAgentLinks } from './agent-links.ts';
 import { createAssignmentActivities } from './assignment-run.ts';
 import { type Assignments, createAssignments } from './assignments.ts';
@@ -32,7 +32,7 @@ export interface AssignmentParts extends ActivityDeps, Given {
   readonly endCommands: EndCommands;
 }
 
-export function createAssignments(parts: AssignmentParts): {
+export function createAssignmentParts(parts: AssignmentParts): {
   readonly activities: AssignmentActivities & EvaluationActivities;
   readonly tools: AssignmentTools;
 } {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createConcurrencyLimit } from '#api/turnstile.ts';
+import { createConcurrencyLimit } from '#api/concurrency-limit.ts';
 
-describe('a turnstile', () => {
+describe('a concurrency limit', () => {
   test('lets so many in at once under a name, in order, and tells who waited', async () => {
-    const turnstile = createConcurrencyLimit(2);
+    const limit = createConcurrencyLimit(2);
     const leave: (() => void)[] = [];
     const seen: string[] = [];
     const come = (who: string, name = 'a'): Promise<string> =>
-      turnstile.pass(name, async (waited) => {
+      limit.pass(name, async (waited) => {
         seen.push(`${who}${waited ? ' waited' : ''}`);
         await new Promise<void>((resolve) => leave.push(resolve));
         return who;
@@ -26,11 +26,11 @@ describe('a turnstile', () => {
   });
 
   test('goes on after work that fails', async () => {
-    const turnstile = createConcurrencyLimit(1);
-    const failed = turnstile.pass('a', () => Promise.reject(new Error('no')));
-    const next = turnstile.pass('a', (waited) => Promise.resolve(waited));
+    const limit = createConcurrencyLimit(1);
+    const failed = limit.pass('a', () => Promise.reject(new Error('no')));
+    const next = limit.pass('a', (waited) => Promise.resolve(waited));
     await assert.rejects(failed, /no/);
     assert.equal(await next, true);
-    assert.equal(await turnstile.pass('a', (waited) => Promise.resolve(waited)), false);
+    assert.equal(await limit.pass('a', (waited) => Promise.resolve(waited)), false);
   });
 });

@@ -33,8 +33,8 @@ import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
 import { readChecklist } from '../temporal/heartbeats.ts';
 import { createSchedules, type ScheduleParts, type Schedules } from '../temporal/schedules.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import type { ActivityDeps } from '#activities/room-deps.ts';
-import type { SendSystemMessage } from '#activities/turn/wake-session.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
+import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
 import { createOwnHeartbeats, type OwnHeartbeats } from './own-heartbeats.ts';
 import { createOwnSchedules, type OwnSchedules } from './own-schedules.ts';
 

@@ -3,7 +3,7 @@
  * as soon as it is known, so that each is paid for once whatever dies meanwhile; what a job takes is waited for by timers of the turn's workflow.
  */
 import { type MediaRequest, USUAL_CHAINS } from '../contract.ts';
-import type { PendingExternalCall } from '#domain/left-call.ts';
+import type { PendingExternalCall } from '#domain/pending-call.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { isStopped } from '#activities/attempt.ts';

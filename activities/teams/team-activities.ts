@@ -2,8 +2,8 @@
 import type { TeamTaskActivities } from '#domain/team-task.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createTeamBoard, type TeamBoard } from '#temporal/team-board.ts';
-import type { ActivityDeps } from '../room-deps.ts';
-import type { SendSystemMessage } from '../turn/wake-session.ts';
+import type { ActivityDeps } from '../activity-deps.ts';
+import type { SendSystemMessage } from '../turn/send-system-message.ts';
 import { createTeamService, type TeamService } from './team-service.ts';
 import { createTeamTaskActivities } from './team-task-run.ts';
 

@@ -5,7 +5,7 @@ import {
   type ReadWithModels,
   type ReadWithModelsDeps,
 } from '#activities/model/read-with-models.ts';
-import { type FilmParts, type FilmPartsDeps, extractVideoParts } from './film-parts.ts';
+import { type FilmParts, type FilmPartsDeps, extractVideoParts } from './video-parts.ts';
 import { type MediaFile, openMedia, type OpenMediaDeps } from './open-media.ts';
 
 export interface Media extends ReadWithModels {

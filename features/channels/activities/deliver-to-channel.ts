@@ -30,7 +30,7 @@ import type { DeliveryOutcome } from '#features/webhooks-out/index.ts';
 import type { ChannelDelivery } from './channel-delivery.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import { ChannelError } from './channel-error.ts';
-import { streamAnswer, finalizeStream } from './grow-answer.ts';
+import { streamAnswer, finalizeStream } from './stream-answer.ts';
 import { type Part, sendPart, sendPartAgain, type SendTarget } from './send-part.ts';
 import { isLastTryOfFiles, type TakeDeps, takeMessage } from './take-message.ts';
 import { type ChannelDeps, refusalWords, type SendOperation, visitService } from './visit-service.ts';

@@ -1,7 +1,7 @@
-/** Turns away what pages of other sites send, before anything else looks at it (domain/net/judge-visitor.ts). */
+/** Turns away what pages of other sites send, before anything else looks at it (domain/net/judge-origin.ts). */
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '#domain/errors.ts';
-import { type DoorProblem, doorProblem, hostNames } from '#domain/net/judge-visitor.ts';
+import { type DoorProblem, doorProblem, hostNames } from '#domain/net/judge-origin.ts';
 import type { Api, ApiSettings } from './deps.ts';
 
 export function checkOrigins(

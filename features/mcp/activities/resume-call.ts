@@ -4,7 +4,7 @@
  */
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client';
 import { isStopped } from '#activities/attempt.ts';
-import type { CallOutside, FormAnswer, PendingExternalCall } from '#domain/left-call.ts';
+import type { CallOutside, FormAnswer, PendingExternalCall } from '#domain/pending-call.ts';
 import { type McpForm, readForm, standardAnswer } from '#domain/form.ts';
 import { readSampling } from '#domain/sampling.ts';
 import { isRecord } from '#domain/outside-value.ts';
