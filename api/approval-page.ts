@@ -33,7 +33,7 @@ button:focus-visible, textarea:focus-visible { outline: 3px solid #4493f8; outli
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
 /** UTF-16 units of JSON: as a form it is three to nine times as long at worst. */
-const MOST_EDITED = 6_000;
+const MAX_EDITED = 6_000;
 
 export interface AskedOf {
   readonly user: string;
@@ -66,7 +66,7 @@ function call({ summary, tool, args }: ApprovalRow): string {
 
 /** Not what is masked, nor what is too long to be sent back, nor the answer to a question. */
 export function isChangeable({ form, is_masked, args }: ApprovalRow): boolean {
-  return !form && !is_masked && editable(args).length <= MOST_EDITED;
+  return !form && !is_masked && editable(args).length <= MAX_EDITED;
 }
 
 function editable(args: ApprovalRow['args']): string {

@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 /** Many texts of a definition may hold one. */
-const MOST_TOLD = 50;
+const MAX_TOLD = 50;
 
 export function refuseSecretsOfRoutes(app: Api, deps: Pick<ApiDeps, 'secrets'>): void {
   app.addHook('preHandler', async (request) => {
@@ -45,7 +45,7 @@ export function refuseSecretDefinition(scrubber: Scrubber, value: unknown, where
 
 function refuse(pointers: readonly string[], of: string): void {
   const errors = pointers
-    .slice(0, MOST_TOLD)
+    .slice(0, MAX_TOLD)
     .map((pointer) => ({ pointer, message: `holds a secret, and is part of ${of}` }));
   if (errors[0]) throw new Failure('Unprocessable', `${errors[0].pointer}: ${errors[0].message}`, { errors });
 }

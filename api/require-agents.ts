@@ -8,7 +8,7 @@ import type { Pool } from '#store/pool.ts';
 export type NamedAgent = readonly [pointer: string, key: string | null | undefined];
 
 /** How many agents are looked at for one that may be meant. */
-const MOST_CANDIDATES = 500;
+const MAX_CANDIDATES = 500;
 
 /** @throws Failure Unprocessable, with each that there is not and the names that come near. */
 export async function requireAgents(pool: Pool, tenant: string, named: readonly NamedAgent[]): Promise<void> {
@@ -17,7 +17,7 @@ export async function requireAgents(pool: Pool, tenant: string, named: readonly 
   const known = new Set(await knownAgents(pool, tenant, [...new Set(requests.map(([, key]) => key))]));
   const unknown = requests.filter(([, key]) => !known.has(key));
   if (unknown.length === 0) return;
-  const all = (await listAgents(pool, tenant, MOST_CANDIDATES, '')).map(({ config }) => config.key);
+  const all = (await listAgents(pool, tenant, MAX_CANDIDATES, '')).map(({ config }) => config.key);
   const errors = unknown.map(([pointer, key]) => {
     const near = nearest(key, all);
     const meant = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';

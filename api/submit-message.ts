@@ -61,7 +61,7 @@ const TAKEN_MS = 5_000;
  */
 const LEAVABLE: ReadonlySet<SubmitMode> = new Set(['queue', 'interrupt']);
 /** Far from the most that a session takes, since one that is left can no longer be refused. */
-const MOST_LEFT = INBOX_LIMITS.turns / 2;
+const MAX_LEFT = INBOX_LIMITS.turns / 2;
 
 /**
  * Throws NotFound for an agent that is not there, Conflict for a session with another agent, and the workflow's refusals.
@@ -81,7 +81,7 @@ export function submitMessage(deps: SubmitDeps, tenant: string, message: Submiss
       if (!(error instanceof NotTaken)) throw error;
       const turnId = turnIdOf(message.id);
       const waiting = await countTurnsBefore(deps.pool, tenant, message.session, turnId);
-      if (waiting >= MOST_LEFT) throw error;
+      if (waiting >= MAX_LEFT) throw error;
       await deps.temporal.leave(...to);
       const ahead = mode === 'interrupt' ? 0 : waiting;
       return { turn_id: turnId, message_id: message.id, mode, ahead };

@@ -5,7 +5,7 @@ export const ARTIFACT_BYTES = 50_000_000;
 /** Bytes of all of a tenant's together. */
 export const ARTIFACTS_BYTES = 20_000_000_000;
 /** Of one message. */
-export const MOST_ATTACHMENTS = 10;
+export const MAX_ATTACHMENTS = 10;
 
 export const ARTIFACT_REF = /^artifact:(art_[0-9a-f]{32})$/;
 

@@ -24,7 +24,7 @@ export interface RunFiles {
 export const BOUND_FILES = { files: 20, bytesEach: 4 * 1024 * 1024, bytes: 16 * 1024 * 1024 } as const;
 
 /** How often a call is asked about: files that change each time are no work of chance. */
-export const MOST_ASKS = 3;
+export const MAX_ASKS = 3;
 
 /** For people; undefined when the call runs no file of the workspace. What is not there is only told where nothing is. */
 export function boundFilesWords(files: readonly BoundFile[]): string | undefined {

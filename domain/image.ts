@@ -26,7 +26,7 @@ export interface PromptPdf {
 }
 
 /** Of a result, and of a prompt: the newest. */
-export const MOST_IMAGES = 4;
+export const MAX_IMAGES = 4;
 /** In base64 below the 5 MB that Anthropic takes, and what a window of a browser has at most. */
 export const IMAGE_BYTES = 3 * 1024 * 1024;
 /** Pixels of a side (Anthropic's limit). */
@@ -88,15 +88,13 @@ export function imageProblem(facts: ImageFacts | undefined, size: number): strin
 }
 
 /** What providers make of larger ones first. */
-const MOST_TOKENS = 1_600;
+const MAX_TOKENS = 1_600;
 
 /** An estimate: 750 pixels a token (Anthropic's vision guide); others count less. */
 export function imageTokens(
   images: readonly (Pick<ImageFacts, 'width' | 'height'> | Pick<PromptPdf, 'pages'>)[],
 ): number {
   const tokensOf = (one: (typeof images)[number]): number =>
-    'pages' in one
-      ? one.pages * MOST_TOKENS
-      : Math.min(Math.ceil((one.width * one.height) / 750), MOST_TOKENS);
+    'pages' in one ? one.pages * MAX_TOKENS : Math.min(Math.ceil((one.width * one.height) / 750), MAX_TOKENS);
   return images.reduce((sum, one) => sum + tokensOf(one), 0);
 }

@@ -1,7 +1,7 @@
 /** Which files of its workspace an agent names in what it writes (DE-2): the words that can be a path, not yet whether they are one. */
 
 /** Looked at in one text. */
-const MOST = 50;
+const MAX = 50;
 const LONGEST = 300;
 
 /** A whole span between backticks, which may hold spaces, or a word between what cannot be of a plain path. */
@@ -19,7 +19,7 @@ export function namedFiles(text: string): readonly string[] {
       .replace(/^(\.\/+)+/, '')
       .replace(/[.:!?]+$/, '');
     if (canBeFile(path)) named.add(path);
-    if (named.size === MOST) break;
+    if (named.size === MAX) break;
   }
   return [...named];
 }

@@ -12,7 +12,7 @@ export interface SearchedAgent {
 
 const TEXT_WEIGHT = 0.6;
 /** Less alike than this is no find, unless its words are there. Models find any two texts somewhat alike. */
-const LEAST_LIKENESS = { words: 0.1, model: 0.25 };
+const MIN_LIKENESS = { words: 0.1, model: 0.25 };
 
 /** Of one model: the query's vector, and each agent's in their order. All are of length 1. */
 export interface SearchVectors {
@@ -28,7 +28,7 @@ export function rankAgents<Agent extends SearchedAgent>(
   vectors?: SearchVectors,
 ): readonly (Agent & { readonly score: number })[] {
   const wanted = vectors?.query ?? embedText(query);
-  const least = vectors ? LEAST_LIKENESS.model : LEAST_LIKENESS.words;
+  const least = vectors ? MIN_LIKENESS.model : MIN_LIKENESS.words;
   const best = Math.max(0, ...agents.map(({ rank }) => rank));
   return agents
     .map((agent, index) => ({

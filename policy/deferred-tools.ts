@@ -11,11 +11,11 @@ import type { Tool } from './define-tool.ts';
 export const TOOL_SEARCH = 'tool_search';
 
 /** Of MCP servers. */
-const MOST_OF_SERVERS = 40;
+const MAX_OF_SERVERS = 40;
 /** An agent with no more tools of ours than these has all of them described. */
 const FEW = 16;
 /** Found and used ones that are described besides, the newest. */
-const MOST_FOUND = 40;
+const MAX_FOUND = 40;
 
 export interface PromptTools {
   /** By their own names, in the order of registration. */
@@ -40,7 +40,7 @@ export function promptTools(
 ): PromptTools {
   const tools = offered.flatMap((name) => catalog.find(name)?.tool ?? []);
   const ofServers = tools.flatMap(({ name, mcp }) => (mcp ? [name] : [])).toSorted();
-  const beyond = new Set(ofServers.slice(MOST_OF_SERVERS));
+  const beyond = new Set(ofServers.slice(MAX_OF_SERVERS));
   const hasMany = tools.length - ofServers.length > FEW;
   const waits = ({ name, mcp, common, group }: Tool): boolean => {
     if (mcp) return beyond.has(name);
@@ -64,7 +64,7 @@ function foundIn(catalog: Catalog, messages: readonly ChatMessage[]): ReadonlySe
   const own = (name: string): string => catalog.find(name)?.tool.name ?? '';
   const found = new Set<string>();
   for (const message of messages.toReversed()) {
-    if (found.size >= MOST_FOUND) break;
+    if (found.size >= MAX_FOUND) break;
     for (const name of namesIn(message, (of) => own(of) === TOOL_SEARCH)) found.add(own(name));
   }
   return found;

@@ -6,9 +6,9 @@ import { globMayMatch } from '#domain/shell/glob-may-match.ts';
 import type { FollowLinks } from '#domain/shell/through-links.ts';
 
 /** Names that are looked at for one command line; beyond, a path may lead anywhere. */
-const MOST_LOOKS = 20_000;
+const MAX_LOOKS = 20_000;
 /** Linux follows at most 40. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 const ANYWHERE = ['/'];
 
 interface Way {
@@ -54,7 +54,7 @@ export function createFollowLinks(workspace: string, folder = '.'): FollowLinks 
     const ways: Way[] = [{ at: enter(root, start), parts: partsOf(start), links: 0 }];
     for (let way = ways.pop(); way !== undefined; way = ways.pop()) {
       looks += 1;
-      if (looks > MOST_LOOKS || way.links > MOST_LINKS) return ANYWHERE;
+      if (looks > MAX_LOOKS || way.links > MAX_LINKS) return ANYWHERE;
       if (way.parts.length > 0) ways.push(...step(way));
       else if (way.links > 0) places.add(shownFrom(root, way.at));
     }

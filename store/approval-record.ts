@@ -309,7 +309,7 @@ export function noteApproval(
 }
 
 /** How many of its refused messages the feed tells of: whoever may write to Temporal can send them without end. */
-const MOST_REFUSALS_TOLD = 20;
+const MAX_REFUSALS_TOLD = 20;
 
 /** Writes down a message that changed nothing, once for its key. Undefined when there is no such approval. */
 export function noteRefusal(
@@ -329,7 +329,7 @@ export function noteRefusal(
       .set({ refused: count, last_refused: JSON.stringify({ ...refused, key }), changed_at: CLOCK })
       .where((is) => is.and({ tenant_id: tenant, id }))
       .execute();
-    if (count <= MOST_REFUSALS_TOLD) {
+    if (count <= MAX_REFUSALS_TOLD) {
       const data = { approval_id: id, call_id: row.call_id, ...said, count };
       await appendEvents(tx, { tenant, session, turn: row.turn_id }, [{ type: 'approval.refused', data }]);
     }

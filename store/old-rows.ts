@@ -4,7 +4,7 @@ import { KEPT_HOURS } from './idempotency-store.ts';
 import { type Db, execute } from './statements.ts';
 
 /** Of a table in one sweep, so that turns beside it wait for none of it. */
-const MOST = 20_000;
+const MAX = 20_000;
 
 /** Rows of a table that are not kept any longer. */
 export interface OldRows {
@@ -20,7 +20,7 @@ export const OLD_ROWS = {
 
 /** Returns how many went; the next sweep goes on. */
 export function pruneOldRows(db: Db, { table, isOld }: OldRows): Promise<number> {
-  return deleteSome(db, table, isOld, MOST);
+  return deleteSome(db, table, isOld, MAX);
 }
 
 export function isOlder(column: string, days: number): RawBuilder<unknown> {

@@ -2,14 +2,14 @@
 import type { Pool } from './pool.ts';
 import { readRows } from './statements.ts';
 
-const MOST_TENANTS = 1_000;
+const MAX_TENANTS = 1_000;
 
 /** Which have work that an agent gave away. */
 export async function tenantsWithOpenWork(pool: Pool, olderThanSeconds: number): Promise<readonly string[]> {
   const rows = await readRows<{ tenant_id: string }>(pool)`
     select distinct tenant_id from assignments where ended_at is null
       and created_at < now() - make_interval(secs => ${olderThanSeconds})
-     limit ${MOST_TENANTS}`;
+     limit ${MAX_TENANTS}`;
   return rows.map(({ tenant_id }) => tenant_id);
 }
 

@@ -16,7 +16,7 @@ export interface FilePlace extends MarkedWorkspace {
 }
 
 /** Paths of a workspace that are told apart; with more it counts as a whole. */
-const MOST_PATHS = 2_000;
+const MAX_PATHS = 2_000;
 
 /** What was read before the files at a place were written: {} for none. */
 export async function filesRead(pool: Pool, { tenant, workspaces, path }: FilePlace): Promise<UsedTools> {
@@ -40,7 +40,7 @@ export async function noteOutsideFiles(
     select ${tenant}, ${workspace}, p, ${JSON.stringify(read)}::jsonb
         || jsonb_build_object(${OUTSIDE_FILE}::text, case when p = '' or starts_with(p, '/') then 'a command' else p end)
       from (select count(*) as n from outside_files where tenant_id = ${tenant} and workspace = ${workspace}) known,
-        unnest(case when n + ${paths.length} <= ${MOST_PATHS} then ${[...paths]}::text[] else array[''] end) p
+        unnest(case when n + ${paths.length} <= ${MAX_PATHS} then ${[...paths]}::text[] else array[''] end) p
     on conflict (tenant_id, workspace, path) do update set read = excluded.read || f.read`;
 }
 

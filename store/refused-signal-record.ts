@@ -7,7 +7,7 @@ import { lockTask } from './team-task-record.ts';
 import { inTransaction } from './transaction.ts';
 
 /** How many of its refused signals the audit tells of: whoever may write to Temporal can send them without end. */
-const MOST_REFUSALS_TOLD = 20;
+const MAX_REFUSALS_TOLD = 20;
 
 /** Writes down a signal that changed nothing, once for its key. Undefined when there is no such task. */
 export function noteRefusedSignal(
@@ -26,7 +26,7 @@ export function noteRefusedSignal(
       .set({ refused, last_refused: JSON.stringify({ ...last_refused, key: name }) })
       .where((is) => is.and(ofTask(key)))
       .execute();
-    if (refused > MOST_REFUSALS_TOLD) return { refused, last_refused };
+    if (refused > MAX_REFUSALS_TOLD) return { refused, last_refused };
     const { revision, status, owner } = row.state;
     const [actor, reason] = [said.by, `${said.what}: ${said.problem}`];
     const event = { revision, refusal: refused, action: 'refused', actor, reason, status, owner };

@@ -19,7 +19,7 @@ export async function saveRetention(pool: Pool, tenant: string, retention: Reten
 }
 
 /** Of a tenant and kind in one sweep, so that turns beside it wait for none of it. */
-const MOST = { events: 20_000, sessions: 50, tasks: 200, artifacts: 500 } as const;
+const LIMITS = { events: 20_000, sessions: 50, tasks: 200, artifacts: 500 } as const;
 
 /** What is older than its tenant, or the settings, keep it; returns how many rows and sessions went. The next sweep goes on. */
 export async function pruneByRetention(pool: Pool, rows: RowParts, settings: Retention): Promise<number> {
@@ -40,7 +40,12 @@ async function pruneTenant(
   const isOwn = sql`tenant_id = ${tenant}`;
   let removed = 0;
   if (events_days !== undefined)
-    removed += await deleteSome(pool, 'events', sql`${isOwn} and ${isOlder('at', events_days)}`, MOST.events);
+    removed += await deleteSome(
+      pool,
+      'events',
+      sql`${isOwn} and ${isOlder('at', events_days)}`,
+      LIMITS.events,
+    );
   if (transcripts_days !== undefined) removed += await pruneSessions(pool, rows, tenant, transcripts_days);
   if (tasks_days !== undefined) removed += await pruneTasks(pool, tenant, tasks_days);
   if (artifacts_days !== undefined)
@@ -48,7 +53,7 @@ async function pruneTenant(
       pool,
       'artifacts',
       sql`${isOwn} and ${isOlder('brought_at', artifacts_days)}`,
-      MOST.artifacts,
+      LIMITS.artifacts,
     );
   return removed;
 }
@@ -60,7 +65,7 @@ async function pruneSessions(pool: Pool, rows: RowParts, tenant: string, days: n
       and not exists (select from turns t where t.tenant_id = s.tenant_id and t.session_key = s.key
         and (t.ended_at is null or ${sql`t.created_at >= now() - make_interval(days => ${days})`}))
       and not exists (select from assignments a where a.tenant_id = s.tenant_id and a.session_key = s.key and a.ended_at is null)
-    order by updated_at limit ${MOST.sessions}`;
+    order by updated_at limit ${LIMITS.sessions}`;
   for (const { key, until } of old)
     await removeSessionRows(pool, rows, tenant, key, until, () => Promise.resolve());
   return old.length;
@@ -71,7 +76,7 @@ function pruneTasks(pool: Pool, tenant: string, days: number): Promise<number> {
   const isOld = sql`t.tenant_id = ${tenant} and (t.team_key, t.number) in (select team_key, number from old)`;
   return execute(pool)`
     with old as (select team_key, number from team_tasks where tenant_id = ${tenant} and ${isOlder('closed_at', days)}
-      limit ${MOST.tasks}),
+      limit ${LIMITS.tasks}),
     blockers as (delete from team_task_blockers t where ${isOld}
       or (t.tenant_id = ${tenant} and (t.team_key, t.blocker) in (select team_key, number from old))),
     events as (delete from team_task_events t where ${isOld}),

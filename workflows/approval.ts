@@ -83,7 +83,7 @@ type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 const MAX_NAME = 200;
 
 /** Of one run: Temporal takes 2,000 updates of it, and then no more from anybody. */
-const MOST_TAKEN = 500;
+const MAX_TAKEN = 500;
 
 export async function approval(input: ApprovalInput): Promise<Settled> {
   refuseWrongStart(
@@ -275,7 +275,7 @@ async function untilDecidedOrOver(progress: Progress): Promise<'expired' | 'with
     for (;;) {
       const alarm = nextAlarm(progress.input, progress);
       const woken = await condition(
-        () => progress.end !== undefined || progress.taken >= MOST_TAKEN,
+        () => progress.end !== undefined || progress.taken >= MAX_TAKEN,
         progress.start + alarm.after - Date.now(),
       );
       if (progress.end) return undefined;

@@ -87,13 +87,13 @@ function note(
   const shown = {
     what: scrubber.text(what),
     by: scrubber.text(by),
-    problem: scrubber.preview(problem, MOST_PROBLEM),
+    problem: scrubber.preview(problem, MAX_PROBLEM),
   };
   return approvals.noteRefusal({ ...shown, tenant, id, key });
 }
 
 /** Characters. */
-const MOST_PROBLEM = 500;
+const MAX_PROBLEM = 500;
 
 type Sent = NonNullable<SettleApprovalInput['decision']>;
 

@@ -47,13 +47,13 @@ export interface AgentLinks {
 }
 
 /** Agents that one may be linked to and still be found. */
-const MOST_TARGETS = 1_000;
+const MAX_TARGETS = 1_000;
 
 export type AgentLinkDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf'> & { readonly embed: Embed };
 
 export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): AgentLinks {
   const targetsOf = async (caller: Caller, query?: string) => {
-    const linked = await linkedAgents(pool, caller.tenant, caller.agent, MOST_TARGETS, query);
+    const linked = await linkedAgents(pool, caller.tenant, caller.agent, MAX_TARGETS, query);
     return linked.filter(({ key, link }) => refuseUser(link, key, caller) === undefined);
   };
 

@@ -54,7 +54,7 @@ export function createAssignments(deps: AssignmentDeps): Assignments {
 
     async subagents({ tenant, sessionKey: session }) {
       const filter = { kind: 'subagent', session, withinMinutes: subagents.archiveMinutes } as const;
-      return lost.currents(tenant, await pageAssignments(pool, tenant, filter, MOST_LISTED));
+      return lost.currents(tenant, await pageAssignments(pool, tenant, filter, MAX_LISTED));
     },
 
     async delegations({ tenant, agent, user }, filter, limit, after) {
@@ -100,4 +100,4 @@ export function createAssignments(deps: AssignmentDeps): Assignments {
   };
 }
 
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;

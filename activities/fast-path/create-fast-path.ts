@@ -32,7 +32,7 @@ export interface FastPathParts {
 const QUICK_SECONDS = 0.35;
 
 /** Whose pace is known; of others each call is an activity of its own. */
-const MOST_MODELS = 1_000;
+const MAX_MODELS = 1_000;
 
 const PATIENCE_MS = {
   model: 500,
@@ -138,7 +138,7 @@ export function createFastPath(parts: FastPathParts): FastPath {
     isQuick: (model) => [model].flat().some((one) => quickModels.has(one)),
     note(model, seconds) {
       if (seconds > QUICK_SECONDS) quickModels.delete(model);
-      else if (quickModels.size < MOST_MODELS) quickModels.add(model);
+      else if (quickModels.size < MAX_MODELS) quickModels.add(model);
     },
   };
 }

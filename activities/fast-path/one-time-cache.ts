@@ -10,7 +10,7 @@ export interface OneTimeCache<Item> {
 /** A rule that was changed so long ago holds for what is done now. */
 export const FRESH_MS = 1_000;
 /** More than a worker does at once; what is left over belongs to what another worker took. */
-const MOST = 1_000;
+const MAX = 1_000;
 
 export function createOneTimeCache<Item>(now: () => number = () => performance.now()): OneTimeCache<Item> {
   const items = new Map<string, { readonly item: Item; readonly readAt: number }>();
@@ -20,7 +20,7 @@ export function createOneTimeCache<Item>(now: () => number = () => performance.n
       items.delete(key);
       items.set(key, { item, readAt });
       for (const [oldest, { readAt: since }] of items) {
-        if (items.size <= MOST && now() - since < FRESH_MS) break;
+        if (items.size <= MAX && now() - since < FRESH_MS) break;
         items.delete(oldest);
       }
     },

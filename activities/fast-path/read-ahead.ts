@@ -11,8 +11,8 @@ import { FRESH_MS } from './one-time-cache.ts';
 import { within } from './within.ts';
 
 /** The answer is not held back for longer. */
-const MOST_MS = 50;
-const MOST_CALLS = 8;
+const MAX_MS = 50;
+const MAX_CALLS = 8;
 
 /**
  * By call; undefined when it is not to be done, or took too long: then nothing has happened. Only for an answer whose calls are
@@ -24,8 +24,8 @@ export async function readAhead(
   reads: readonly AllowedRead[],
 ): Promise<ReadonlyMap<string, ShownResult> | undefined> {
   if (basis.budget || reads.length !== plan.calls.length) return undefined;
-  if (reads.length === 0 || reads.length > MOST_CALLS) return undefined;
-  if (performance.now() - basis.readAt > FRESH_MS - MOST_MS) return undefined;
+  if (reads.length === 0 || reads.length > MAX_CALLS) return undefined;
+  if (performance.now() - basis.readAt > FRESH_MS - MAX_MS) return undefined;
   const tools = reads.map(({ running }) => catalog.find(running.tool)?.tool);
   if (!tools.every((tool) => tool?.limits.instant && tool.replay === 'readonly')) return undefined;
 
@@ -41,7 +41,7 @@ export async function readAhead(
     return [id, shownResult(deps, id, running, result, performance.now() - began)];
   });
   // Postgres may be away: their activities wait for it.
-  const results = await within(MOST_MS, Promise.all(all)).catch(() => undefined);
+  const results = await within(MAX_MS, Promise.all(all)).catch(() => undefined);
   late.abort();
   if (!results || attempt.signal.aborted) return undefined;
   // What is kept beside a result has a row of its own.

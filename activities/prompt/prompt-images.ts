@@ -1,5 +1,5 @@
 /** Which images of a transcript a model is shown: those of the newest messages and results, so that they do not fill its window. */
-import { MOST_IMAGES, type PromptImage, type StoredImage } from '#domain/image.ts';
+import { MAX_IMAGES, type PromptImage, type StoredImage } from '#domain/image.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { Transcript } from './transcript-cache.ts';
@@ -11,7 +11,7 @@ export function newestImages({ rows }: Transcript): ReadonlyMap<string, readonly
   for (const { messages } of rows.toReversed()) {
     for (const [id, images] of messages.flatMap(imagesOf).toReversed()) {
       count += images.length;
-      if (count > MOST_IMAGES) return shown;
+      if (count > MAX_IMAGES) return shown;
       shown.set(id, images);
     }
   }

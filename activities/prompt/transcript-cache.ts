@@ -4,7 +4,7 @@
  * elsewhere shows by its position.
  */
 import type { Attachment } from '#domain/artifact.ts';
-import { MOST_IMAGES, type StoredImage } from '#domain/image.ts';
+import { MAX_IMAGES, type StoredImage } from '#domain/image.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import type { StepBasis, TranscriptRow } from '#store/step-basis.ts';
 
@@ -117,7 +117,7 @@ function readRow(row: TranscriptRow): CachedRow {
 
 function messagesOf(row: TranscriptRow): ChatMessage[] {
   if (row.role === 'user') {
-    const images = (row.attachments ?? []).flatMap(asImage).slice(0, MOST_IMAGES);
+    const images = (row.attachments ?? []).flatMap(asImage).slice(0, MAX_IMAGES);
     return [
       { role: 'user', text: row.text, ...(images.length > 0 ? { id: `at.${row.position}`, images } : {}) },
     ];

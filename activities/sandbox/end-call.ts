@@ -7,7 +7,7 @@ import { type Engine, EngineProblem } from './engine.ts';
 /** Past the grace and the rounds of SIGKILL. */
 const END_MS = 5_000;
 /** A box that is full of processes lets nothing in, and goes. */
-const MOST_FAILURES = 2;
+const MAX_FAILURES = 2;
 /** What is left of a pipe when the command has ended is not waited for longer. */
 const DRAIN_MS = 300;
 
@@ -44,7 +44,7 @@ export async function endUntilClosed(
   stream: Readable,
 ): Promise<boolean> {
   let failures = 0;
-  for (const until = performance.now() + END_MS; failures < MOST_FAILURES && performance.now() < until; ) {
+  for (const until = performance.now() + END_MS; failures < MAX_FAILURES && performance.now() < until; ) {
     const ended = await endCall(engine, box, mark, graceMs);
     if (!ended) failures += 1;
     else if (await untilClosed(stream)) return true;

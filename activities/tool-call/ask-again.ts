@@ -1,6 +1,6 @@
 /** Asks people once more about an approved call whose files have changed since; it waits then as it did before (AP-4). */
 import { alwaysWords } from '#domain/approval.ts';
-import { MOST_ASKS } from '#domain/bound-file.ts';
+import { MAX_ASKS } from '#domain/bound-file.ts';
 import { storableText } from '#domain/storable-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { PlannedCall } from '#domain/turn.ts';
@@ -10,7 +10,7 @@ import type { AskedAgain, NewAsk } from '#store/call-claim.ts';
 import type { RunnableCall } from '../fast-path/fast-path.ts';
 
 /** Names that a reason says; the approval has all. */
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 /** Ends the id of an approval that is not the first of its call. */
 const AGAIN = /:again-(\d+)$/;
@@ -23,9 +23,9 @@ export function newAsk(
 ): NewAsk | ToolResult {
   const { approval } = claim;
   const asks = 1 + Number(AGAIN.exec(approval ?? '')?.[1] ?? 0);
-  const names = `${changed.slice(0, MOST_NAMES).join(', ')}${changed.length > MOST_NAMES ? ', …' : ''}`;
+  const names = `${changed.slice(0, MAX_NAMES).join(', ')}${changed.length > MAX_NAMES ? ', …' : ''}`;
   const have = changed.length > 1 ? 'have' : 'has';
-  if (!approval || asks >= MOST_ASKS)
+  if (!approval || asks >= MAX_ASKS)
     return toolError(
       'ApprovalDenied',
       `${names} ${have} changed since it was approved, ${asks} times in a row; the call has not run and is not asked about again`,

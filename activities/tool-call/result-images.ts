@@ -1,6 +1,6 @@
 /** The images of a result as they are kept, and the words in their place, which every model reads. */
 import { createHash } from 'node:crypto';
-import { imageProblem, MOST_IMAGES, readImage } from '#domain/image.ts';
+import { imageProblem, MAX_IMAGES, readImage } from '#domain/image.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { NewImage } from '#store/turn-ledger.ts';
 
@@ -16,7 +16,7 @@ export function shownImages(
   values: readonly Uint8Array[],
 ): ShownImages {
   const images: NewImage[] = [];
-  const lines = values.slice(0, MOST_IMAGES).map((bytes) => {
+  const lines = values.slice(0, MAX_IMAGES).map((bytes) => {
     const facts = readImage(bytes);
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const problem = imageProblem(facts, bytes.length) ?? secretProblem(scrub, buffer);
@@ -26,7 +26,7 @@ export function shownImages(
     const { type, width, height } = facts;
     return `[image: ${type}, ${width}x${height} pixels, /v1/tool-calls/${id}/images/${images.length}]`;
   });
-  if (values.length > MOST_IMAGES) lines.push(`[${values.length - MOST_IMAGES} more images are left out]`);
+  if (values.length > MAX_IMAGES) lines.push(`[${values.length - MAX_IMAGES} more images are left out]`);
   return { ...(images.length > 0 ? { images } : {}), lines };
 }
 

@@ -7,24 +7,24 @@ import { errnoOf } from './file-problem.ts';
 export type FileStamps = ReadonlyMap<string, string | undefined>;
 
 /** Of a workspace; in one with more, or deeper, changes are not told apart. */
-const MOST_ENTRIES = 20_000;
-const MOST_DEPTH = 50;
+const MAX_ENTRIES = 20_000;
+const MAX_DEPTH = 50;
 /** Two changes within one tick of a file system's clock look the same. */
 const TICK_MS = 20;
 /** Changed paths that are named one by one. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 /** Undefined: there are too many. `own`: names at its top that are passed over. */
 export async function stampFiles(workspace: string, own: readonly string[]): Promise<FileStamps | undefined> {
   const stamps = new Map<string, string | undefined>();
   const since = Date.now() - TICK_MS;
   const look = async (folder: string, depth: number): Promise<boolean> => {
-    if (depth > MOST_DEPTH) return false;
+    if (depth > MAX_DEPTH) return false;
     const below: string[] = [];
     for await (const entry of await opendir(join(workspace, folder))) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (own.includes(path)) continue;
-      if (stamps.size >= MOST_ENTRIES) return false;
+      if (stamps.size >= MAX_ENTRIES) return false;
       if (entry.isDirectory()) below.push(path);
       else stamps.set(path, await stampOf(join(workspace, path), since));
     }
@@ -58,7 +58,7 @@ export function changedSince(before: FileStamps | undefined, now: FileStamps | u
   const changed = [...now].flatMap(([path, stamp]) =>
     stamp !== undefined && before.get(path) === stamp ? [] : [path],
   );
-  if (changed.length <= MOST_NAMED) return changed;
+  if (changed.length <= MAX_NAMED) return changed;
   const folders = [...new Set(changed.map((path) => path.split('/', 1)[0] ?? ''))];
-  return folders.length <= MOST_NAMED ? folders : [''];
+  return folders.length <= MAX_NAMED ? folders : [''];
 }

@@ -40,9 +40,9 @@ export async function readTree(
     const { entries, total } = await files.list(
       scope,
       below === '' ? folder : `${folder}/${below}`,
-      MOST_NAMES,
+      MAX_NAMES,
     );
-    if (total > MOST_NAMES) throw refused(`${below || 'the folder'} holds more than ${MOST_NAMES} names`);
+    if (total > MAX_NAMES) throw refused(`${below || 'the folder'} holds more than ${MAX_NAMES} names`);
     for (const entry of entries) await readEntry(entry, below);
   }
 
@@ -51,7 +51,7 @@ export async function readTree(
 }
 
 /** Of one folder, with those that are passed over. */
-const MOST_NAMES = 2 * TREE_LIMITS.files;
+const MAX_NAMES = 2 * TREE_LIMITS.files;
 
 function refused(message: string): FileProblem {
   return new FileProblem('InvalidArgs', message);

@@ -11,7 +11,7 @@ import {
 import { findTeam } from '#store/team-store.ts';
 import { MAX_BUDGETS } from '#domain/budget.ts';
 import { Failure } from '#domain/errors.ts';
-import { budgets, MOST_ACCOUNTS } from '#domain/resource/budgets.ts';
+import { budgets, MAX_ACCOUNTS } from '#domain/resource/budgets.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -26,7 +26,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
       return row && showBudget(row);
     },
     listBudgetAccounts: async ({ tenant, caller, query }) => ({
-      data: await listAccounts(pool, tenant, query, caller.confinedTo, MOST_ACCOUNTS),
+      data: await listAccounts(pool, tenant, query, caller.confinedTo, MAX_ACCOUNTS),
     }),
     async createBudget({ tenant, by, body }) {
       if (body.scope === 'agent') await requireAgents(pool, tenant, [['body/subject', body.subject]]);

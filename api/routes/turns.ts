@@ -5,7 +5,7 @@ import { findWholeResult, listToolCalls, type ToolCallRow } from '#store/tool-ca
 import type { TurnRow } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId, sessionWorkflowId } from '#domain/ids.ts';
-import { MOST_IMAGES } from '#domain/image.ts';
+import { MAX_IMAGES } from '#domain/image.ts';
 import { turns } from '#domain/resource/turns.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 import { callerOf } from '../auth.ts';
@@ -79,7 +79,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         tags: ['turns'],
         operationId: 'getToolCallImage',
         summary: 'Get an image that a tool call gave, counted from 1',
-        params: z.object({ id: z.string(), number: z.coerce.number().int().min(1).max(MOST_IMAGES) }),
+        params: z.object({ id: z.string(), number: z.coerce.number().int().min(1).max(MAX_IMAGES) }),
         response: {
           200: {
             description: 'Its bytes; PNG, JPEG, GIF or WebP',

@@ -7,8 +7,8 @@ import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 
-const MOST_ROWS = 1_000;
-const MOST_DAYS = 366;
+const MAX_ROWS = 1_000;
+const MAX_DAYS = 366;
 const USUAL_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -21,7 +21,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         tags: ['budgets'],
         operationId: 'getUsage',
         summary: 'Sum up what models were used, by agent, session, model and day',
-        description: `At most ${MOST_DAYS} days, in UTC. Costs are those known when the answers were recorded.`,
+        description: `At most ${MAX_DAYS} days, in UTC. Costs are those known when the answers were recorded.`,
         querystring: usageQuerySchema,
         response: { 200: usageSchema, ...problems() },
       },
@@ -31,8 +31,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { from, to } = daysOf(days, Date.now());
       const { tenant, confinedTo: user } = callerOf(request);
       const filter = { from, to, agent, session, model, user };
-      const rows = await readUsage(deps.pool, tenant, by, filter, MOST_ROWS + 1);
-      return { from, to, data: rows.slice(0, MOST_ROWS), truncated: rows.length > MOST_ROWS };
+      const rows = await readUsage(deps.pool, tenant, by, filter, MAX_ROWS + 1);
+      return { from, to, data: rows.slice(0, MAX_ROWS), truncated: rows.length > MAX_ROWS };
     },
   );
 }
@@ -45,7 +45,7 @@ function daysOf(
   const from = input.from ?? dayOf(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days < 1) throw new Failure('InvalidInput', '`from` must not be after `to`');
-  if (days > MOST_DAYS) throw new Failure('InvalidInput', `At most ${MOST_DAYS} days can be asked for`);
+  if (days > MAX_DAYS) throw new Failure('InvalidInput', `At most ${MAX_DAYS} days can be asked for`);
   return { from, to };
 }
 

@@ -22,7 +22,7 @@ import { findPython, findTemporalBinary } from './temporal-binary.ts';
 /** Longest that one answer from outside is waited for. */
 const TIMEOUT_MS = 10_000;
 /** Temporal's and Postgres' files grow by some megabytes a day of use; below this a start itself may fail. */
-const LEAST_FREE_BYTES = 300 * 1_048_576;
+const MIN_FREE_BYTES = 300 * 1_048_576;
 /** Timers and approval expiries are compared across machines; NTP keeps clocks within a fraction of this. */
 const LARGEST_SKEW_MS = 2_000;
 
@@ -54,7 +54,7 @@ export async function diagnose(own: Config): Promise<{ findings: Finding[]; conf
     },
     {
       check: 'Disk space',
-      remedy: `Free at least ${LEAST_FREE_BYTES / 1_048_576} MB, or move --state-dir.`,
+      remedy: `Free at least ${MIN_FREE_BYTES / 1_048_576} MB, or move --state-dir.`,
       look: () => checkDisk(config.stateDir),
     },
     postgresCheck(config, running?.database_url ?? config.database.url),
@@ -101,7 +101,7 @@ async function checkDisk(stateDir: string): Promise<string> {
   const { bavail, bsize } = await statfs(nearestFolder(stateDir));
   const free = bavail * bsize;
   const detail = `${(free / 1_073_741_824).toFixed(1)} GB free`;
-  if (free >= LEAST_FREE_BYTES) return detail;
+  if (free >= MIN_FREE_BYTES) return detail;
   throw new Error(detail);
 }
 

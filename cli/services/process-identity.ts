@@ -62,7 +62,7 @@ export function commandLineOf(pid: number): string | undefined {
 }
 
 /** Of all processes with all their arguments. */
-const MOST_OUTPUT = 64 * 1_048_576;
+const MAX_OUTPUT = 64 * 1_048_576;
 
 /** As `commandLineOf`, of every process there is. */
 export function commandLines(): { readonly pid: number; readonly command: string }[] {
@@ -71,7 +71,7 @@ export function commandLines(): { readonly pid: number; readonly command: string
     return pids.map((pid) => ({ pid: Number(pid), command: commandLineOf(Number(pid)) ?? '' }));
   }
   const args = ['-axww', '-o', 'pid=,command='];
-  const lines = execFileSync('ps', args, { encoding: 'utf8', maxBuffer: MOST_OUTPUT });
+  const lines = execFileSync('ps', args, { encoding: 'utf8', maxBuffer: MAX_OUTPUT });
   const found = lines.matchAll(/^ *(\d+) (.*)$/gm);
   return Array.from(found, ([, pid, command = '']) => ({ pid: Number(pid), command }));
 }

@@ -8,7 +8,7 @@ import {
 } from '../budget.ts';
 
 /** The most that a person may add in one decision, in any measure. */
-export const MOST_MORE = 1e12;
+export const MAX_MORE = 1e12;
 
 /** As much as the limit again, or what this one call lacks when that is more. */
 export function askFor(exceeded: BudgetExceeded): BudgetAsk {
@@ -45,7 +45,7 @@ export function editedAsk(
 ): BudgetAsk | undefined {
   const ask = readAsk(request);
   const { more, ...rest } = edited;
-  if (!ask || typeof more !== 'number' || !(more > 0 && more <= MOST_MORE)) return undefined;
+  if (!ask || typeof more !== 'number' || !(more > 0 && more <= MAX_MORE)) return undefined;
   const same = Object.entries(rest).every(([field, value]) => ask[field as keyof BudgetAsk] === value);
   return same ? { ...ask, more } : undefined;
 }

@@ -1,12 +1,12 @@
 /** Addresses that a call or a text names, in one spelling, so that those a user wrote are known again. */
 
 /** Characters of an address, and addresses of a person's text, that are looked at. */
-const MOST_CHARACTERS = 8_192;
-const MOST_ADDRESSES = 500;
+const MAX_CHARACTERS = 8_192;
+const MAX_ADDRESSES = 500;
 /** Levels of lists and objects among a call's arguments. */
-const MOST_DEPTH = 20;
+const MAX_DEPTH = 20;
 /** Values of a call's arguments, and words of one text, that are looked at. */
-const MOST_VALUES = 10_000;
+const MAX_VALUES = 10_000;
 
 const BETWEEN_WORDS = /[\s<>"'`|\\^{}[\]()\u201c\u201d\u201e\u00ab\u00bb]+/;
 const NAME = '[\\p{L}\\p{N}_-]+(?:\\.[\\p{L}\\p{N}_-]+)*\\.[\\p{L}-][\\p{L}\\p{N}-]+';
@@ -40,7 +40,7 @@ function addressOf(text: string): string | undefined {
   const written = /^[/\\]{2}[^/\\]/.test(trimmed) ? `https:${trimmed}` : trimmed;
   const url = URL.parse(written);
   // What we cannot read another program may.
-  if (!url) return SCHEME.test(written) ? written.slice(0, MOST_CHARACTERS) : undefined;
+  if (!url) return SCHEME.test(written) ? written.slice(0, MAX_CHARACTERS) : undefined;
   if (url.host === '') return undefined;
   const scheme = /^https?:$/.test(url.protocol) ? '' : `${url.protocol}//`;
   const signedIn = url.username === '' && url.password === '' ? '' : `${url.username}:${url.password}@`;
@@ -51,8 +51,8 @@ function addressOf(text: string): string | undefined {
 export function addressesIn(text: string): readonly string[] {
   const found = new Set<string>();
   for (const word of text.split(BETWEEN_WORDS)) {
-    if (found.size >= MOST_ADDRESSES) break;
-    if (!word.includes('.') || word.length > MOST_CHARACTERS) continue;
+    if (found.size >= MAX_ADDRESSES) break;
+    if (!word.includes('.') || word.length > MAX_CHARACTERS) continue;
     const plain = word.slice(Math.max(0, word.search(/[a-z]+:\/\//i))).replace(/[.,;:!?*_~]{1,20}$/, '');
     const address = addressOf(HOST.test(plain) ? `https://${plain}` : plain);
     if (address !== undefined) found.add(address).add(withoutFragment(address));
@@ -68,10 +68,10 @@ const TOO_MUCH = 'more than is looked at';
  * as headers, is a part of it.
  */
 export function addressesOf(args: unknown): readonly string[] {
-  let room = MOST_VALUES;
+  let room = MAX_VALUES;
   const inside = (value: unknown, depth: number): readonly string[] => {
     room -= 1;
-    if (room < 0 || depth > MOST_DEPTH) return [TOO_MUCH];
+    if (room < 0 || depth > MAX_DEPTH) return [TOO_MUCH];
     if (typeof value === 'string') return inText(value);
     if (typeof value !== 'object' || value === null) return [];
     if (Array.isArray(value)) return value.flatMap((each) => inside(each, depth + 1));
@@ -99,7 +99,7 @@ function isEmpty(value: unknown): boolean {
 
 function asHost(text: string): readonly string[] {
   const address = addressOf(SCHEME.test(text) ? text : `https://${text}`);
-  return [address ?? text.slice(0, MOST_CHARACTERS)];
+  return [address ?? text.slice(0, MAX_CHARACTERS)];
 }
 
 /** By white space alone: other programs take all else for a part of an address. */
@@ -107,14 +107,14 @@ function inText(text: string): readonly string[] {
   const whole = placeOf(text.trim());
   if (whole !== undefined) return [whole];
   if (!/[.:]/.test(text)) return [];
-  const words = text.split(/\s+/, MOST_VALUES + 1);
-  if (words.length > MOST_VALUES) return [TOO_MUCH];
+  const words = text.split(/\s+/, MAX_VALUES + 1);
+  if (words.length > MAX_VALUES) return [TOO_MUCH];
   return words.flatMap((word) => placeOf(word) ?? placeWithin(word) ?? []);
 }
 
 function placeOf(text: string): string | undefined {
   if (SCHEME.test(text) || /^https?:/i.test(text) || /^[/\\]{2}[^/\\]/.test(text)) return addressOf(text);
-  if (text.length > MOST_CHARACTERS) return text.includes('.') ? TOO_MUCH : undefined;
+  if (text.length > MAX_CHARACTERS) return text.includes('.') ? TOO_MUCH : undefined;
   if (PLACE.exec(text)?.index !== 0 && !BELOW.test(text)) return undefined;
   return addressOf(`https://${text}`) ?? text;
 }

@@ -37,7 +37,7 @@ export interface Proposal<Call> {
 }
 
 /** Calls that were approved, and, where a rule has a wildcard, different ones. */
-export const LEAST_APPROVALS = 3;
+export const MIN_APPROVALS = 3;
 
 /** The tool whose calls are commands. */
 const EXEC = 'exec';
@@ -115,12 +115,12 @@ function patternsOf<Call>(lines: readonly Line<Call>[], depth: number): Pattern<
   for (const [next, of] of groups(lines, ({ words }) => words[depth])) {
     if (next === undefined) {
       const words = of[0]?.words ?? [];
-      if (of.length >= LEAST_APPROVALS && mayStand(words)) found.push({ pattern: words.join(' '), of });
-    } else if (of.length >= LEAST_APPROVALS) found.push(...patternsOf(of, depth + 1));
+      if (of.length >= MIN_APPROVALS && mayStand(words)) found.push({ pattern: words.join(' '), of });
+    } else if (of.length >= MIN_APPROVALS) found.push(...patternsOf(of, depth + 1));
     else rest.push(...of);
   }
   const common = rest[0]?.words.slice(0, depth) ?? [];
-  if (depth > 1 && rest.length >= LEAST_APPROVALS && mayVary(common) && isPlain(common.join(' ')))
+  if (depth > 1 && rest.length >= MIN_APPROVALS && mayVary(common) && isPlain(common.join(' ')))
     found.push({ pattern: `${common.join(' ')} *`, of: rest });
   return found;
 }
@@ -157,7 +157,7 @@ function argumentRules<Call extends DecidedCall>(calls: readonly Call[]): Propos
   const approved = calls.filter((call) => call.approved && !rejected.has(placeOf(call)));
   return groups(approved, (call) => `${call.agent} ${placeOf(call)}`).flatMap(([, of]) => {
     const [first] = of;
-    const args = first && of.length >= LEAST_APPROVALS ? globsOf(of.map((call) => call.args)) : undefined;
+    const args = first && of.length >= MIN_APPROVALS ? globsOf(of.map((call) => call.args)) : undefined;
     if (!first || !args) return [];
     const only_args = Object.keys(first.args).toSorted();
     const rule: AllowRule = { tool: first.tool, decision: 'allow', args, only_args };

@@ -5,7 +5,7 @@ import { labelSchema } from '../schema/scalars.ts';
 import { defineResource, operation } from './define-resource.ts';
 
 /** Accounts that one answer holds. */
-export const MOST_ACCOUNTS = 200;
+export const MAX_ACCOUNTS = 200;
 
 export const budgets = defineResource(
   {
@@ -25,7 +25,7 @@ export const budgets = defineResource(
       path: '/v1/budgets/accounts',
       scope: 'read',
       summary: 'List what is used of all budgets, those of the settings and of agents too',
-      description: `The newest periods first; at most ${MOST_ACCOUNTS}, so name a budget or a subject.`,
+      description: `The newest periods first; at most ${MAX_ACCOUNTS}, so name a budget or a subject.`,
       query: z.strictObject({ budget: budgetIdSchema.optional(), subject: labelSchema.optional() }),
       answer: z.object({ data: z.array(budgetAccountSchema) }),
     }),

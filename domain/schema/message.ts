@@ -1,6 +1,6 @@
 /** Messages and what becomes of them. */
 import { z } from 'zod';
-import { ARTIFACT_REF, MOST_ATTACHMENTS } from '../artifact.ts';
+import { ARTIFACT_REF, MAX_ATTACHMENTS } from '../artifact.ts';
 import { STOP_LEVELS, SUBMIT_MODES, TURN_STATUSES } from '../turn.ts';
 import {
   idSchema,
@@ -23,7 +23,7 @@ export const messageCreateSchema = z
     mode: z.enum(SUBMIT_MODES).optional().describe('What happens when a turn runs: `queue`'),
     attachments: z
       .array(z.string().regex(ARTIFACT_REF, 'must be artifact:ID, as POST /v1/artifacts gives it'))
-      .max(MOST_ATTACHMENTS)
+      .max(MAX_ATTACHMENTS)
       .optional()
       .describe('Artifacts: images are shown to models that see, others named to its tools'),
     allowed_tools: allowedTools.optional().describe('Narrows the agent’s tools for this turn'),

@@ -14,7 +14,7 @@ export interface InterpreterScript {
 export const READS_TEXT = new Set(['source', '.']);
 
 /** Operands among which the script may be, where words as `run` and values of unknown options may stand before it. */
-const MOST_OPERANDS = 3;
+const MAX_OPERANDS = 3;
 
 export function scriptOf(program: string, args: readonly ShellWord[]): InterpreterScript {
   const words: ShellWord[] = [];
@@ -96,7 +96,7 @@ export function isFileLike(value: string): boolean {
 
 function isScript(program: string, value: string, operands: number): boolean {
   if (SHELLS.has(program) || READS_TEXT.has(program) || isPython(program)) return true;
-  return isFileLike(value) || operands >= MOST_OPERANDS;
+  return isFileLike(value) || operands >= MAX_OPERANDS;
 }
 
 /** `node app` runs app.js. */

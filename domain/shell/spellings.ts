@@ -23,7 +23,7 @@ function called(name: string): readonly [string, ...string[]] {
 }
 
 /** Places of a subcommand that are looked at, beside the last one, which is surely no option's value. */
-const MOST_PLACES = 64;
+const MAX_PLACES = 64;
 
 /** Where the subcommand may stand: after options, each of which may have a value. */
 function subcommandsOf(program: string, args: readonly string[]): readonly number[] {
@@ -40,5 +40,5 @@ function subcommandsOf(program: string, args: readonly string[]): readonly numbe
     if (program !== 'git' || !takesNext) reached.add(at + 1);
     if (takesNext && !args[at + 1]?.startsWith('-')) reached.add(at + 2);
   }
-  return found.length > MOST_PLACES ? [...found.slice(0, MOST_PLACES), ...found.slice(-1)] : found;
+  return found.length > MAX_PLACES ? [...found.slice(0, MAX_PLACES), ...found.slice(-1)] : found;
 }

@@ -35,7 +35,7 @@ export interface WebhookDeps extends Pick<ActivityDeps, 'pool'> {
 }
 
 /** Of a receiver that says when to come. */
-const MOST_PATIENCE_MS = 3_600_000;
+const MAX_PATIENCE_MS = 3_600_000;
 /** A chat service that is away is tried each minute, for three days. */
 const CHANNEL_WAIT_MS = 60_000;
 const CHANNEL_TRIES = 4_320;
@@ -101,7 +101,7 @@ function waitOf(
   { attempts, waits, webhook }: DeliveryBasis,
   retryAfter: number | undefined,
 ): number | undefined {
-  if (retryAfter !== undefined) return Math.min(Math.max(retryAfter, 1_000), MOST_PATIENCE_MS);
+  if (retryAfter !== undefined) return Math.min(Math.max(retryAfter, 1_000), MAX_PATIENCE_MS);
   const tries = attempts + 1 - waits;
   const usual = retryDelay(retrySeconds, tries, Math.random);
   if (webhook.channel_key === null) return usual;

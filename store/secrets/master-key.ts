@@ -17,7 +17,7 @@ export interface KeySettings {
 
 const KEY_BYTES = 32;
 /** 32 random bytes hold about 30 distinct values; 16 or fewer is a pattern or typed text. */
-const LEAST_DISTINCT = 17;
+const MIN_DISTINCT = 17;
 
 /**
  * The first key seals, all open. `encryption.key` wins over the file, whose key then still opens, so that a key may be set
@@ -66,7 +66,7 @@ async function readKeyFile(path: string): Promise<Buffer | undefined> {
     throw error;
   });
   if (!key) return undefined;
-  if (key.length !== KEY_BYTES || new Set(key).size < LEAST_DISTINCT)
+  if (key.length !== KEY_BYTES || new Set(key).size < MIN_DISTINCT)
     throw new Error(`${path} is not a key of ${KEY_BYTES} random bytes; put the right file back`);
   const { mode } = await stat(path);
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)

@@ -11,12 +11,12 @@ import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/wit
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 /** More than asked for, where turns are so quick that a round meets few of its losses. */
-const MOST_ROUNDS = ROUNDS + 9;
+const MAX_ROUNDS = ROUNDS + 9;
 const TURNS = 8;
 /** Tried in each round, over some ten seconds. */
 const LOSSES = 30;
 /** In all rounds. Fewer would say that the fault was not there. */
-const LEAST_LOST = 20;
+const MIN_LOST = 20;
 
 describe('F5 replies that are lost after the commit', { timeout: 600_000 }, () => {
   let stand: Stand;
@@ -55,13 +55,13 @@ describe('F5 replies that are lost after the commit', { timeout: 600_000 }, () =
 
   function lostEnough(): boolean {
     const [postgres = 0, temporal = 0] = lost();
-    return postgres >= LEAST_LOST && temporal > 0;
+    return postgres >= MIN_LOST && temporal > 0;
   }
 
   it(`${ROUNDS} rounds of ${TURNS} turns: all that was accepted ends`, async (t) => {
     t.diagnostic(`seed ${chance.seed} (TEST_SEED repeats it)`);
     for (let round = 0; round < ROUNDS || !lostEnough(); round += 1) {
-      assert.ok(round < MOST_ROUNDS, `few replies were lost: ${lost().join(' and ')}`);
+      assert.ok(round < MAX_ROUNDS, `few replies were lost: ${lost().join(' and ')}`);
       const losing = loseReplies();
       await Promise.all(Array.from({ length: TURNS }, (_, n) => say(`lost-${round}-${n}`, n)));
       await losing;

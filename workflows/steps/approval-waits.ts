@@ -35,8 +35,8 @@ const reportSignal = defineSignal<[Report]>('childWaitsForApproval');
 const HEADER = 'tempoclaw-reports-to';
 
 /** Of the children that reports are kept of, and of an id, in characters. */
-const MOST_CHILDREN = 1_000;
-const MOST_OF_ID = 1_000;
+const MAX_CHILDREN = 1_000;
+const MAX_OF_ID = 1_000;
 
 export interface ApprovalWaits {
   readonly outbound: Pick<WorkflowOutboundCallsInterceptor, 'startChildWorkflowExecution' | 'continueAsNew'>;
@@ -74,7 +74,7 @@ export function createApprovalWaits(): ApprovalWaits {
     if (!isReport(report)) return log.warn('a report that cannot be read');
     const { child, waits, at } = report;
     const known = reports.get(child);
-    if (known ? known.at > at : reports.size >= MOST_CHILDREN) return;
+    if (known ? known.at > at : reports.size >= MAX_CHILDREN) return;
     reports.set(child, { waits, at });
     show();
   }
@@ -102,7 +102,7 @@ export function createApprovalWaits(): ApprovalWaits {
     begin(headers) {
       const payload = headers[HEADER];
       const target: unknown = payload && defaultPayloadConverter.fromPayload(payload);
-      if (isText(target, MOST_OF_ID)) reportsTo = target;
+      if (isText(target, MAX_OF_ID)) reportsTo = target;
       setHandler(reportSignal, take);
       // A run that goes on from another one has its state, and hears nothing more of the other one's children.
       show();
@@ -123,7 +123,7 @@ function withTarget(headers: Headers, target: string | undefined): Headers {
 function isReport(report: unknown): report is Report {
   if (!isRecord(report)) return false;
   const { child, waits, at } = report;
-  return isText(child, MOST_OF_ID) && typeof waits === 'boolean' && typeof at === 'number';
+  return isText(child, MAX_OF_ID) && typeof waits === 'boolean' && typeof at === 'number';
 }
 
 /** Whoever has ended shows nothing any more. */

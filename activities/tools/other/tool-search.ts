@@ -7,7 +7,7 @@ import { TOOL_SEARCH, toolLine } from '#policy/deferred-tools.ts';
 import { defineTool, type FindableTool } from '#policy/define-tool.ts';
 
 /** What has less of the query's words than this, by how rare they are, is no find. */
-const LEAST = 0.1;
+const MIN = 0.1;
 /** Characters of a tool's arguments that are shown. */
 const SCHEMA = 8_000;
 
@@ -33,7 +33,7 @@ export const tool = defineTool<z.infer<typeof input>>({
     const scores = scoreTexts(tools.map(partsOf), query);
     const found = tools
       .map((findable, at) => ({ findable, score: (scores[at] ?? 0) + (isNamed(findable, query) ? 1 : 0) }))
-      .filter(({ score }) => score >= LEAST)
+      .filter(({ score }) => score >= MIN)
       .toSorted((one, other) => other.score - one.score)
       .slice(0, most)
       .map(({ findable }) => findable);

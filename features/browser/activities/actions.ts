@@ -170,7 +170,7 @@ async function wait(place: InTab): Promise<Done> {
 }
 
 /** Characters. */
-const MOST_JSON = 100_000;
+const MAX_JSON = 100_000;
 
 async function evaluate(place: InTab): Promise<Done> {
   const { tab, asked } = place;
@@ -194,7 +194,7 @@ async function scriptResult(
   return input.evaluate(
     async (it: unknown, [to, most]) =>
       JSON.stringify(await (typeof it === 'function' ? it(to) : it))?.slice(0, most),
-    [node, MOST_JSON] as const,
+    [node, MAX_JSON] as const,
   );
 }
 

@@ -13,7 +13,7 @@ const [PONG, MESSAGE, NOTHING_YET] = [1, 4, 6];
 /** Seen by who asked alone. */
 const EPHEMERAL = 64;
 /** Characters of a message. */
-const MOST = 2_000;
+const MAX = 2_000;
 
 export const discordReader: ChannelReader = {
   verify: (request, { public_key: key }, now) => !!key && isDiscordSigned(request, key, now),
@@ -86,7 +86,7 @@ function placeOf(call: Fields): From | undefined {
 }
 
 function said(words: string, flags = 0): ServiceReply {
-  const content = words.slice(0, MOST);
+  const content = words.slice(0, MAX);
   return json({ type: MESSAGE, data: { content, flags, allowed_mentions: { parse: [] } } });
 }
 

@@ -9,7 +9,7 @@ import type { ChannelSender, SendContext } from '../activities/channel-sender.ts
 import { postParts } from '../activities/post-parts.ts';
 
 /** Characters of a message. */
-const MOST = 2_000;
+const MAX = 2_000;
 /** Addresses are not fetched for a preview: what a model writes is told to nobody else. */
 const SUPPRESS_EMBEDS = 4;
 /** A thread that everybody of the channel sees. */
@@ -99,7 +99,7 @@ function refuse(words: string): never {
 }
 
 function textsOf(markdown: string): readonly string[] {
-  return splitText(markdown, MOST, (part) => discordMarkdown(part).length);
+  return splitText(markdown, MAX, (part) => discordMarkdown(part).length);
 }
 
 /** A thread is a channel of its own. */

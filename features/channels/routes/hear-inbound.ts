@@ -1,7 +1,7 @@
 /** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
 import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, createHmac, randomInt } from 'node:crypto';
-import { MOST_ATTACHMENTS } from '#domain/artifact.ts';
+import { MAX_ATTACHMENTS } from '#domain/artifact.ts';
 import { heardText } from '../rules/heard-text.ts';
 import { toolsFor } from '../rules/tools-for.ts';
 import { ALBUM_SECONDS } from '../rules/album.ts';
@@ -27,7 +27,7 @@ import { beginWork } from './begin-work.ts';
 import { decidePressed, type Speaker } from './decide-pressed.ts';
 
 /** Characters of a message; services take less. */
-const MOST = 100_000;
+const MAX = 100_000;
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 
 /**
@@ -176,7 +176,7 @@ function saidIn(
   stem: string,
 ): Pick<WaitingMessage, 'text' | 'isOwn' | 'marker' | 'source'> {
   return {
-    text: text.replaceAll('\0', '').toWellFormed().slice(0, MOST),
+    text: text.replaceAll('\0', '').toWellFormed().slice(0, MAX),
     // Of a signed call, whose template marks what is from outside, as well.
     isOwn: person !== undefined && isForwarded !== true,
     // The same update has the same text, and nobody who writes can know its markers.
@@ -192,7 +192,7 @@ async function handInOld(deps: ApiDeps, tenant: string, message: Submission): Pr
 }
 
 /** Of one chat, whose files are still to be fetched; its service comes again with more. */
-const MOST_WAITING = 10;
+const MAX_WAITING = 10;
 
 /** A worker fetches the files and submits the message then: what it needs is a row among those of its chat, once an update. */
 async function waitForFiles(
@@ -209,7 +209,7 @@ async function waitForFiles(
   const { session, context, isOwn, marker, source } = message;
   const brought = {
     text: scrub(message.text),
-    files: files.slice(0, MOST_ATTACHMENTS).map(({ source, name, type, size }) => ({
+    files: files.slice(0, MAX_ATTACHMENTS).map(({ source, name, type, size }) => ({
       source: source.slice(0, 4_000),
       name: name && scrub(name).slice(0, 300).toWellFormed(),
       type: type?.slice(0, 200),
@@ -225,7 +225,7 @@ async function waitForFiles(
   const added = albumId && (await addToAlbum(deps.pool, tenant, `msg_${albumId}`, part));
   if (added === 'added') return;
   const isFirst = albumId !== undefined && added === undefined;
-  const left = Math.max(0, files.length - MOST_ATTACHMENTS);
+  const left = Math.max(0, files.length - MAX_ATTACHMENTS);
   const waiting: WaitingMessage = {
     id: isFirst ? `msg_${digestOf(albumId, 'message')}` : message.id,
     session,
@@ -235,8 +235,8 @@ async function waitForFiles(
     source,
     ...(isFirst ? { text: '', files: [], left: 0, album: { parts: [part] } } : { ...brought, left }),
   };
-  if ((await countWaiting(deps.pool, tenant, webhook_id, session)) >= MOST_WAITING)
-    throw new Failure('QueueFull', `${MOST_WAITING} messages with files wait in ${session} already`);
+  if ((await countWaiting(deps.pool, tenant, webhook_id, session)) >= MAX_WAITING)
+    throw new Failure('QueueFull', `${MAX_WAITING} messages with files wait in ${session} already`);
   const post = { place: { chat, thread }, markdown: '', waiting };
   const row = { id: `msg_${isFirst ? albumId : digestOf(tenant, key, 'files', update)}`, session, post };
   const isNew = await insertDirectPost(deps.pool, tenant, webhook_id, row, isFirst ? ALBUM_SECONDS : 0);

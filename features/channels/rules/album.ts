@@ -1,5 +1,5 @@
 /** Pictures that were sent together come as updates of their own, in any order: they are one message. */
-import { MOST_ATTACHMENTS } from '#domain/artifact.ts';
+import { MAX_ATTACHMENTS } from '#domain/artifact.ts';
 import type { AlbumPart, WaitingMessage } from '../contract.ts';
 
 /** From the last part that came until no further one is waited for. */
@@ -31,8 +31,8 @@ export function gatheredAlbum(waiting: WaitingMessage): WaitingMessage {
       .map(({ text }) => text)
       .filter((text) => text !== '')
       .join('\n'),
-    files: files.slice(0, MOST_ATTACHMENTS),
-    left: Math.max(0, files.length - MOST_ATTACHMENTS),
+    files: files.slice(0, MAX_ATTACHMENTS),
+    left: Math.max(0, files.length - MAX_ATTACHMENTS),
     album: { parts: parts.map((part) => ({ ...part, text: '', files: [] })), isOver: true },
   };
 }

@@ -13,7 +13,7 @@ export interface ShownApproval extends AskedApproval {
 }
 
 /** Characters of arguments: some messages. Who cannot see the whole call here cannot allow it here. */
-const MOST = 12_000;
+const MAX = 12_000;
 
 /** What its buttons name, and whether there may be links. */
 export interface Asking {
@@ -51,9 +51,9 @@ export function outcomePost(approval: ShownApproval): ChannelPost {
 function words(approval: ShownApproval, now: Date): string {
   const args = argsOf(approval);
   const call =
-    args.length <= MOST
+    args.length <= MAX
       ? `\`\`\`json\n${args}\n\`\`\``
-      : `\`\`\`json\n${args.slice(0, MOST)}\n\`\`\`\nThis is not the whole call: look at it and decide with ${showCommand(approval)}.`;
+      : `\`\`\`json\n${args.slice(0, MAX)}\n\`\`\`\nThis is not the whole call: look at it and decide with ${showCommand(approval)}.`;
   const facts = approvalFacts(approval, now).map(([name, value]) => `- ${name}: ${shown(value)}`);
   const lines = [
     head(approval),
@@ -85,7 +85,7 @@ function argsOf({ args }: ShownApproval): string {
 function buttonsOf(approval: ShownApproval, asking: Asking): readonly ChannelButton[] {
   const { delivery } = asking;
   const others = otherButtons(asking);
-  if (argsOf(approval).length > MOST || approval.form) return others;
+  if (argsOf(approval).length > MAX || approval.form) return others;
   const always = { label: 'Always', data: pressData(delivery, 'approve_always') };
   return [
     { label: 'Approve', data: pressData(delivery, 'approve') },

@@ -1,5 +1,5 @@
 /** The files that an answer sends along: links of its Markdown to artifacts. */
-import { MOST_ATTACHMENTS } from '#domain/artifact.ts';
+import { MAX_ATTACHMENTS } from '#domain/artifact.ts';
 
 const LINK = /!?\[([^\][\n]{0,300})\]\(artifact:(art_[0-9a-f]{32})\)/g;
 
@@ -21,5 +21,5 @@ export function namedFiles(markdown: string): NamedFiles {
     for (const [, , id = ''] of links) ids.add(id);
     return line.replaceAll(LINK, '').trim() === '' ? [] : [line.replaceAll(LINK, '$1')];
   });
-  return { markdown: lines.join('\n').trim(), ids: [...ids].slice(0, MOST_ATTACHMENTS) };
+  return { markdown: lines.join('\n').trim(), ids: [...ids].slice(0, MAX_ATTACHMENTS) };
 }

@@ -10,7 +10,7 @@ import type { ChannelSender, SendContext } from '../activities/channel-sender.ts
 import { postParts } from '../activities/post-parts.ts';
 
 /** Characters that chat.update takes, so that each message can be changed. */
-const MOST = 4_000;
+const MAX = 4_000;
 /** Characters of a section, which stands above buttons. */
 const SECTION = 3_000;
 
@@ -115,7 +115,7 @@ async function upload({ door, signal }: SendContext, address: string, bytes: Buf
 }
 
 function textsOf(markdown: string, hasButtons: boolean): readonly string[] {
-  return splitText(markdown, hasButtons ? SECTION : MOST, (part) => slackMrkdwn(part).length);
+  return splitText(markdown, hasButtons ? SECTION : MAX, (part) => slackMrkdwn(part).length);
 }
 
 /** Nothing of what a model writes is fetched, linked or called. */

@@ -9,11 +9,11 @@ import type { ChannelSender, SendContext, SentFile } from '../activities/channel
 import { postParts } from '../activities/post-parts.ts';
 
 /** Characters of a message, after its marks are read. */
-const MOST = 4096;
+const MAX = 4096;
 
 export const telegramSender: ChannelSender = {
   usualUrl: 'https://api.telegram.org',
-  split: (post) => postParts(post, (markdown) => splitText(markdown, MOST)),
+  split: (post) => postParts(post, (markdown) => splitText(markdown, MAX)),
   async send(context, place, { markdown, buttons }) {
     const sent = await sayText(
       context,
@@ -25,7 +25,7 @@ export const telegramSender: ChannelSender = {
   },
   async edit(context, { chat }, id, { markdown, buttons = [] }) {
     const fields = { chat_id: chat, message_id: Number(id), ...markup(buttons) };
-    const text = splitText(markdown, MOST)[0] ?? '';
+    const text = splitText(markdown, MAX)[0] ?? '';
     try {
       await sayText(context, 'editMessageText', fields, text);
       return true;

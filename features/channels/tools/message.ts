@@ -3,7 +3,7 @@ import { type MediaTools, withMediaProblems } from '#features/media/index.ts';
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { OwnChannels } from '../activities/own-channels.ts';
-import { type Attachment, MOST_ATTACHMENTS } from '#domain/artifact.ts';
+import { type Attachment, MAX_ATTACHMENTS } from '#domain/artifact.ts';
 import { chatIdOf, placeOfChat } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -16,10 +16,10 @@ const input = z.object({
     .describe('What to say, as Markdown; a long text goes in several messages'),
   media: z
     .array(z.string().min(1).max(1_000))
-    .max(MOST_ATTACHMENTS)
+    .max(MAX_ATTACHMENTS)
     .default([])
     .describe(
-      `Files to send along, at most ${MOST_ATTACHMENTS}: artifact:ID or a path of the workspace, 50 MB each`,
+      `Files to send along, at most ${MAX_ATTACHMENTS}: artifact:ID or a path of the workspace, 50 MB each`,
     ),
   channel: textField(64, 'Key of a channel of yours; that of this conversation unless given').optional(),
   target: textField(

@@ -2,7 +2,7 @@
 import { fieldOf, isRecord } from '#domain/outside-value.ts';
 
 /** UTF-16 units of all values together: a message has a bound of its own. */
-const MOST = 12_000;
+const MAX = 12_000;
 const PLACES = 50;
 
 /** What is missing is empty. `show` says how text from the call stands in ours; numbers and yes or no stand as they are. */
@@ -11,7 +11,7 @@ export function fillTemplate(
   data: unknown,
   show: (words: string, place: number) => string,
 ): string {
-  let left = MOST;
+  let left = MAX;
   let place = 0;
   return template.replaceAll(/\{\{\s*([\w.$@-]{1,200})\s*\}\}/g, (_, path: string) => {
     const value = fieldAt(data, path);

@@ -13,9 +13,9 @@ export interface DocumentPart {
   readonly lines: readonly { readonly at: number; readonly text: string }[];
 }
 
-/** Characters: from LEAST on a part ends where a piece says so by its own text, and at MOST anyhow. */
-const LEAST = 2_000;
-const MOST = 5_000;
+/** Characters: a part ends at MIN where a piece says so by its own text, and at MAX in any case. */
+const MIN = 2_000;
+const MAX = 5_000;
 /** One piece in so many ends a part. */
 const ENDS = 3;
 
@@ -27,8 +27,8 @@ export function partsOf(chunks: readonly Omit<Chunk, 'to'>[]): readonly Document
   for (const [index, chunk] of chunks.entries()) {
     open.push(chunk);
     size += chunk.text.length;
-    const mayEnd = size >= LEAST && chunk.text.length % ENDS === 0;
-    if (!mayEnd && size < MOST && index < chunks.length - 1) continue;
+    const mayEnd = size >= MIN && chunk.text.length % ENDS === 0;
+    if (!mayEnd && size < MAX && index < chunks.length - 1) continue;
     parts.push(partOf(open));
     open = [];
     size = 0;

@@ -21,7 +21,7 @@ import { readArguments } from './own-tool.ts';
 import type { Turn } from './turn-answer.ts';
 
 /** Characters of a question. What would not be shown whole is left to those who see it whole. */
-const MOST = 16_000;
+const MAX = 16_000;
 
 const stateSchema = z.strictObject({ turn: z.string(), approval: z.string(), digest: z.string() });
 const answerSchema = z.looseObject({
@@ -44,7 +44,7 @@ export async function askClient(call: McpCall, turn: Turn): Promise<CallToolResu
   const filter = { status: 'pending', turn: turn.id, mine: true } as const;
   const [row] = await listApprovals(deps.pool, caller.tenant, caller, filter, 1, undefined);
   const message = row ? wordsOf(row) : '';
-  if (!row || message.length > MOST) return undefined;
+  if (!row || message.length > MAX) return undefined;
   const state = { turn: turn.id, approval: row.id, digest: row.digest };
   const params = {
     mode: 'form',

@@ -5,14 +5,14 @@ import { parseBeginning } from './cut-message.ts';
 /** Characters of what a server or an error says that are shown. */
 export const WORDS = 500;
 /** Read at all: an error may hold a whole answer. */
-const MOST_WORDS = 100_000;
+const MAX_WORDS = 100_000;
 
 /** What was thrown, in one line: the innermost cause says most. Hidden before it is cut, which could leave half of a secret. */
 export function wordsOf(error: unknown, hide: (text: string) => string): string {
   let inner = error;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
   const words = inner instanceof Error ? inErrorBody(inner.message) : String(inner);
-  return hide(words.slice(0, MOST_WORDS)).replace(/\s+/g, ' ').slice(0, WORDS);
+  return hide(words.slice(0, MAX_WORDS)).replace(/\s+/g, ' ').slice(0, WORDS);
 }
 
 /** A refusal over HTTP may hold an error of the protocol, whose words are meant. */

@@ -14,7 +14,7 @@ const POLL_MS = { standard: 1_000, least: 100, most: 10_000 } as const;
 /** Characters of a word of how it stands. */
 const LINE = 300;
 /** Read at all, so that no half of a secret is left. */
-const MOST = 20_000;
+const MAX = 20_000;
 
 const task = z.looseObject({
   status: z.enum(['working', 'input_required', 'completed', 'failed', 'cancelled']),
@@ -47,7 +47,7 @@ export async function followTask(
       const result = await client.request({ method: 'tasks/result', params }, anything, options);
       return { kind: 'result', result: resultIn(result) };
     }
-    const line = hide((now.statusMessage ?? now.status).slice(0, MOST)).slice(0, LINE);
+    const line = hide((now.statusMessage ?? now.status).slice(0, MAX)).slice(0, LINE);
     if (line !== shown) progress(line);
     shown = line;
     const wait = now.pollIntervalMs ?? now.pollInterval ?? POLL_MS.standard;

@@ -1,11 +1,11 @@
 /** What a server answered, as text for a model: texts as they are, all else in a few words. */
 import type { CallToolResult, ContentBlock, ImageContent } from '@modelcontextprotocol/client';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
-import { IMAGE_BYTES, MOST_IMAGES } from '#domain/image.ts';
+import { IMAGE_BYTES, MAX_IMAGES } from '#domain/image.ts';
 import { mapTexts } from '#domain/storable-text.ts';
 
 /** Characters: more than a model reads, kept whole beside the result. */
-const MOST = 1_000_000;
+const MAX = 1_000_000;
 
 /** `hide`: takes out what the server was given; before the text is cut, which could leave half of it. */
 export function resultText(
@@ -18,9 +18,9 @@ export function resultText(
     // Hidden in its texts as well: JSON writes some characters otherwise.
     parts.push(JSON.stringify(mapTexts(structuredContent, hide)));
   const text = hide(parts.join('\n'));
-  return text.length <= MOST
+  return text.length <= MAX
     ? text
-    : `${text.slice(0, MOST)}\n[the rest of ${text.length} characters is left out]`;
+    : `${text.slice(0, MAX)}\n[the rest of ${text.length} characters is left out]`;
 }
 
 function isJson(text: string): boolean {
@@ -55,7 +55,7 @@ function bytesOf(base64: string): number {
 export function resultImages({ content }: CallToolResult, hide: (text: string) => string): Uint8Array[] {
   return content
     .filter((part) => part.type === 'image' && bytesOf(part.data) <= IMAGE_BYTES)
-    .slice(0, MOST_IMAGES)
+    .slice(0, MAX_IMAGES)
     .map((part) => Buffer.from((part as ImageContent).data, 'base64'))
     .filter((bytes) => {
       const text = cleanOutsideText(bytes.toString('latin1'));

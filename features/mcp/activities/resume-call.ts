@@ -20,9 +20,9 @@ const LONGEST_MS = 86_400_000;
 /** Until a task whose server did not answer is looked at again: a tenth of its age, so that a day makes some hundred looks. */
 const LATER_SECONDS = { least: 5, most: 300 };
 /** Questions of one call, whoever answers them. */
-const MOST_ASKS = 20;
+const MAX_ASKS = 20;
 /** Calls that wait in a worker for answers. */
-const MOST_HELD = 200;
+const MAX_HELD = 200;
 /** The key of a question that comes over the connection. */
 const HELD = 'held';
 
@@ -211,7 +211,7 @@ function openKey({ asked = {}, answers = {} }: PendingExternalCall): string | un
 
 async function ask(stretch: McpCallAttempt, left: PendingExternalCall): Promise<ToolResult> {
   const key = openKey(left);
-  if (left.asks >= MOST_ASKS) return endCall(stretch, failure(stretch, `asked more than ${MOST_ASKS} times`));
+  if (left.asks >= MAX_ASKS) return endCall(stretch, failure(stretch, `asked more than ${MAX_ASKS} times`));
   // A server may only want to be called again, with its state.
   if (key === undefined) return submitAnswer(stretch, { ...left, asks: left.asks + 1 }, undefined);
   const form = questionOf(stretch, left.asked?.[key]);
@@ -246,7 +246,7 @@ async function suspend(
     held.stop.abort();
     return result;
   }
-  if (stretch.held.size >= MOST_HELD) {
+  if (stretch.held.size >= MAX_HELD) {
     held.talk.answer({ action: 'cancel' });
     return awaitResponse(stretch, held, { ...left, asks: left.asks + 1 });
   }

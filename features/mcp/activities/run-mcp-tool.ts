@@ -127,7 +127,7 @@ function checkListed(hash: string | undefined, { server, tool }: Found): ToolRes
 const EVERY_MS = 500;
 const LINE = 300;
 /** Read at all, so that no half of a secret is left. */
-const MOST = 20_000;
+const MAX = 20_000;
 
 function progressOf(hide: (text: string) => string, call: RunningCall) {
   let next = 0;
@@ -135,7 +135,7 @@ function progressOf(hide: (text: string) => string, call: RunningCall) {
     if (Date.now() < next) return;
     next = Date.now() + EVERY_MS;
     const done = total === undefined ? String(progress) : `${progress} of ${total}`;
-    call.progress(message === undefined ? done : `${done}: ${hide(message.slice(0, MOST)).slice(0, LINE)}`);
+    call.progress(message === undefined ? done : `${done}: ${hide(message.slice(0, MAX)).slice(0, LINE)}`);
   };
 }
 

@@ -163,7 +163,7 @@ function whose({ tenant, user }: McpOwner): string {
   return user === '' ? `for all agents of ${tenant}` : `for the user ${user} of ${tenant}`;
 }
 
-const MOST = 4_096;
+const MAX = 4_096;
 
 /** @throws Failure InvalidInput for what no authorization server sends. */
 function answerOf({ query }: FastifyRequest) {
@@ -174,7 +174,7 @@ function answerOf({ query }: FastifyRequest) {
       'The authorization server has refused the login. Nothing was changed.',
     );
   const isText = (text: unknown): text is string =>
-    typeof text === 'string' && text !== '' && text.length <= MOST;
+    typeof text === 'string' && text !== '' && text.length <= MAX;
   if (!isText(state) || !isText(code) || (iss !== undefined && !isText(iss)))
     throw new Failure('InvalidInput', 'The address has no state and code of a login');
   return { state, code, iss };

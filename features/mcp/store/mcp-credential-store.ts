@@ -28,7 +28,7 @@ export interface OpenedMcpCredentials extends Omit<CredentialRow, 'sealed'> {
 /** Users of a server that have their own. */
 const MAX_USERS = 10_000;
 
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 export const NO_CREDENTIALS: KeptMcpCredentials = { env: {}, headers: {} };
 
@@ -80,7 +80,7 @@ export async function changeMcpCredentials(
 ): Promise<void> {
   const { pool, sealer } = deps;
   const { tenant, server, user } = owner;
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const before = await findMcpCredentials(deps, owner);
     const next = change(before?.kept);
     if (!next) return;

@@ -18,7 +18,7 @@ const SIZES: Readonly<Record<ImageRatio, string>> = {
 const AROUND_MS = 120_000;
 const PAGE = 100;
 /** Tasks of the time in question that are looked at. */
-const MOST_FOUND = 20;
+const MAX_FOUND = 20;
 const WORKS = ['PENDING', 'RUNNING'];
 
 export const dashscope: MediaMaker = {
@@ -55,7 +55,7 @@ export const dashscope: MediaMaker = {
       const tasks = (Array.isArray(data) ? data : [])
         .filter(isRecord)
         .filter(({ gmt_create: at }) => Math.abs(Number(at) - since) <= AROUND_MS)
-        .slice(0, MOST_FOUND);
+        .slice(0, MAX_FOUND);
       let isOpen = false;
       for (const task of tasks) {
         const job = textAt(task, 'task_id');

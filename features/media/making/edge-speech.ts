@@ -8,7 +8,7 @@ const EDGE = '143.0.3650.75';
 const PATH = '/consumer/speech/synthesize/readaloud/edge/v1';
 const VOICE = 'en-US-AriaNeural';
 /** Bytes of SSML in a message. */
-const MOST = 60_000;
+const MAX = 60_000;
 /** Seconds from 1601, where Windows begins to count, to 1970; a token is good for five minutes. */
 const SINCE_1601 = 11_644_473_600;
 const TOKEN_SECONDS = 300;
@@ -25,7 +25,7 @@ export const edgeSpeech: MediaMaker = {
     if (!/^[a-z]{2,3}-[A-Za-z]{2,4}(?:-[A-Za-z]+)*-\w{1,60}Neural$/.test(voice))
       throw new MediaProblem('refused', `it has no voice ${voice.slice(0, 60)}; one is ${VOICE}`);
     const ssml = ssmlOf(prompt, voice);
-    if (Buffer.byteLength(ssml) > MOST) throw new MediaProblem('refused', 'the text is too long for it');
+    if (Buffer.byteLength(ssml) > MAX) throw new MediaProblem('refused', 'the text is too long for it');
     const query = new URLSearchParams({
       TrustedClientToken: CLIENT,
       'Sec-MS-GEC': tokenAt(Date.now() / 1000),

@@ -5,7 +5,7 @@ import type { MediaKind, MediaRequest } from '../contract.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 import { costOf, settle } from './making-cost.ts';
-import { type PendingOrder, MOST_BYTES, type MediaJob } from './making-work.ts';
+import { type PendingOrder, MAX_BYTES, type MediaJob } from './making-work.ts';
 
 /** Of a picture that a video begins with. */
 const IMAGE_BYTES = 20 * 1024 * 1024;
@@ -33,7 +33,7 @@ export async function finish(
   const { call, wish, files } = work;
   const { kind } = wish.request;
   const found = await fileTypeFromBuffer(bytes);
-  if (!found || !ENDS[kind].includes(found.ext) || bytes.length > MOST_BYTES)
+  if (!found || !ENDS[kind].includes(found.ext) || bytes.length > MAX_BYTES)
     return toolError(
       'ExecutionFailed',
       `${left.order.ref} sent ${bytes.length} bytes of ${found?.mime ?? 'something unknown'}, which is no ${kind}; it may be charged for`,
@@ -47,7 +47,7 @@ export async function finish(
 export async function madeBefore(work: MediaJob, left: PendingOrder): Promise<Made | undefined> {
   for (const end of ENDS[work.wish.request.kind]) {
     const path = pathOf(work, left, end);
-    const bytes = await work.files.readBytes(work.call, path, MOST_BYTES).catch(whenMissing);
+    const bytes = await work.files.readBytes(work.call, path, MAX_BYTES).catch(whenMissing);
     if (bytes) return { path, bytes };
   }
   return undefined;

@@ -37,7 +37,7 @@ export interface MediaParts {
 }
 
 /** Bytes of what is made. Base64 and hex are larger. */
-export const MOST_BYTES = 64 * 1024 * 1024;
+export const MAX_BYTES = 64 * 1024 * 1024;
 
 /** An order that is kept. */
 export type PendingOrder = PendingExternalCall & Required<Pick<PendingExternalCall, 'order'>>;
@@ -61,7 +61,7 @@ export async function reached<Result>(
     callId,
     purpose: 'media',
     rules: operatorRules(place, egressSettings),
-    limits: { bytes: 2 * MOST_BYTES, totalMs, idleMs: totalMs, redirects: 0 },
+    limits: { bytes: 2 * MAX_BYTES, totalMs, idleMs: totalMs, redirects: 0 },
   });
   try {
     const key = await resolveSecret(place.key);

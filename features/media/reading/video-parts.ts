@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MOST_IMAGES } from '#domain/image.ts';
+import { MAX_IMAGES } from '#domain/image.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { HOST_LIMITS } from '#activities/process/host-limits.ts';
 import type { Shell } from '#activities/process/shell.ts';
@@ -27,7 +27,7 @@ export interface FilmPartsDeps {
 const INPUT = 'film';
 const RUN_MS = 60_000;
 /** Seconds of a film that are read. */
-const MOST_SECONDS = 4 * 3_600;
+const MAX_SECONDS = 4 * 3_600;
 const SOUND_BYTES = 20_000_000;
 export const SOUND_TYPE = 'audio/x-m4a';
 const LIMITED = ['-c', `${HOST_LIMITS}\nexec "$@"`, 'sh'];
@@ -70,7 +70,7 @@ export async function extractVideoParts(
     );
     if (!array) throw new FileProblem('ExecutionFailed', 'it is no film that ffmpeg can read');
     const [hours, minutes, rest] = array.slice(1).map(Number) as [number, number, number];
-    const seconds = Math.min(hours * 3_600 + minutes * 60 + rest, MOST_SECONDS);
+    const seconds = Math.min(hours * 3_600 + minutes * 60 + rest, MAX_SECONDS);
     await run([
       ...READ_ONLY_THIS,
       '-t',
@@ -88,7 +88,7 @@ export async function extractVideoParts(
       String(SOUND_BYTES),
       'sound.m4a',
     ]);
-    const times = Array.from({ length: MOST_IMAGES }, (_, index) => (seconds * (index + 0.5)) / MOST_IMAGES);
+    const times = Array.from({ length: MAX_IMAGES }, (_, index) => (seconds * (index + 0.5)) / MAX_IMAGES);
     for (const [index, at] of times.entries())
       await run([
         ...READ_ONLY_THIS,

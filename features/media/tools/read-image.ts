@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { mediaFields, oneRef, outsideResult, READING, withMediaProblems } from '../reading/reading-tool.ts';
 import { seeImage } from '../reading/see-image.ts';
 import type { MediaTools } from '../reading/media-reading-tools.ts';
-import { MOST_IMAGES } from '#domain/image.ts';
+import { MAX_IMAGES } from '#domain/image.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
 const input = z
@@ -12,10 +12,10 @@ const input = z
     paths: z
       .array(z.string().min(1).max(8_192))
       .min(1)
-      .max(MOST_IMAGES)
+      .max(MAX_IMAGES)
       .optional()
       .describe(
-        `Several images to see together, at most ${MOST_IMAGES}: each artifact:ID, a path or an address`,
+        `Several images to see together, at most ${MAX_IMAGES}: each artifact:ID, a path or an address`,
       ),
   })
   .refine((input) => (input.paths === undefined) !== (oneRef(input) === null), {

@@ -12,9 +12,9 @@ export interface Chunk {
 /** Characters that a piece of several lines has at most: a vector of more says nothing of one sentence in it any more (docs/memory.md). */
 const ENOUGH = 240;
 /** Of one line, which is cut if it is longer. */
-const MOST = 600;
+const MAX = 600;
 /** Shorter ones go on over a heading and into a long line, which bounds the pieces of a document by its length. */
-const LEAST = 80;
+const MIN = 80;
 /** Characters of a heading. */
 const TITLE = 200;
 
@@ -35,10 +35,10 @@ export function chunkText(text: string): readonly Chunk[] {
     if (FENCE.test(line)) isCode = !isCode;
     const [, marks, title = ''] = (isCode ? null : HEADING.exec(line)) ?? [];
     const { length } = open.text;
-    if (marks === undefined ? line.trim() === '' && length >= ENOUGH / 2 : length >= LEAST) next(index + 1);
+    if (marks === undefined ? line.trim() === '' && length >= ENOUGH / 2 : length >= MIN) next(index + 1);
     if (marks !== undefined) trail.splice(marks.length - 1, trail.length, title.trim().slice(0, TITLE));
-    for (let at = 0; at === 0 || at < line.length; at += MOST) {
-      const piece = line.slice(at, at + MOST);
+    for (let at = 0; at === 0 || at < line.length; at += MAX) {
+      const piece = line.slice(at, at + MAX);
       if (isFull(open.text.length, piece.length)) next(index + 1);
       if (open.text.trim() === '') open.heading = trail.filter(Boolean).join(' > ');
       open = { ...open, to: index + 1, text: `${open.text}${piece}\n` };
@@ -50,5 +50,5 @@ export function chunkText(text: string): readonly Chunk[] {
 
 /** Of a piece of such a length, for so much more. */
 function isFull(length: number, more: number): boolean {
-  return length + more > (length < LEAST ? MOST : ENOUGH);
+  return length + more > (length < MIN ? MAX : ENOUGH);
 }

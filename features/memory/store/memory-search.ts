@@ -38,7 +38,7 @@ const COMPARED = 400;
 /** Of the index, at least: the more, the less it misses. */
 const LOOKED_AT = 200;
 /** Models find any two texts somewhat alike: less is no find. */
-const LEAST_LIKENESS = 0.2;
+const MIN_LIKENESS = 0.2;
 /** Pieces `c` of the scope. */
 export function isSearched({ tenant, agent, user, hidden }: Searched) {
   return sql`c.tenant_id = ${tenant} and c.agent_key = ${agent} and c.user_id in ('', ${user ?? ''})
@@ -71,7 +71,7 @@ export async function findByVector(
     (await nearByIndex(pool, scope, model, vector)) ?? (await nearBySigns(pool, scope, model, vector));
   return rows
     .map(({ vector: bytes, ...item }) => ({ item, likeness: cosine(vector, fromHalves(bytes)) }))
-    .filter(({ likeness }) => likeness >= LEAST_LIKENESS)
+    .filter(({ likeness }) => likeness >= MIN_LIKENESS)
     .toSorted((one, other) => other.likeness - one.likeness)
     .slice(0, PLACES)
     .map(({ item, likeness }) => ({ item, why: `meaning ${likeness.toFixed(2)}` }));

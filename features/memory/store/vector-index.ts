@@ -14,7 +14,7 @@ export const LARGE = 20_000;
 /** Who has a smaller part of all would wait for the index to come by. It stops looking at 20,000 (hnsw.max_scan_tuples). */
 const PART = 50;
 /** What pgvector indexes of 16-bit floats. */
-const MOST_DIMENSIONS = 4_000;
+const MAX_DIMENSIONS = 4_000;
 /** Any number that no other advisory lock of this database uses. */
 const LOCK = 7_241_865_325_823_966n;
 
@@ -42,7 +42,7 @@ export async function indexVectors(databaseUrl: string): Promise<readonly string
        where (select string_to_array(coalesce(i.extversion, a.default_version), '.')::int[] >= '${OLDEST}'
          from pg_available_extensions a left join pg_extension i on i.extname = a.name where a.name = 'vector')
        group by 1 having count(*) >= $1 and length(vector) / 2 <= $2`,
-      [LARGE, MOST_DIMENSIONS],
+      [LARGE, MAX_DIMENSIONS],
     );
     if (rows.length === 0) return [];
     const { rows: locks } = await client.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [

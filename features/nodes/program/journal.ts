@@ -10,9 +10,9 @@ import { isRecord } from '#domain/outside-value.ts';
 
 /** Far longer than anything is asked for. */
 const KEPT_MS = 60 * 60_000;
-const MOST_IDS = 20_000;
+const MAX_IDS = 20_000;
 /** Characters of results; the oldest make room. */
-const MOST_RESULTS = 16 * 1_048_576;
+const MAX_RESULTS = 16 * 1_048_576;
 /** Lines after which the file is written anew. */
 const REWRITE = 2_000;
 
@@ -50,7 +50,7 @@ export async function openJournal(file: string, now: () => number = Date.now): P
       entries.delete(id);
     }
     for (const [id, { at, result }] of entries) {
-      if (kept <= MOST_RESULTS) break;
+      if (kept <= MAX_RESULTS) break;
       if (!result) continue;
       kept -= result.text.length;
       entries.set(id, { id, at });
@@ -84,8 +84,8 @@ export async function openJournal(file: string, now: () => number = Date.now): P
       inTurn(async () => {
         const known = entries.get(id);
         if (known) return known.result ?? (running.has(id) ? 'running' : 'lost');
-        if (entries.size >= MOST_IDS) forgetOld();
-        if (!mayBegin || entries.size >= MOST_IDS) return 'full';
+        if (entries.size >= MAX_IDS) forgetOld();
+        if (!mayBegin || entries.size >= MAX_IDS) return 'full';
         await write({ id, at: now() });
         running.add(id);
         return 'new';

@@ -42,7 +42,7 @@ export interface OwnSchedules {
 }
 
 /** Of one answer. */
-const MOST = { schedules: 50, runs: 20 } as const;
+const LIMITS = { schedules: 50, runs: 20 } as const;
 
 export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedules {
   async function own({ tenant, agent, user }: Caller, named: string): Promise<ScheduleRow> {
@@ -68,7 +68,7 @@ export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedul
       await schedules.remove(call.tenant, (await own(call, named)).id);
     },
     async list({ tenant, agent, user, origins }) {
-      const rows = await listSchedules(pool, tenant, { agent, user }, MOST.schedules, undefined);
+      const rows = await listSchedules(pool, tenant, { agent, user }, LIMITS.schedules, undefined);
       await origins?.readSessions(rows.flatMap(({ rights }) => rights.session ?? []));
       return rows.map(shown);
     },
@@ -78,7 +78,7 @@ export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedul
     },
     async runs(call, named) {
       const { id } = await own(call, named);
-      return readRuns(call, await listRuns(pool, call.tenant, id, MOST.runs, undefined));
+      return readRuns(call, await listRuns(pool, call.tenant, id, LIMITS.runs, undefined));
     },
   };
 }

@@ -8,7 +8,7 @@ import { CHECKLIST, QUIET_ANSWER } from '../contract/heartbeat.ts';
 import { heartbeatFields } from '../schema/heartbeat.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
-const MOST_LOGS = 50;
+const MAX_LOGS = 50;
 
 const input = z.object({
   action: z
@@ -34,7 +34,7 @@ const input = z.object({
   channel: textField(200, 'That of this conversation: its session’s chat is told').optional(),
   chat_id: textField(200, 'The chat of this conversation').optional(),
   content: textField(DOCUMENT_LIMITS.bytes, `set_checklist: the whole ${CHECKLIST}`).optional(),
-  limit: z.int().min(1).max(MOST_LOGS).default(10).describe('logs: how many'),
+  limit: z.int().min(1).max(MAX_LOGS).default(10).describe('logs: how many'),
   offset: z.int().min(0).max(1_000).default(0).describe('logs: after so many of the newest'),
 });
 

@@ -14,10 +14,10 @@ export interface FolderSkills {
 }
 
 /** Of one folder; more are not looked at. */
-const MOST_SKILLS = 200;
+const MAX_SKILLS = 200;
 const LOOK_MS = 5_000;
 /** Folders whose skills are in memory; the one looked at longest ago makes room. */
-const MOST_FOLDERS = 1_000;
+const MAX_FOLDERS = 1_000;
 
 interface Known {
   readonly at: number;
@@ -39,7 +39,7 @@ export function createFolderSkills(now: () => number): FolderSkills {
     const top = join(workspace, folder);
     // The usual case, at one look: nothing is made and nothing is followed.
     if (!isNew && (await stampOf(top)) === undefined) return new Map();
-    const { entries } = await files.list(scope, folder, MOST_SKILLS);
+    const { entries } = await files.list(scope, folder, MAX_SKILLS);
     const found = new Map<string, { stamp: string; skill: SkillFacts | null }>();
     for (const { name, kind } of entries) {
       const stamp = kind === 'folder' ? await stampOf(join(top, name, SKILL_FILE)) : undefined;
@@ -70,7 +70,7 @@ export function createFolderSkills(now: () => number): FolderSkills {
           };
       known.delete(key);
       known.set(key, current);
-      const oldest = known.size > MOST_FOLDERS ? known.keys().next().value : undefined;
+      const oldest = known.size > MAX_FOLDERS ? known.keys().next().value : undefined;
       if (oldest !== undefined) known.delete(oldest);
       return [...current.files.values()].flatMap(({ skill }) => (skill === null ? [] : [skill]));
     },

@@ -7,7 +7,7 @@ const LIST = 4_000;
 const DESCRIPTIONS = 2_400;
 const DESCRIPTION = 100;
 /** Files of a folder that are named. */
-const MOST_FILES = 50;
+const MAX_FILES = 50;
 
 /** A part of the system prompt; undefined where there is no skill. */
 export function skillsGuide(skills: readonly KnownSkill[]): string | undefined {
@@ -54,8 +54,8 @@ export function skillText(
   }: { readonly body: string; readonly folder: string; readonly files: readonly string[] },
   params: Readonly<Record<string, unknown>> | undefined,
 ): string {
-  const shown = files.slice(0, MOST_FILES).join(', ');
-  const more = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : '';
+  const shown = files.slice(0, MAX_FILES).join(', ');
+  const more = files.length > MAX_FILES ? ` and ${files.length - MAX_FILES} more` : '';
   return [
     `[skill ${skill.name}, ${originOf(skill)}]`,
     `Its folder is ${folder}${shown === '' ? '' : `: ${shown}${more}`}. Paths in it are relative to that folder.`,

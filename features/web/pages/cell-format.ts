@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 /** Day 0 of either system; 1900 has a 29 February there that never was. */
 const EPOCH = { 1900: Date.UTC(1899, 11, 30), 1904: Date.UTC(1904, 0, 1) } as const;
 /** 31 December 9999. */
-const MOST_DAYS = 2_958_465;
+const MAX_DAYS = 2_958_465;
 
 /** `value` is as the file has it; what is no number, or has no format that is known, is shown as it is. */
 export function formattedNumber(value: string, pattern: CellFormat, is1904: boolean): string {
@@ -42,7 +42,7 @@ function barePattern(pattern: CellFormat): string {
 
 /** ISO 8601, whatever order its reader's country has: `2024-02-29`, `2024-02-29 13:30`, `13:30:05`. */
 function dateWords(days: number, pattern: string, is1904: boolean): string {
-  if (days < 0 || days > MOST_DAYS) return String(days);
+  if (days < 0 || days > MAX_DAYS) return String(days);
   if (/\[[hms]+\]/i.test(pattern)) return duration(days, pattern);
   const hasDate = /[dy]|m{3,}|^m+$/i.test(pattern);
   const hasTime = /[hs]/i.test(pattern);

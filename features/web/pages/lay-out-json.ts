@@ -4,13 +4,13 @@
 const TOKEN = /["[\]{},:]|[^\s[\]{},:"]+/g;
 
 /** Deeper lists and objects are not indented further. */
-const MOST_INDENT = 50;
+const MAX_INDENT = 50;
 
 export function layOutJson(json: string): string {
   const parts: string[] = [];
   let depth = 0;
   let before = '';
-  const line = (): void => void parts.push('\n', '  '.repeat(Math.min(depth, MOST_INDENT)));
+  const line = (): void => void parts.push('\n', '  '.repeat(Math.min(depth, MAX_INDENT)));
   TOKEN.lastIndex = 0;
   for (let found = TOKEN.exec(json); found; found = TOKEN.exec(json)) {
     if (found[0] === '"') TOKEN.lastIndex = endOfString(json, found.index);

@@ -13,17 +13,17 @@ export interface Piece {
 /** Between columns there is more room than this, in sizes of the text; between words less. */
 const GUTTER = 0.8;
 /** Lines that a column has at least. */
-const LEAST_LINES = 4;
+const MIN_LINES = 4;
 /** How much of its column a usual line of prose fills; cells of tables do not. */
-const LEAST_FILLED = 0.55;
+const MIN_FILLED = 0.55;
 /** Columns beside each other: this often halved. */
-const MOST_DEPTH = 2;
+const MAX_DEPTH = 2;
 /** Pieces of a page that are laid out; of more the order stays. */
-const MOST_PIECES = 5_000;
+const MAX_PIECES = 5_000;
 
 /** Undefined where it has no columns: then its own order is as good. */
 export function readColumns(pieces: readonly Piece[]): string | undefined {
-  if (pieces.length > MOST_PIECES) return undefined;
+  if (pieces.length > MAX_PIECES) return undefined;
   const lines = linesOf(pieces);
   const gutter = gutterOf(lines);
   return gutter === undefined ? undefined : textOf(splitAt(lines, gutter, 1));
@@ -59,7 +59,7 @@ function byPlace(pieces: readonly Piece[]): Piece[] {
 
 /** Where few lines go across, and prose stands on both sides. */
 function gutterOf(lines: readonly Piece[]): number | undefined {
-  if (lines.length < 2 * LEAST_LINES) return undefined;
+  if (lines.length < 2 * MIN_LINES) return undefined;
   const left = Math.min(...lines.map((line) => line.left));
   const width = Math.max(...lines.map((line) => line.right)) - left;
   // Each right column begins somewhere: there are as many places to try as lines begin at.
@@ -72,14 +72,14 @@ function gutterOf(lines: readonly Piece[]): number | undefined {
 function isGutter(lines: readonly Piece[], at: number, begin: number, end: number): boolean {
   const before = lines.filter(({ right }) => right <= at);
   const behind = lines.filter(({ left }) => left >= at);
-  if (before.length < LEAST_LINES || behind.length < LEAST_LINES) return false;
+  if (before.length < MIN_LINES || behind.length < MIN_LINES) return false;
   if (lines.length - before.length - behind.length > lines.length / 3) return false;
   return areProse(before, at - begin) && areProse(behind, end - at) && overlap(before, behind);
 }
 
 function areProse(lines: readonly Piece[], width: number): boolean {
   const widths = lines.map(({ left, right }) => right - left).toSorted((one, other) => one - other);
-  return (widths[Math.floor(widths.length / 2)] ?? 0) >= width * LEAST_FILLED;
+  return (widths[Math.floor(widths.length / 2)] ?? 0) >= width * MIN_FILLED;
 }
 
 function overlap(one: readonly Piece[], other: readonly Piece[]): boolean {
@@ -110,7 +110,7 @@ function splitAt(lines: readonly Piece[], gutter: number, depth: number): Piece[
 }
 
 function deeper(lines: readonly Piece[], depth: number): Piece[] {
-  const gutter = depth < MOST_DEPTH ? gutterOf(lines) : undefined;
+  const gutter = depth < MAX_DEPTH ? gutterOf(lines) : undefined;
   return gutter === undefined ? byPlace(lines) : splitAt(lines, gutter, depth + 1);
 }
 

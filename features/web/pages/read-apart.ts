@@ -22,7 +22,7 @@ export type ThreadMessage =
 /** The reader ends itself before; this is for one that does not. */
 const LATEST_MS = 30_000;
 /** Readings at once in this process; further ones wait. */
-const MOST = 2;
+const MAX = 2;
 
 /** The page could not be read in this way: too long, too large or broken. */
 export class ReadingProblem extends Error {}
@@ -32,7 +32,7 @@ const waiting: (() => void)[] = [];
 
 /** @throws ReadingProblem, and the signal's reason when that ends it. */
 export async function readApart(job: Reading, signal: AbortSignal): Promise<string> {
-  if (running >= MOST) await new Promise<void>((resolve) => waiting.push(resolve));
+  if (running >= MAX) await new Promise<void>((resolve) => waiting.push(resolve));
   else running += 1;
   try {
     signal.throwIfAborted();

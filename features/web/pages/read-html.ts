@@ -52,7 +52,7 @@ const SHORT = 4_000;
 const ANY_PARTS = 'table,dl,pre,p,li,h1,h2,h3,h4,h5,h6,blockquote,figcaption,summary,legend,label,button';
 
 /** Parts of the page itself, and letters of each by which it is known again in an article. */
-const MOST_PARTS = 200;
+const MAX_PARTS = 200;
 const KNOWN_BY = 40;
 
 function ownParts(body: PageElement, selector: string, longer = 0): readonly string[] {
@@ -60,7 +60,7 @@ function ownParts(body: PageElement, selector: string, longer = 0): readonly str
     .filter((part) => !part.closest('nav,header,footer,aside'))
     .map((part) => lettersOf(part.textContent))
     .filter((letters) => letters.length > longer)
-    .slice(0, MOST_PARTS)
+    .slice(0, MAX_PARTS)
     .map((letters) => letters.slice(0, KNOWN_BY));
 }
 

@@ -6,7 +6,7 @@ import type { Attempt } from '#activities/attempt.ts';
 import { createTakeOver } from '#activities/fast-path/take-over.ts';
 import { eventually } from '#test/support/processes.ts';
 
-const MOST = 2;
+const MAX = 2;
 
 interface Asked {
   readonly key: string;
@@ -27,7 +27,7 @@ function createStage(unfollowedMs?: number, patienceMs = 20) {
     keyOf: ({ key }) => key,
     work,
     patienceMs,
-    most: MOST,
+    most: MAX,
     unfollowedMs,
   });
   return {
@@ -86,13 +86,13 @@ describe('DU-1 work that goes on', () => {
 
   it('is no more than a worker may run: what comes then is begun when something is over', async () => {
     const stage = createStage();
-    for (let n = 0; n < MOST; n += 1) assert.equal(await stage.run({ key: `k${n}` }, LOCAL), undefined);
+    for (let n = 0; n < MAX; n += 1) assert.equal(await stage.run({ key: `k${n}` }, LOCAL), undefined);
     await assert.rejects(stage.run({ key: 'more' }, LOCAL), /as much as may be/);
-    assert.equal(stage.begun.length, MOST);
+    assert.equal(stage.begun.length, MAX);
     stage.end('over');
-    assert.equal(await stage.run({ key: `k${MOST - 1}` }, TASK), 'over');
+    assert.equal(await stage.run({ key: `k${MAX - 1}` }, TASK), 'over');
     assert.equal(await stage.run({ key: 'more' }, LOCAL), undefined);
-    assert.equal(stage.begun.length, MOST + 1);
+    assert.equal(stage.begun.length, MAX + 1);
   });
 
   it('knows whether a workflow task waits for it', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BUDGET_MEASURES, type Budget, type BudgetExceeded } from '#domain/budget.ts';
-import { askFor, askSummary, editedAsk, exceededWords, MOST_MORE } from '#domain/budget/ask-for-more.ts';
+import { askFor, askSummary, editedAsk, exceededWords, MAX_MORE } from '#domain/budget/ask-for-more.ts';
 import { budgetProblem, sameBudgetTwice } from '#domain/budget/check-budgets.ts';
 import { costsNothing, createMeter } from '#domain/budget/meter.ts';
 import { agentBudgetsSchema, budgetFieldsSchema, settingsBudgetsSchema } from '#domain/schema/budget.ts';
@@ -109,7 +109,7 @@ describe('DU-7 asking for more', () => {
       { more: -1 },
       { more: '5' },
       { more: Number.NaN },
-      { more: MOST_MORE * 2 },
+      { more: MAX_MORE * 2 },
       { more: 1, subject: 's2' },
       { more: 1, budget: 'other' },
       { more: 1, measure: 'tokens' },

@@ -41,8 +41,8 @@ const { manuals } = load<{ manuals: Record<string, { held: string[]; allowed: st
 const hostile = load<{ denied: string[]; held: string[] }>('./hostile.json');
 
 /** Of what developers and agents do all day, how much may be denied and how much asked about. */
-const MOST_DENIED = 0.01;
-const MOST_ASKED = 0.05;
+const MAX_DENIED = 0.01;
+const MAX_ASKED = 0.05;
 
 describe('SH-1 the corpus of ways round a policy, with the default settings', () => {
   test('every bypass is denied or put to a person', (context) => {
@@ -80,7 +80,7 @@ describe('SH-1 the corpus of ways round a policy, with the default settings', ()
     };
     const [denied, requested] = [share('deny'), share('ask')];
     context.diagnostic(`of ${verdicts.length}: ${denied * 100} % denied, ${requested * 100} % asked about`);
-    assert.ok(denied <= MOST_DENIED && requested <= MOST_ASKED);
+    assert.ok(denied <= MAX_DENIED && requested <= MAX_ASKED);
   });
 
   test('what looks like it and is not is denied, or asked about', () => {
