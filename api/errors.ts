@@ -96,7 +96,10 @@ function invalid(
   const where = error.validationContext === 'querystring' ? 'query' : (error.validationContext ?? 'body');
   const errors = error.validation
     .flatMap((issue) =>
-      fieldsOf(issue).map((path) => ({ pointer: `${where}${path}`.slice(0, 300), message: wordsOf(issue) })),
+      fieldsOf(issue).map((path) => ({
+        pointer: `${where}${path}`.slice(0, 300),
+        message: issueText(issue),
+      })),
     )
     .slice(0, 50);
   const first = errors[0];
@@ -114,7 +117,7 @@ function fieldsOf({ instancePath, params }: Issue): readonly string[] {
   return Array.isArray(unknown) ? unknown.map((key) => `${base}/${String(key)}`) : [base];
 }
 
-function wordsOf({ message, params }: Issue): string {
+function issueText({ message, params }: Issue): string {
   if (Array.isArray(params?.['keys'])) return 'is not a known field';
   const either = params?.['errors'];
   const lines = Array.isArray(either) ? wordsOfEither(either) : [message ?? 'is not valid'];

@@ -44,7 +44,7 @@ export class ApiError extends CliError {
   retryAfter: number | undefined;
 
   constructor(status: number, problem: Problem, remedy: string | undefined) {
-    super(wordsOf(status, problem), { code: problem.code ?? `Http${status}`, remedy });
+    super(problemText(status, problem), { code: problem.code ?? `Http${status}`, remedy });
     this.status = status;
     this.problem = problem;
   }
@@ -144,7 +144,7 @@ async function refusal(response: Response, target: Target): Promise<ApiError> {
   return error;
 }
 
-function wordsOf(status: number, problem: Problem): string {
+function problemText(status: number, problem: Problem): string {
   const head = problem.detail ?? problem.title ?? 'The API refused the request';
   const fields = (problem.errors ?? [])
     .map((error) => `${error.pointer ?? '(body)'}: ${error.message ?? ''}`)

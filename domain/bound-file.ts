@@ -30,10 +30,10 @@ export const MAX_ASKS = 3;
 export function boundFilesWords(files: readonly BoundFile[]): string | undefined {
   if (files.length === 0) return undefined;
   const there = files.filter((file) => !('missing' in file));
-  return (there.length > 0 ? there : files).map(wordsOf).join('; ');
+  return (there.length > 0 ? there : files).map(fileText).join('; ');
 }
 
-function wordsOf(file: BoundFile): string {
+function fileText(file: BoundFile): string {
   if ('missing' in file) return `${file.path} (not there yet)`;
   if ('unbound' in file) return `${file.path} (not bound: ${file.unbound})`;
   return `${file.path} (${file.bytes} bytes, sha256 ${file.sha256})`;

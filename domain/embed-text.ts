@@ -17,7 +17,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 /** Of length 1, or all zeros for text without a word. */
 export function embedText(text: string): readonly number[] {
   const vector = Array.from({ length: DIMENSIONS }, () => 0);
-  for (const word of wordsOf(text)) {
+  for (const word of tokensOf(text)) {
     add(vector, word, 1);
     const padded = `^${word}$`;
     for (let at = 0; at + 3 <= padded.length; at += 1) add(vector, padded.slice(at, at + 3), PART_WEIGHT);
@@ -32,7 +32,7 @@ export function similarity(one: readonly number[], other: readonly number[]): nu
 }
 
 /** In small letters, without those that every text has. */
-export function wordsOf(text: string): readonly string[] {
+export function tokensOf(text: string): readonly string[] {
   const words =
     text
       .normalize('NFKC')

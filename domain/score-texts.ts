@@ -1,5 +1,5 @@
 /** Which of a few short texts say most of a query's words, the rare ones counting most. */
-import { wordsOf } from './embed-text.ts';
+import { tokensOf } from './embed-text.ts';
 
 export interface TextPart {
   readonly text: string;
@@ -15,8 +15,8 @@ const FORM = 0.6;
 
 /** Of each text, 0 and more: the part of the query that it has, 1 where all of it stands in a part of weight 1. */
 export function scoreTexts(texts: readonly (readonly TextPart[])[], query: string): readonly number[] {
-  const requests = [...new Set(wordsOf(query))];
-  const words = texts.map((parts) => parts.map(({ text, weight }) => ({ weight, words: wordsOf(text) })));
+  const requests = [...new Set(tokensOf(query))];
+  const words = texts.map((parts) => parts.map(({ text, weight }) => ({ weight, words: tokensOf(text) })));
   const found = requests.map((word) =>
     words.map((parts) =>
       Math.max(

@@ -75,7 +75,7 @@ function compoundsOf(text: string): readonly Compound[] {
     .replaceAll(/\p{M}+/gu, '')
     .normalize('NFC');
   return (plain.match(COMPOUND) ?? []).map((compound) => {
-    const parts = (compound.match(PART) ?? []).flatMap((part) => wordsOf(part.toLowerCase()));
+    const parts = (compound.match(PART) ?? []).flatMap((part) => splitWords(part.toLowerCase()));
     const wholes = [compound, ...compound.split(OUTER)].map((one) =>
       one.replaceAll(/[^\p{L}\p{N}]+/gu, '').toLowerCase(),
     );
@@ -87,7 +87,7 @@ function compoundsOf(text: string): readonly Compound[] {
 }
 
 /** Where no spaces tell words apart, or words stand together with their endings, each two neighbouring letters are one, so that a question finds the words that it shares with a text. */
-function wordsOf(part: string): readonly string[] {
+function splitWords(part: string): readonly string[] {
   return part.split(UNSPACED).flatMap((run) => {
     if (!UNSPACED.test(run)) return run === '' ? [] : [run];
     const letters = Array.from(run);

@@ -56,7 +56,7 @@ export function toModelError(thrown: unknown, context: ErrorContext): ModelError
   // A structure that nothing can walk; the next answer would hardly be another.
   if (thrown instanceof RangeError)
     return new ModelError('TooLarge', `${where} gave an answer that is nested too deep`);
-  const words = wordsOf(thrown);
+  const words = errorText(thrown);
   // An error inside a stream comes with no status of its own, though some name one.
   const status = Number(field(thrown, 'statusCode') || field(thrown, 'code'));
   const known = codeOfWords(words) ?? (status >= 400 && status < 600 ? codeOfStatus(status) : undefined);
@@ -157,11 +157,11 @@ function field(value: unknown, name: string): string {
 }
 
 /** Type, code and message of whatever was thrown: errors, and the plain objects that streams carry. */
-function wordsOf(thrown: unknown): string {
+function errorText(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
   const parts = [field(thrown, 'type'), field(thrown, 'code'), field(thrown, 'message')].filter(Boolean);
   const inner = property(thrown, 'error') ?? property(property(thrown, 'response'), 'error');
-  if (inner) parts.push(wordsOf(inner));
+  if (inner) parts.push(errorText(inner));
   return parts.join(': ') || 'an error without words';
 }
 

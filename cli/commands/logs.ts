@@ -41,7 +41,7 @@ async function logs(wished: string | undefined, options: LogOptions): Promise<vo
     });
   const out = createOutput(process.stdout);
   const show = (part: string, line: string): void =>
-    out.line(options.json ? line : wordsOf(out, wished === undefined ? part : undefined, line));
+    out.line(options.json ? line : logLineText(out, wished === undefined ? part : undefined, line));
   const tails = parts.map((part) => {
     const file = join(folder, `${part}.log`);
     return { part, file, ...readLogTail(file, options.lines) };
@@ -95,7 +95,7 @@ const LEVELS: Readonly<Record<number, string>> = {
 const STYLES: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: 'red' };
 const NOT_SHOWN = new Set(['time', 'ts', 'level', 'msg', 'part', 'pid', 'hostname', 'logging-call-at']);
 
-function wordsOf(out: Output, part: string | undefined, line: string): string {
+function logLineText(out: Output, part: string | undefined, line: string): string {
   const fields = fieldsOf(line);
   const name = part === undefined ? '' : `${out.paint('cyan', part.padEnd(8))} `;
   if (fields === undefined) return name + printable(line);

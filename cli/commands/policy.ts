@@ -102,7 +102,7 @@ function printReport(context: CommandContext, report: Report): void {
     ],
     [row('as it was', report.before), row('as it would be', report.after)],
   );
-  err.line(wordsOf(report));
+  err.line(reportText(report));
   if (report.data.length === 0) return;
   printTable(
     out,
@@ -125,7 +125,7 @@ const COLOURS: Readonly<Record<'allow' | 'ask' | 'deny', Style>> = {
   deny: 'red',
 };
 
-function wordsOf({ calls, differ, unreadable, truncated, since }: Report): string {
+function reportText({ calls, differ, unreadable, truncated, since }: Report): string {
   const left = unreadable === 0 ? '' : `; ${unreadable} cannot be judged any more`;
   const more = truncated ? ' (the newest; there are more)' : '';
   return `${differ} of ${calls} calls${more} since ${since.slice(0, 10)} would be judged otherwise${left}.`;

@@ -68,7 +68,7 @@ export function secretNameOf(name: string): SecretName | undefined {
   }
   if (name === 'PWD') return undefined;
   if (name === 'KEY') return { kind: 'named', ...RANDOM, weak: true };
-  const words = wordsOf(name);
+  const words = nameWords(name);
   return HARMLESS.test(words) ? undefined : nameOfWords(words, name.startsWith('_'));
 }
 
@@ -93,7 +93,7 @@ function envName(name: string): SecretName | undefined {
 }
 
 /** `dbPassword`, `DB-Password` and `db.password` are `db_password`; a leading `_` stays. */
-function wordsOf(name: string): string {
+function nameWords(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')

@@ -73,7 +73,7 @@ export function judgeCommand(command: string, rules: ShellRules): ShellVerdict {
 
 function judgeText(command: string, rules: ShellRules): ShellVerdict {
   const written = expandCommands(command);
-  const words = wordsOf(written);
+  const words = commandWords(written);
   const led = rules.followLinks ? throughLinks(written.commands, rules.followLinks) : [];
   const shell = { ...written, commands: [...written.commands, ...led] };
   const problems = findProblems(shell, rules.categoriesOff, rules.deniedPaths);
@@ -116,7 +116,7 @@ const OPEN_HOST =
   'may run code of the workspace, and nothing keeps it from TempoClaw’s own keys on this host';
 
 /** Of every simple command. */
-export function wordsOf({ commands }: ParsedShell): Words {
+export function commandWords({ commands }: ParsedShell): Words {
   return commands.flatMap(({ words }) => (words.length > 0 ? [words.map(({ value }) => value)] : []));
 }
 

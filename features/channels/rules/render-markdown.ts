@@ -98,7 +98,7 @@ function span(token: Token, dialect: Dialect): string {
       return '\n';
     case 'link':
       if (/^\[\^[^\]]+\]$/.test(token.raw)) return dialect.text(token.raw);
-      return link(token.href, spans(token.tokens, dialect), wordsOf(token), dialect);
+      return link(token.href, spans(token.tokens, dialect), tokenText(token), dialect);
     case 'image':
       return link(token.href, dialect.text(token.text), token.text, dialect);
     case 'escape':
@@ -111,9 +111,9 @@ function span(token: Token, dialect: Dialect): string {
 }
 
 /** As they are read, without marks between them. */
-function wordsOf(token: Token): string {
+function tokenText(token: Token): string {
   const { tokens } = token as Tokens.Generic;
-  if (tokens && tokens.length > 0) return tokens.map(wordsOf).join('');
+  if (tokens && tokens.length > 0) return tokens.map(tokenText).join('');
   return 'text' in token ? String(token.text) : token.raw;
 }
 

@@ -11,7 +11,7 @@ import {
   deniedBy,
   type ShellRules,
   type ShellVerdict,
-  wordsOf,
+  commandWords,
 } from '#domain/shell/judge-command.ts';
 import { isHarmless } from '#domain/shell/safe/is-harmless.ts';
 import type { Parameters } from './check-parameters.ts';
@@ -44,7 +44,7 @@ export function judgeCustomTool(
     values.map((text) => (text === null ? '' : quoteWord(NEUTRAL))),
   );
   const shell = expandCommands(actual);
-  const words = wordsOf(shell);
+  const words = commandWords(shell);
   const denial = problemsOf(shell, rules).find((each) => each.severity === 'deny' && !each.isForAuthors);
   if (denial) return deniedBy(denial, words);
   const added = addedProblem(shell, expandCommands(neutral), rules);

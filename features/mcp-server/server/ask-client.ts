@@ -43,7 +43,7 @@ export async function askClient(call: McpCall, turn: Turn): Promise<CallToolResu
   const { deps, caller } = call;
   const filter = { status: 'pending', turn: turn.id, mine: true } as const;
   const [row] = await listApprovals(deps.pool, caller.tenant, caller, filter, 1, undefined);
-  const message = row ? wordsOf(row) : '';
+  const message = row ? questionText(row) : '';
   if (!row || message.length > MAX) return undefined;
   const state = { turn: turn.id, approval: row.id, digest: row.digest };
   const params = {
@@ -59,7 +59,7 @@ export async function askClient(call: McpCall, turn: Turn): Promise<CallToolResu
   };
 }
 
-function wordsOf({ form, summary, tool, args, reason, files, terms }: ApprovalRow): string {
+function questionText({ form, summary, tool, args, reason, files, terms }: ApprovalRow): string {
   const lines = form
     ? formLines({ ...form, fields: [] })
     : [

@@ -28,7 +28,7 @@ export function reportProgress(
       const events = await readEvents(deps.pool, tenant, turn.session, last, PAGE);
       for (const event of events) {
         last = event.id;
-        const words = event.turn_id === turn.id ? wordsOf(event) : undefined;
+        const words = event.turn_id === turn.id ? progressText(event) : undefined;
         if (words !== undefined) await report?.(words);
       }
       if (events.length === PAGE) isMore = true;
@@ -66,7 +66,7 @@ const WORDS: Partial<Record<EventType, (about: string, data: StoredEvent['data']
   'delegation.started': () => 'a delegation begins',
 };
 
-function wordsOf({ type, data }: StoredEvent): string | undefined {
+function progressText({ type, data }: StoredEvent): string | undefined {
   const { tool, summary } = data;
   return WORDS[type]?.(String(summary ?? tool ?? ''), data);
 }

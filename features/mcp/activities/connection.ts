@@ -7,7 +7,7 @@ import type { ListedTool } from '../store/mcp-tool-store.ts';
 import { createBackoff, type Timing } from './backoff.ts';
 import { McpAway } from './mcp-away.ts';
 import { type Heard, type LiveServer, type OpenServer } from './open-server.ts';
-import { wordsOf } from './error-words.ts';
+import { errorText } from './error-words.ts';
 import { createToolList, OPEN_MS } from './tool-list.ts';
 
 type Mode = 'auto' | 'legacy';
@@ -49,7 +49,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       if (live?.client === server.client) live = { ...live, hashes };
     },
     async failed(server, error) {
-      await lose(wordsOf(error, server.hide));
+      await lose(errorText(error, server.hide));
       throw away();
     },
     recordListed: parts.recordListed,
@@ -78,7 +78,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       revision.failed();
       // Before the next attempt is set, which must not take this one for its own.
       opening = undefined;
-      await fail(wordsOf(error, opened?.hide ?? ((text) => text)));
+      await fail(errorText(error, opened?.hide ?? ((text) => text)));
       throw away();
     }
   }
@@ -213,7 +213,7 @@ async function inSession<Result>(
 function probeProblem({ probe, hide }: LiveServer): Promise<string | undefined> {
   return probe().then(
     () => undefined,
-    (error: unknown) => wordsOf(error, hide),
+    (error: unknown) => errorText(error, hide),
   );
 }
 

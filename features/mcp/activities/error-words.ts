@@ -8,7 +8,7 @@ export const WORDS = 500;
 const MAX_WORDS = 100_000;
 
 /** What was thrown, in one line: the innermost cause says most. Hidden before it is cut, which could leave half of a secret. */
-export function wordsOf(error: unknown, hide: (text: string) => string): string {
+export function errorText(error: unknown, hide: (text: string) => string): string {
   let inner = error;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
   const words = inner instanceof Error ? inErrorBody(inner.message) : String(inner);

@@ -20,7 +20,7 @@ import { mapTexts } from '#domain/storable-text.ts';
 import { findMcpCredentials, NO_CREDENTIALS } from '../store/mcp-credential-store.ts';
 import { type McpServerToUse, openServerCredentials } from '../store/mcp-server-store.ts';
 import type { ListedTool } from '../store/mcp-tool-store.ts';
-import { WORDS, wordsOf } from './error-words.ts';
+import { WORDS, errorText } from './error-words.ts';
 import {
   connectClient,
   createClient,
@@ -118,7 +118,7 @@ export async function openServer(
   };
   const problem = await Promise.race([connectClient(client, way.transport, mode), rejectedBy(signal)]).then(
     () => undefined,
-    (error: unknown) => wordsOf(error, hide),
+    (error: unknown) => errorText(error, hide),
   );
   if (problem !== undefined) {
     await end();

@@ -14,7 +14,7 @@ import { catalogedMcpTool } from '../policy/mcp-tool.ts';
 import type { McpToolOfCall } from '../store/mcp-tool-store.ts';
 import { CallLate, CallLost, resumeCall } from './resume-call.ts';
 import { McpAway } from './mcp-away.ts';
-import { wordsOf } from './error-words.ts';
+import { errorText } from './error-words.ts';
 import { resultImages, resultText } from './result-text.ts';
 
 interface Needs {
@@ -162,7 +162,7 @@ function errorResult(
       'Timeout',
       `${what} did not answer within ${seconds} s; whether it has done anything is not known`,
     );
-  const words = wordsOf(error, hide ?? ((text) => text));
+  const words = errorText(error, hide ?? ((text) => text));
   if (!(error instanceof CallLost) && (!hide || error instanceof SdkHttpError || /ECONNREFUSED/.test(words)))
     return toolError('ExecutionFailed', said(server.name, `${what} was not reached`, words));
   return toolError(

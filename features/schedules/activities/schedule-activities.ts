@@ -6,7 +6,7 @@ import {
   type HeartbeatSettings,
   lookAgain,
   announcementText,
-  wordsOf,
+  spokenPart,
 } from '../contract/heartbeat.ts';
 import {
   SCHEDULE_LIMITS,
@@ -159,7 +159,7 @@ async function saySomething(
   key: string,
   run: BeatRow,
 ): Promise<Pick<TakenRun, 'state' | 'reason'>> {
-  const text = wordsOf(run.text ?? '', ack_max_chars);
+  const text = spokenPart(run.text ?? '', ack_max_chars);
   if (text === undefined) return { state: 'quiet', reason: null };
   if (session === null) return { state: 'said', reason: 'to nobody: it has no session to speak in' };
   if (!isolated_session || run.session_key === null || run.turn_id === null)

@@ -71,7 +71,7 @@ export function isEmptyChecklist(text: string): boolean {
 }
 
 /** What an answer has to say to people, without QUIET_ANSWER at its ends; undefined: it is quiet. */
-export function wordsOf(answer: string, ackMaxChars: number): string | undefined {
+export function spokenPart(answer: string, ackMaxChars: number): string | undefined {
   const whole = answer.trim();
   const begun = /^[*_`#>\s]{0,20}HEARTBEAT_OK(?!\w)[*_`.!:,\s]{0,20}/.exec(whole);
   const rest = begun ? whole.slice(begun[0].length) : whole;

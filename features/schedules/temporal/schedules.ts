@@ -231,11 +231,11 @@ function intervalOf(timing: Extract<Timing, { kind: 'every' }>) {
 
 /** For people who look at it in the web UI, where only instants stand. */
 function noteOf({ timing, enabled }: ScheduleRow): string {
-  return `${wordsOf(timing)}${enabled ? '' : '; paused'}`;
+  return `${timingText(timing)}${enabled ? '' : '; paused'}`;
 }
 
 /** The timing in a few words. */
-function wordsOf(timing: Timing): string {
+function timingText(timing: Timing): string {
   switch (timing.kind) {
     case 'at':
       return `at ${timing.at}`;

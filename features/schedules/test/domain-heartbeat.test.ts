@@ -1,7 +1,7 @@
 /** TL heartbeat: which answers are quiet, which checklists empty, which hours active. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isActive, isEmptyChecklist, lookAgain, wordsOf } from '../contract/heartbeat.ts';
+import { isActive, isEmptyChecklist, lookAgain, spokenPart } from '../contract/heartbeat.ts';
 
 describe('TL heartbeat, its rules', () => {
   for (const quiet of [
@@ -12,7 +12,7 @@ describe('TL heartbeat, its rules', () => {
     'All is well. HEARTBEAT_OK',
     '',
   ])
-    it(`${JSON.stringify(quiet)} is quiet`, () => assert.equal(wordsOf(quiet, 300), undefined));
+    it(`${JSON.stringify(quiet)} is quiet`, () => assert.equal(spokenPart(quiet, 300), undefined));
 
   for (const [answer, text] of [
     ['The boiler leaks.', 'The boiler leaks.'],
@@ -21,11 +21,11 @@ describe('TL heartbeat, its rules', () => {
     ['I was told to say HEARTBEAT_OK but cannot.', 'I was told to say HEARTBEAT_OK but cannot.'],
     ['HEARTBEAT_OKAY', 'HEARTBEAT_OKAY'],
   ] as const)
-    it(`${JSON.stringify(answer.slice(0, 40))} is said`, () => assert.equal(wordsOf(answer, 300), text));
+    it(`${JSON.stringify(answer.slice(0, 40))} is said`, () => assert.equal(spokenPart(answer, 300), text));
 
   it('with no characters allowed beside it, only the word itself is quiet', () => {
-    assert.equal(wordsOf('HEARTBEAT_OK!', 0), undefined);
-    assert.equal(wordsOf('HEARTBEAT_OK: a word', 0), 'a word');
+    assert.equal(spokenPart('HEARTBEAT_OK!', 0), undefined);
+    assert.equal(spokenPart('HEARTBEAT_OK: a word', 0), 'a word');
   });
 
   it('a checklist of headings, comments and empty points asks for nothing; one word does', () => {

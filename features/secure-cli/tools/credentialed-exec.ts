@@ -54,14 +54,14 @@ export const tool = defineTool<Input, Needs>({
   limits: { duration: 'long', costly: true, timeoutSeconds: MAX_TIMEOUT_SECONDS + KILL_SECONDS },
   summary: ({ binary = '', args = [], command }) => command ?? [binary, ...args].join(' '),
   runsFiles: (args) => {
-    const words = wordsOf(args as Input);
+    const words = readCommand(args as Input);
     return { ...filesHandedTo('ok' in words ? [] : words.args), folder: folderOf(args) };
   },
   run: (deps, args, call) =>
     withFileProblems(async () => {
       const clis = await deps.secureClis.list(call.tenant);
       const usable = clis.filter((cli) => mayUse(cli, call.agent));
-      const words = wordsOf(args);
+      const words = readCommand(args);
       if ('ok' in words) return words;
       if (words.program === '') return listed(usable.filter((cli) => mayRunHere(cli, call)));
       const name = words.program.slice(words.program.lastIndexOf('/') + 1);
@@ -90,7 +90,7 @@ interface Words {
 }
 
 /** What to start, or why the call is refused. */
-function wordsOf({ binary, args = [], command }: Input): Words | ToolResult {
+function readCommand({ binary, args = [], command }: Input): Words | ToolResult {
   if ([binary, command, ...args].some((text) => text?.includes('\0')))
     return toolError('InvalidArgs', 'the arguments hold a NUL character, which no command line may');
   if (command === undefined) return { program: binary ?? '', args };

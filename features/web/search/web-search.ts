@@ -61,7 +61,7 @@ export function createWebSearch(parts: WebSearchParts): WebSearch {
           return { engine: name, pages, problems: failed };
         } catch (error) {
           if (signal.aborted) throw error;
-          failed.push(`${name}: ${wordsOf(error)}`);
+          failed.push(`${name}: ${errorText(error)}`);
         } finally {
           await door.close();
         }
@@ -72,7 +72,7 @@ export function createWebSearch(parts: WebSearchParts): WebSearch {
 }
 
 /** Without the address that was asked, which may have a key in it. Whatever is not the engine's is thrown on. */
-function wordsOf(error: unknown): string {
+function errorText(error: unknown): string {
   if (error instanceof EgressError)
     return error.isRefused ? `it may not be asked (${error.rule})` : `it did not answer (${error.rule})`;
   // Of the Fetch standard, for what is no request: a key with a line break, say.

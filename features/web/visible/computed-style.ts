@@ -3,7 +3,7 @@ import { readColour } from './colour.ts';
 import { LETTERS, type Measure, pixelsOf } from './lengths.ts';
 import { isValid, SCREEN } from './media.ts';
 import type { Declaration } from './style-sheet.ts';
-import { wordsOf } from './transform.ts';
+import { splitTokens } from './transform.ts';
 
 /** Longhand properties in small letters; lengths of inherited ones in pixels. Custom ones too. */
 export type ComputedStyle = ReadonlyMap<string, string>;
@@ -138,7 +138,9 @@ const SHORTHANDS: Readonly<Record<string, Shorthand>> = {
 };
 
 function longhandsOf(property: string, value: string): Longhands {
-  return SHORTHANDS[property]?.(value, wordsOf(value), property) ?? [[LOGICAL[property] ?? property, value]];
+  return (
+    SHORTHANDS[property]?.(value, splitTokens(value), property) ?? [[LOGICAL[property] ?? property, value]]
+  );
 }
 
 /** Whether the property, or one that it stands for, says what is seen. */
@@ -249,7 +251,7 @@ const OF_COLOURS = /color|background|shadow/;
 
 /** Browsers know newer colours than tables of what is valid. */
 function isTaken(property: string, value: string): boolean {
-  return isValid(property, value) || (OF_COLOURS.test(property) && wordsOf(value).some(readColour));
+  return isValid(property, value) || (OF_COLOURS.test(property) && splitTokens(value).some(readColour));
 }
 
 const SIZES: Readonly<Record<string, number>> = {

@@ -2,7 +2,7 @@
 import { areAlike, BLACK, type Colour, laidOver, readColour, WHITE } from './colour.ts';
 import { type ComputedStyle, lettersOf } from './computed-style.ts';
 import { pixelsOf } from './lengths.ts';
-import { wordsOf } from './transform.ts';
+import { splitTokens } from './transform.ts';
 import { coloursOf, isFaint } from './unseen-box.ts';
 
 /** Behind an element: a colour, a picture that may have any, or what is not known of a page. */
@@ -76,7 +76,7 @@ function edges(style: ComputedStyle): readonly Colour[] {
   const stroke = pixelsOf(style.get('-webkit-text-stroke-width') ?? '0', measure) ?? 0;
   const strokes = stroke > 0 ? [readColour(style.get('-webkit-text-stroke-color') ?? '') ?? own] : [];
   const shadows = (style.get('text-shadow') ?? 'none').split(/,(?![^(]*\))/).flatMap((shadow) => {
-    const words = wordsOf(shadow);
+    const words = splitTokens(shadow);
     const lengths = words.map((word) => pixelsOf(word, measure)).filter((length) => length !== undefined);
     if (lengths.length < 2 || (lengths[2] ?? 0) > SHARP) return [];
     return [words.map(readColour).find((colour) => colour !== undefined) ?? own];

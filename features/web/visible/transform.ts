@@ -116,7 +116,7 @@ export function transformOf(style: ComputedStyle, measure: Measure): Transformed
 /** In the order in which browsers apply them. */
 function functionsOf(style: ComputedStyle): readonly (readonly [name: string, args: readonly string[]])[] {
   const [translate, rotate, scale] = ['translate', 'rotate', 'scale'].map((name) =>
-    wordsOf(style.get(name) ?? ''),
+    splitTokens(style.get(name) ?? ''),
   );
   const called = [...(style.get('transform') ?? '').matchAll(FUNCTION)];
   return [
@@ -134,7 +134,7 @@ function rotationOf(words: readonly string[]): readonly (readonly [string, reado
 }
 
 /** Between spaces that stand in no brackets. */
-export function wordsOf(text: string): readonly string[] {
+export function splitTokens(text: string): readonly string[] {
   return text.match(/(?:[^\s()]|\((?:[^()]|\([^()]*\))*\))+/g) ?? [];
 }
 

@@ -3,7 +3,7 @@ import { readColour } from './colour.ts';
 import { type ComputedStyle, lettersOf } from './computed-style.ts';
 import { numberOf, pixelsOf } from './lengths.ts';
 import { SCREEN } from './media.ts';
-import { transformOf, wordsOf } from './transform.ts';
+import { transformOf, splitTokens } from './transform.ts';
 
 export function isUnseenBox(style: ComputedStyle): boolean {
   return (
@@ -52,7 +52,7 @@ const BOX = 100;
 function isCutAway(style: ComputedStyle): boolean {
   const measure = { letters: lettersOf(style), whole: BOX };
   const lengths = (text: string): readonly number[] =>
-    wordsOf(text.replaceAll(',', ' ')).map(
+    splitTokens(text.replaceAll(',', ' ')).map(
       (word) => pixelsOf(word, measure) ?? (word === 'auto' ? Number.NaN : 0),
     );
   const clip = /^rect\((.*)\)$/.exec(style.get('clip') ?? '')?.[1];
@@ -195,7 +195,7 @@ function isMasked(style: ComputedStyle): boolean {
   const image = style.get('mask-image') ?? 'none';
   if (image === 'none') return false;
   if (
-    wordsOf(style.get('mask-size') ?? 'auto').some(
+    splitTokens(style.get('mask-size') ?? 'auto').some(
       (word) => pixelsOf(word, { letters: 16, whole: BOX }) === 0,
     )
   )

@@ -6,7 +6,7 @@ import type { AskRule, CallRule, ToolPolicy } from '#domain/agent.ts';
 import { type CallToMatch, findCallRule } from '#domain/policy/find-call-rule.ts';
 import { matchGlob } from '#domain/glob/match-glob.ts';
 import { expandCommands } from '#domain/shell/expand-commands.ts';
-import { wordsOf } from '#domain/shell/judge-command.ts';
+import { commandWords } from '#domain/shell/judge-command.ts';
 
 const call: CallToMatch = {
   tool: { name: 'web_fetch', aliases: ['fetch'], group: 'web' },
@@ -82,7 +82,7 @@ describe('AP-5 which rule decides', () => {
 });
 
 describe('AP-5 rules on a command', () => {
-  const commandsOf = (command: string) => wordsOf(expandCommands(command)).map((words) => [...words]);
+  const commandsOf = (command: string) => commandWords(expandCommands(command)).map((words) => [...words]);
   const found = (command: string, commands: string[][], rule: CallRule) =>
     ruleFor({ rules: [rule] }, { args: { command }, commands });
   const push: CallRule = { tool: '*', args: { command: 'git push*' }, decision: 'deny' };
