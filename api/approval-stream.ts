@@ -35,10 +35,10 @@ export function approvalSource(
   const sent = new Map<string, number>();
   let since = after;
   /** When a reader who asked for what is pending came. */
-  let came = 0;
+  let received = 0;
   /** Over before he came, and he has never heard of it. */
   const isOldNews = (row: ChangedApproval): boolean =>
-    row.changed <= came && row.status !== 'pending' && !sent.has(row.id);
+    row.changed <= received && row.status !== 'pending' && !sent.has(row.id);
 
   async function send(
     [write, signal]: Parameters<SseSource['sendNew']>,
@@ -66,8 +66,8 @@ export function approvalSource(
     async sendNew(...reader) {
       if (since === undefined) {
         // What changes while the pending ones are read is after this.
-        came = await readChangeClock(pool);
-        since = came;
+        received = await readChangeClock(pool);
+        since = received;
         await send(reader, 0, { ...filter, status: 'pending' });
       }
       since = await send(reader, since, filter);

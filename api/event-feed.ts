@@ -21,7 +21,7 @@ export interface EventFeed {
   close(): Promise<void>;
 }
 
-type Wake = (atOnce: boolean) => void;
+type Wake = (isImmediate: boolean) => void;
 
 interface Watched {
   readonly tenant: string;
@@ -49,9 +49,9 @@ export function createEventFeed(options: {
     // While nobody listened, anything may have happened.
     onConnected: wakeAll,
     onNotice(payload) {
-      const atOnce = payload.startsWith(AT_ONCE);
-      const name = atOnce ? payload.slice(AT_ONCE.length) : payload;
-      for (const wake of watched.get(name)?.readers ?? []) wake(atOnce);
+      const isImmediate = payload.startsWith(AT_ONCE);
+      const name = isImmediate ? payload.slice(AT_ONCE.length) : payload;
+      for (const wake of watched.get(name)?.readers ?? []) wake(isImmediate);
       for (const wake of tenants.get(name.split('/', 1)[0] ?? '') ?? []) wake();
     },
   });

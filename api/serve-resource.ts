@@ -50,7 +50,7 @@ export function serveResource<Named extends Operations>(
   for (const [operationId, operation] of all) {
     const { method, path, scope, params, query, body, answer, status, shownOnce, repeatable } = operation;
     const run = handlers[operationId] as (call: Call) => Promise<unknown>;
-    const look = async (request: FastifyRequest): Promise<void> => {
+    const probe = async (request: FastifyRequest): Promise<void> => {
       if (!params || !operation.findsFirst || !find) return;
       const row = await find(
         callerOf(request),
@@ -80,11 +80,11 @@ export function serveResource<Named extends Operations>(
         if (!params) return;
         const value = String(paramOf(request, key));
         if (!isKey(value)) throw missing();
-        if (!isKeyed(request)) await look(request);
+        if (!isKeyed(request)) await probe(request);
       },
       // A repeat of what took the row away is answered as the first request was, and so is not looked for before that.
       async preHandler(request) {
-        if (isKeyed(request)) await look(request);
+        if (isKeyed(request)) await probe(request);
       },
       async handler(request, reply) {
         const caller = callerOf(request);

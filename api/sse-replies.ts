@@ -31,13 +31,13 @@ export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'met
   const holders = new Map<string, Holder>();
 
   function hold(name: string, tenant: string, key: string): Holder {
-    const over = new AbortController();
-    const look = async (): Promise<void> => {
-      if (!(await isKeyInForce(pool, tenant, key))) over.abort();
+    const ended = new AbortController();
+    const probe = async (): Promise<void> => {
+      if (!(await isKeyInForce(pool, tenant, key))) ended.abort();
     };
     // While Postgres is away nothing new is sent either.
-    const timer = setInterval(() => void look().catch(() => undefined), KEY_CHECK_MS);
-    const made = { streams: 0, over, timer };
+    const timer = setInterval(() => void probe().catch(() => undefined), KEY_CHECK_MS);
+    const made = { streams: 0, over: ended, timer };
     holders.set(name, made);
     return made;
   }

@@ -216,15 +216,15 @@ async function offer(
 }
 
 function checkAgent(actual: string | null, { session, context }: Submission): string {
-  const wanted = context.agent ?? MAIN_AGENT;
+  const required = context.agent ?? MAIN_AGENT;
   if (actual === null)
-    throw new Failure('NotFound', `There is no agent ${wanted}`, {
+    throw new Failure('NotFound', `There is no agent ${required}`, {
       errors: [{ pointer: 'body/agent', message: 'no such agent' }],
     });
   if (context.agent !== undefined && actual !== context.agent)
     throw new Failure(
       'Conflict',
-      `Session ${session} belongs to the agent ${actual}; use another session for ${wanted}`,
+      `Session ${session} belongs to the agent ${actual}; use another session for ${required}`,
       {
         agent: actual,
       },

@@ -28,19 +28,19 @@ export async function waitForTurn(
 ): Promise<TurnRow | undefined> {
   const { signal, isDone = hasEnded } = options;
   const deadline = Date.now() + options.seconds * 1000;
-  const left = (): number => Math.max(0, deadline - Date.now());
+  const remaining = (): number => Math.max(0, deadline - Date.now());
   const bell = createNotifier();
   // Pieces of an answer come many times a second, and say nothing of the turn's row.
-  const unsubscribe = deps.feed.subscribe(turn.tenant, turn.session, (atOnce) => {
-    if (atOnce) bell.ring();
+  const unsubscribe = deps.feed.subscribe(turn.tenant, turn.session, (isImmediate) => {
+    if (isImmediate) bell.ring();
   });
   signal.addEventListener('abort', bell.ring);
   try {
-    if (options.isNew && !signal.aborted) await bell.wait(left());
+    if (options.isNew && !signal.aborted) await bell.wait(remaining());
     for (;;) {
       const row = await findTurn(deps.pool, turn.tenant, turn.id);
-      if ((row && (await isDone(row))) || left() === 0 || signal.aborted) return row;
-      await bell.wait(left());
+      if ((row && (await isDone(row))) || remaining() === 0 || signal.aborted) return row;
+      await bell.wait(remaining());
     }
   } finally {
     signal.removeEventListener('abort', bell.ring);

@@ -44,15 +44,15 @@ const PATIENCE_MS = 120_000;
 /** Waits until the rows that `query` counts are so many; throws when they are not after two minutes. */
 export async function untilCount(
   pool: BenchStack['pool'],
-  wanted: number,
+  expected: number,
   query: string,
   values: readonly string[] = [],
 ): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     const count = await countOf(pool, query, values);
-    if (count >= wanted) return;
-    if (Date.now() > deadline) throw new Error(`${values.join(', ')}: ${count} of ${wanted}: ${query}`);
+    if (count >= expected) return;
+    if (Date.now() > deadline) throw new Error(`${values.join(', ')}: ${count} of ${expected}: ${query}`);
     await sleep(10);
   }
 }
@@ -70,7 +70,7 @@ export async function countOf(
 /** Runs `total` jobs with at most `atOnce` under way. */
 export async function manyAtOnce(
   total: number,
-  atOnce: number,
+  isImmediate: number,
   job: (index: number) => Promise<void>,
 ): Promise<void> {
   let next = 0;
@@ -80,5 +80,5 @@ export async function manyAtOnce(
       await job(next);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, total) }, lane));
+  await Promise.all(Array.from({ length: Math.min(isImmediate, total) }, lane));
 }

@@ -94,8 +94,8 @@ export function addApiCommand<
       words[name] = await idOf(context, one.named?.list ?? '', String(words[name]));
     const input = { ...words, ...readFlags(flags ?? {}, options) } as Parameters<typeof one.print>[2];
     const sent = (await one.sends?.(input, context, program)) ?? without(input, params);
-    const came = await send(context.client, { method, path }, words, sent, one.asks?.(input));
-    const answer = one.answer?.(input) ?? (came as Answer);
+    const received = await send(context.client, { method, path }, words, sent, one.asks?.(input));
+    const answer = one.answer?.(input) ?? (received as Answer);
     if (context.json) printJson(context.out, answer);
     else one.print(context, answer, input);
   });

@@ -68,11 +68,11 @@ export function readJsonObject(value: string, flag: string): Record<string, unkn
 }
 
 /** For commander: a whole number in its bounds, which both count. */
-export function wholeNumber(least: number, most: number): (value: string) => number {
+export function wholeNumber(min: number, max: number): (value: string) => number {
   return (value) => {
     const number = Number(value);
-    if (Number.isInteger(number) && number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`It is a number from ${least} to ${most}.`);
+    if (Number.isInteger(number) && number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It is a number from ${min} to ${max}.`);
   };
 }
 

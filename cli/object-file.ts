@@ -25,11 +25,11 @@ export function readTextFile(path: string): string {
 }
 
 /** All of standard input; throws a usage error with `tooLong` when it has more characters than `most`. */
-export async function readPipe(most: number, tooLong: string): Promise<string> {
+export async function readPipe(max: number, tooLong: string): Promise<string> {
   let text = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) {
     text += chunk as string;
-    if (text.length > most) throw usageError(tooLong);
+    if (text.length > max) throw usageError(tooLong);
   }
   return text;
 }

@@ -30,10 +30,10 @@ export function setAt(layer: Layer, key: string, value: unknown, origin: string)
 /** The deep union of two trees where `over` wins; arrays and scalars are replaced whole. */
 export function mergeTrees(
   under: Readonly<Record<string, unknown>>,
-  over: Readonly<Record<string, unknown>>,
+  ended: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...under };
-  for (const [key, value] of Object.entries(over)) {
+  for (const [key, value] of Object.entries(ended)) {
     const old = merged[key];
     merged[key] = isTree(old) && isTree(value) ? mergeTrees(old, value) : value;
   }

@@ -48,13 +48,13 @@ export function createLiveSettings(first: Config, load: () => Config = loadConfi
       const applied = changed.filter(isLive);
       for (const { section, only, but } of LIVE) {
         const held = config[section];
-        const wanted: unknown = next[section];
-        if (Array.isArray(held) && Array.isArray(wanted))
-          held.splice(0, held.length, ...(wanted as unknown[]));
+        const required: unknown = next[section];
+        if (Array.isArray(held) && Array.isArray(required))
+          held.splice(0, held.length, ...(required as unknown[]));
         else
           replaceFields(
             held as Fields,
-            wanted as Fields,
+            required as Fields,
             (name) => (only?.test(name) ?? true) && !but?.test(name),
           );
       }
@@ -101,10 +101,10 @@ function unservedModels(held: Config['models'], next: Config['models']): string[
   });
 }
 
-function replaceFields(held: Fields, wanted: Fields, isMeant: (name: string) => boolean): void {
-  for (const name of new Set([...Object.keys(held), ...Object.keys(wanted)]))
+function replaceFields(held: Fields, fields: Fields, isMeant: (name: string) => boolean): void {
+  for (const name of new Set([...Object.keys(held), ...Object.keys(fields)]))
     if (isMeant(name)) {
-      if (name in wanted) held[name] = wanted[name];
+      if (name in fields) held[name] = fields[name];
       else delete held[name];
     }
 }
@@ -120,9 +120,9 @@ function isLive(path: string): boolean {
 
 /** `section.field`, or the section where it has no fields; never a value. */
 function changedPaths(held: Readonly<Fields>, next: Config): string[] {
-  const wanted: Readonly<Fields> = { ...next };
-  return Object.keys({ ...held, ...wanted }).flatMap((section) => {
-    const [old, now] = [held[section], wanted[section]];
+  const required: Readonly<Fields> = { ...next };
+  return Object.keys({ ...held, ...required }).flatMap((section) => {
+    const [old, now] = [held[section], required[section]];
     if (isDeepStrictEqual(old, now)) return [];
     if (!isRecord(old) || !isRecord(now)) return [section];
     const names = Object.keys({ ...old, ...now });

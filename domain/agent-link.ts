@@ -38,9 +38,9 @@ export function linkLeads(
 export const LINK_WORDS = {
   noTarget: (target: string) => `target agent "${target}" not found`,
   noLink: (target: string) => `no delegation link from this agent to "${target}"`,
-  linkFull: (target: string, have: number, most: number) =>
-    `delegation link to "${target}" is at capacity (${have}/${most} active). Try again later or handle the task yourself`,
+  linkFull: (target: string, have: number, max: number) =>
+    `delegation link to "${target}" is at capacity (${have}/${max} active). Try again later or handle the task yourself`,
   /** The first sentences are DE-1's. */
-  agentFull: (target: string, have: number, most: number) =>
-    `Agent at capacity (${have}/${most}). Try a different agent or handle it yourself. You can also wait and retry: agent "${target}" is at capacity (${have}/${most} active delegations)`,
+  agentFull: (target: string, have: number, max: number) =>
+    `Agent at capacity (${have}/${max}). Try a different agent or handle it yourself. You can also wait and retry: agent "${target}" is at capacity (${have}/${max} active delegations)`,
 } as const;

@@ -33,20 +33,20 @@ export type AssignmentMode = (typeof ASSIGNMENT_MODES)[number];
 export const ASSIGNMENT_LABEL = 100;
 
 /** The first words of the task, when no label is given. */
-export function labelOfTask(task: string, most: number, otherwise: string): string {
-  return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, most).join('') || otherwise;
+export function labelOfTask(task: string, max: number, otherwise: string): string {
+  return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, max).join('') || otherwise;
 }
 
 /** A result as a message shows it; `whole` is the call that gives all of it. */
 export function cutResult(
   { result }: { readonly result: string | null },
-  most: number,
+  limit: number,
   whole: string,
 ): string {
   const text = result ?? '';
   if (text.trim() === '') return '(no result)';
-  if (text.length <= most) return text;
-  return `${text.slice(0, most).toWellFormed()}\n[cut; the whole result: ${whole}]`;
+  if (text.length <= limit) return text;
+  return `${text.slice(0, limit).toWellFormed()}\n[cut; the whole result: ${whole}]`;
 }
 
 /** Results announced in one message at most; those of subagents that end so soon after each other go together (SA-4). */

@@ -42,12 +42,12 @@ function fileText(file: BoundFile): string {
 /** Paths of those that are not as they were. */
 export function changedFiles(before: readonly BoundFile[], now: readonly BoundFile[]): readonly string[] {
   const known = new Map(before.map((file) => [file.path, JSON.stringify(stateOf(file))]));
-  const left = new Set(known.keys());
+  const remaining = new Set(known.keys());
   const changed = now.filter((file) => {
-    left.delete(file.path);
+    remaining.delete(file.path);
     return known.get(file.path) !== JSON.stringify(stateOf(file));
   });
-  return [...changed.map(({ path }) => path), ...left];
+  return [...changed.map(({ path }) => path), ...remaining];
 }
 
 /** Rows keep no order of keys. */

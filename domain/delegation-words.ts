@@ -30,15 +30,15 @@ export function delegationLabel(task: string): string {
 
 /** One message for all results of an origin, in the order in which they ended. */
 export function delegationResults(ended: readonly ShownDelegation[]): string {
-  const most = ended.length === 1 ? RESULT_OF_ONE : RESULT_OF_SEVERAL;
-  return ended.map((one) => resultBlock(one, most)).join('\n\n');
+  const max = ended.length === 1 ? RESULT_OF_ONE : RESULT_OF_SEVERAL;
+  return ended.map((one) => resultBlock(one, max)).join('\n\n');
 }
 
-function resultBlock(one: ShownDelegation, most: number): string {
+function resultBlock(one: ShownDelegation, limit: number): string {
   if (one.status !== 'completed') return `[Delegation to ${one.target_key} failed: ${whyNot(one)}]`;
   return [
     `[Delegation result from ${one.target_key}]`,
-    cutResult(one, most, `delegate with action=get and delegation_id=${one.id}`),
+    cutResult(one, limit, `delegate with action=get and delegation_id=${one.id}`),
     ...one.warnings,
   ].join('\n\n');
 }

@@ -41,10 +41,9 @@ export interface DelegationContext {
 /** `timeout` as the caller asked for it, in the bounds of the mode. */
 export function secondsOf(mode: AssignmentMode, requested: number | undefined): number {
   const { syncSeconds, mostSyncSeconds, asyncSeconds, mostAsyncSeconds } = DELEGATION_LIMITS;
-  const [standard, most] =
-    mode === 'sync' ? [syncSeconds, mostSyncSeconds] : [asyncSeconds, mostAsyncSeconds];
+  const [standard, max] = mode === 'sync' ? [syncSeconds, mostSyncSeconds] : [asyncSeconds, mostAsyncSeconds];
   if (requested === undefined || !Number.isFinite(requested) || requested < 1) return standard;
-  return Math.min(Math.trunc(requested), most);
+  return Math.min(Math.trunc(requested), max);
 }
 
 /** 5 unless the agent says a number of 1 or more. */

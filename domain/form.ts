@@ -65,7 +65,7 @@ function readField(name: string, value: unknown, required: boolean): FormField |
   const type = fieldOf(TYPES, String(value['type']));
   const options = readOptions(type === 'choices' ? value['items'] : value);
   if (!type || options === null || (type === 'choices' && !options)) return undefined;
-  const [least, most] = BOUNDS[type].map((key) => value[key]);
+  const [min, max] = BOUNDS[type].map((key) => value[key]);
   const { title, description, format, default: standard } = value;
   const field = defined({
     name,
@@ -74,8 +74,8 @@ function readField(name: string, value: unknown, required: boolean): FormField |
     type,
     required,
     format: FORMATS.find((one) => one === format),
-    least: typeof least === 'number' ? least : undefined,
-    most: typeof most === 'number' ? most : undefined,
+    least: typeof min === 'number' ? min : undefined,
+    most: typeof max === 'number' ? max : undefined,
     options,
   }) as unknown as FormField;
   // One that does not fit is none.
@@ -230,6 +230,6 @@ export function readAnswer(
   );
 }
 
-function words(value: unknown, most: number): string {
-  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '').slice(0, most) : '';
+function words(value: unknown, max: number): string {
+  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '').slice(0, max) : '';
 }

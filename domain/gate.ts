@@ -228,8 +228,8 @@ function feedbackOf(text: string): string {
 
 export const GATE_WORDS = {
   /** What the worker reads when it is to revise. */
-  retry: (feedback: string, retry: number, most: number) =>
-    `[Quality Gate Feedback — Retry ${retry}/${most}]\n\n${feedback}\n\nRevise your previous result so that it passes. Answer with the whole revised result.`,
+  retry: (feedback: string, retry: number, max: number) =>
+    `[Quality Gate Feedback — Retry ${retry}/${max}]\n\n${feedback}\n\nRevise your previous result so that it passes. Answer with the whole revised result.`,
   /** What the evaluating agent reads. Its answer is read by `checkOfReply`. */
   evaluate: (task: string, output: string, criteria: string | undefined) =>
     toBeJudged('[Quality Gate]', task, output.slice(0, GATE_LIMITS.shown).toWellFormed(), criteria),

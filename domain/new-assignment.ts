@@ -235,8 +235,8 @@ function rowOf(
   };
 }
 
-function limitMet(limit: LimitMet['limit'], have: number, most: number): LimitMet | undefined {
-  return have < most ? undefined : { kind: 'refused', limit, have, most };
+function limitMet(limit: LimitMet['limit'], have: number, max: number): LimitMet | undefined {
+  return have < max ? undefined : { kind: 'refused', limit, have, most: max };
 }
 
 /** What the replacement of a subagent begins with: the old one's place, rights and depth. */

@@ -13,13 +13,13 @@ export function expectedUsage(
   body: Readonly<Record<string, unknown>>,
   inputTokens: number,
 ): Usage {
-  const most =
+  const max =
     countOf(body['max_completion_tokens']) ??
     countOf(body['max_output_tokens']) ??
     countOf(body['max_tokens']) ??
     USUAL_ANSWER_TOKENS;
   const answers = Math.max(countOf(body['n']) ?? 1, countOf(body['best_of']) ?? 1);
-  const outputTokens = WRITING.includes(endpoint) ? most * answers : 0;
+  const outputTokens = WRITING.includes(endpoint) ? max * answers : 0;
   return { inputTokens, outputTokens, cachedInputTokens: 0 };
 }
 

@@ -28,13 +28,13 @@ export function isWhole(value: unknown): value is number {
 }
 
 /** A text that a row can hold, of at most so many characters (code points, as `preview` counts them). What a row could not hold would stop its workflow for good. */
-export function isText(value: unknown, most: number): value is string {
-  return typeof value === 'string' && hasAtMost(value, most) && isStorable(value);
+export function isText(value: unknown, max: number): value is string {
+  return typeof value === 'string' && hasAtMost(value, max) && isStorable(value);
 }
 
 /** A character has at most two UTF-16 units: nothing longer is counted. */
-function hasAtMost(text: string, most: number): boolean {
-  return text.length <= most || (text.length <= 2 * most && Array.from(text).length <= most);
+function hasAtMost(text: string, limit: number): boolean {
+  return text.length <= limit || (text.length <= 2 * limit && Array.from(text).length <= limit);
 }
 
 /** Postgres refuses NUL, and half of a surrogate pair is no character at all. */

@@ -62,7 +62,7 @@ export interface CallOutside {
   /** Undefined when nobody was asked. */
   readonly answer: FormAnswer | undefined;
   /** Before anything is waited for. Tried until it is kept, at least once though the attempt ends; throws when another attempt has the call. */
-  keep(left: PendingExternalCall): Promise<void>;
+  keep(remaining: PendingExternalCall): Promise<void>;
   /** Asks the agent's model, in a bounded time and within the turn's budgets. A repeat asks it again. */
   sample(prompt: SamplingPrompt): Promise<SampledAnswer | ToolFailure>;
   /** The model was asked and has not answered, and the server waits on nothing: another attempt may go on. */

@@ -24,24 +24,24 @@ export interface SearchVectors {
 export function rankAgents<Agent extends SearchedAgent>(
   agents: readonly Agent[],
   query: string,
-  most: number,
+  max: number,
   vectors?: SearchVectors,
 ): readonly (Agent & { readonly score: number })[] {
-  const wanted = vectors?.query ?? embedText(query);
-  const least = vectors ? MIN_LIKENESS.model : MIN_LIKENESS.words;
+  const expected = vectors?.query ?? embedText(query);
+  const min = vectors ? MIN_LIKENESS.model : MIN_LIKENESS.words;
   const best = Math.max(0, ...agents.map(({ rank }) => rank));
   return agents
     .map((agent, index) => ({
       agent,
-      likeness: similarity(wanted, vectors?.agents[index] ?? embedText(searchedText(agent))),
+      likeness: similarity(expected, vectors?.agents[index] ?? embedText(searchedText(agent))),
     }))
-    .filter(({ agent, likeness }) => agent.rank > 0 || likeness >= least)
+    .filter(({ agent, likeness }) => agent.rank > 0 || likeness >= min)
     .map(({ agent, likeness }) => ({
       ...agent,
       score: TEXT_WEIGHT * (best > 0 ? agent.rank / best : 0) + (1 - TEXT_WEIGHT) * Math.max(0, likeness),
     }))
     .sort((one, other) => other.score - one.score || (one.key < other.key ? -1 : 1))
-    .slice(0, most);
+    .slice(0, max);
 }
 
 /** What of an agent is searched. */

@@ -28,11 +28,11 @@ export function scoreTexts(texts: readonly (readonly TextPart[])[], query: strin
     ),
   );
   const rarity = found.map((weights) => Math.log(1 + texts.length / weights.filter(Boolean).length));
-  const most = rarity.filter(Number.isFinite).reduce((sum, one) => sum + one, 0);
+  const max = rarity.filter(Number.isFinite).reduce((sum, one) => sum + one, 0);
   return texts.map((_, at) =>
     found.reduce((sum, weights, word) => {
       const weight = weights[at] ?? 0;
-      return weight > 0 ? sum + (weight * (rarity[word] ?? 0)) / most : sum;
+      return weight > 0 ? sum + (weight * (rarity[word] ?? 0)) / max : sum;
     }, 0),
   );
 }
@@ -41,7 +41,7 @@ export function scoreTexts(texts: readonly (readonly TextPart[])[], query: strin
 function likeness(word: string, other: string): number {
   if (word === other) return 1;
   if (word === `${other}s` || other === `${word}s`) return FORM;
-  const least = Math.min(word.length, other.length);
-  const shared = Math.max(STEM, Math.ceil(least * SHARED));
-  return least >= STEM && word.slice(0, shared) === other.slice(0, shared) ? FORM : 0;
+  const min = Math.min(word.length, other.length);
+  const shared = Math.max(STEM, Math.ceil(min * SHARED));
+  return min >= STEM && word.slice(0, shared) === other.slice(0, shared) ? FORM : 0;
 }

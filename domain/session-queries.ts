@@ -40,7 +40,7 @@ export interface SessionQueries {
   /** Keys of the sessions of this agent, and this user unless they are shared, that have the key, or the label in their titles; at most 10. */
   addressees(
     tenant: string,
-    wanted: {
+    required: {
       readonly agent: string;
       readonly user: string | null;
       readonly key?: string;

@@ -14,15 +14,15 @@ export function stopOfWork(
 }
 
 /** Who ends an assignment knows only the turn that it began with, and means whichever its session is at. */
-export function stopMeant({ assigned, carry }: AgentTurnInput, wanted: StopInput): StopInput {
+export function stopMeant({ assigned, carry }: AgentTurnInput, input: StopInput): StopInput {
   const own = (carry?.resume?.turn ?? carry?.queue[0])?.turnId;
-  if (assigned === undefined || own === undefined || wanted?.turn_id !== assigned) return wanted;
-  return { ...wanted, turn_id: own };
+  if (assigned === undefined || own === undefined || input?.turn_id !== assigned) return input;
+  return { ...input, turn_id: own };
 }
 
 /** Why a stop has changed nothing. */
-export function stopProblem(wanted: unknown): string {
-  return isStop(wanted)
+export function stopProblem(required: unknown): string {
+  return isStop(required)
     ? 'no turn with this turn_id runs or waits in this run'
     : `a stop has a turn_id and a level, one of ${STOP_LEVELS.join(', ')}`;
 }

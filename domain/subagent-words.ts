@@ -88,8 +88,8 @@ function endWord(one: ShownSubagent): string {
   return END_WORDS[one.status] ?? `failed: ${reasonOf(one)}`;
 }
 
-function resultOf(one: ShownSubagent, most: number): string {
-  return cutResult(one, most, `spawn with action=get and id=${one.id}`);
+function resultOf(one: ShownSubagent, max: number): string {
+  return cutResult(one, max, `spawn with action=get and id=${one.id}`);
 }
 
 function replyWords(running: number): string {

@@ -143,10 +143,10 @@ function overfull(state: State, message: SubmitInput): Refusal | undefined {
     };
   const text = held.reduce((sum, waiting) => sum + (waiting.text?.length ?? 0), message.text?.length ?? 0);
   if (message.text === undefined || text <= INBOX_LIMITS.waitingTextBytes) return undefined;
-  const most = `more than ${INBOX_LIMITS.waitingTextBytes} bytes of text wait`;
+  const max = `more than ${INBOX_LIMITS.waitingTextBytes} bytes of text wait`;
   return {
     type: 'QueueFull',
-    message: `${most}; send messages over the HTTP API, which keeps their text elsewhere`,
+    message: `${max}; send messages over the HTTP API, which keeps their text elsewhere`,
   };
 }
 
@@ -223,18 +223,18 @@ function steerTurn(state: State, input: SubmitInput, turn: QueuedTurn): Receipt 
 
 function stop(state: State, input: unknown): boolean {
   if (!isStop(input)) return false;
-  const wanted = input as StopInput;
+  const required = input as StopInput;
   const { current } = state;
-  const index = state.queue.findIndex((turn) => turn.turnId === wanted.turn_id);
-  if (wanted.turn_id !== current?.turnId && index < 0) return false;
-  if (wanted.level === 'all') state.dropped.push(...lateTurns(state), ...state.queue.splice(0));
+  const index = state.queue.findIndex((turn) => turn.turnId === required.turn_id);
+  if (required.turn_id !== current?.turnId && index < 0) return false;
+  if (required.level === 'all') state.dropped.push(...lateTurns(state), ...state.queue.splice(0));
   else if (index >= 0) state.dropped.push(...state.queue.splice(index, 1));
-  if (!current) state.droppedBy = wanted;
-  if (wanted.turn_id === current?.turnId || wanted.level === 'all') {
+  if (!current) state.droppedBy = required;
+  if (required.turn_id === current?.turnId || required.level === 'all') {
     // A stronger wish replaces a weaker one, never the other way round.
     const isStronger =
-      !state.stopped || STOP_LEVELS.indexOf(wanted.level) > STOP_LEVELS.indexOf(state.stopped.level);
-    if (current && isStronger) state.stopped = wanted;
+      !state.stopped || STOP_LEVELS.indexOf(required.level) > STOP_LEVELS.indexOf(state.stopped.level);
+    if (current && isStronger) state.stopped = required;
   }
   return true;
 }

@@ -88,6 +88,6 @@ export function hashToken(token: string): Buffer {
 /** In a time that tells nothing about `expected`. */
 export function isToken(token: string | undefined, expected: string): boolean {
   const actual = Buffer.from(token ?? '');
-  const wanted = Buffer.from(expected);
-  return actual.length === wanted.length && timingSafeEqual(actual, wanted);
+  const bytes = Buffer.from(expected);
+  return actual.length === bytes.length && timingSafeEqual(actual, bytes);
 }

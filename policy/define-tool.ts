@@ -177,6 +177,6 @@ export function defineTool<Input, Needs extends object = object>(spec: ToolSpec<
 }
 
 /** A field of a tool's input: a text of at most so many UTF-16 units, and what the model reads about it. */
-export function textField(most: number, words: string): z.ZodString {
-  return z.string().max(most).describe(words);
+export function textField(max: number, words: string): z.ZodString {
+  return z.string().max(max).describe(words);
 }

@@ -53,10 +53,10 @@ const problems: string[] = [];
 let stating = 0;
 for (const [path, entry] of Object.entries(lock.packages)) {
   const name = path.split('node_modules/').at(-1) ?? path;
-  for (const [wanted, version] of Object.entries(entry.optionalDependencies ?? {}))
-    if (!has(path, wanted))
+  for (const [required, version] of Object.entries(entry.optionalDependencies ?? {}))
+    if (!has(path, required))
       problems.push(
-        `${name}: ${wanted}@${version} is missing; install a version of ${name} that the registry has for all platforms, without node_modules`,
+        `${name}: ${required}@${version} is missing; install a version of ${name} that the registry has for all platforms, without node_modules`,
       );
   if (entry.resolved !== undefined) problems.push(`${name}: names where it was fetched from`);
   if (entry.hasInstallScript === true && !(name in allowScripts))

@@ -41,21 +41,21 @@ const DROP = `
  * again and by many at once; the last release that starts decides, so parameters stay compatible within a release.
  */
 export async function applyFunctions(databaseUrl: string): Promise<boolean> {
-  const wanted = await readFunctions();
+  const set = await readFunctions();
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('begin');
     await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
     const { rows } = await client.query<{ digest: string }>('select digest from function_set');
-    if (rows[0]?.digest === wanted.digest) return false;
-    const names = wanted.names.map((name) => pg.escapeLiteral(name)).join(', ');
+    if (rows[0]?.digest === set.digest) return false;
+    const names = set.names.map((name) => pg.escapeLiteral(name)).join(', ');
     await client.query('set local check_function_bodies = off');
     await client.query(DROP.replace('%NAMES%', `array[${names}]`));
-    await client.query(wanted.sql);
+    await client.query(set.sql);
     await client.query(
       'insert into function_set (digest) values ($1) on conflict (singleton) do update set digest = excluded.digest',
-      [wanted.digest],
+      [set.digest],
     );
     await client.query('commit');
     return true;

@@ -101,9 +101,9 @@ export function createBudgetLedger(
   const call = createSqlCall(pool);
   return {
     reserve({ tenant, session, turn, owner, holder, expected, agent }, request) {
-      const most = expected ? JSON.stringify(expected) : null;
-      const wanted: BudgetRequest = agent === undefined ? request : { ...request, root: { agent } };
-      return call('reserve_budget', [tenant, session, turn, holder, most, JSON.stringify(wanted), owner]);
+      const max = expected ? JSON.stringify(expected) : null;
+      const required: BudgetRequest = agent === undefined ? request : { ...request, root: { agent } };
+      return call('reserve_budget', [tenant, session, turn, holder, max, JSON.stringify(required), owner]);
     },
 
     noteUses: ({ tenant, session, turn }, uses) =>

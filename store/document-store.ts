@@ -105,10 +105,10 @@ export function readDocuments(
   pool: Pool,
   scope: DocumentScope,
   paths: readonly string[],
-  most: number,
+  max: number,
 ): Promise<readonly DocumentText[]> {
   return readRows<DocumentText>(pool)`
-    select ${COLUMNS}, left(text, ${most + 1}::int) as text from ${seenBy(scope)} where path = any (${[...paths]}::text[])`;
+    select ${COLUMNS}, left(text, ${max + 1}::int) as text from ${seenBy(scope)} where path = any (${[...paths]}::text[])`;
 }
 
 /** See documents_version.sql. */

@@ -155,7 +155,7 @@ export function claimAnnouncement(
   pool: Pool,
   { tenant, id: by }: AssignmentKey,
   claim: string,
-  most: number,
+  max: number,
 ): Promise<Announcement | undefined> {
   return inTransaction(pool, async (tx) => {
     const row = await lockOrigin(tx, tenant, by);
@@ -171,7 +171,7 @@ export function claimAnnouncement(
           first as (select id, context from left_over order by (id = ${by}) desc, ended_at limit 1)
         update assignments set announced_by = ${claim} where tenant_id = ${tenant} and id in (
           select l.id from left_over l join first f on f.context = l.context
-          order by (l.id = f.id) desc, l.ended_at limit ${most})`;
+          order by (l.id = f.id) desc, l.ended_at limit ${max})`;
     }
     const rows = await readRows<{ row: AssignmentRow }>(tx)`
       select ${ROW} from assignments a where tenant_id = ${tenant} and origin_session = ${row.origin_session}

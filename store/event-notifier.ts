@@ -21,7 +21,7 @@ const DUE_MS = 100;
  * Never throws and never waits. `atOnce`: the end of a turn, a question, the first words of an answer. The rest is told within
  * `GATHER_MS`.
  */
-export type NotifyReaders = (tenant: string, session: string, atOnce?: boolean) => void;
+export type NotifyReaders = (tenant: string, session: string, isImmediate?: boolean) => void;
 
 export interface EventNotifier {
   readonly notify: NotifyReaders;
@@ -64,7 +64,9 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
   }
 
   async function send(): Promise<void> {
-    const payloads = Array.from(gathered, ([name, atOnce]) => (atOnce ? `${AT_ONCE}${name}` : name));
+    const payloads = Array.from(gathered, ([name, isImmediate]) =>
+      isImmediate ? `${AT_ONCE}${name}` : name,
+    );
     gathered.clear();
     if (payloads.length === 0) return;
     try {
@@ -81,10 +83,10 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
   }
 
   return {
-    notify(tenant, session, atOnce = false) {
+    notify(tenant, session, isImmediate = false) {
       const name = `${tenant}/${session}`;
-      gathered.set(name, atOnce || (gathered.get(name) ?? false));
-      if (atOnce) flush();
+      gathered.set(name, isImmediate || (gathered.get(name) ?? false));
+      if (isImmediate) flush();
       else timer ??= setTimeout(flush, Math.max(0, sentAt + GATHER_MS - performance.now()));
     },
     whenDue(condition, start) {

@@ -28,8 +28,8 @@ export function isOlder(column: string, days: number): RawBuilder<unknown> {
 }
 
 /** At most `most` of the rows that are meant; returns how many went. */
-export function deleteSome(db: Db, table: string, where: RawBuilder<unknown>, most: number): Promise<number> {
+export function deleteSome(db: Db, table: string, where: RawBuilder<unknown>, max: number): Promise<number> {
   const name = sql.table(table);
   return execute(db)`
-    delete from ${name} where ctid = any (array(select ctid from ${name} where ${where} limit ${most}))`;
+    delete from ${name} where ctid = any (array(select ctid from ${name} where ${where} limit ${max}))`;
 }

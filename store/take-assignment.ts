@@ -38,19 +38,19 @@ export type TakenPlace =
   | LimitMet;
 
 /** Runs again safely: a row of this id is there already. */
-export function takeAssignment(pool: Pool, call: OriginCall, wanted: PlaceWanted): Promise<TakenPlace> {
+export function takeAssignment(pool: Pool, call: OriginCall, required: PlaceWanted): Promise<TakenPlace> {
   const { tenant } = call;
   return inTransaction<TakenPlace>(pool, async (tx) => {
     await execute(tx)`select pg_advisory_xact_lock(hashtextextended(${`assignments of ${tenant}`}, 0))`;
-    const there = await findAssignment(tx, tenant, wanted.id);
+    const there = await findAssignment(tx, tenant, required.id);
     if (there) return { kind: 'taken', row: there };
-    const { agent_key: agent, context, is_over, is_gone, ...inUse } = await look(tx, call, wanted);
+    const { agent_key: agent, context, is_over, is_gone, ...inUse } = await look(tx, call, required);
     if (is_over) return { kind: 'over' };
     if (is_gone) return { kind: 'gone' };
     const origin = { session: call.sessionKey, turn: call.turnId, call: call.callId, agent, context };
-    const row = wanted.decide(origin, inUse);
+    const row = required.decide(origin, inUse);
     if (row.kind === 'refused') return row;
-    if (wanted.first) await openFor(tx, tenant, row, wanted.first.text, wanted.first.context(context));
+    if (required.first) await openFor(tx, tenant, row, required.first.text, required.first.context(context));
     return { kind: 'taken', row: await insertAssignment(tx, tenant, row) };
   });
 }

@@ -118,7 +118,7 @@ export interface TurnLedger {
   /** How the turn ended, whoever was first; null when there is none. */
   endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<TurnOutcome['status'] | null>;
   /** `atOnce`: readers are told without delay. */
-  appendEvents(key: TurnKey, events: readonly NewEvent[], atOnce?: boolean): Promise<void>;
+  appendEvents(key: TurnKey, events: readonly NewEvent[], isImmediate?: boolean): Promise<void>;
 }
 
 function placeOf({
@@ -156,10 +156,10 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
     key: { tenant: string; session: string },
     name: Name,
     values: ArgumentsOf<Name>,
-    atOnce = false,
+    isImmediate = false,
   ): Promise<Row> {
     const result: Row = await call(name, values);
-    onWrite(key.tenant, key.session, atOnce);
+    onWrite(key.tenant, key.session, isImmediate);
     return result;
   }
 
@@ -250,8 +250,8 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
     endTurn: (end, defaultAgent, runId) =>
       write(end, 'end_turn', endTurnValues(end, defaultAgent, runId), true),
 
-    async appendEvents(key, events, atOnce) {
-      await write(key, 'append_events', [key.tenant, key.session, key.turn, json(events)], atOnce);
+    async appendEvents(key, events, isImmediate) {
+      await write(key, 'append_events', [key.tenant, key.session, key.turn, json(events)], isImmediate);
     },
   };
 }

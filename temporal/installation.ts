@@ -84,7 +84,7 @@ async function begin(place: NamespacePlace, installation: string): Promise<strin
  */
 export function keepNamespace(place: NamespacePlace, installation: string): () => Promise<void> {
   let checkedAt = -LOOK_MS;
-  let look: Promise<void> | undefined;
+  let pending: Promise<void> | undefined;
   const compare = async (): Promise<void> => {
     const holder = await readHolder(place);
     if (holder?.id !== installation)
@@ -93,9 +93,9 @@ export function keepNamespace(place: NamespacePlace, installation: string): () =
   };
   return async () => {
     if (performance.now() - checkedAt < LOOK_MS) return;
-    look ??= compare().finally(() => {
-      look = undefined;
+    pending ??= compare().finally(() => {
+      pending = undefined;
     });
-    await look;
+    await pending;
   };
 }

@@ -336,10 +336,10 @@ describe('Temporal settings', () => {
     assert.equal(config.temporal.namespace, 'ns');
     assert.equal(config.temporal.apiKey, 'k');
     assert.equal(config.temporal.tls, true);
-    const over = load({
+    const overrides = load({
       env: { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'prod', TEMPORAL_ADDRESS: 'a.test:1' },
     });
-    assert.equal(over.temporal.address, 'a.test:1');
+    assert.equal(overrides.temporal.address, 'a.test:1');
   });
 
   test('a profile that does not exist is a problem, not a silent default', () => {

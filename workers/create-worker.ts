@@ -37,7 +37,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { config } = parts;
   const { taskQueue } = config.temporal;
   const { queue } = parts.machine;
-  const most = config.worker.maxConcurrentActivities;
+  const max = config.worker.maxConcurrentActivities;
   let foreign: ForeignNamespace | undefined;
   const shutdown = (): void => {
     // One that ends already refuses to be ended.
@@ -49,7 +49,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
     shutdown();
   };
   const modules = await Promise.all(parts.features.flatMap(({ worker }) => worker?.() ?? []));
-  const ownQueue = queue === undefined ? undefined : { name: queue, most };
+  const ownQueue = queue === undefined ? undefined : { name: queue, most: max };
   const { activities, close } = await createActivities(parts, modules, ownQueue);
   const shared = {
     connection: parts.connection,
@@ -92,13 +92,13 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
     );
   return {
     async run() {
-      const look = setInterval(() => {
+      const timer = setInterval(() => {
         parts.belongs().catch((error: unknown) => {
           // Of a server that is away the SDK's own polls tell.
           if (error instanceof ForeignNamespace) leave(error);
         });
       }, LOOK_MS);
-      await Promise.all(workers.map((worker) => worker.run())).finally(() => clearInterval(look));
+      await Promise.all(workers.map((worker) => worker.run())).finally(() => clearInterval(timer));
       if (foreign) throw foreign;
     },
     shutdown,

@@ -180,9 +180,9 @@ function handleMessages(run: SessionRun): void {
     else act(() => inbox.submit(message));
   });
   setHandler(stopSignal, (payload) => {
-    const wanted = stopMeant(input, payload);
-    if (!act(() => inbox.stop(wanted)) && !idleStop.take(wanted))
-      refusals.note(AGENT_TURN.signals.stop, payload, stopProblem(wanted));
+    const required = stopMeant(input, payload);
+    if (!act(() => inbox.stop(required)) && !idleStop.take(required))
+      refusals.note(AGENT_TURN.signals.stop, payload, stopProblem(required));
   });
   setHandler(stateQuery, () => ({ ...view.state(inbox), ...refusals.shown() }));
 }

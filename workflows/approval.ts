@@ -91,9 +91,17 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
   );
   const deadline = input.until ?? Date.now() + input.expires * 1000;
   const { summary, digest } = input;
-  const begun = { summary, digest, approvals: 0, escalated: false, opened: false, reminders: 0, refused: 0 };
+  const started = {
+    summary,
+    digest,
+    approvals: 0,
+    escalated: false,
+    opened: false,
+    reminders: 0,
+    refused: 0,
+  };
   const progress: Progress = {
-    ...(input.carried ?? begun),
+    ...(input.carried ?? started),
     input,
     start: deadline - input.expires * 1000,
     deadline,
@@ -102,14 +110,14 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
   };
   handleMessages(progress);
   setCurrentDetails(waitingDetails(progress));
-  const over = await untilDecidedOrOver(progress);
+  const ended = await untilDecidedOrOver(progress);
   const final = await CancellationScope.nonCancellable(async () => {
-    if (over === 'expired' || over === 'withdrawn') await settle(progress, over, over);
+    if (ended === 'expired' || ended === 'withdrawn') await settle(progress, ended, ended);
     // Those who decided too late are still told who won.
     await condition(() => allHandlersFinished());
     return progress.end;
   });
-  if (!final && over === 'full') return continueAsNew<typeof approval>(nextInput(progress));
+  if (!final && ended === 'full') return continueAsNew<typeof approval>(nextInput(progress));
   if (!final) throw ApplicationFailure.nonRetryable(`approval ${input.approval_id} has no row`, 'NotFound');
   setCurrentDetails(`**${final.status}** by ${markdownText(final.by)}\n\n${markdownCode(progress.summary)}`);
   return final;

@@ -33,7 +33,9 @@ export async function awaitSubagents(
     setCurrentDetails(`Waits for ${running} subagent(s) of \`${input.session}\``);
     // One that ends while the rows were read is looked for again at once.
     if (await condition(() => ended > seen, Math.max(1, deadline - Date.now()))) continue;
-    const left = await CancellationScope.nonCancellable(() => collect_subagents({ ...input, last: true }));
-    return { ok: left === 0, recorded: true };
+    const remaining = await CancellationScope.nonCancellable(() =>
+      collect_subagents({ ...input, last: true }),
+    );
+    return { ok: remaining === 0, recorded: true };
   }
 }

@@ -174,9 +174,9 @@ async function give(progress: Progress, decide: (moment: Moment) => TaskDecision
 async function followTurn(progress: Progress): Promise<void> {
   const { input, turn } = progress;
   if (turn) {
-    const over = turn.end();
-    if (!over && mayGoOn(taskOf(progress), turn)) return;
-    if (!over) await turn.stop('system', 'the task is no longer this member’s');
+    const ended = turn.end();
+    if (!ended && mayGoOn(taskOf(progress), turn)) return;
+    if (!ended) await turn.stop('system', 'the task is no longer this member’s');
     delete progress.turn;
     await takeWhatIsLeft(progress, turn);
   }
@@ -214,11 +214,11 @@ async function followJudging(progress: Progress): Promise<void> {
 }
 
 async function takeWhatIsLeft(progress: Progress, { fence, turn, end }: RunningTurn): Promise<void> {
-  const over = end();
-  if (!over || taskOf(progress).lease?.fence !== fence) return;
-  const answers = over.status === 'completed' && !taskOf(progress).question;
+  const ended = end();
+  if (!ended || taskOf(progress).lease?.fence !== fence) return;
+  const answers = ended.status === 'completed' && !taskOf(progress).question;
   const result = answers ? { result_of: turn } : {};
-  await apply(progress, (moment) => turnEnded(moment, { fence, ...over, ...result }));
+  await apply(progress, (moment) => turnEnded(moment, { fence, ...ended, ...result }));
 }
 
 const NO_AGENT = 'there is no such agent any more';
@@ -291,8 +291,8 @@ function handle(progress: Progress, name: string, action: TaskAction): void {
     validator: (request) => {
       const problem = requestProblem(request);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
-      const stands = progress.recordedRequests.has(currentUpdateInfo()?.id ?? '');
-      if (progress.loaded && !stands)
+      const exists = progress.recordedRequests.has(currentUpdateInfo()?.id ?? '');
+      if (progress.loaded && !exists)
         refuse(decideTask(momentOf(progress, ''), action, readRequest(request)));
     },
   });

@@ -40,7 +40,7 @@ export interface AgentLinks {
   search(
     caller: Caller & Pick<RunningCall, 'sessionKey' | 'turnId'>,
     query: string,
-    most: number,
+    max: number,
   ): Promise<readonly (DelegationTarget & { readonly score: number })[]>;
   /** DELEGATION.md of the caller's prompt; undefined when nobody is there to give work to. */
   guide(caller: Caller): Promise<string | undefined>;
@@ -77,14 +77,14 @@ export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): Ag
       };
     },
 
-    async search(caller, query, most) {
+    async search(caller, query, max) {
       const targets = await targetsOf(caller, query);
       if (targets.length === 0) return [];
       const place = { session: caller.sessionKey, turn: caller.turnId };
       const scrubber = await scrubberOf(caller.tenant);
       const texts = [query, ...targets.map(searchedText)].map(scrubber.text);
-      const [wanted, ...agents] = (await embed(caller.tenant, place, texts)) ?? [];
-      return rankAgents(targets, query, most, wanted && { query: wanted, agents });
+      const [expected, ...agents] = (await embed(caller.tenant, place, texts)) ?? [];
+      return rankAgents(targets, query, max, expected && { query: expected, agents });
     },
 
     async guide(caller) {

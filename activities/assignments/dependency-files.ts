@@ -68,9 +68,9 @@ async function pathsOf(
 }
 
 /** A word that names no file, or one that may not be read, is only a word. */
-async function thereOrNot<Result>(look: () => Promise<Result>): Promise<Result | 'not there'> {
+async function thereOrNot<Result>(probe: () => Promise<Result>): Promise<Result | 'not there'> {
   try {
-    return await look();
+    return await probe();
   } catch (error) {
     if (error instanceof FileProblem) return 'not there';
     throw error;

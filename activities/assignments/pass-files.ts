@@ -21,15 +21,15 @@ export async function readPassedFiles(
 ): Promise<readonly PassedFile[] | ToolFailure> {
   return withFileProblems(async () => {
     const read = new Map<string, PassedFile>();
-    let left: number = DELEGATION_LIMITS.filesBytes;
+    let remaining: number = DELEGATION_LIMITS.filesBytes;
     for (const path of paths) {
       const name = basename(path);
       if (isGits(name))
         return refused(`"${name}" is one of git's own files, which git would obey at its new place`);
       if (read.has(name)) return refused(`two of the files are named "${name}"`);
-      const bytes = await files.readBytes(scope, path, left);
+      const bytes = await files.readBytes(scope, path, remaining);
       if (!bytes) return refused(`files have more than ${DELEGATION_LIMITS.filesBytes} bytes together`);
-      left -= bytes.length;
+      remaining -= bytes.length;
       read.set(name, { name, bytes });
     }
     return [...read.values()];

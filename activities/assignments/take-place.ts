@@ -39,11 +39,11 @@ export type AssignedWork =
 export async function takePlace(
   { pool, lost }: AssignmentDeps,
   call: RunningCall,
-  wanted: PlaceWanted,
+  required: PlaceWanted,
 ): Promise<TakenPlace> {
-  const taken = await takeAssignment(pool, call, wanted);
+  const taken = await takeAssignment(pool, call, required);
   const mayBeFreed = taken.kind === 'refused' && taken.limit !== 'depth';
-  return mayBeFreed && (await lost.sweep(call.tenant)) > 0 ? takeAssignment(pool, call, wanted) : taken;
+  return mayBeFreed && (await lost.sweep(call.tenant)) > 0 ? takeAssignment(pool, call, required) : taken;
 }
 
 export function assigned(

@@ -121,9 +121,9 @@ export function createBudgetGuard({
     async around(work, attempt, run, spentOf) {
       const hold = await ledger.reserve(work, request(attempt));
       if (hold && !hold.held) return { exceeded: hold.exceeded };
-      const begun = performance.now();
+      const startedAt = performance.now();
       const settle = async (used: Omit<Spent, 'seconds'> | undefined): Promise<void> => {
-        const spent = used && { ...used, seconds: (performance.now() - begun) / 1000 };
+        const spent = used && { ...used, seconds: (performance.now() - startedAt) / 1000 };
         if (hold) await ledger.settle(work.tenant, work.holder, { attempt, spent });
       };
       const result = await run().catch(async (error: unknown) => {

@@ -30,12 +30,12 @@ export async function readAhead(
   if (!tools.every((tool) => tool?.limits.instant && tool.replay === 'readonly')) return undefined;
 
   const late = new AbortController();
-  const over = AbortSignal.any([attempt.signal, late.signal]);
+  const ended = AbortSignal.any([attempt.signal, late.signal]);
   const all = reads.map(async ({ id, running }, index): Promise<[string, ShownResult]> => {
     const tool = tools[index];
     if (!tool) throw new Error(`no tool ${running.tool}`);
     const began = performance.now();
-    const result = await perform(deps, tool, { tenant: input.tenant, call: id }, running, over);
+    const result = await perform(deps, tool, { tenant: input.tenant, call: id }, running, ended);
     // Only of what was approved, and nothing was.
     if ('changed' in result) throw new Error(`files of ${running.tool} were bound`);
     return [id, shownResult(deps, id, running, result, performance.now() - began)];

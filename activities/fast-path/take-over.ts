@@ -74,22 +74,22 @@ export function createTakeOver<Input, Result>({
     job: Work<Input, Result>,
   ): Begun<Input, Result> {
     const stop = new AbortController();
-    const { promise: left, resolve } = Promise.withResolvers<void>();
+    const { promise: pending, resolve } = Promise.withResolvers<void>();
     const leave = (): void => resolve();
-    const isAwaited = (): boolean => begun.isAwaited;
-    const begun: Begun<Input, Result> = {
+    const isAwaited = (): boolean => started.isAwaited;
+    const started: Begun<Input, Result> = {
       input,
       stop,
-      left,
+      left: pending,
       isAwaited: false,
       // Later than `begun` is there.
       result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited, leave })),
     };
-    const over = (): void => void (places += 1);
+    const onEnd = (): void => void (places += 1);
     // Who goes on with it hears of what goes wrong; else nobody waits for it.
-    begun.result.then(over, over);
-    running.set(keyOf(input), begun);
-    return begun;
+    started.result.then(onEnd, onEnd);
+    running.set(keyOf(input), started);
+    return started;
   }
 
   function beginInTask(input: Input, attempt: Attempt): Begun<Input, Result> {
@@ -99,16 +99,16 @@ export function createTakeOver<Input, Result>({
     return begin(input, attempt, work);
   }
 
-  function forget(key: string, begun: Begun<Input, Result>): void {
-    clearTimeout(begun.unfollowed);
-    if (running.get(key) === begun) running.delete(key);
+  function forget(key: string, started: Begun<Input, Result>): void {
+    clearTimeout(started.unfollowed);
+    if (running.get(key) === started) running.delete(key);
   }
 
-  function leave(key: string, begun: Begun<Input, Result>): void {
-    begun.isAwaited = false;
-    begun.unfollowed = setTimeout(() => {
-      forget(key, begun);
-      begun.stop.abort(new Error('nobody went on with this'));
+  function leave(key: string, begin: Begun<Input, Result>): void {
+    begin.isAwaited = false;
+    begin.unfollowed = setTimeout(() => {
+      forget(key, begin);
+      begin.stop.abort(new Error('nobody went on with this'));
     }, unfollowedMs).unref();
   }
 
@@ -118,28 +118,28 @@ export function createTakeOver<Input, Result>({
    * comes now finds it in the activity that follows, or ends it with the turn.
    */
   async function inTask(key: string, input: Input, attempt: Attempt): Promise<Result | undefined> {
-    const begun = running.get(key) ?? beginInTask(input, attempt);
-    clearTimeout(begun.unfollowed);
-    begun.isAwaited = true;
-    const over = begun.result.then((result) => ({ result }));
-    const left = begun.left.then(() => undefined);
-    const ended = await within(patienceMs, Promise.race([over, left])).catch((error: unknown) => {
-      forget(key, begun);
+    const started = running.get(key) ?? beginInTask(input, attempt);
+    clearTimeout(started.unfollowed);
+    started.isAwaited = true;
+    const pending = started.result.then((result) => ({ result }));
+    const remaining = started.left.then(() => undefined);
+    const ended = await within(patienceMs, Promise.race([pending, remaining])).catch((error: unknown) => {
+      forget(key, started);
       throw error;
     });
     if (!ended) {
-      leave(key, begun);
+      leave(key, started);
       return undefined;
     }
-    forget(key, begun);
+    forget(key, started);
     return ended.result;
   }
 
   async function asTask(key: string, input: Input, attempt: Attempt): Promise<Result> {
-    const begun = running.get(key);
-    if (!begun) return work(input, attempt);
-    forget(key, begun);
-    return follow(begun, attempt.signal, () => begun.result);
+    const begin = running.get(key);
+    if (!begin) return work(input, attempt);
+    forget(key, begin);
+    return follow(begin, attempt.signal, () => begin.result);
   }
 
   return {
@@ -158,12 +158,12 @@ export function createTakeOver<Input, Result>({
       };
     },
     async endAll(isMeant) {
-      const left = Array.from(running).filter(([, { input }]) => isMeant(input));
-      for (const [key, begun] of left) {
-        forget(key, begun);
-        begun.stop.abort(new CancelledFailure(STOPPED));
+      const remaining = Array.from(running).filter(([, { input }]) => isMeant(input));
+      for (const [key, started] of remaining) {
+        forget(key, started);
+        started.stop.abort(new CancelledFailure(STOPPED));
       }
-      await Promise.allSettled(left.map(([, { result }]) => result));
+      await Promise.allSettled(remaining.map(([, { result }]) => result));
     },
   };
 }

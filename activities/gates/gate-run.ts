@@ -81,10 +81,10 @@ export function createReleaseAnswer(pool: Pool): ReleaseAnswer {
 
 async function find(deps: GateRunDeps, run: GateRun): Promise<LoadedGate> {
   const work = await findJudgedWork(deps.pool, run);
-  const wanted = work?.gates[run.gate];
-  if (!work || !wanted)
+  const required = work?.gates[run.gate];
+  if (!work || !required)
     throw new Failure('NotFound', `there is no ${run.kind} ${run.owner_id} with a gate ${run.gate}`);
-  return { work, gate: wanted };
+  return { work, gate: required };
 }
 
 async function verdictOf(

@@ -39,19 +39,19 @@ function groupsOf(when: WrittenWhen, facts: Facts): Record<string, string> | und
   return groups;
 }
 
-function isWithin(value: number, wanted: WrittenWhen['step'], facts: Facts): boolean {
-  if (wanted === undefined || typeof wanted === 'number') return value === (wanted ?? value);
-  const { from = 0, below = Number.MAX_SAFE_INTEGER } = wanted;
+function isWithin(value: number, required: WrittenWhen['step'], facts: Facts): boolean {
+  if (required === undefined || typeof required === 'number') return value === (required ?? value);
+  const { from = 0, below = Number.MAX_SAFE_INTEGER } = required;
   return value >= fillNumber(from, facts) && value < fillNumber(below, facts);
 }
 
-function groupsIn(whole: string, wanted: TextMatch): Record<string, string> | undefined {
+function groupsIn(whole: string, match: TextMatch): Record<string, string> | undefined {
   const text = whole.slice(0, MAX_MATCHED_CHARS);
-  if (typeof wanted === 'string' || Array.isArray(wanted)) {
+  if (typeof match === 'string' || Array.isArray(match)) {
     const low = text.toLowerCase();
-    return [wanted].flat().some((needle) => low.includes(needle.toLowerCase())) ? {} : undefined;
+    return [match].flat().some((needle) => low.includes(needle.toLowerCase())) ? {} : undefined;
   }
-  const found = regexOf(wanted).exec(text);
+  const found = regexOf(match).exec(text);
   if (!found) return undefined;
   const groups = Object.entries({ ...Object.fromEntries(found.entries()), ...found.groups });
   return Object.fromEntries(groups.map(([name, group]) => [`match.${name}`, group ?? '']));
@@ -75,18 +75,18 @@ export function problemsOf({ rules, params = {}, delay, stream }: WrittenScript)
   const say = (path: ScriptProblem['path'], message: string | undefined): void => {
     if (message !== undefined) problems.push({ path, message });
   };
-  const look = (value: unknown, path: ScriptProblem['path']): void => {
+  const probe = (value: unknown, path: ScriptProblem['path']): void => {
     if (typeof value === 'string') return say(path, placeholderProblem(value, declared));
     if (typeof value !== 'object' || value === null) return;
-    for (const [key, inner] of Object.entries(value)) look(inner, [...path, key]);
+    for (const [key, inner] of Object.entries(value)) probe(inner, [...path, key]);
   };
-  look({ delay, stream }, []);
+  probe({ delay, stream }, []);
   for (const [index, { when = {}, reply }] of rules.entries()) {
     const at = (...path: PropertyKey[]): ScriptProblem['path'] => ['rules', index, ...path];
     const says = [reply.text, reply.calls, reply.error, reply.follow];
     if (!says.some(Boolean)) say(at('reply'), 'needs text, calls, follow or error');
-    look(reply, at('reply'));
-    for (const key of COUNTS) look(when[key], at('when', key));
+    probe(reply, at('reply'));
+    for (const key of COUNTS) probe(when[key], at('when', key));
     for (const key of TEXTS) say(at('when', key), regexProblem(when[key]));
     for (const name of Object.keys(when.param ?? {}))
       if (!declared.includes(name)) say(at('when', 'param', name), `${name} is not declared under params`);
@@ -99,10 +99,10 @@ export function problemsOf({ rules, params = {}, delay, stream }: WrittenScript)
   return problems;
 }
 
-function regexProblem(wanted: TextMatch | undefined): string | undefined {
-  if (typeof wanted !== 'object' || Array.isArray(wanted)) return undefined;
+function regexProblem(match: TextMatch | undefined): string | undefined {
+  if (typeof match !== 'object' || Array.isArray(match)) return undefined;
   try {
-    regexOf(wanted);
+    regexOf(match);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -33,10 +33,10 @@ async function writeAll(fifo: string, data: Buffer): Promise<boolean> {
 
 async function pump(file: FileHandle, data: Buffer, until: number): Promise<boolean> {
   for (let written = 0; written < data.length; ) {
-    const took = await writeSome(file, data, written);
-    if (took === 'closed' || performance.now() > until) return false;
-    if (took === 'full') await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-    else written += took;
+    const taken = await writeSome(file, data, written);
+    if (taken === 'closed' || performance.now() > until) return false;
+    if (taken === 'full') await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    else written += taken;
   }
   return true;
 }

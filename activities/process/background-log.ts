@@ -35,9 +35,9 @@ async function readOnce(folder: string, from: number | undefined, bytes: number)
   const pieces: Buffer[] = [];
   let at = begin;
   for (const { path, start, size } of segments) {
-    const wanted = Math.min(start + size, begin + bytes) - at;
-    if (wanted <= 0 || at < start) continue;
-    const piece = await readAt(path, at - start, wanted);
+    const required = Math.min(start + size, begin + bytes) - at;
+    if (required <= 0 || at < start) continue;
+    const piece = await readAt(path, at - start, required);
     pieces.push(piece);
     at += piece.length;
   }

@@ -206,8 +206,8 @@ export function createProcesses(options: ProcessesOptions): Processes {
       const entry = await known(owner, id);
       if (entry === undefined) return undefined;
       // Also when the command itself has ended: what it started may run on.
-      const left = await findTree(entry.target);
-      if (left.length === 0) return false;
+      const remaining = await findTree(entry.target);
+      if (remaining.length === 0) return false;
       await killTree(entry.target, Math.max(graceMs, entry.graceMs));
       return true;
     },

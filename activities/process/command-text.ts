@@ -57,8 +57,8 @@ export function cutOutput(text: string, max: number): string {
   const tailWanted = IMPORTANT.test(text.slice(-LOOK_BACK));
   const head = text.slice(0, tailWanted ? Math.floor(max * 0.7) : max).replace(/[\ud800-\udbff]$/, '');
   const tail = tailWanted ? text.slice(-Math.floor(max * 0.3)).replace(/^[\udc00-\udfff]/, '') : '';
-  const left = text.length - head.length - tail.length;
-  return `${head}\n[${left} of ${text.length} characters left out]\n${tail}`;
+  const remaining = text.length - head.length - tail.length;
+  return `${head}\n[${remaining} of ${text.length} characters left out]\n${tail}`;
 }
 
 /** Without escape sequences, and without NUL, which no text column takes. */

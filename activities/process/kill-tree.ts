@@ -76,9 +76,9 @@ function endKeeper({ keeper }: Target): true {
 
 /** Ends what a command left behind when it ended by itself. Returns how many there were. */
 export async function killLeftovers(target: Target, graceMs: number): Promise<number> {
-  const left = await findTree(target);
-  if (left.length > 0 || groupExists(target.pid)) await killTree(target, graceMs);
-  return left.length;
+  const remaining = await findTree(target);
+  if (remaining.length > 0 || groupExists(target.pid)) await killTree(target, graceMs);
+  return remaining.length;
 }
 
 /**
@@ -86,9 +86,9 @@ export async function killLeftovers(target: Target, graceMs: number): Promise<nu
  * process that is just being started by another program shows no environment yet, and is looked at again until it does.
  */
 export async function findTree(target: Target, known: readonly ProcessRow[] = []): Promise<ProcessRow[]> {
-  for (let look = 1; ; look += 1) {
+  for (let probe = 1; ; probe += 1) {
     const { members, starting } = await lookForTree(target, known);
-    if (!starting || look === STARTING_LOOKS) return members;
+    if (!starting || probe === STARTING_LOOKS) return members;
     await pause(STARTING_MS);
   }
 }
@@ -135,7 +135,7 @@ async function lookForTree(target: Target, known: readonly ProcessRow[]): Promis
 async function wholeTable(after?: number): Promise<readonly ProcessRow[]> {
   const rows = new Map<number, ProcessRow>();
   let from = after;
-  for (let look = 0; look < TABLE_LOOKS; look += 1) {
+  for (let probe = 0; probe < TABLE_LOOKS; probe += 1) {
     const last = lastPid();
     for (const row of await processTable(from)) rows.set(row.pid, row);
     const now = lastPid();

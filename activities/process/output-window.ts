@@ -51,8 +51,8 @@ export function createOutputWindow(bytes: number = STREAM_BYTES): OutputWindow {
       if (total === headBytes + last.length) return Buffer.concat([first, last]).toString('utf8');
       const begin = first.subarray(0, lastWordEnd(first));
       const end = last.subarray(firstWordEnd(last));
-      const left = total - begin.length - end.length;
-      return `${begin.toString('utf8')}\n[${left} bytes left out]\n${end.toString('utf8')}`;
+      const remaining = total - begin.length - end.length;
+      return `${begin.toString('utf8')}\n[${remaining} bytes left out]\n${end.toString('utf8')}`;
     },
   };
 }

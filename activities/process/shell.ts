@@ -249,9 +249,11 @@ async function closed({ stdout, stderr }: Launched, ms: number): Promise<boolean
   if (ended()) return true;
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), ms);
-  const over = [stdout, stderr].map((stream) => finished(stream, { writable: false, signal: late.signal }));
+  const pending = [stdout, stderr].map((stream) =>
+    finished(stream, { writable: false, signal: late.signal }),
+  );
   // A broken pipe has ended too, and the time is a bound and no failure.
-  await Promise.allSettled(over);
+  await Promise.allSettled(pending);
   clearTimeout(timer);
   return ended();
 }

@@ -31,20 +31,20 @@ export async function removeLeftFolders(base: string): Promise<number> {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  const left: string[] = [];
+  const remaining: string[] = [];
   for (const name of names) {
     const worker = NAME.exec(name)?.[1];
     if (worker === undefined) continue;
     const row = processRow(Number(worker.split('.')[0]));
     if (row !== undefined && identityOf(row) === worker) continue;
-    if ((await lstat(join(base, name))).uid === process.getuid?.()) left.push(name);
+    if ((await lstat(join(base, name))).uid === process.getuid?.()) remaining.push(name);
   }
-  if (left.length === 0) return 0;
+  if (remaining.length === 0) return 0;
   // A background command of a worker that was killed goes on.
   const environments = (await processTable()).map(({ pid }) => environmentOf(pid) ?? '');
-  const over = left.filter((name) => !environments.some((text) => text.includes(name)));
-  for (const name of over) await rm(join(base, name), { recursive: true, force: true });
-  return over.length;
+  const ended = remaining.filter((name) => !environments.some((text) => text.includes(name)));
+  for (const name of ended) await rm(join(base, name), { recursive: true, force: true });
+  return ended.length;
 }
 
 const NAME = new RegExp(`^(?:tempoclaw-[a-z]+-)?${machine()}\\.(\\d+\\.\\d+)-\\w+$`);

@@ -25,8 +25,8 @@ export function createContextFiles(pool: Pool): ContextFiles {
     (scope, { names, most }) => read(pool, scope, names, most),
   );
   return (tenant, agent, basis, window) => {
-    const most = Math.floor(Math.min(CONTEXT_TOKENS, window * PART) * CHARACTERS_PER_TOKEN);
-    return text(tenant, agent, basis, { names: namesOf(basis.context), most });
+    const max = Math.floor(Math.min(CONTEXT_TOKENS, window * PART) * CHARACTERS_PER_TOKEN);
+    return text(tenant, agent, basis, { names: namesOf(basis.context), most: max });
   };
 }
 
@@ -38,18 +38,18 @@ async function read(
   pool: Pool,
   scope: DocumentScope,
   names: readonly string[],
-  most: number,
+  max: number,
 ): Promise<string | undefined> {
-  const rows = await readDocuments(pool, scope, names, most);
+  const rows = await readDocuments(pool, scope, names, max);
   const shown = names.flatMap((name) => rows.filter(({ path, text }) => path === name && text.trim() !== ''));
   if (shown.length === 0) return undefined;
-  const rooms = roomsOf(shown, most);
+  const rooms = roomsOf(shown, max);
   return [WORDS, ...shown.map((row) => fenced(row, rooms.get(row.path) ?? 0))].join('\n\n');
 }
 
 /** What short ones leave is for the long ones. */
-function roomsOf(rows: readonly DocumentText[], most: number): ReadonlyMap<string, number> {
-  let room = most;
+function roomsOf(rows: readonly DocumentText[], limit: number): ReadonlyMap<string, number> {
+  let room = limit;
   const rooms = new Map<string, number>();
   for (const [at, { path, text }] of [...rows].sort((a, b) => a.text.length - b.text.length).entries()) {
     const own = Math.min(text.length, Math.floor(room / (rows.length - at)));

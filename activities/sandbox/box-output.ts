@@ -20,7 +20,7 @@ export interface BoxOutput {
 export function createBoxOutput(nonce: string, give: (stream: number, chunk: Buffer) => void): BoxOutput {
   let head = Buffer.alloc(0);
   let stream = 0;
-  let left = 0;
+  let remaining = 0;
   let kept: Buffer = Buffer.alloc(0);
   let found: Trailer | undefined;
 
@@ -39,18 +39,18 @@ export function createBoxOutput(nonce: string, give: (stream: number, chunk: Buf
     },
     take(chunk) {
       for (let rest = chunk; rest.length > 0; ) {
-        if (left === 0) {
+        if (remaining === 0) {
           const more = rest.subarray(0, HEAD - head.length);
           head = Buffer.concat([head, more]);
           rest = rest.subarray(more.length);
           if (head.length < HEAD) return;
           stream = head[0] as number;
-          left = head.readUInt32BE(4);
+          remaining = head.readUInt32BE(4);
           head = Buffer.alloc(0);
           continue;
         }
-        const piece = rest.subarray(0, left);
-        left -= piece.length;
+        const piece = rest.subarray(0, remaining);
+        remaining -= piece.length;
         rest = rest.subarray(piece.length);
         if (stream === STDERR) takeStderr(piece);
         else give(stream, piece);

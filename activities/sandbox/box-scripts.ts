@@ -167,12 +167,12 @@ export function readTrailer(end: Buffer, nonce: string): Trailer | undefined {
     end.toString('latin1'),
   );
   if (!found) return undefined;
-  const [whole, code, signalled, clean, left] = found;
+  const [whole, code, signalled, clean, remaining] = found;
   return {
     code: Number(code),
     signalled: signalled === '1',
     clean: clean === '1',
-    left: Number(left),
+    left: Number(remaining),
     bytes: whole.length,
   };
 }

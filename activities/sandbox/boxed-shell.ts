@@ -51,10 +51,10 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
   const inBox = async (
     request: LineRequest,
     box: BoxRequest,
-    look: Extract<EngineProbe, { ok: true }>,
+    probe: Extract<EngineProbe, { ok: true }>,
   ): Promise<CommandOutcome> => {
     for (let tries = 1; ; tries += 1) {
-      const name = await boxes.obtain(box.owner, box.sandbox, look);
+      const name = await boxes.obtain(box.owner, box.sandbox, probe);
       try {
         const run = {
           box: name,
@@ -107,13 +107,13 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
           'unstarted',
           'its folder is not seen from the sandbox, which has none of the workspace',
         );
-      const look = await boxes.look(box.sandbox);
-      if (!look.ok) return runElsewhere(request, box, look.reason);
-      if (box.sandbox.mode === 'required' && box.sandbox.runtime !== look.runtime)
+      const probe = await boxes.look(box.sandbox);
+      if (!probe.ok) return runElsewhere(request, box, probe.reason);
+      if (box.sandbox.mode === 'required' && box.sandbox.runtime !== probe.runtime)
         return notStarted('unboxed', `the engine has no runtime ${box.sandbox.runtime}`);
       try {
-        const outcome = await inBox({ ...request, command }, box, look);
-        return box.sandbox.runtime === look.runtime || !box.sandbox.stated
+        const outcome = await inBox({ ...request, command }, box, probe);
+        return box.sandbox.runtime === probe.runtime || !box.sandbox.stated
           ? outcome
           : { ...outcome, note: `the engine has no runtime ${box.sandbox.runtime}; its usual one was used` };
       } catch (error) {
@@ -126,10 +126,10 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
 
     async backgroundLine(command, folders, box) {
       if (box === undefined) return host.backgroundLine(command, folders, undefined);
-      const look = await boxes.look(box.sandbox);
-      const attached = look.ok
-        ? await attachedLine(boxes, command, box, look)
-        : { ok: false as const, reason: look.reason };
+      const probe = await boxes.look(box.sandbox);
+      const attached = probe.ok
+        ? await attachedLine(boxes, command, box, probe)
+        : { ok: false as const, reason: probe.reason };
       const place = attached.ok ? undefined : await elsewhere(box, attached.reason);
       if (!place) return attached;
       const { prefix, note } = place;
@@ -165,15 +165,15 @@ export async function attachedLine(
   boxes: Boxes,
   command: string,
   { owner, sandbox, inside }: Omit<BoxRequest, 'timeoutMs'>,
-  look: Extract<EngineProbe, { ok: true }>,
+  probe: Extract<EngineProbe, { ok: true }>,
   variables: readonly string[] = [],
 ): Promise<BackgroundLine> {
-  if (sandbox.mode === 'required' && sandbox.runtime !== look.runtime)
+  if (sandbox.mode === 'required' && sandbox.runtime !== probe.runtime)
     return { ok: false, reason: `the engine has no runtime ${sandbox.runtime}` };
   try {
     const attachment: AttachedCommand = {
       dockerHost: boxes.engine.address,
-      box: await boxes.obtain(owner, sandbox, look),
+      box: await boxes.obtain(owner, sandbox, probe),
       cwd: cwdOf(inside),
       command,
       variables,

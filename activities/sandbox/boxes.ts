@@ -24,9 +24,9 @@ export interface Boxes {
   /** Whether a box can be had. Never throws, and costs nothing when asked again. */
   look(sandbox: Sandbox): Promise<EngineProbe>;
   /** The name of the owner's box, which ran a moment ago. Throws EngineProblem. Safe to repeat. */
-  obtain(owner: BoxOwner, sandbox: Sandbox, look: Extract<EngineProbe, { ok: true }>): Promise<string>;
+  obtain(owner: BoxOwner, sandbox: Sandbox, probe: Extract<EngineProbe, { ok: true }>): Promise<string>;
   /** What `obtain` would make, over the owner's folder, which is its user's then. */
-  describe(owner: BoxOwner, sandbox: Sandbox, look: Extract<EngineProbe, { ok: true }>): Promise<BoxSpec>;
+  describe(owner: BoxOwner, sandbox: Sandbox, check: Extract<EngineProbe, { ok: true }>): Promise<BoxSpec>;
   /** It was seen not to run: what is remembered of it is wrong. */
   forget(name: string): void;
   /** The engine was seen not to answer. */
@@ -69,28 +69,28 @@ export function createBoxes(options: BoxesOptions): Boxes {
       const found = await engine.ask((docker, abortSignal) =>
         docker.listContainers({ all: true, filters: { label }, abortSignal }),
       );
-      const over = found.filter(isOver);
-      for (const { Id, Names } of over) {
+      const ended = found.filter(isOver);
+      for (const { Id, Names } of ended) {
         for (const name of Names) known.delete(name.slice(1));
         await removed(engine, Id);
       }
-      return over.length;
+      return ended.length;
     } catch (error) {
       // No engine: no boxes either, or none that can be reached.
       if (!(error instanceof EngineProblem)) throw error;
       return 0;
     }
   };
-  const specOf = async (owner: BoxOwner, sandbox: Sandbox, look: Extract<EngineProbe, { ok: true }>) => {
+  const specOf = async (owner: BoxOwner, sandbox: Sandbox, probe: Extract<EngineProbe, { ok: true }>) => {
     await makeWorkspace(owner.workspace);
     const workspace = await realpath(owner.workspace);
-    const user = await boxUser(workspace, look.rootless);
+    const user = await boxUser(workspace, probe.rootless);
     const spec = boxSpec({
       installation,
       owner: { ...owner, workspace },
       sandbox,
-      image: look.image,
-      runtime: look.runtime,
+      image: probe.image,
+      runtime: probe.runtime,
       user: `${user.uid}:${user.gid}`,
       life,
     });
@@ -103,14 +103,14 @@ export function createBoxes(options: BoxesOptions): Boxes {
     },
     look: ({ image, runtime, mode }) => options.look.at(image, runtime, mode === 'required'),
 
-    async describe(owner, sandbox, look) {
-      const { spec, prepare } = await specOf(owner, sandbox, look);
+    async describe(owner, sandbox, probe) {
+      const { spec, prepare } = await specOf(owner, sandbox, probe);
       await prepare();
       return spec;
     },
 
-    async obtain(owner, sandbox, look) {
-      const { spec, prepare } = await specOf(owner, sandbox, look);
+    async obtain(owner, sandbox, probe) {
+      const { spec, prepare } = await specOf(owner, sandbox, probe);
       const started = known.get(spec.name) ?? makeRun(engine, spec, prepare);
       known.delete(spec.name);
       known.set(spec.name, started);
@@ -156,17 +156,17 @@ export function createBoxes(options: BoxesOptions): Boxes {
 
 async function makeRun(engine: Engine, spec: BoxSpec, prepare: () => Promise<void>): Promise<void> {
   const until = performance.now() + OBTAIN_MS;
-  const left = (): number => Math.max(1, until - performance.now());
+  const remaining = (): number => Math.max(1, until - performance.now());
   for (;;) {
     const state = await stateOf(engine, spec.name);
     if (state === 'running') return;
     if (state === 'absent') {
       await prepare();
-      if (await made(engine, spec, left())) continue;
+      if (await made(engine, spec, remaining())) continue;
     } else if (state === 'created') {
-      if (await begun(engine, spec.name, left())) return;
+      if (await begun(engine, spec.name, remaining())) return;
     } else await removed(engine, spec.name);
-    if (left() === 1)
+    if (remaining() === 1)
       throw new EngineProblem('unreachable', `the sandbox ${spec.name} could not be made in ${OBTAIN_MS} ms`);
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }

@@ -85,16 +85,16 @@ export function createBubblewrap(folders: readonly string[]): Bubblewrap {
   ];
   // The options that it works with here.
   let known: Promise<readonly string[] | undefined> | undefined;
-  const look = (): Promise<readonly string[] | undefined> => {
+  const probe = (): Promise<readonly string[] | undefined> => {
     known ??= folders.some((folder) => existsSync(`${folder}/bwrap`))
       ? tried(begin)
       : Promise.resolve(undefined);
     return known;
   };
   return {
-    works: async () => (await look()) !== undefined,
+    works: async () => (await probe()) !== undefined,
     prefix: async (workspace, inside, sandbox, more = []) => {
-      const options = (await look()) ?? [];
+      const options = (await probe()) ?? [];
       const memory = tmpfs(options, sandbox);
       return begin([...options, ...bubblewrapArguments(workspace, inside, { ...sandbox, memory }, more)]);
     },

@@ -34,19 +34,19 @@ interface EngineFacts {
 export function createEngineProbe(engine: Engine, now: () => number): EngineLook {
   const known = new Map<string, EngineFacts>();
   const keep = async (entry: EngineFacts): Promise<EngineProbe> => {
-    const look = await entry.look;
-    entry.yes = look.ok;
-    entry.until = now() + (look.ok ? YES_MS : NO_MS);
-    return look;
+    const probe = await entry.look;
+    entry.yes = probe.ok;
+    entry.until = now() + (probe.ok ? YES_MS : NO_MS);
+    return probe;
   };
   return {
     at(image, runtime, fresh) {
       const key = `${image} ${runtime ?? ''}`;
       const old = known.get(key);
       if (old !== undefined && old.until > now() && (old.yes || !fresh)) return old.look;
-      const look = lookAt(engine, image, runtime);
+      const pending = lookAt(engine, image, runtime);
       // Those who ask meanwhile wait for the same answer.
-      const entry = { look, until: now() + NO_MS, yes: true };
+      const entry = { look: pending, until: now() + NO_MS, yes: true };
       known.set(key, entry);
       return keep(entry);
     },

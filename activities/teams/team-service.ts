@@ -92,9 +92,9 @@ async function readTasks(
 
 export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamService {
   return {
-    async membership(call, wanted) {
+    async membership(call, required) {
       const own = await teams.teamsOf(pool, call.tenant, call.agent);
-      const key = call.team?.key ?? wanted;
+      const key = call.team?.key ?? required;
       const found = key === undefined ? own : own.filter((team) => team.key === key);
       const [team] = found;
       if (!team)

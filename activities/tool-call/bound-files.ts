@@ -113,10 +113,10 @@ async function stateOf(
   files: BoundFileDeps['files'],
   scope: FileScope,
   path: string,
-  most: number,
+  max: number,
 ): Promise<FileState> {
   try {
-    const bytes = await files.readBytes(scope, path, most);
+    const bytes = await files.readBytes(scope, path, max);
     if (!bytes) return { unbound: 'it is too large' };
     return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
   } catch (error) {

@@ -35,12 +35,12 @@ export function createOutside(
   const { tenant, call, stopped } = input;
   let isSampling = false;
   const place = leftPlace(tenant, call);
-  let left = running.outside
+  let remaining = running.outside
     ? (JSON.parse(sealer.open(running.outside, place)) as PendingExternalCall)
     : undefined;
   return {
     get left() {
-      return left;
+      return remaining;
     },
     isAgain: running.again === true,
     isStopped: stopped === true,
@@ -55,10 +55,10 @@ export function createOutside(
         return ledger.keepOutside(tenant, call, fence, sealed);
       });
       if (!isOurs) throw new Error('another attempt has the call');
-      left = now;
+      remaining = now;
     },
     get isSampling() {
-      return isSampling && !left?.isHeld;
+      return isSampling && !remaining?.isHeld;
     },
     async sample(prompt) {
       isSampling = true;
@@ -67,7 +67,7 @@ export function createOutside(
         input,
         running,
         attempt,
-        `${call}.sampling.${left?.asks}`,
+        `${call}.sampling.${remaining?.asks}`,
         prompt,
       );
       isSampling = false;

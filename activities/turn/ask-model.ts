@@ -61,8 +61,8 @@ export async function askModel(
     meter.add(use.usage, use.usd);
   };
   const deps: Try = { ...parts, onFailed, attempt, meter };
-  const begun = performance.now();
-  const spent = (): Spent => deps.meter.spent((performance.now() - begun) / 1000);
+  const startedAt = performance.now();
+  const spent = (): Spent => deps.meter.spent((performance.now() - startedAt) / 1000);
   try {
     const options = await ask(deps, input, basis, agent, transcript);
     return { ...options, spent: spent(), uses: uses.length > 0 ? uses : undefined };
@@ -195,11 +195,14 @@ async function generate(
   },
 ): Promise<AnswerGiven> {
   const { number: attempt, signal } = deps.attempt;
-  const feed = createDeltaFeed((events, atOnce) => deps.ledger.appendEvents(input, events, atOnce), {
-    step: input.step,
-    attempt,
-    secrets: deps.scrubber.stream(),
-  });
+  const feed = createDeltaFeed(
+    (events, isImmediate) => deps.ledger.appendEvents(input, events, isImmediate),
+    {
+      step: input.step,
+      attempt,
+      secrets: deps.scrubber.stream(),
+    },
+  );
   try {
     const options = await generateWithFallback(
       deps.models,

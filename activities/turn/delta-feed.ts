@@ -17,7 +17,7 @@ export interface DeltaFeed {
 
 /** A write that fails is not tried again and does not harm the answer: the whole message comes with the record. */
 export function createDeltaFeed(
-  write: (events: readonly NewEvent[], atOnce: boolean) => Promise<void>,
+  write: (events: readonly NewEvent[], isImmediate: boolean) => Promise<void>,
   input: {
     readonly step: number;
     readonly attempt: number;
@@ -32,9 +32,9 @@ export function createDeltaFeed(
   let writing: Promise<void> = Promise.resolve();
 
   function send(event: NewEvent): void {
-    const atOnce = !isBegun;
+    const isImmediate = !isBegun;
     isBegun = true;
-    writing = writing.then(() => write([event], atOnce)).catch(() => undefined);
+    writing = writing.then(() => write([event], isImmediate)).catch(() => undefined);
   }
 
   function flush(): void {

@@ -95,7 +95,7 @@ async function plan(
   made: Made | undefined,
 ): Promise<{ wanted: readonly DocumentRow[]; gone: readonly string[]; list: Listed }> {
   const before = await readList(home);
-  const wanted: DocumentRow[] = [];
+  const expected: DocumentRow[] = [];
   const gone: string[] = [];
   const list: Record<string, string> = {};
   for (const row of rows) {
@@ -106,7 +106,7 @@ async function plan(
     // A file of the user's that has a document's name.
     if (there !== undefined && there !== digest && !(path in before)) continue;
     list[path] = digest;
-    if (there !== digest) wanted.push(row);
+    if (there !== digest) expected.push(row);
   }
   for (const [path, digest] of Object.entries(before)) {
     if (path in list || (await digestOf(home, path)) !== digest) continue;
@@ -114,7 +114,7 @@ async function plan(
     gone.push(path);
   }
   if (JSON.stringify(list) !== JSON.stringify(before)) await writeAt(home, LIST, JSON.stringify(list));
-  return { wanted, gone, list };
+  return { wanted: expected, gone, list };
 }
 
 function placeOf(home: string, path: string): SafePath {
@@ -151,10 +151,10 @@ async function digestOf(home: string, path: string): Promise<string | undefined>
   }
 }
 
-async function readSmall(home: string, path: string, most: number): Promise<Buffer | undefined> {
+async function readSmall(home: string, path: string, max: number): Promise<Buffer | undefined> {
   const file = await openFile(placeOf(home, path));
   try {
-    return (await file.stat()).size > most ? undefined : await file.readFile();
+    return (await file.stat()).size > max ? undefined : await file.readFile();
   } finally {
     await file.close();
   }

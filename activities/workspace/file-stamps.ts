@@ -18,7 +18,7 @@ const MAX_NAMED = 100;
 export async function stampFiles(workspace: string, own: readonly string[]): Promise<FileStamps | undefined> {
   const stamps = new Map<string, string | undefined>();
   const since = Date.now() - TICK_MS;
-  const look = async (folder: string, depth: number): Promise<boolean> => {
+  const probe = async (folder: string, depth: number): Promise<boolean> => {
     if (depth > MAX_DEPTH) return false;
     const below: string[] = [];
     for await (const entry of await opendir(join(workspace, folder))) {
@@ -28,11 +28,11 @@ export async function stampFiles(workspace: string, own: readonly string[]): Pro
       if (entry.isDirectory()) below.push(path);
       else stamps.set(path, await stampOf(join(workspace, path), since));
     }
-    for (const path of below) if (!(await look(path, depth + 1).catch(isGone))) return false;
+    for (const path of below) if (!(await probe(path, depth + 1).catch(isGone))) return false;
     return true;
   };
   // What cannot be looked at is not told apart either.
-  return (await look('', 0).catch(cannot)) ? stamps : undefined;
+  return (await probe('', 0).catch(cannot)) ? stamps : undefined;
 }
 
 async function stampOf(path: string, since: number): Promise<string | undefined> {

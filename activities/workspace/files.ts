@@ -89,7 +89,7 @@ export interface Files {
   /** Lines of a text file. */
   readPage(scope: FileScope, path: string, request: FilePageRequest): Promise<FilePage>;
   /** The whole of a file; undefined when it has more bytes than `most`. */
-  readBytes(scope: FileScope, path: string, most: number): Promise<Buffer | undefined>;
+  readBytes(scope: FileScope, path: string, max: number): Promise<Buffer | undefined>;
   /**
    * Replaces or makes a file and its parent folders. Safe to repeat. `check` gets the version of what is there (undefined: nothing), and
    * throws to leave it.
@@ -157,13 +157,13 @@ export function createFiles(options: FilesOptions): Files {
       });
     },
 
-    async readBytes(scope, path, most) {
+    async readBytes(scope, path, max) {
       return explained('failed to read file', path, async () => {
         const file = await openFile(await resolve(scope, path));
         return closing(file, async () => {
-          const room = Buffer.alloc(Math.min((await file.stat()).size, most) + 1);
+          const room = Buffer.alloc(Math.min((await file.stat()).size, max) + 1);
           const { bytesRead } = await file.read(room, 0, room.length, 0);
-          return bytesRead > most ? undefined : room.subarray(0, bytesRead);
+          return bytesRead > max ? undefined : room.subarray(0, bytesRead);
         });
       });
     },

@@ -32,11 +32,11 @@ export function withDocuments(files: Files, pool: Pool): Files {
         : readPage(sourceOf(text), request, path);
     },
 
-    async readBytes(scope, path, most) {
+    async readBytes(scope, path, max) {
       const text = await rows.text(scope, path);
-      if (text === undefined) return files.readBytes(scope, path, most);
+      if (text === undefined) return files.readBytes(scope, path, max);
       const bytes = Buffer.from(text);
-      return bytes.length > most ? undefined : bytes;
+      return bytes.length > max ? undefined : bytes;
     },
 
     async openRead(scope, path) {
@@ -86,8 +86,8 @@ export function withDocuments(files: Files, pool: Pool): Files {
           throw error;
         return { entries: [], total: 0 };
       });
-      const left = there.entries.filter(({ name }) => !stale.includes(joined(place.inside, name)));
-      const byName = new Map([...left, ...ours].map((entry) => [entry.name, entry]));
+      const remaining = there.entries.filter(({ name }) => !stale.includes(joined(place.inside, name)));
+      const byName = new Map([...remaining, ...ours].map((entry) => [entry.name, entry]));
       const entries = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limit);
       return { ...there, entries, total: there.total - there.entries.length + byName.size };
     },

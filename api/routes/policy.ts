@@ -66,10 +66,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       let report: BacktestReport | undefined;
       const page = await readPage(
         { limit, after },
-        async (wanted, cursor) => {
+        async (required, cursor) => {
           const from = cursor && { at: String(cursor[0]), id: String(cursor[1]) };
           report = await inTurn(() =>
-            backtest({ ...deps.policy, pool, now: Date.now }, question, wanted, from),
+            backtest({ ...deps.policy, pool, now: Date.now }, question, required, from),
           );
           return report.differing;
         },

@@ -51,7 +51,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async () => ({ status: 'ok' as const }),
   );
 
-  const look = keptFor(READINESS_KEPT_MS, () => lookAtParts(deps));
+  const probe = keptFor(READINESS_KEPT_MS, () => lookAtParts(deps));
   app.get(
     '/readyz',
     {
@@ -64,7 +64,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
     },
     async (_request, reply) => {
-      const found = await look();
+      const found = await probe();
       if (found.status !== 'ok') reply.header('retry-after', '2');
       return reply.code(found.status === 'ok' ? 200 : 503).send(found);
     },
@@ -144,13 +144,13 @@ function probeFolder(folder: string): () => Promise<void> {
 }
 
 /** One look at a time, whose answer is everybody's for a while. */
-function keptFor<T>(ms: number, look: () => Promise<T>): () => Promise<T> {
+function keptFor<T>(ms: number, probe: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | undefined;
   let until = 0;
   return () => {
     if (last === undefined || performance.now() > until) {
       until = Infinity;
-      last = look().finally(() => {
+      last = probe().finally(() => {
         until = performance.now() + ms;
       });
     }

@@ -201,14 +201,14 @@ async function conversations(bench: Bench): Promise<{ readonly ms: number[]; rea
     await Promise.all(sessions.map((session) => client.ours(text, undefined, session)));
     const turnsEach = quick ? 2 : 10;
     for (let round = quick ? 1 : 3; round > 0; round -= 1) {
-      const took = await timed(() =>
+      const durationMs = await timed(() =>
         Promise.all(
           sessions.map(async (session) => {
             for (let turn = turnsEach; turn > 0; turn -= 1) await client.ours(text, undefined, session);
           }),
         ),
       );
-      rates.push((AT_ONCE * turnsEach * 1000) / took);
+      rates.push((AT_ONCE * turnsEach * 1000) / durationMs);
     }
     return { ms, rates };
   } finally {

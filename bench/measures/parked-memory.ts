@@ -56,12 +56,12 @@ function goal(what: string, value: number): Goal {
 }
 
 /** Parks what is missing of `wanted` sessions. */
-async function untilWaiting(bench: Bench, wanted: number): Promise<void> {
+async function untilWaiting(bench: Bench, expected: number): Promise<void> {
   const { pool } = bench.stack;
-  await manyAtOnce(wanted - (await countOf(pool, WAITING)), 16, async () => {
+  await manyAtOnce(expected - (await countOf(pool, WAITING)), 16, async () => {
     await bench.ours.start({ steps: 1, tool: 'datetime', pad: 500 }, { agent: 'bench-ask' });
   });
-  await untilCount(pool, wanted, WAITING);
+  await untilCount(pool, expected, WAITING);
   // Until the approvals' workflows run as well.
   await sleep(2_000);
 }

@@ -73,7 +73,7 @@ export async function askQuestions<Question extends Asked>(
 }
 
 async function embedAll(pool: Pool, scope: DocumentScope, { model, embed }: Embedder): Promise<void> {
-  const left = (): Promise<UnembeddedText | undefined> => unembeddedText(pool, scope, model);
-  for (let next = await left(); next; next = await left())
+  const remaining = (): Promise<UnembeddedText | undefined> => unembeddedText(pool, scope, model);
+  for (let next = await remaining(); next; next = await remaining())
     await saveVectors(pool, scope, next, model, await embed(next.texts));
 }

@@ -105,8 +105,8 @@ function addChanges(budgets: Command): void {
 async function unset(id: string, measures: readonly string[], options: ApiOptions): Promise<void> {
   const { client, out, json } = createContext(options);
   const { reserve, ...old } = fieldsOf(await call(client, getBudget, { params: { id } }));
-  const left = { ...without(old, measures), reserve: reserve && without(reserve, measures) };
-  const budget = await call(client, updateBudget, { params: { id }, body: left as never });
+  const remaining = { ...without(old, measures), reserve: reserve && without(reserve, measures) };
+  const budget = await call(client, updateBudget, { params: { id }, body: remaining as never });
   if (json) printJson(out, budget);
   else out.line(limitsLine(budget));
 }

@@ -126,7 +126,7 @@ const COLOURS: Readonly<Record<'allow' | 'ask' | 'deny', Style>> = {
 };
 
 function reportText({ calls, differ, unreadable, truncated, since }: Report): string {
-  const left = unreadable === 0 ? '' : `; ${unreadable} cannot be judged any more`;
+  const remaining = unreadable === 0 ? '' : `; ${unreadable} cannot be judged any more`;
   const more = truncated ? ' (the newest; there are more)' : '';
-  return `${differ} of ${calls} calls${more} since ${since.slice(0, 10)} would be judged otherwise${left}.`;
+  return `${differ} of ${calls} calls${more} since ${since.slice(0, 10)} would be judged otherwise${remaining}.`;
 }

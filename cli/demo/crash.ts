@@ -76,9 +76,9 @@ async function watchCrash(
   worker: LocalWorker,
 ): Promise<Outcome> {
   const { client, err } = context;
-  const over = new AbortController();
-  const left = Promise.withResolvers<never>();
-  left.promise.catch(() => undefined);
+  const ended = new AbortController();
+  const remaining = Promise.withResolvers<never>();
+  remaining.promise.catch(() => undefined);
   const running = Promise.withResolvers<'running'>();
   const show = createFeedView({
     sink: { text: () => {}, line: narrate, end: () => {} },
@@ -88,7 +88,7 @@ async function watchCrash(
   const interrupt = interruptTwice({
     first: () => {
       const end = { exitCode: EXIT.interrupted, code: 'Interrupted' };
-      left.reject(new CliError('Left; the turn goes on by itself.', end));
+      remaining.reject(new CliError('Left; the turn goes on by itself.', end));
     },
     second: () => process.exit(EXIT.interrupted),
   });
@@ -101,7 +101,7 @@ async function watchCrash(
   const end = watch.end(receipt.turn_id);
   let newWorker: number | undefined;
   async function showNextWorker(): Promise<void> {
-    newWorker = await nextWorker(client.target().run?.path ?? '', worker, over.signal);
+    newWorker = await nextWorker(client.target().run?.path ?? '', worker, ended.signal);
     if (newWorker !== undefined)
       narrate(err.paint(['green', 'bold'], `⚡ tempoclaw up started a new worker, pid ${newWorker}`));
   }
@@ -110,24 +110,24 @@ async function watchCrash(
       running.promise,
       end.then(() => 'ended' as const),
       sleep(START_WITHIN_MS, 'late' as const, { ref: false }),
-      left.promise,
+      remaining.promise,
     ]);
     if (first === 'late')
       throw new CliError(`The command did not start within ${durationWords(START_WITHIN_MS)}.`, {
         remedy: `See: npx tempoclaw turns show ${receipt.turn_id}`,
       });
     if (first === 'ended') return { wasKilled: false, newWorker };
-    await Promise.race([sleep(KILL_AFTER_MS), left.promise]);
+    await Promise.race([sleep(KILL_AFTER_MS), remaining.promise]);
     process.kill(worker.pid, 'SIGKILL');
     narrate(
       err.paint(['red', 'bold'], `⚡ kill -9 ${worker.pid}: the worker is dead, in the middle of exec`),
     );
     const back = showNextWorker();
-    await Promise.race([end, left.promise, back.then(() => end)]);
+    await Promise.race([end, remaining.promise, back.then(() => end)]);
     await Promise.race([back, sleep(1_000)]);
     return { wasKilled: true, newWorker };
   } finally {
-    over.abort();
+    ended.abort();
     watch.close();
     interrupt.off();
   }

@@ -51,7 +51,7 @@ function meaningOf(call: CrashProof['calls'][number]): string {
 /** [whether it holds, the claim]. */
 function claims(proof: CrashProof): [boolean, string][] {
   const { turn, calls, killedWorker, newWorker, linesWritten } = proof;
-  const took =
+  const taken =
     turn.started_at && turn.ended_at
       ? ` in ${durationWords(Date.parse(turn.ended_at) - Date.parse(turn.started_at))}`
       : '';
@@ -61,7 +61,7 @@ function claims(proof: CrashProof): [boolean, string][] {
       ? [false, `the turn ended (${turn.status}) before the worker could be killed: nothing is proved`]
       : [
           turn.status === 'completed',
-          `the turn is ${turn.status}${took}: ${survivor} went on where worker ${killedWorker} was killed`,
+          `the turn is ${turn.status}${taken}: ${survivor} went on where worker ${killedWorker} was killed`,
         ],
   ];
   if (linesWritten !== null)

@@ -18,7 +18,7 @@ export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined):
   const mode = sandbox.mode ?? 'preferred';
   const engine = createEngine(sandbox.dockerHost);
   const image = sandbox.image ?? DEFAULT_SANDBOX.image;
-  const [look, bubblewrap, wall] = await Promise.all([
+  const [probe, bubblewrap, wall] = await Promise.all([
     createEngineProbe(engine, Date.now).at(image, sandbox.runtime, true),
     createBubblewrap(commandFolders()).works(),
     tryWall(config),
@@ -27,10 +27,10 @@ export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined):
     finding(
       'Sandbox',
       'info',
-      `${mode}; where commands run: ${runs === undefined ? placeOf(mode, look.ok, bubblewrap) : runsAtWords(runs)}`,
+      `${mode}; where commands run: ${runs === undefined ? placeOf(mode, probe.ok, bubblewrap) : runsAtWords(runs)}`,
     ),
     // Without it nothing that runs commands works then.
-    ...engineFindings(look, engine.address, image, mode === 'required' ? 'warn' : 'info'),
+    ...engineFindings(probe, engine.address, image, mode === 'required' ? 'warn' : 'info'),
     bubblewrap
       ? finding('bubblewrap', 'info', 'works')
       : finding(
@@ -43,7 +43,7 @@ export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined):
       ? finding('Wall', 'info', 'holds around commands on the host: files and network')
       : finding(
           'Wall',
-          mode !== 'required' && !look.ok && !bubblewrap ? 'warn' : 'info',
+          mode !== 'required' && !probe.ok && !bubblewrap ? 'warn' : 'info',
           `around commands on the host holds: ${wall.host.wall} (${wall.why})`,
           'What runs code of the workspace there is asked about each time. Use a container or bubblewrap, or Linux 6.7 or later with Landlock and Python 3.',
         ),
@@ -51,24 +51,24 @@ export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined):
 }
 
 function engineFindings(
-  look: EngineProbe,
+  check: EngineProbe,
   address: string,
   image: string,
   lacking: Finding['status'],
 ): Finding[] {
-  if (look.ok)
+  if (check.ok)
     return [
-      finding('Engine', 'ok', `${address}, version ${look.version}`),
+      finding('Engine', 'ok', `${address}, version ${check.version}`),
       finding('Image', 'ok', image),
       finding(
         'gVisor',
         'info',
-        look.runtimes.includes('runsc') ? 'runsc is there' : 'the engine has no runsc',
+        check.runtimes.includes('runsc') ? 'runsc is there' : 'the engine has no runsc',
       ),
     ];
-  if (look.lacks !== 'image')
+  if (check.lacks !== 'image')
     return [
-      finding('Engine', lacking, look.reason, 'For containers install Docker, or set sandbox.dockerHost.'),
+      finding('Engine', lacking, check.reason, 'For containers install Docker, or set sandbox.dockerHost.'),
     ];
   const remedy = 'bash docker/sandbox/make-image';
   return [finding('Engine', 'ok', address), finding('Image', lacking, `${image} is not there`, remedy)];

@@ -202,7 +202,7 @@ function clock(check: string, detail: string, skewMs: number, resolutionMs: numb
 }
 
 async function checkPorts({ api, temporal, database }: Config): Promise<Finding[]> {
-  const wanted = [
+  const expected = [
     { name: 'API', port: api.port, host: api.host, isOurs: true },
     { name: 'Temporal', port: temporal.port, isOurs: temporal.address === undefined },
     { name: 'Temporal UI', port: temporal.uiPort, isOurs: temporal.address === undefined },
@@ -210,7 +210,7 @@ async function checkPorts({ api, temporal, database }: Config): Promise<Finding[
   ].filter(({ isOurs }) => isOurs);
   const remedy = 'The next free one will be used; nothing to do.';
   return Promise.all(
-    wanted.map(async ({ name, port, host = '127.0.0.1' }) =>
+    expected.map(async ({ name, port, host = '127.0.0.1' }) =>
       port === 0 || (await isPortFree(port, host))
         ? finding(`Port of ${name}`, 'ok', String(port))
         : finding(`Port of ${name}`, 'warn', `${port} is in use`, remedy),

@@ -69,14 +69,14 @@ export async function startNodeProgram(
  */
 function watchBeats(child: Child, onHung: (silentMs: number) => void, silentMs: number): () => void {
   let looks = 0;
-  const look = setInterval(() => {
+  const timer = setInterval(() => {
     looks += 1;
     if (looks * LOOK_MS < silentMs) return;
-    clearInterval(look);
+    clearInterval(timer);
     onHung(silentMs);
     child.kill();
   }, LOOK_MS);
-  void child.exited.then(() => clearInterval(look));
+  void child.exited.then(() => clearInterval(timer));
   return () => {
     looks = 0;
   };

@@ -16,19 +16,21 @@ export function isPortFree(port: number, host: string): Promise<boolean> {
  * Another process may take it before it is used, so callers still handle a failed listen.
  */
 export async function nextFreePort(
-  wanted: number,
+  required: number,
   host = '127.0.0.1',
   taken: ReadonlySet<number> = new Set(),
 ): Promise<number> {
-  if (wanted === 0) {
+  if (required === 0) {
     const port = await listenOnce(0, host);
     if (port === undefined) throw new Error(`No port can be listened on at ${host}.`);
     return taken.has(port) ? nextFreePort(0, host, taken) : port;
   }
-  for (let port = wanted; port < wanted + TRIES && port <= 65_535; port += 1) {
+  for (let port = required; port < required + TRIES && port <= 65_535; port += 1) {
     if (!taken.has(port) && (await listenOnce(port, host)) !== undefined) return port;
   }
-  throw new Error(`Ports ${wanted} to ${wanted + TRIES - 1} at ${host} are all in use; choose another one.`);
+  throw new Error(
+    `Ports ${required} to ${required + TRIES - 1} at ${host} are all in use; choose another one.`,
+  );
 }
 
 /** Starts of several stacks at once may each lose a port between the look and the listening so often. */
@@ -138,6 +140,6 @@ export function portOf(address: string): number {
 }
 
 /** For people. */
-export function portWords(port: number, wanted: number): string {
-  return port === wanted || wanted === 0 ? `port ${port}` : `port ${port} (${wanted} is in use)`;
+export function portWords(port: number, required: number): string {
+  return port === required || required === 0 ? `port ${port}` : `port ${port} (${required} is in use)`;
 }

@@ -250,8 +250,8 @@ async function endFormerServer(dataDir: string, progress: (detail: string) => vo
   }
   // A killed server's sessions notice within moments; until they are gone the files are theirs.
   const deadline = Date.now() + SESSIONS_END_MS;
-  for (let left = sessionsIn(dataDir); left.length > 0; left = sessionsIn(dataDir)) {
-    if (Date.now() > deadline) for (const session of left) await endProcess(session, 'SIGKILL', 0);
+  for (let remaining = sessionsIn(dataDir); remaining.length > 0; remaining = sessionsIn(dataDir)) {
+    if (Date.now() > deadline) for (const session of remaining) await endProcess(session, 'SIGKILL', 0);
     await sleep(50);
   }
   // Postgres takes any process with the pid for that server, also another's and one that is dead and was not yet waited for; and

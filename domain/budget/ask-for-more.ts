@@ -22,8 +22,8 @@ export function exceededWords(exceeded: BudgetExceeded): string {
   const { id, scope, subject, measure, limit, extra, spent, reserved, wanted } = exceeded;
   const who = subject === '' ? `the ${scope}` : `${scope} ${subject}`;
   const running = reserved > 0 ? ` and holds ${amountText(measure, reserved)} for calls that run` : '';
-  const most = amountText(measure, limit + extra);
-  return `${who} has used ${amountText(measure, spent)} of ${most}${running} (budget ${id}); the next call may need ${amountText(measure, wanted)}`;
+  const max = amountText(measure, limit + extra);
+  return `${who} has used ${amountText(measure, spent)} of ${max}${running} (budget ${id}); the next call may need ${amountText(measure, wanted)}`;
 }
 
 /** `budget: $5.00 more for session s1`, the line that people see everywhere. */

@@ -12,10 +12,10 @@ export function budgetProblem(budget: Budget): string | undefined {
   if (scope === 'turn' && period !== 'total') return 'a turn has one total, no period';
   for (const measure of ['tokens', 'usd', 'seconds'] as const) {
     const limit = budget[measure];
-    const wanted = reserve[measure];
-    if (wanted === undefined) continue;
+    const required = reserve[measure];
+    if (required === undefined) continue;
     if (limit === undefined) return `reserve.${measure} is given without a limit on ${measure}`;
-    if (wanted > limit) return `reserve.${measure} is more than the limit, so that nothing could run`;
+    if (required > limit) return `reserve.${measure} is more than the limit, so that nothing could run`;
   }
   return undefined;
 }

@@ -45,10 +45,10 @@ function refine<Schema extends z.ZodType<Budget>>(schema: Schema): Schema {
   });
 }
 
-function listOf<Schema extends z.ZodType<Budget>>(schema: Schema, most: number) {
+function listOf<Schema extends z.ZodType<Budget>>(schema: Schema, max: number) {
   return z
     .array(schema)
-    .max(most)
+    .max(max)
     .superRefine((budgets, context) => {
       const twice = sameBudgetTwice(budgets);
       if (twice)

@@ -59,21 +59,21 @@ function isMount(text: string, start: number, separator: number): boolean {
 /** Back over blanks, a bracket, a quote and the backslashes that escape it. */
 function nameEnd(text: string, separator: number): number {
   let at = separator;
-  const least = separator - 4;
-  while (at > least && (text[at - 1] === ' ' || text[at - 1] === '\t')) at--;
+  const min = separator - 4;
+  while (at > min && (text[at - 1] === ' ' || text[at - 1] === '\t')) at--;
   if (text[at - 1] === ']') at--;
   if (text[at - 1] === '"' || text[at - 1] === "'" || text[at - 1] === '`') {
     at--;
-    for (let left = 4; left > 0 && text[at - 1] === '\\'; left--) at--;
+    for (let remaining = 4; remaining > 0 && text[at - 1] === '\\'; remaining--) at--;
   }
   return at;
 }
 
 /** Back over letters, digits, `_`, `.` and `-`; a name begins with a letter or `_`. */
 function nameStart(text: string, end: number): number {
-  const least = Math.max(0, end - MAX_NAME);
+  const atLeast = Math.max(0, end - MAX_NAME);
   let at = end;
-  while (at > least && isNameCharacter(text.charCodeAt(at - 1))) at--;
+  while (at > atLeast && isNameCharacter(text.charCodeAt(at - 1))) at--;
   while (at < end && !isNameBegin(text.charCodeAt(at))) at++;
   return at;
 }

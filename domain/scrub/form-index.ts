@@ -53,8 +53,8 @@ export function indexForms<Form extends { readonly text: string }>(forms: readon
   return {
     find(text, onHit) {
       for (const entry of entries) entry.end = 0;
-      for (const { form, text: wanted } of short)
-        for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
+      for (const { form, text: required } of short)
+        for (let at = text.indexOf(required); at >= 0; at = text.indexOf(required, at + required.length))
           onHit(form, at);
       if (buckets.size === 0) return;
       let hash = 0;

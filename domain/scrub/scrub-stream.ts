@@ -22,7 +22,7 @@ const MAX_HELD = 16_384;
 const PROBE = 'Zq9Xw7Er5Ty3Ui1OpA2s';
 
 export function createScrubStream(registered: RegisteredValues = NO_VALUES): ScrubStream {
-  const most = Math.max(MAX_HELD, registered.longest * 2);
+  const max = Math.max(MAX_HELD, registered.longest * 2);
   let context = '';
   let held = '';
 
@@ -46,8 +46,8 @@ export function createScrubStream(registered: RegisteredValues = NO_VALUES): Scr
     push(piece) {
       held += piece;
       const text = context + held;
-      const isFull = held.length > most;
-      let cut = isFull ? text.length - Math.floor(most / 2) : Math.min(lastWordEnd(text), keyHeader(text));
+      const isFull = held.length > max;
+      let cut = isFull ? text.length - Math.floor(max / 2) : Math.min(lastWordEnd(text), keyHeader(text));
       // A registered value with blanks, or broken over lines, may have begun before the last word.
       if (!isFull && registered.size > 0)
         cut = Math.min(cut, registered.forms.beginsAt(text, context.length));
@@ -57,7 +57,7 @@ export function createScrubStream(registered: RegisteredValues = NO_VALUES): Scr
       const tried = mergeRedactions(findSecrets(text.slice(0, cut) + PROBE, registered));
       cut = Math.min(cut, beginningOf(tried, cut));
       if (cut > context.length) return release(text, spans, cut);
-      if (isFull) held = withoutMiddle(held, most);
+      if (isFull) held = withoutMiddle(held, max);
       return '';
     },
     end() {
@@ -88,6 +88,6 @@ function lastWordEnd(text: string): number {
 }
 
 /** A secret that goes on and on (a key block without an end): its beginning and its newest part stand for it. */
-function withoutMiddle(held: string, most: number): string {
-  return held.slice(0, Math.floor(most / 4)) + held.slice(-Math.floor(most / 4));
+function withoutMiddle(held: string, max: number): string {
+  return held.slice(0, Math.floor(max / 4)) + held.slice(-Math.floor(max / 4));
 }

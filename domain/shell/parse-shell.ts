@@ -85,12 +85,12 @@ function visit(
 function callsItself(node: FunctionNode): boolean {
   let calls = 0;
   let isBackground = false;
-  const look = (each: SyntaxNode): void => {
+  const probe = (each: SyntaxNode): void => {
     if (each.type === 'Command' && each.name?.value === node.name.value) calls += 1;
     if (each.type === 'Statement' && each.background) isBackground = true;
-    forEachChild(each, look);
+    forEachChild(each, probe);
   };
-  look(node.body);
+  probe(node.body);
   return calls > 1 || (calls === 1 && isBackground);
 }
 

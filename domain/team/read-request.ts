@@ -69,6 +69,6 @@ function readText(text: unknown): TaskRequest['text'] | undefined {
   return words && (words['id'] || words['text']) ? words : undefined;
 }
 
-function isOptionalText(value: unknown, most: number): boolean {
-  return value === undefined || isText(value, most);
+function isOptionalText(value: unknown, max: number): boolean {
+  return value === undefined || isText(value, max);
 }

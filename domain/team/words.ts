@@ -38,9 +38,9 @@ export function taskMessage(
 
 /** One message for all of a request: each result marked with who it is from. */
 export function requestMessage(team: string, tasks: readonly DescribedTask[]): string {
-  const most = Math.max(500, Math.min(RESULT_OF_ONE, Math.floor(RESULTS / Math.max(1, tasks.length))));
+  const max = Math.max(500, Math.min(RESULT_OF_ONE, Math.floor(RESULTS / Math.max(1, tasks.length))));
   return `[System Message] All ${tasks.length} task(s) of your request to team ${team} are closed:\n\n${tasks
-    .map((one) => block(one, most))
+    .map((one) => block(one, max))
     .join(
       '\n\n',
     )}\n\nTell the user what came of it, in your own words; leave out these notes. If more must be done, create further tasks.`;
@@ -95,20 +95,20 @@ export function compoundWarning(subject: string): string | undefined {
   return 'Warning: this subject names several things. Tasks of one thing each can be worked on by several members at once.';
 }
 
-function block(task: DescribedTask, most = RESULT_OF_ONE): string {
+function block(task: DescribedTask, max = RESULT_OF_ONE): string {
   const words =
     task.status === 'completed'
       ? (task.result ?? '(no result)')
       : `${task.status}${task.reason ? `: ${task.reason}` : ''}`;
-  return `${senderOf(task)} #${task.number} "${task.subject}" [${task.status}]\n${cut(words, most)}`;
+  return `${senderOf(task)} #${task.number} "${task.subject}" [${task.status}]\n${cut(words, max)}`;
 }
 
 function senderOf({ owner, assignee }: DescribedTask): string {
   return `teammate:${owner ?? assignee ?? 'nobody'}`;
 }
 
-function cut(text: string, most: number): string {
-  return text.length <= most
+function cut(text: string, max: number): string {
+  return text.length <= max
     ? text
-    : `${text.slice(0, most).toWellFormed()}\n[cut; the whole: team_tasks with action=get]`;
+    : `${text.slice(0, max).toWellFormed()}\n[cut; the whole: team_tasks with action=get]`;
 }

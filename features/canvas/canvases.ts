@@ -79,10 +79,10 @@ async function inTab({ page }: Tab, { steps }: Canvas): Promise<CanvasLook> {
 /** Throws when it takes longer: what a page does in its own time has no end of its own. */
 async function within<Result>(ms: number, signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   const late = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
-  const over = new Promise<never>((_resolve, reject) => {
+  const pending = new Promise<never>((_resolve, reject) => {
     late.addEventListener('abort', () =>
       reject(new Error(`it did not come to an end within ${ms / 1000} s`)),
     );
   });
-  return Promise.race([work, over]);
+  return Promise.race([work, pending]);
 }

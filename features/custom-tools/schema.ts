@@ -34,8 +34,8 @@ const envSchema = z
 /** Within the workspace, where the file tools are as well: an absolute one could be another tenant's. */
 function folderProblem(path: string): string | undefined {
   if (path === '' || path.length > 1000 || path.includes('\0')) return 'must have 1 to 1000 characters';
-  const leaves = path.startsWith('/') || path.startsWith('~') || path.split('/').includes('..');
-  return leaves ? "must be a folder below the agent's workspace, such as reports" : undefined;
+  const isOutside = path.startsWith('/') || path.startsWith('~') || path.split('/').includes('..');
+  return isOutside ? "must be a folder below the agent's workspace, such as reports" : undefined;
 }
 
 const fields = {

@@ -79,28 +79,28 @@ export function createHooks(deps: HookDeps): Required<Pick<Guard, 'ofCall' | 'of
     const ran: HookRun[] = [];
     const uses: ModelUse[] = [];
     let outcome: HookAnswer = { decision: 'allow' };
-    let left = subject;
+    let remaining = subject;
     for (const hook of hooks) {
       const started = performance.now();
       const seconds = hook.timeout_seconds ?? HOOK_LIMITS.seconds;
       const signal = AbortSignal.any([stopped, late, AbortSignal.timeout(seconds * 1000)]);
       const name = storableText(scrubber.text(hookName(hook)));
       const request = { deps, scope, signal, onUse: (use: ModelUse) => void uses.push(use) };
-      const options = await answerOf(request, hook, left).catch((error: unknown): HookAnswer => {
+      const options = await answerOf(request, hook, remaining).catch((error: unknown): HookAnswer => {
         stopped.throwIfAborted();
         return { decision: 'deny', reason: `the hook ${name} failed: ${problemOf(error, signal)}` };
       });
       const { decision, reason, ...changes } = options;
-      const changed = changedFields(left, changes);
+      const changed = changedFields(remaining, changes);
       const why = reason === undefined ? undefined : storableText(scrubber.text(reason));
       const milliseconds = Math.round(performance.now() - started);
       ran.push({ hook: name, event: hook.event, decision, reason: why, changed, milliseconds });
-      if (changed) left = { ...left, ...changes };
+      if (changed) remaining = { ...remaining, ...changes };
       if (decision !== 'allow') outcome = { decision, reason: why ?? `the hook ${name} says ${decision}` };
       if (decision === 'deny') break;
     }
-    const input = left.input === subject.input ? undefined : left.input;
-    const prompt = left.prompt === subject.prompt ? undefined : left.prompt;
+    const input = remaining.input === subject.input ? undefined : remaining.input;
+    const prompt = remaining.prompt === subject.prompt ? undefined : remaining.prompt;
     return { ...outcome, input, prompt, ran, uses };
   };
   return {

@@ -233,7 +233,7 @@ export async function noteSkill(
   tenant: string,
   call: string,
   { name, allowed, brings }: SkillInUse,
-  most: number,
+  max: number,
 ): Promise<boolean> {
   const known = JSON.stringify([{ name }]);
   const row = await readRow<{ noted: boolean }>(pool)`
@@ -241,7 +241,7 @@ export async function noteSkill(
       update turns t set skills = t.skills || jsonb_build_array(jsonb_build_object('name', ${name}::text,
           'allowed', ${allowed === null ? null : JSON.stringify(allowed)}::jsonb, 'brings', ${brings}::boolean, 'step', c.step))
         from tool_calls c where c.tenant_id = ${tenant} and c.id = ${call} and t.tenant_id = ${tenant} and t.id = c.turn_id
-          and not t.skills @> ${known}::jsonb and jsonb_array_length(t.skills) < ${most}
+          and not t.skills @> ${known}::jsonb and jsonb_array_length(t.skills) < ${max}
         returning t.id)
     select exists (select from noted) or exists (select from turns t join tool_calls c on c.tenant_id = t.tenant_id and c.turn_id = t.id
       where c.tenant_id = ${tenant} and c.id = ${call} and t.skills @> ${known}::jsonb) as noted`;

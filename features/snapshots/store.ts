@@ -77,11 +77,11 @@ export async function workspaceHolder(
 }
 
 /** Those that nobody holds and that may have objects which nothing names. */
-export function workspacesToClean(pool: Pool, most: number): Promise<WorkspaceKey[]> {
+export function workspacesToClean(pool: Pool, max: number): Promise<WorkspaceKey[]> {
   return readRows<WorkspaceKey>(pool)`
     select tenant_id as tenant, name from workspaces
     where revision >= cleaned + ${CLEAN_EVERY} and (held_until is null or held_until < clock_timestamp())
-    order by revision - cleaned desc limit ${most}`;
+    order by revision - cleaned desc limit ${max}`;
 }
 
 /** Whose names end so, from the first dot on. */

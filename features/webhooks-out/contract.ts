@@ -37,14 +37,14 @@ export const ROTATION_SECONDS = 86_400;
 const PIECES: ReadonlySet<string> = new Set(['message.delta', 'message.reset', 'tool.output']);
 
 /** What `events` of a webhook may name: a kind, all of a group as `approval.*`, or `*`. */
-export function eventProblem(wanted: string, kinds: readonly string[]): string | undefined {
-  if (wanted === '*') return undefined;
-  if (PIECES.has(wanted))
-    return `${wanted} is a piece of a stream; read GET /v1/sessions/{key}/events for it`;
-  const isKnown = wanted.endsWith('.*')
-    ? kinds.some((kind) => kind.startsWith(wanted.slice(0, -1)))
-    : kinds.includes(wanted);
-  return isKnown ? undefined : `${wanted} is no kind of event; known: *, ${kinds.join(', ')}`;
+export function eventProblem(required: string, kinds: readonly string[]): string | undefined {
+  if (required === '*') return undefined;
+  if (PIECES.has(required))
+    return `${required} is a piece of a stream; read GET /v1/sessions/{key}/events for it`;
+  const isKnown = required.endsWith('.*')
+    ? kinds.some((kind) => kind.startsWith(required.slice(0, -1)))
+    : kinds.includes(required);
+  return isKnown ? undefined : `${required} is no kind of event; known: *, ${kinds.join(', ')}`;
 }
 
 /** Milliseconds until the next attempt: up to a tenth more, so that what failed together does not come back together. Undefined: none is left. */

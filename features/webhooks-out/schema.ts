@@ -27,8 +27,8 @@ const eventsSchema = z
     z
       .string()
       .max(100)
-      .superRefine((wanted, context) => {
-        const problem = eventProblem(wanted, EVENT_TYPES);
+      .superRefine((required, context) => {
+        const problem = eventProblem(required, EVENT_TYPES);
         if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
       }),
   )

@@ -20,9 +20,9 @@ describe('EX-6 tool calls of a session are limited', () => {
     assert.equal(second?.code, 'RateLimited');
     assert.match(second?.result ?? '', /wait \d+ s\. The call has not run/);
 
-    const look = await worker.say('other', 'glob {"pattern":"*.txt"}');
-    await worker.ended(look.turn_id);
-    const [listed] = await worker.calls(look.turn_id);
+    const receipt = await worker.say('other', 'glob {"pattern":"*.txt"}');
+    await worker.ended(receipt.turn_id);
+    const [listed] = await worker.calls(receipt.turn_id);
     assert.match(listed?.result ?? '', /a\.txt/);
     assert.doesNotMatch(listed?.result ?? '', /b\.txt/);
   });

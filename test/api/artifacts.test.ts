@@ -66,11 +66,11 @@ describe('artifacts', () => {
     );
     assert.match(body.sha256, /^[0-9a-f]{64}$/);
     assert.equal(headers.get('location'), `/v1/artifacts/${body.id}`);
-    const came = await get(body.id);
-    assert.deepEqual(Buffer.from(await came.arrayBuffer()), PDF);
-    assert.equal(came.headers.get('content-type'), 'application/pdf');
-    assert.equal(came.headers.get('content-disposition'), "attachment; filename*=UTF-8''On%20otters.pdf");
-    assert.equal(came.headers.get('x-content-type-options'), 'nosniff');
+    const received = await get(body.id);
+    assert.deepEqual(Buffer.from(await received.arrayBuffer()), PDF);
+    assert.equal(received.headers.get('content-type'), 'application/pdf');
+    assert.equal(received.headers.get('content-disposition'), "attachment; filename*=UTF-8''On%20otters.pdf");
+    assert.equal(received.headers.get('x-content-type-options'), 'nosniff');
   });
 
   it('the same file again is the same artifact, and its bytes are kept once for all who bring them', async () => {
@@ -108,10 +108,10 @@ describe('artifacts', () => {
       'bytes=100-99999999999': [100, large.length],
     };
     for (const [range, [from, end]] of Object.entries(ranges)) {
-      const came = await get(id, { range });
-      assert.equal(came.status, 206, range);
-      assert.equal(came.headers.get('content-range'), `bytes ${from}-${end - 1}/${large.length}`);
-      assert.ok(Buffer.from(await came.arrayBuffer()).equals(large.subarray(from, end)), range);
+      const received = await get(id, { range });
+      assert.equal(received.status, 206, range);
+      assert.equal(received.headers.get('content-range'), `bytes ${from}-${end - 1}/${large.length}`);
+      assert.ok(Buffer.from(await received.arrayBuffer()).equals(large.subarray(from, end)), range);
     }
     const past = await get(id, { range: `bytes=${large.length}-` });
     assert.deepEqual([past.status, past.headers.get('content-range')], [416, `bytes */${large.length}`]);
@@ -124,8 +124,12 @@ describe('artifacts', () => {
     const { id } = (await put('kelp', { type: 'text/plain' })).body;
     const etag = (await get(id)).headers.get('etag') ?? '';
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const came = await get(id, { 'if-none-match': known });
-      assert.deepEqual([came.status, await came.text(), came.headers.get('etag')], [304, '', etag], known);
+      const received = await get(id, { 'if-none-match': known });
+      assert.deepEqual(
+        [received.status, await received.text(), received.headers.get('etag')],
+        [304, '', etag],
+        known,
+      );
     }
     assert.equal((await get(id, { 'if-none-match': '"other"' })).status, 200);
   });
@@ -140,10 +144,10 @@ describe('artifacts', () => {
     ] as const) {
       const { status, body } = await put(text, { type });
       assert.equal(status, 201, JSON.stringify(body));
-      const came = await get(body.id);
-      assert.equal(came.headers.get('content-type'), 'application/octet-stream', type);
-      assert.match(came.headers.get('content-disposition') ?? '', /^attachment/);
-      assert.match(came.headers.get('content-security-policy') ?? '', /sandbox/);
+      const received = await get(body.id);
+      assert.equal(received.headers.get('content-type'), 'application/octet-stream', type);
+      assert.match(received.headers.get('content-disposition') ?? '', /^attachment/);
+      assert.match(received.headers.get('content-security-policy') ?? '', /sandbox/);
     }
   });
 

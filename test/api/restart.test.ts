@@ -52,10 +52,10 @@ describe('F6, DU-1 the API is killed under load', () => {
       return turns;
     }
 
-    async function follow(session: string, wanted: number): Promise<readonly SseEvent[]> {
+    async function follow(session: string, expected: number): Promise<readonly SseEvent[]> {
       const events: SseEvent[] = [];
       const completed = (): number => events.filter(({ event }) => event === 'turn.completed').length;
-      while (completed() < wanted) {
+      while (completed() < expected) {
         try {
           const after = String(events.at(-1)?.id ?? 0);
           const reader = await openSse(`${address}/v1/sessions/${session}/events`, {
@@ -64,7 +64,7 @@ describe('F6, DU-1 the API is killed under load', () => {
           });
           await reader.until((event) => {
             events.push(event);
-            return completed() >= wanted;
+            return completed() >= expected;
           });
           reader.close();
         } catch (error) {

@@ -70,9 +70,9 @@ describe('TL memory_search finds the answer among its first five', () => {
 
   it('at work, by words: 19 of 20, identifiers however they are typed, and the statement that holds first of all', async (t) => {
     const answered = await askQuestions(place('work'), work.documents, work.questions);
-    const found = (kind: string, most: number): string => {
+    const found = (kind: string, max: number): string => {
       const of = answered.filter(({ question }) => question.kind === kind);
-      return `${of.filter(({ place: at }) => at !== undefined && at <= most).length}/${of.length}`;
+      return `${of.filter(({ place: at }) => at !== undefined && at <= max).length}/${of.length}`;
     };
     t.diagnostic(WORK_KINDS.map((kind) => `${kind} ${found(kind, 5)}, first ${found(kind, 1)}`).join('; '));
     for (const half of ['tuned', 'unseen']) {

@@ -105,10 +105,10 @@ describe('TL artifacts in an object store', () => {
     const { status, body } = await put(bytes);
     assert.equal(status, 503, JSON.stringify(body));
     server.onRequest = undefined;
-    const [left = ''] = [...server.objects.keys()].filter((key) =>
+    const [remaining = ''] = [...server.objects.keys()].filter((key) =>
       server.objects.get(key)?.includes('broken'),
     );
-    const digest = left.split('/')[2] ?? '';
+    const digest = remaining.split('/')[2] ?? '';
     assert.match(digest, /^[0-9a-f]{64}$/);
     await removeUnneededObjects(places);
     assert.equal(kept(digest).length, 1, 'it may be being brought');

@@ -13,7 +13,7 @@ import { temporaryFolder, toolCall } from '#test/support/tool-call.ts';
 
 const catalog = await loadCatalog(FEATURES);
 
-function sample(name: string, over: Partial<Tool> = {}): Tool {
+function sample(name: string, overrides: Partial<Tool> = {}): Tool {
   return defineTool({
     name,
     description: 'A sample.',
@@ -27,7 +27,7 @@ function sample(name: string, over: Partial<Tool> = {}): Tool {
     }),
     limits: { duration: 'short', timeoutSeconds: 5 },
     run: async () => ({ ok: true, text: name }),
-    ...over,
+    ...overrides,
   } as Tool);
 }
 

@@ -66,9 +66,9 @@ describe('F4 F5 services that are away', () => {
         tried += 1;
         const before = await counts();
         const { status, text } = await ask(stack.app, one, body);
-        const left = difference(before, await counts());
-        if (status >= 500 || (status >= 400 && left))
-          wrong.push(`${one.id} ${JSON.stringify(body)}: ${status} ${text} ${left}`);
+        const remaining = difference(before, await counts());
+        if (status >= 500 || (status >= 400 && remaining))
+          wrong.push(`${one.id} ${JSON.stringify(body)}: ${status} ${text} ${remaining}`);
       }
     }
     assert.ok(tried > 25, String(tried));
@@ -84,9 +84,9 @@ describe('F4 F5 services that are away', () => {
         if (one.method === 'DELETE') continue;
         const before = await counts();
         const answer = await ask(app, one);
-        const left = difference(before, await counts(), OFFERED);
-        if ((answer.status >= 500 && !isAway(answer)) || (answer.status >= 400 && left))
-          wrong.push(`${one.id}: ${answer.status} ${answer.text} ${left}`);
+        const remaining = difference(before, await counts(), OFFERED);
+        if ((answer.status >= 500 && !isAway(answer)) || (answer.status >= 400 && remaining))
+          wrong.push(`${one.id}: ${answer.status} ${answer.text} ${remaining}`);
       }
       assert.deepEqual(wrong, []);
     } finally {
@@ -125,14 +125,14 @@ describe('F4 F5 services that are away', () => {
     const temporal = connectTemporal({ address: `127.0.0.1:${port}`, namespace: 'default', taskQueue: 'q' });
     const app = await createServer({ ...stack.deps, temporal });
     try {
-      const over = new AbortController();
+      const overrides = new AbortController();
       const answers = Promise.all(
         operations
           .filter((one) => one.scope !== undefined && one.method !== 'GET')
           .map(async (one) => [one.id, await ask(app, one)] as const),
-      ).finally(() => over.abort());
+      ).finally(() => overrides.abort());
       const held: string[] = [];
-      while (!over.signal.aborted) {
+      while (!overrides.signal.aborted) {
         const { rows } = await stack.pool.query<{ query: string }>(
           `select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'
              and state_change < now() - interval '5 seconds'`,

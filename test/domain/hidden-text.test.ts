@@ -25,13 +25,13 @@ describe('SC-4 what people do not see of a text from outside', () => {
   for (const [name, category] of Object.entries(CATEGORIES))
     it(`is removed and shown to people as its code: all ${name}`, () => {
       const found = codePoints(category).filter((char) => !SEEN_FORMATS.test(char) || /\p{DI}/u.test(char));
-      const left = found.filter((char) => cleanOutsideText(`一${char}二`) !== '一二');
+      const remaining = found.filter((char) => cleanOutsideText(`一${char}二`) !== '一二');
       const unshown = found.filter((char) => showHidden(`a${char}b`) === `a${char}b`);
       assert.ok(found.length > 30);
       assert.deepEqual(
-        [left.length, unshown.length],
+        [remaining.length, unshown.length],
         [0, 0],
-        JSON.stringify([...left, ...unshown].slice(0, 9)),
+        JSON.stringify([...remaining, ...unshown].slice(0, 9)),
       );
     });
 
@@ -51,7 +51,7 @@ describe('SC-4 what people do not see of a text from outside', () => {
   });
 
   it('is a sequence that steers a terminal, with its own text', () => {
-    for (const [sequence, left] of [
+    for (const [sequence, remaining] of [
       ['\u001b[1;31mred\u001b[0m', 'red'],
       ['\u009b2Jx', 'x'],
       ['\u001b]0;title\u0007x', 'x'],
@@ -60,7 +60,7 @@ describe('SC-4 what people do not see of a text from outside', () => {
       ['\u001b]0;no end\nx', '0;no end\nx'],
       ['ding\u0007', 'ding'],
     ] as const)
-      assert.equal(cleanOutsideText(sequence).replace(/^\]/, ''), left, JSON.stringify(sequence));
+      assert.equal(cleanOutsideText(sequence).replace(/^\]/, ''), remaining, JSON.stringify(sequence));
   });
 
   it('is a carriage return that would hide a line; every other end of a line becomes a line feed', () => {

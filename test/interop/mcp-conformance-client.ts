@@ -102,7 +102,7 @@ function argumentsOf({ schema }: McpToolDefinition): Record<string, unknown> {
 async function call(definition: McpToolDefinition): Promise<void> {
   const message = toolCalls.find(({ name }) => name === definition.name);
   const args = message?.arguments ?? argumentsOf(definition);
-  let left: PendingExternalCall | undefined;
+  let remaining: PendingExternalCall | undefined;
   let answer: FormAnswer | undefined;
   for (;;) {
     const result = await resumeCall({
@@ -114,12 +114,12 @@ async function call(definition: McpToolDefinition): Promise<void> {
       use: (work) => work({ ...live, hashes: new Map() }),
       held,
       outside: {
-        left,
+        left: remaining,
         isAgain: false,
         isStopped: false,
         answer,
         async keep(kept) {
-          left = kept;
+          remaining = kept;
         },
         sample: () => Promise.reject(new Error('not offered')),
         isSampling: false,
@@ -133,7 +133,7 @@ async function call(definition: McpToolDefinition): Promise<void> {
     });
     if (!result.ok || result.pending === undefined) return;
     if ('later' in result.pending) continue;
-    ({ left } = result.pending);
+    ({ left: remaining } = result.pending);
     answer = { status: 'approved' };
   }
 }

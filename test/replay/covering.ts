@@ -37,7 +37,7 @@ export async function covering(
       const places = [...(reached.get(name) ?? [])].filter((place) => open.has(place));
       return { name, gain: places.length };
     });
-    const best = gains.reduce((most, one) => (one.gain > most.gain ? one : most));
+    const best = gains.reduce((max, one) => (one.gain > max.gain ? one : max));
     console.log(`${best.name} reaches ${best.gain} places more`);
     choose(best.name);
   }

@@ -104,8 +104,8 @@ export async function attackFromBehindTheWall(clone: Clone, program: Program): P
     const own = { command: 'python3 attack.py facts-true.json', timeout: 200 };
     assert.match(await turn(program, 'exec', own), NOTHING_DONE);
     assert.match(await turn(program, 'attack', {}), NOTHING_DONE);
-    const left = { command: 'python3 attack.py facts-false.json >background.json', background: true };
-    await turn(program, 'exec', left);
+    const remaining = { command: 'python3 attack.py facts-false.json >background.json', background: true };
+    await turn(program, 'exec', remaining);
     const message = join(workspace, 'background.json');
     const read = (): string => (existsSync(message) ? readFileSync(message, 'utf8') : '');
     assert.ok(await eventually(() => read().endsWith('}\n'), 60_000));

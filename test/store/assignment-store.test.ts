@@ -53,10 +53,10 @@ describe('SA-1 limits', () => {
 
   it('of 100 spawns at once 8 get a place, never 9, whatever ends meanwhile', async () => {
     const tenant = await newTenant();
-    let most = 0;
-    const over = new AbortController();
+    let max = 0;
+    const overrides = new AbortController();
     const watching = (async () => {
-      while (!over.signal.aborted) most = Math.max(most, await active(tenant));
+      while (!overrides.signal.aborted) max = Math.max(max, await active(tenant));
     })();
     const first = await Promise.all(Array.from({ length: 100 }, (_, n) => spawn(tenant, `a${n}`, ROOMY)));
     assert.equal(first.filter(({ kind }) => kind === 'taken').length, 8);
@@ -70,9 +70,9 @@ describe('SA-1 limits', () => {
       ...Array.from({ length: 100 }, (_, n) => spawn(tenant, `b${n}`, ROOMY)),
     ]);
     assert.equal(second.length, 103);
-    over.abort();
+    overrides.abort();
     await watching;
-    assert.equal(most, 8);
+    assert.equal(max, 8);
     assert.ok((await active(tenant)) <= 8);
   });
 
@@ -208,7 +208,7 @@ describe('DE-1 limits', () => {
   const take = (tenant: string, n: number) => takeDelegation(pool, tenant, 'lead', work(n));
   const finish = (tenant: string, n: number, end: Partial<AssignmentEnd> = {}) =>
     endAssignment(pool, { tenant, id: work(n).id }, { ...COMPLETED, ...end });
-  const atOnce = (tenant: string, makeWork: (n: number) => DelegationRequest, sources = ['lead']) =>
+  const isImmediate = (tenant: string, makeWork: (n: number) => DelegationRequest, sources = ['lead']) =>
     Promise.all(
       Array.from({ length: AT_ONCE }, (_, n) =>
         takeDelegation(pool, tenant, sources[n % sources.length] ?? 'lead', makeWork(n)),
@@ -218,7 +218,7 @@ describe('DE-1 limits', () => {
   for (const round of [1, 2, 3])
     it(`of ${AT_ONCE} at once over a link for one, one gets the place (round ${round})`, async () => {
       const tenant = await newTenant(1);
-      const taken = await atOnce(tenant, (n) => work(n));
+      const taken = await isImmediate(tenant, (n) => work(n));
       assert.equal(taken.filter(({ kind }) => kind === 'taken').length, 1);
       assert.ok(
         taken.every(
@@ -230,7 +230,10 @@ describe('DE-1 limits', () => {
 
   it('the load of an agent counts over all its links, and each link has its own limit beside it', async () => {
     const tenant = await newTenant(3);
-    const taken = await atOnce(tenant, (n) => work(n, n % 2 === 0 ? 'lead' : 'other', 5), ['lead', 'other']);
+    const taken = await isImmediate(tenant, (n) => work(n, n % 2 === 0 ? 'lead' : 'other', 5), [
+      'lead',
+      'other',
+    ]);
     const rows = taken.flatMap((one) => (one.kind === 'taken' ? [one.row] : []));
     assert.equal(rows.length, 5);
     for (const source of ['lead', 'other'])
@@ -243,7 +246,7 @@ describe('DE-1 limits', () => {
     assert.equal(first.kind, 'taken');
     assert.deepEqual(await take(tenant, 0), first);
     await Promise.all([finish(tenant, 0), finish(tenant, 0, { status: 'failed' })]);
-    const taken = await atOnce(tenant, (n) => work(n + 1));
+    const taken = await isImmediate(tenant, (n) => work(n + 1));
     assert.equal(taken.filter(({ kind }) => kind === 'taken').length, 1);
   });
 
@@ -251,7 +254,7 @@ describe('DE-1 limits', () => {
     const tenant = await newTenant(3);
     assert.equal((await take(tenant, 0)).kind, 'taken');
     await pool.query('update agent_links set max_concurrent = 2 where tenant_id = $1', [tenant]);
-    const taken = await atOnce(tenant, (n) => work(n + 1));
+    const taken = await isImmediate(tenant, (n) => work(n + 1));
     assert.equal(taken.filter(({ kind }) => kind === 'taken').length, 1);
     assert.equal((await openAssignments(pool, tenant)).length, 2);
   });

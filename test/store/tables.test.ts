@@ -14,13 +14,13 @@ describe('DU-5 the types of the tables', () => {
 
   it('are those of the schema', async () => {
     for (const [file, text] of await typesOfTables(database.pool)) {
-      const wanted = execFileSync('biome', ['format', `--stdin-file-path=${file}`], {
+      const expected = execFileSync('biome', ['format', `--stdin-file-path=${file}`], {
         input: text,
         encoding: 'utf8',
       });
-      if (process.env['TEST_WRITE']) await writeFile(file, wanted);
+      if (process.env['TEST_WRITE']) await writeFile(file, expected);
       const found = await readFile(file, 'utf8').catch(() => '');
-      assert.equal(found, wanted, `TEST_WRITE=1 npm test -- ${import.meta.filename}`);
+      assert.equal(found, expected, `TEST_WRITE=1 npm test -- ${import.meta.filename}`);
     }
   });
 });

@@ -33,7 +33,7 @@ describe('TE-2 rows of tasks', () => {
   after(() => database.drop());
 
   let made = 0;
-  const create = async (over: Partial<NewTask> = {}): Promise<number> => {
+  const create = async (overrides: Partial<NewTask> = {}): Promise<number> => {
     made += 1;
     const created = await createTask(database.pool, TENANT, 'crew', {
       subject: `Task ${made}`,
@@ -43,7 +43,7 @@ describe('TE-2 rows of tasks', () => {
       require_approval: false,
       actor: 'test',
       create_key: `key-${made}`,
-      ...over,
+      ...overrides,
     });
     assert.ok(created.kind === 'created', JSON.stringify(created));
     return created.number;

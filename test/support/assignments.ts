@@ -86,7 +86,7 @@ export function takeSubagent(
   tenant: string,
   at: { readonly session: string; readonly turn: string; readonly call?: string },
   id: string,
-  over: Partial<SubagentRequest> = {},
+  overrides: Partial<SubagentRequest> = {},
   limits: SpawnLimits = ROOMY,
 ): Promise<TakenPlace> {
   const call = { tenant, sessionKey: at.session, turnId: at.turn, callId: at.call ?? `call_${id}` };
@@ -101,7 +101,7 @@ export function takeSubagent(
     detached: false,
     timeout_seconds: 600,
     within: [],
-    ...over,
+    ...overrides,
   };
   return takeAssignment(pool, call, {
     id,

@@ -59,8 +59,8 @@ export interface BrowserBench {
   readonly browsers: Browsers;
   readonly rows: NewEgressRow[];
   /** What the model reads. */
-  ask(args: Readonly<Record<string, unknown>>, over?: Partial<RunningCall>): Promise<string>;
-  result(args: Readonly<Record<string, unknown>>, over?: Partial<RunningCall>): Promise<ToolResult>;
+  ask(args: Readonly<Record<string, unknown>>, overrides?: Partial<RunningCall>): Promise<string>;
+  result(args: Readonly<Record<string, unknown>>, ended?: Partial<RunningCall>): Promise<ToolResult>;
 }
 
 /** One for all test files: unpacking takes seconds. */
@@ -92,15 +92,15 @@ export async function browserBench(
   });
   const bench = await toolBench(t, { deps: { browsers } });
   t.after(() => browsers.close());
-  const result: BrowserBench['result'] = (args, over = {}) =>
-    bench.run(tool, args, { egress: { internalHosts: sites }, ...over });
+  const result: BrowserBench['result'] = (args, overrides = {}) =>
+    bench.run(tool, args, { egress: { internalHosts: sites }, ...overrides });
   return {
     bench,
     browsers,
     rows,
     result,
-    async ask(args, over) {
-      const input = await result(args, over);
+    async ask(args, overrides) {
+      const input = await result(args, overrides);
       return input.ok ? input.text : `${input.code}: ${input.message}`;
     },
   };

@@ -52,8 +52,8 @@ export function createSearch(canaries: Readonly<Record<string, string>>): Search
   let searched = 0;
   const lookAt = (place: string, text: string): void => {
     searched += text.length;
-    for (const { canary, form, text: wanted } of forms) {
-      const at = text.indexOf(wanted);
+    for (const { canary, form, text: expected } of forms) {
+      const at = text.indexOf(expected);
       if (at >= 0) findings.push({ place, canary, form, near: text.slice(Math.max(0, at - 80), at + 40) });
     }
   };

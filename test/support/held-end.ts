@@ -52,10 +52,10 @@ async function taken(live: LiveWorker, session: string): Promise<boolean> {
     events: readonly { eventType: string }[];
   };
   const types = events.map(({ eventType }) => eventType);
-  const [, came] = types.flatMap((type, at) =>
+  const [, received] = types.flatMap((type, at) =>
     type === 'EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED' ? [at] : [],
   );
-  if (came === undefined) return false;
-  const begun = types.indexOf('EVENT_TYPE_WORKFLOW_TASK_STARTED', came);
-  return begun >= 0 && types.includes('EVENT_TYPE_WORKFLOW_TASK_COMPLETED', begun);
+  if (received === undefined) return false;
+  const startedAt = types.indexOf('EVENT_TYPE_WORKFLOW_TASK_STARTED', received);
+  return startedAt >= 0 && types.includes('EVENT_TYPE_WORKFLOW_TASK_COMPLETED', startedAt);
 }

@@ -106,12 +106,12 @@ export async function startLaundering(): Promise<Laundering> {
   const folder = await mkdtemp(join(tmpdir(), 'laundering-'));
   const world = { stack, site: `http://${place}` };
   await makeTools(world, folder);
-  const over = new AbortController();
-  const deciding = decide(world, over.signal);
+  const overrides = new AbortController();
+  const deciding = decide(world, overrides.signal);
   return {
     play: (input, at, rules) => play(world, input, `c${at}${rules}`, rules),
     async stop() {
-      over.abort();
+      overrides.abort();
       await deciding;
       await stack.stop();
       server.close();
@@ -151,8 +151,8 @@ async function makeTools(world: World, folder: string): Promise<void> {
 }
 
 /** People agree to whatever they are asked but what the words want. */
-async function decide(world: World, over: AbortSignal): Promise<void> {
-  while (!over.aborted) {
+async function decide(world: World, overrides: AbortSignal): Promise<void> {
+  while (!overrides.aborted) {
     const requests = await rowsOf<{ id: string; strikes: boolean }>(
       world,
       `select a.id, ${IS_STRIKE} as strikes from approvals a join tool_calls c on c.tenant_id = a.tenant_id and c.id = a.call_id

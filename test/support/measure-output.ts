@@ -6,13 +6,13 @@ const after: (() => unknown)[] = [];
 const bench = await toolBench({ after: (hook: unknown) => void after.push(hook as () => unknown) } as never);
 await bench.run(tool, { command: 'true' });
 const before = process.memoryUsage().rss;
-let most = before;
+let max = before;
 const timer = setInterval(() => {
-  most = Math.max(most, process.memoryUsage().rss);
+  max = Math.max(max, process.memoryUsage().rss);
 }, 5);
 const result = await bench.run(tool, { command: process.argv[2] });
 clearInterval(timer);
-most = Math.max(most, process.memoryUsage().rss);
+max = Math.max(max, process.memoryUsage().rss);
 const shown = result.ok ? result.text : result.message;
-console.log(JSON.stringify({ grown: most - before, bytes: shown.length, whole: result.whole?.length ?? 0 }));
+console.log(JSON.stringify({ grown: max - before, bytes: shown.length, whole: result.whole?.length ?? 0 }));
 for (const hook of after.toReversed()) await hook();

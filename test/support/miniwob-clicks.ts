@@ -8,8 +8,8 @@ const clickQuoted: Oracle = (p) => p.click('button', p.quoted());
 const clickOne: Oracle = (p) => p.click('button', 'ONE');
 
 const checkboxes = submitAfter(async (p) => {
-  const wanted = p.match(/Select (.*) and click/);
-  if (wanted !== 'nothing') for (const name of listed(wanted)) await p.click('checkbox', name);
+  const expected = p.match(/Select (.*) and click/);
+  if (expected !== 'nothing') for (const name of listed(expected)) await p.click('checkbox', name);
 });
 
 const tabs: Oracle = async (p) => {

@@ -63,8 +63,8 @@ const posts = submitAfter(async (p) => {
   const kind = { Like: 'like', Share: 'share', Reply: 'reply', Retweet: 'retweet' }[p.quoted()] ?? '';
   const found = `[...document.querySelectorAll('.media')].filter((e) => e.querySelector('.username').textContent === '${user}')`;
   const all = Number(await p.read(`${found}.length`));
-  const wanted = /on all posts/.test(p.task) ? all : p.number();
-  for (let nth = 0; nth < wanted; nth += 1) await p.clickAt(`${found}[${nth}].querySelector('.${kind}')`);
+  const expected = /on all posts/.test(p.task) ? all : p.number();
+  for (let nth = 0; nth < expected; nth += 1) await p.clickAt(`${found}[${nth}].querySelector('.${kind}')`);
 });
 
 export const FORM_ORACLES: Readonly<Record<string, Oracle>> = {
@@ -234,10 +234,10 @@ export const FORM_ORACLES: Readonly<Record<string, Oracle>> = {
   },
   'simple-algebra': submitAfter(async (p) => {
     const text = String(await p.read("document.querySelector('#math-problem').textContent"));
-    const [, left = '', sign = '', right = '', result = ''] =
+    const [, remaining = '', sign = '', right = '', result = ''] =
       /(\w+) ([-+x*]) (\w+) = (-?\d+)/.exec(text) ?? [];
-    const [a, b, c] = [Number(left), Number(right), Number(result)];
-    await p.type(left === 'x' ? (sign === '+' ? c - b : c + b) : sign === '+' ? c - a : a - c);
+    const [a, b, c] = [Number(remaining), Number(right), Number(result)];
+    await p.type(remaining === 'x' ? (sign === '+' ? c - b : c + b) : sign === '+' ? c - a : a - c);
   }),
   'simple-arithmetic': submitAfter(async (p) => {
     const [a = 0, sign = '', b = 0] = String(
@@ -250,8 +250,8 @@ export const FORM_ORACLES: Readonly<Record<string, Oracle>> = {
   'social-media-all': posts,
   'social-media-some': posts,
   async 'stock-market'(p) {
-    const most = Number(p.match(/\$([\d.]+\d)/));
-    for (let price = Infinity; price >= most; )
+    const max = Number(p.match(/\$([\d.]+\d)/));
+    for (let price = Infinity; price >= max; )
       price = Number(
         String(await p.read("document.querySelector('#area').innerText.match(/price: .([\\d.]+)/)[1]")),
       );

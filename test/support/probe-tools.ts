@@ -33,13 +33,13 @@ export function createProbes(): Probes {
   };
   const until = (holds: () => boolean): Promise<void> =>
     new Promise((resolve) => {
-      const look = (): void => {
+      const probe = (): void => {
         if (!holds()) return;
-        watchers.delete(look);
+        watchers.delete(probe);
         resolve();
       };
-      watchers.add(look);
-      look();
+      watchers.add(probe);
+      probe();
     });
 
   const tool = (

@@ -15,8 +15,8 @@ export function pythonWithTemporal(): Promise<string> {
 }
 
 /** The interpreter's path; `wanted` names a package and its version. Throws, with pip's last words, when Python or the package cannot be had. */
-export async function pythonWith(wanted: string): Promise<string> {
-  const folder = join(userCacheDir(), `test-${wanted.replace('==', '-')}`);
+export async function pythonWith(expected: string): Promise<string> {
+  const folder = join(userCacheDir(), `test-${expected.replace('==', '-')}`);
   const python = join(folder, 'bin', 'python');
   if (await exists(python)) return python;
   // Made beside and moved into place: a half-made one is never used. Scripts of a moved venv break, its python does not.
@@ -25,7 +25,7 @@ export async function pythonWith(wanted: string): Promise<string> {
   try {
     await mkdir(userCacheDir(), { recursive: true });
     await run('python3', ['-m', 'venv', part], options);
-    await run(join(part, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', wanted], options);
+    await run(join(part, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', expected], options);
     await rename(part, folder).catch(async (error: unknown) => {
       if (!(await exists(python))) throw error;
     });

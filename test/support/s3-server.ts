@@ -84,9 +84,9 @@ export async function startS3Server(bucket = 'bucket', region = 'us-east-1'): Pr
 function list(url: URL, objects: ReadonlyMap<string, Buffer>, response: ServerResponse): void {
   const prefix = url.searchParams.get('prefix') ?? '';
   const after = Buffer.from(url.searchParams.get('continuation-token') ?? '', 'hex').toString();
-  const left = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
-  const page = left.slice(0, 2);
-  const next = left.length > 2 ? Buffer.from(page.at(-1) ?? '').toString('hex') : undefined;
+  const remaining = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+  const page = remaining.slice(0, 2);
+  const next = remaining.length > 2 ? Buffer.from(page.at(-1) ?? '').toString('hex') : undefined;
   const contents = page.map(
     (key) =>
       `<Contents><Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>${objects.get(key)?.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`,

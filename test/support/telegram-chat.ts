@@ -18,7 +18,7 @@ export interface Chat extends Stack {
   hears(update: object, options?: { readonly secret?: string; readonly channel?: string }): Promise<Answer>;
   pair(person: string, user: string, mayDecide?: boolean): Promise<void>;
   /** Resolves when the chat shows what is looked for; a question, when its press would be known. */
-  shows(what: string, wanted: (message: TelegramMessage) => boolean): Promise<TelegramMessage>;
+  shows(what: string, expected: (message: TelegramMessage) => boolean): Promise<TelegramMessage>;
 }
 
 export async function startTelegramChat(
@@ -56,9 +56,9 @@ export async function startTelegramChat(
       });
       assert.equal(paired.status, 200, JSON.stringify(paired.body));
     },
-    shows: (what, wanted) =>
+    shows: (what, expected) =>
       stack.worker.until(what, async () => {
-        const message = telegram.messages.find(wanted);
+        const message = telegram.messages.find(expected);
         if (!message || message.buttons.length === 0) return message;
         const { rows } = await stack.pool.query('select from channel_posts where message_id = $1', [
           String(message.id),

@@ -31,7 +31,7 @@ export async function temporaryFolder(t: Pick<TestContext, 'after'>): Promise<st
 }
 
 /** A call as run-tool makes it; each has ids of its own unless given. */
-export function toolCall(workspace: string, over: Partial<RunningCall> = {}): RunningCall {
+export function toolCall(workspace: string, overrides: Partial<RunningCall> = {}): RunningCall {
   const callId = `call_${randomUUID()}`;
   return {
     tenant: 'default',
@@ -45,7 +45,7 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     workspace,
     askedAs: '',
     signal: new AbortController().signal,
-    idempotencyKey: `default/${over.callId ?? callId}`,
+    idempotencyKey: `default/${overrides.callId ?? callId}`,
     progress: () => undefined,
     thinking: undefined,
     offeredTools: async () => [],
@@ -55,7 +55,7 @@ export function toolCall(workspace: string, over: Partial<RunningCall> = {}): Ru
     roles: [],
     readOutside: {},
     exec: { timeoutSeconds: 60, boxTimeoutSeconds: 300 },
-    ...over,
+    ...overrides,
   };
 }
 
@@ -82,7 +82,7 @@ export interface Bench {
   readonly files: Files;
   readonly deps: Pick<ToolDeps, 'files' | 'shell' | 'processes' | 'now'>;
   /** Reads the arguments as the catalog does and runs the tool; a refusal of the arguments is a result too. */
-  run(tool: Tool, args: unknown, over?: Partial<RunningCall>): Promise<ToolResult>;
+  run(tool: Tool, args: unknown, overrides?: Partial<RunningCall>): Promise<ToolResult>;
 }
 
 export interface BenchOptions {
@@ -141,13 +141,13 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
     workspace,
     files,
     deps,
-    async run(tool, args, over = {}) {
-      const read = createCatalog([tool]).parse(over.askedAs ?? tool.name, args);
+    async run(tool, args, overrides = {}) {
+      const read = createCatalog([tool]).parse(overrides.askedAs ?? tool.name, args);
       if (!read.ok) return { ok: false, code: read.code, message: read.message };
       return tool.run(
         { ...deps, ...options.deps } as ToolDeps,
         read.input,
-        toolCall(workspace, { askedAs: tool.name, ...over }),
+        toolCall(workspace, { askedAs: tool.name, ...overrides }),
       );
     },
   };

@@ -48,7 +48,7 @@ describe('DU-1 a browser where several workers share a queue', { timeout: 600_00
     const [tenant] = stand.tenants;
     for (const session of ['a', 'b', 'c']) {
       await act(session, { action: 'navigate', url: `${site.url}/start` });
-      for (let look = 0; look < 4; look += 1)
+      for (let probe = 0; probe < 4; probe += 1)
         assert.match(await act(session, { action: 'snapshot' }), /heading "Start"/);
       await stand.ask(tenant, 'POST', `/v1/sessions/${session}/stop`, { body: { level: 'all' } });
       assert.ok(await eventually(() => runningWith(profiles).length === 0));
@@ -120,10 +120,10 @@ describe('DU-1 kill -9 of a worker with a browser', { timeout: 600_000 }, () => 
       [true, true],
       JSON.stringify(shown),
     );
-    const left = runningWith(profiles);
-    assert.notDeepEqual(left, [], 'it runs');
+    const remaining = runningWith(profiles);
+    assert.notDeepEqual(remaining, [], 'it runs');
     // One that cannot end by itself when its worker is gone.
-    for (const pid of left) process.kill(pid, 'SIGSTOP');
+    for (const pid of remaining) process.kill(pid, 'SIGSTOP');
     await worker()?.kill();
     assert.notDeepEqual(runningWith(profiles), [], 'it outlives the worker');
     await worker()?.start();

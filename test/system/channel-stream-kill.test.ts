@@ -48,10 +48,10 @@ describe('IN-4 an answer that grows under kill -9 of all workers', { timeout: 1_
     ((await stand.pool.query(`select 1 from ${from}`)).rowCount ?? 0) > 0;
 
   it('is whole in the end, in the message that had grown', async () => {
-    const wanted: string[] = [];
+    const expected: string[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const words = `ms=800 ${'word '.repeat(20)}of the round ${round}`;
-      wanted.push(words);
+      expected.push(words);
       const url = `${stand.apiUrl}/v1/channels/tg/inbound?tenant=${tenant.id}`;
       const headers = { 'x-telegram-bot-api-secret-token': SECRET };
       const body = JSON.stringify(textUpdate(words));
@@ -68,7 +68,7 @@ describe('IN-4 an answer that grows under kill -9 of all workers', { timeout: 1_
     }
     assert.deepEqual(
       telegram.messages.map(({ text }) => text),
-      wanted,
+      expected,
     );
   });
 });

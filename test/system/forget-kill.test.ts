@@ -148,8 +148,8 @@ describe('DU-1 kill -9 of the worker', { timeout: 900_000 }, () => {
     assert.deepEqual(await whereIs(token), []);
     // The receipt names whom it is about.
     assert.deepEqual(await whereIs(user), ['forgettings']);
-    const left = (await readdir(objects, { recursive: true })).filter((path) => path.includes(user));
-    assert.deepEqual(left, []);
+    const remaining = (await readdir(objects, { recursive: true })).filter((path) => path.includes(user));
+    assert.deepEqual(remaining, []);
     // Who comes again finds nothing of it.
     const turn = await say(user, `again-${user}`, 'list_files {}');
     const { rows } = await stand.pool.query('select result from tool_calls where turn_id = $1', [turn]);
@@ -174,8 +174,8 @@ describe('DU-1 kill -9 of the worker', { timeout: 900_000 }, () => {
     });
     assert.equal((removed as Record<string, number>)['workspaces'], 1);
     assert.equal(await count('workspaces', 'name like $1', `%${session}`), 0);
-    const left = (await readdir(objects, { recursive: true })).filter((path) => path.includes(session));
-    assert.deepEqual(left, []);
+    const remaining = (await readdir(objects, { recursive: true })).filter((path) => path.includes(session));
+    assert.deepEqual(remaining, []);
   });
 
   it(`while it publishes a skill: it is there once, and the call's result says so (${ROUNDS} rounds)`, async () => {
@@ -197,12 +197,12 @@ describe('DU-1 kill -9 of the worker', { timeout: 900_000 }, () => {
         assert.equal(rows.length, 1);
         assert.equal(rows[0].ok, true);
         assert.match(rows[0].result, new RegExp(`^${name} is (published as|what it was:) version 1`));
-        for (const [table, wanted] of [
+        for (const [table, expected] of [
           ['skill_versions', 1],
           ['skill_grants', 1],
           ['skills', 1],
         ] as const)
-          assert.equal(await count(table, 'name = $1', name), wanted, `${table} of ${name}`);
+          assert.equal(await count(table, 'name = $1', name), expected, `${table} of ${name}`);
       }
   });
 });

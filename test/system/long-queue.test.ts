@@ -33,8 +33,8 @@ describe('DU-4 a long queue while workers die', { timeout: 900_000 }, () => {
   it(`${MESSAGES} staggered submits, workers killed all the while`, async (t) => {
     t.diagnostic(`seed ${chance.seed} (TEST_SEED repeats it)`);
     const tenant = stand.tenants[0];
-    let over = false;
-    const killing = killInTurn(() => over);
+    let isOver = false;
+    const killing = killInTurn(() => isOver);
     for (let n = 0; n < MESSAGES; n += 1) {
       const token = `${tenant.id}-queue-${String(n).padStart(4, '0')}`;
       const text = `exec ${JSON.stringify({ command: `echo ${token} >> ${stand.witnessFile}` })}`;
@@ -43,7 +43,7 @@ describe('DU-4 a long queue while workers die', { timeout: 900_000 }, () => {
       await sleep(chance.between(0, 30));
     }
     await untilAllEnded(stand, accepted);
-    over = true;
+    isOver = true;
     t.diagnostic(`${await killing} kills`);
     t.diagnostic(`n = ${MESSAGES}, 0 failures bound the rate at 3/n = ${(3 / MESSAGES).toFixed(3)}`);
   });

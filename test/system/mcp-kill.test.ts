@@ -76,8 +76,8 @@ describe('DU-2 kill -9 of the worker under a call of an MCP server', { timeout: 
       { tool: 'mcp_peer__once', ok: false, code: 'OutcomeUnknown' },
     ]);
     assert.deepEqual([await callsOf('once'), await callsOf('again')], [1, 2]);
-    const left = processRow(pid);
-    assert.ok(left === undefined || !isAlive(left), 'the process of the worker that was killed');
+    const remaining = processRow(pid);
+    assert.ok(remaining === undefined || !isAlive(remaining), 'the process of the worker that was killed');
   });
 
   it('a program ends with its worker, whatever it ignores and hides, and its temporary folder goes with the next start', async (t) => {

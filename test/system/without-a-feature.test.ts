@@ -67,25 +67,25 @@ describe('a build without a feature', { timeout: 900_000 }, async () => {
       const none = await offered([]);
       const isGone = (kind: 'tools' | 'commands') => (name: string) =>
         own[kind].includes(name) && !none[kind].includes(name);
-      for (const [kind, left] of Object.entries({ tools, commands } as const)) {
+      for (const [kind, remaining] of Object.entries({ tools, commands } as const)) {
         const isOut = isGone(kind as 'tools' | 'commands');
         assert.deepEqual(
-          left.toSorted(),
+          remaining.toSorted(),
           whole[kind as 'tools' | 'commands'].filter((name) => !isOut(name)).toSorted(),
         );
       }
-      const left = await works(rest);
+      const pending = await works(rest);
       // Those of the MCP server are not in the document.
       const isDescribed = feature.routes !== undefined && feature.name !== 'mcp-server';
-      assert.equal(left.length < paths.length, isDescribed || gone.length > 1);
+      assert.equal(pending.length < paths.length, isDescribed || gone.length > 1);
       assert.deepEqual(
-        left.filter((path) => !paths.includes(path)),
+        pending.filter((path) => !paths.includes(path)),
         [],
       );
     });
 
   it('works without any', async () => {
-    const left = await works([]);
-    assert.ok(left.includes('/v1/sessions/{key}/messages'));
+    const remaining = await works([]);
+    assert.ok(remaining.includes('/v1/sessions/{key}/messages'));
   });
 });

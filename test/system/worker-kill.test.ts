@@ -201,8 +201,8 @@ describe('F1 F2 F3 kill -9 of all workers', { timeout: 900_000 }, () => {
 
   it('F14 commands of dead workers are ended by the next one', async () => {
     await stand.until('the end of the orphans', async () => {
-      const left = await commandLines();
-      return left.some((line) => line.includes(String(ORPHAN_SECONDS))) ? undefined : true;
+      const remaining = await commandLines();
+      return remaining.some((line) => line.includes(String(ORPHAN_SECONDS))) ? undefined : true;
     });
   });
 

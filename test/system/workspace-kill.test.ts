@@ -152,8 +152,8 @@ describe('VF-6 kill -9 of the worker that has the files', { timeout: 900_000 }, 
     await held.letGo();
 
     const { ok, code, result } = await callOf(turn);
-    const wanted = tool === 'exec' ? [false, 'OutcomeUnknown'] : [true, null];
-    assert.deepEqual([ok, code], wanted, `${token}: ${result}`);
+    const expected = tool === 'exec' ? [false, 'OutcomeUnknown'] : [true, null];
+    assert.deepEqual([ok, code], expected, `${token}: ${result}`);
     // The last point is after the revision; before it a command that is not run again has left nothing.
     if (tool === 'write_file' || point === 'result') lines.push(token);
     const seen = await callOf(await say(`seen-${token}`, 'read_file {"path":"log"}'));
@@ -173,12 +173,12 @@ describe('VF-6 kill -9 of the worker that has the files', { timeout: 900_000 }, 
   });
 
   it('each of the two has all of it when it is alone', async () => {
-    for (const [gone, left] of [
+    for (const [gone, remaining] of [
       [0, 1],
       [1, 0],
     ] as const) {
       await stand.workers[gone]?.kill();
-      const token = `alone-${left}`;
+      const token = `alone-${remaining}`;
       const seen = await callOf(await say(token, 'exec {"command":"cat log"}'));
       assert.deepEqual(
         seen.result.split('\n').filter((line) => /^(?:kept|killed)-/.test(line)),

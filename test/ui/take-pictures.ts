@@ -24,10 +24,10 @@ async function main(): Promise<void> {
   try {
     const program = await clone.start();
     const only = process.argv[2];
-    const wanted = (name: string): boolean => only === undefined || only === name;
-    if (wanted('turn')) await takeTurn(clone, program, browser);
-    if (wanted('custom-tool')) await takeCustomTool(program, browser);
-    if (wanted('team')) await takeTeam(clone, program, browser);
+    const expected = (name: string): boolean => only === undefined || only === name;
+    if (expected('turn')) await takeTurn(clone, program, browser);
+    if (expected('custom-tool')) await takeCustomTool(program, browser);
+    if (expected('team')) await takeTeam(clone, program, browser);
   } finally {
     await browser.close();
     await clone.remove();

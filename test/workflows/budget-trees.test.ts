@@ -137,11 +137,11 @@ describe('DU-7 a tree shares its root’s budget', () => {
       using('sessions_send', { session_key: 'other', message: there }),
     );
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
-    const begun = await stack.worker.until('the turn of the message', async () =>
+    const started = await stack.worker.until('the turn of the message', async () =>
       (await stack.worker.turns('other')).find(({ id }) => id !== first),
     );
-    assert.equal((await stack.worker.ended(begun.id)).status, 'completed');
-    assert.deepEqual([await used('turn', turn_id), await used('turn', begun.id)], [4, 0]);
+    assert.equal((await stack.worker.ended(started.id)).status, 'completed');
+    assert.deepEqual([await used('turn', turn_id), await used('turn', started.id)], [4, 0]);
     assert.deepEqual([await used('session', 'sends'), await used('session', 'other')], [4, 3]);
   });
 

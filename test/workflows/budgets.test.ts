@@ -183,10 +183,10 @@ describe('DU-7 budgets of turns', () => {
     assert.equal(made.status, 201);
     const spent = async (): Promise<number> =>
       (await stack.ask('GET', `/v1/budgets/${made.body.id}`)).body.accounts[0]?.spent ?? 0;
-    const status = (task: number, wanted: string) =>
-      stack.worker.until(`#${task} to be ${wanted}`, async () => {
+    const status = (task: number, expected: string) =>
+      stack.worker.until(`#${task} to be ${expected}`, async () => {
         const { body } = await stack.ask('GET', `/v1/teams/crew/tasks/${task}`);
-        return body.status === wanted ? body : undefined;
+        return body.status === expected ? body : undefined;
       });
 
     const task = { subject: 'Work', description: THREE_CALLS, assignee: 'member' };

@@ -25,12 +25,12 @@ describe('DE-2 background commands of delegations', () => {
 
   it('end with the session that gave the work, when it is stopped with all', async () => {
     const [near, far] = [uniqueSeconds(), uniqueSeconds()];
-    const leaves = (seconds: string): string =>
+    const abandon = (seconds: string): string =>
       `exec ${JSON.stringify({ command: `sleep ${seconds}`, background: true })}`;
     const gives = (agent_key: string, task: string): string =>
       `delegate ${JSON.stringify({ agent_key, task, mode: 'sync' })}`;
-    const further = gives('last', `${leaves(far)}\nthen\nLeft.`);
-    const task = `${leaves(near)}\nthen\n${further}\nthen\nLeft.`;
+    const further = gives('last', `${abandon(far)}\nthen\nLeft.`);
+    const task = `${abandon(near)}\nthen\n${further}\nthen\nLeft.`;
     const { turn_id } = await stack.worker.say('gives', `${gives('middle', task)}\nthen\nDone.`);
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
     for (const seconds of [near, far])

@@ -62,10 +62,10 @@ describe('VF-1 the prompt', () => {
     const names = [...text.matchAll(/<<<FILE (\S+) id=\w+ of=(\w+)>>>/g)].map(
       ([, name, of]) => `${name} ${of}`,
     );
-    const wanted = CONTEXT_FILES.filter((name) => name !== 'BOOTSTRAP.md');
+    const expected = CONTEXT_FILES.filter((name) => name !== 'BOOTSTRAP.md');
     assert.deepEqual(
       names,
-      wanted.map((name) => `${name} ${name === 'USER.md' ? 'user' : 'agent'}`),
+      expected.map((name) => `${name} ${name === 'USER.md' ? 'user' : 'agent'}`),
     );
     assert.match(text, /Ann likes tea/);
     assert.match((await turn('seer', 'ben', 'system')).text, /the agent’s BOOTSTRAP\.md/);

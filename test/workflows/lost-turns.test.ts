@@ -143,8 +143,8 @@ describe('DU-1 turns whose workflow was ended from outside', () => {
     const lost = await held('busy', '', 'runs');
     await terminate(workflowIdOf(stack.worker, 'busy'));
     const seconds = uniqueSeconds();
-    const left = `exec ${JSON.stringify({ command: `sleep ${seconds}`, background: true })}\nthen\n`;
-    const text = `${left}hold {"note":"later"}\nthen\nHeld.`;
+    const remaining = `exec ${JSON.stringify({ command: `sleep ${seconds}`, background: true })}\nthen\n`;
+    const text = `${remaining}hold {"note":"later"}\nthen\nHeld.`;
     const { turn_id: later } = await stack.worker.say('busy', text, { agent: 'runs' });
     await stack.worker.probes.untilHeld('later');
     assert.equal(await sweep(), 0);

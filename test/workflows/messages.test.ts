@@ -108,8 +108,8 @@ describe('DU-4 messages to a session', () => {
 
   it('an answer that was recorded before a message was taken does not end the turn when its steps are made again', async () => {
     const receipt = await live.say('again', 'Take your time.', { agent: 'slow' });
-    const wanted = 'hold {"note":"again"}\nthen\nSecond answer.';
-    assert.equal((await live.say('again', wanted, { mode: 'steer' })).step, 2);
+    const expected = 'hold {"note":"again"}\nthen\nSecond answer.';
+    assert.equal((await live.say('again', expected, { mode: 'steer' })).step, 2);
     await live.probes.untilHeld('again');
     // The message comes before the first step now.
     await makeAgain('again');

@@ -52,10 +52,10 @@ describe('MO a model that fails', () => {
     live.ended((await live.say(session, text, { agent })).turn_id);
 
   it('429 with Retry-After: the step waits that long and tries again, and the turn completes', async () => {
-    const begun = Date.now();
+    const startedAt = Date.now();
     const turn = await say('limited', 'rate limit');
     assert.deepEqual([turn.status, turn.text, turn.steps], ['completed', 'After all.', 1]);
-    assert.ok(Date.now() - begun >= 2 * 700, 'both waits were kept');
+    assert.ok(Date.now() - startedAt >= 2 * 700, 'both waits were kept');
   });
 
   it('a stream that breaks off: the next try begins the answer anew, and readers are told to drop the half', async () => {

@@ -83,15 +83,15 @@ describe('SH-3 turns of an agent in a box', () => {
     const before = await boxes();
     const [seconds, other] = [uniqueSeconds(), uniqueSeconds()];
     const turns = new Map<string, string>();
-    for (const [session, left] of [
+    for (const [session, remaining] of [
       ['box-4', seconds],
       ['box-5', other],
     ] as const) {
-      const text = `exec ${JSON.stringify({ command: `sleep ${left}`, background: true })}\nthen\nLeft.`;
+      const text = `exec ${JSON.stringify({ command: `sleep ${remaining}`, background: true })}\nthen\nLeft.`;
       const { turn_id } = await live.say(session, text, { agent: 'boxed' });
       await live.ended(turn_id);
       turns.set(session, turn_id);
-      assert.ok(await eventually(() => runningWith(`sleep ${left}`).length > 0));
+      assert.ok(await eventually(() => runningWith(`sleep ${remaining}`).length > 0));
     }
     const made = (await boxes()).filter((name) => !before.includes(name));
     assert.equal(made.length, 2);

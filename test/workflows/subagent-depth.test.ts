@@ -87,8 +87,8 @@ describe('SA subagents of subagents', () => {
 
   it('one that is stopped while it waits for its own takes them with it, and its background commands', async () => {
     const seconds = uniqueSeconds();
-    const left = `exec ${JSON.stringify({ command: `sleep ${seconds}`, background: true })}\nthen\n`;
-    await twoDeep('cut', 'hold {"note":"cut"}', left, 'runs');
+    const remaining = `exec ${JSON.stringify({ command: `sleep ${seconds}`, background: true })}\nthen\n`;
+    await twoDeep('cut', 'hold {"note":"cut"}', remaining, 'runs');
     await live.probes.untilHeld('cut');
     assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0));
     const above = await childOf('cut');

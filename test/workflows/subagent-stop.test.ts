@@ -32,10 +32,10 @@ describe('SA a session that is stopped', () => {
         [stack.tenant, session],
       )
     ).rows;
-  const statuses = (session: string, wanted: readonly string[]) =>
-    stack.worker.until(`${session}: ${wanted.join()}`, async () => {
+  const statuses = (session: string, expected: readonly string[]) =>
+    stack.worker.until(`${session}: ${expected.join()}`, async () => {
       const found = await rows(session);
-      return found.map(({ status }) => status).join() === wanted.join() ? found : undefined;
+      return found.map(({ status }) => status).join() === expected.join() ? found : undefined;
     });
   const holding = (note: string, more: Record<string, unknown> = {}): string =>
     `spawn ${JSON.stringify({ task: `hold {"note":"${note}"}\nthen\nHeld.`, label: note, ...more })}`;

@@ -43,12 +43,12 @@ export function createInlineSteps(isQuick = false): Steps {
     },
     async runTool(call, input) {
       if (!call.inline) return plainSteps.runTool(call, input);
-      const begun = call.queue
+      const started = call.queue
         ? undefined
         : await firstTry(() => toolIn(proxyLocalActivities, inlineToolOptions(call), call)(input));
-      if (begun?.asked) return begun;
-      const queue = call.queue ?? begun?.continues;
-      if (queue === undefined) return begun ?? plainSteps.runTool(call, input);
+      if (started?.asked) return started;
+      const queue = call.queue ?? started?.continues;
+      if (queue === undefined) return started ?? plainSteps.runTool(call, input);
       const options = followOptions(queue, toolOptions(call));
       const followed = await firstTry(() => toolIn(proxyActivities, options, call)(input));
       return followed ?? plainSteps.runTool(call, input);
@@ -58,11 +58,11 @@ export function createInlineSteps(isQuick = false): Steps {
 
 async function askInline(input: CallModelInput): Promise<ModelAnswer> {
   const inTask = proxyLocalActivities<TurnActivities>(inlineModelOptions(input.step));
-  const begun = await firstTry(() => inTask.call_model(input));
-  if (begun && begun.kind !== 'continues') return begun;
-  const queue = begun?.queue;
+  const started = await firstTry(() => inTask.call_model(input));
+  if (started && started.kind !== 'continues') return started;
+  const queue = started?.queue;
   // The worker's fast path is off.
-  if (begun && queue === undefined) return plainSteps.askModel(input);
+  if (started && queue === undefined) return plainSteps.askModel(input);
   const followed = queue === undefined ? undefined : await follow(queue, input);
   return followed ?? plainSteps.askModel({ ...input, tried: TRIES });
 }

@@ -91,10 +91,10 @@ export function createApprovalWaits(): ApprovalWaits {
         const { workflowId: child } = options;
         if (type === APPROVAL.type) note(child, true);
         const starting = next({ ...input, headers: withTarget(input.headers, targetOf(type)) });
-        const over = (): void => {
+        const onEnd = (): void => {
           if (reports.has(child)) note(child, false);
         };
-        void starting.then(([, completed]) => completed.then(over, over));
+        void starting.then(([, completed]) => completed.then(onEnd, onEnd));
         return starting;
       },
       continueAsNew: (input, next) => next({ ...input, headers: withTarget(input.headers, reportsTo) }),

@@ -31,8 +31,8 @@ export async function askForMore(
   // It is awaited below, unless the work itself is cancelled.
   settled.catch(() => undefined);
   const isOver = (): boolean => isSettled || limits.isAsked();
-  const left = limits.deadline - Date.now();
-  if (Number.isFinite(left)) await condition(isOver, Math.max(1, left));
+  const remaining = limits.deadline - Date.now();
+  if (Number.isFinite(remaining)) await condition(isOver, Math.max(1, remaining));
   else await condition(isOver);
   if (isSettled) return settled;
   scope.cancel();

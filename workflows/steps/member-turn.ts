@@ -63,7 +63,7 @@ export function startMemberTurn(
     }
   }
 
-  void follow().then((over) => (end = over));
+  void follow().then((ended) => (end = ended));
 
   return {
     fence,

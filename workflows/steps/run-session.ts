@@ -58,12 +58,12 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
   const scope = new CancellationScope();
   const ends: { outcome?: TurnOutcome; problem?: string } = {};
   const isOver = (): boolean => ends.outcome !== undefined || ends.problem !== undefined;
-  let over: Promise<void> = Promise.resolve();
+  let pending: Promise<void> = Promise.resolve();
   let inTime = true;
   try {
     const { quick, message_id } = work;
     const session = await scope.run(() => startSession(work, { assigned: turnIdOf(message_id), quick }));
-    over = session.result().then(
+    pending = session.result().then(
       (outcome) => void (ends.outcome = outcome),
       (error: unknown) => void (ends.problem = problemOf(error)),
     );
@@ -75,7 +75,7 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
     // Cancelled itself: the session's turns are cancelled with it, and end in their own order.
     if (!isCancellation(error)) ends.problem = problemOf(error);
   }
-  await over;
+  await pending;
   return { ...ends, inTime };
 }
 

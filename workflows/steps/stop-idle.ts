@@ -19,7 +19,7 @@ export interface IdleStop {
 }
 
 export function createIdleStop(input: AgentTurnInput, isIdle: () => boolean): IdleStop {
-  let wanted: StopInput | undefined;
+  let required: StopInput | undefined;
   let isAsked = false;
   let last: string | undefined;
   return {
@@ -27,20 +27,20 @@ export function createIdleStop(input: AgentTurnInput, isIdle: () => boolean): Id
       if (!isStop(payload) || payload.level === 'step' || !isIdle()) return false;
       if (last !== undefined && payload.turn_id !== last) return false;
       isAsked = true;
-      if (payload.level === 'all') wanted = payload;
+      if (payload.level === 'all') required = payload;
       return true;
     },
     turnEnded(turnId) {
       last = turnId;
     },
-    isWanted: () => wanted !== undefined,
+    isWanted: () => required !== undefined,
     isAsked: () => isAsked,
     async carryOut() {
       setCurrentDetails('Ends what the session has left running');
       const { stop_session } = proxyLocalActivities<TurnActivities>(RECORD);
-      while (wanted !== undefined) {
-        const by = wanted.by ?? 'system';
-        wanted = undefined;
+      while (required !== undefined) {
+        const by = required.by ?? 'system';
+        required = undefined;
         await CancellationScope.nonCancellable(() =>
           stop_session({ tenant: input.tenant, session: input.session_key, by }),
         );

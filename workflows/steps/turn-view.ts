@@ -57,8 +57,8 @@ export function createTurnView(session: AgentTurnInput): TurnView {
   }
 
   return {
-    begin(begun) {
-      turn = begun;
+    begin(started) {
+      turn = started;
       outcome = undefined;
       step = 0;
       spent = '';

@@ -21,9 +21,9 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'agentLinks
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ query }) => query ?? '',
   run: async ({ agentLinks }, { query, max_results }, call) => {
-    const wanted = query?.replaceAll('\0', '').trim() ?? '';
-    if (wanted === '') return toolError('InvalidArgs', 'query is required');
-    const found = await agentLinks.search(call, wanted, max_results);
+    const required = query?.replaceAll('\0', '').trim() ?? '';
+    if (required === '') return toolError('InvalidArgs', 'query is required');
+    const found = await agentLinks.search(call, required, max_results);
     if (found.length === 0)
       return { ok: true, text: 'No linked agent matches. Try other words, or do it yourself.' };
     const lines = found.map(({ key, name, description, score }) => {

@@ -37,7 +37,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignment
     if (!generator || !evaluator || task === '') return toolError('InvalidArgs', EVALUATE_WORDS.missing);
     if ([task, criteria, context].some((text) => text?.includes('\0')))
       return toolError('InvalidArgs', 'no text may hold the character NUL');
-    const begun = await assignments.evaluate(call, {
+    const started = await assignments.evaluate(call, {
       generator,
       evaluator,
       task,
@@ -46,7 +46,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignment
       context,
       rounds: roundsOf(args.max_rounds),
     });
-    if (begun.kind === 'refused') return toolError(begun.code, begun.message);
-    return { ok: true, text: 'The rounds have begun.', child: begun.child };
+    if (started.kind === 'refused') return toolError(started.code, started.message);
+    return { ok: true, text: 'The rounds have begun.', child: started.child };
   },
 });

@@ -67,10 +67,10 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
     const before = '(by an earlier attempt of this call)';
     if (append)
       return probeChange(files, call, path, true, { ok: true, text: `Appended to file: ${path} ${before}` });
-    const wanted = Buffer.from(content);
+    const required = Buffer.from(content);
     const there = await withFileProblems<ToolResult>(async () => {
-      const bytes = await files.readBytes(call, path, wanted.length);
-      const isWritten = bytes !== undefined && fileDigest(bytes) === fileDigest(wanted);
+      const bytes = await files.readBytes(call, path, required.length);
+      const isWritten = bytes !== undefined && fileDigest(bytes) === fileDigest(required);
       return isWritten ? { ok: true, text: `File written: ${path} ${before}` } : NOT_WRITTEN;
     });
     return there.ok ? there : undefined;

@@ -28,14 +28,14 @@ export const tool = defineTool<z.infer<typeof input>>({
   summary: ({ query }) => query,
   aliases: { mcp_tool_search: {} },
   forms: { goclaw: { name: 'mcp_tool_search' } },
-  run: async (_deps, { query, max_results: most }, call) => {
+  run: async (_deps, { query, max_results: max }, call) => {
     const tools = await call.findableTools();
     const scores = scoreTexts(tools.map(partsOf), query);
     const found = tools
       .map((findable, at) => ({ findable, score: (scores[at] ?? 0) + (isNamed(findable, query) ? 1 : 0) }))
       .filter(({ score }) => score >= MIN)
       .toSorted((one, other) => other.score - one.score)
-      .slice(0, most)
+      .slice(0, max)
       .map(({ findable }) => findable);
     if (found.length === 0) return { ok: true, text: '(no tool does that)' };
     const ours = found.filter(({ isOfServer }) => !isOfServer).map(describe);

@@ -28,16 +28,16 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions' 
       return toolError('InvalidArgs', 'session_key or label is required');
     if (message.trim() === '' || message.includes('\0'))
       return toolError('InvalidArgs', 'message must be text that is not empty');
-    const wanted = session_key ?? label ?? '';
+    const required = session_key ?? label ?? '';
     const none = toolError(
       'NotFound',
-      `there is no session "${wanted}" of yours; sessions_list names those there are`,
+      `there is no session "${required}" of yours; sessions_list names those there are`,
     );
     if (session_key !== undefined && !isSessionKey(session_key)) return none;
     const found = await sessions.addressees(call.tenant, {
       agent: call.agent,
       user: call.user,
-      ...(session_key === undefined ? { label: wanted } : { key: session_key }),
+      ...(session_key === undefined ? { label: required } : { key: session_key }),
     });
     const others = found.filter((key) => key !== call.sessionKey);
     if (found.length > 0 && others.length === 0)
@@ -47,7 +47,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions' 
     if (others.length > 1)
       return toolError(
         'InvalidArgs',
-        `"${wanted}" fits several sessions: ${others.join(', ')}. Give the session_key`,
+        `"${required}" fits several sessions: ${others.join(', ')}. Give the session_key`,
       );
     const { turn_id, ahead } = await sendToSession(call, key, message);
     const when = ahead > 0 ? `after ${ahead} turn(s) that come first` : 'now';

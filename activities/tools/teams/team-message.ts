@@ -35,8 +35,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({
   refusedParameters: {
     media: 'media: team_message carries text alone; put files on a task with team_tasks, action attach',
   },
-  run: async ({ teams }, { action, to, text, team: wanted }, call) => {
-    const membership = await teams.membership(call, wanted);
+  run: async ({ teams }, { action, to, text, team: required }, call) => {
+    const membership = await teams.membership(call, required);
     if (typeof membership === 'string') return toolError('PermissionDenied', membership);
     const { team } = membership;
     if (action === 'read') return read(teams, team.key, call);

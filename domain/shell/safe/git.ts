@@ -48,9 +48,9 @@ const isFirst =
   (args) =>
     allowed.test(args[0] ?? '');
 const has =
-  (wanted: RegExp): ArgumentCheck =>
+  (exp: RegExp): ArgumentCheck =>
   (args) =>
-    args.some((arg) => wanted.test(arg));
+    args.some((arg) => exp.test(arg));
 
 interface Subcommand {
   /** Those that it stays harmless with; none when absent. */

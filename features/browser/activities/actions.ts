@@ -192,8 +192,8 @@ async function scriptResult(
   const input = await frame.evaluateHandle(script);
   // As text, and cut in the page: what it gives may be as large as its memory.
   return input.evaluate(
-    async (it: unknown, [to, most]) =>
-      JSON.stringify(await (typeof it === 'function' ? it(to) : it))?.slice(0, most),
+    async (it: unknown, [to, max]) =>
+      JSON.stringify(await (typeof it === 'function' ? it(to) : it))?.slice(0, max),
     [node, MAX_JSON] as const,
   );
 }

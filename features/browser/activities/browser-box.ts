@@ -59,10 +59,10 @@ export async function browserBox(
 ): Promise<{ readonly box?: BrowserBox; readonly note?: string } | ToolFailure> {
   const { sandbox } = call;
   if (!sandbox) return {};
-  const look = await boxes.look(sandbox);
-  const isAsAsked = look.ok && (sandbox.mode !== 'required' || sandbox.runtime === look.runtime);
-  if (look.ok && isAsAsked) return { box: containerBox(boxes, look, { ...sandbox, memoryBytes }, call) };
-  const reason = look.ok ? `the engine has no runtime ${sandbox.runtime}` : look.reason;
+  const probe = await boxes.look(sandbox);
+  const isAsAsked = probe.ok && (sandbox.mode !== 'required' || sandbox.runtime === probe.runtime);
+  if (probe.ok && isAsAsked) return { box: containerBox(boxes, probe, { ...sandbox, memoryBytes }, call) };
+  const reason = probe.ok ? `the engine has no runtime ${sandbox.runtime}` : probe.reason;
   if (sandbox.mode === 'required')
     return toolError('SandboxUnavailable', `${reason}; the browser was not started`);
   const note = (where: string) => (sandbox.stated ? { note: `[The browser runs ${where}: ${reason}]` } : {});
@@ -72,14 +72,14 @@ export async function browserBox(
 
 function containerBox(
   boxes: Boxes,
-  look: Extract<EngineProbe, { ok: true }>,
+  check: Extract<EngineProbe, { ok: true }>,
   sandbox: Sandbox,
   owner: BrowserCall,
 ): BrowserBox {
   const name = `tempoclaw-browser-${randomUUID()}`;
   return {
     async command({ chromium, profile, temporary, socket }) {
-      const spec = await boxes.describe({ ...owner, workspace: profile }, sandbox, look);
+      const spec = await boxes.describe({ ...owner, workspace: profile }, sandbox, check);
       // The box's user is another one; who asks the proxy must know its password all the same.
       await chmod(socket, 0o666);
       if (temporary !== profile) await chmod(temporary, 0o711);

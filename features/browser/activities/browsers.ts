@@ -77,13 +77,13 @@ export function createBrowsers(options: BrowsersOptions): Browsers {
     { box, note }: { readonly box?: BrowserBox; readonly note?: string },
   ): Entry {
     const forget = (): void => {
-      clearInterval(look);
+      clearInterval(timer);
       clearInterval(memoryLook);
       if (entries.get(key) === entry) entries.delete(key);
     };
     const started = startBrowser(options, useOf(call), forget, box);
     const entry: Entry = { started, note, users: 0, usedAt: performance.now() };
-    const look = setInterval(() => void ignoring(lookAt()), lookMs).unref();
+    const timer = setInterval(() => void ignoring(lookAt()), lookMs).unref();
     const lookAt = async (): Promise<void> => {
       await started;
       const isIdle = entry.users === 0 && performance.now() - entry.usedAt > idleMs;
@@ -142,8 +142,8 @@ export function createBrowsers(options: BrowsersOptions): Browsers {
       const found = await shared?.places.find(tenant, call);
       if (!shared || !found || found.queue === shared.queue) return undefined;
       const key = keyOf(tenant, found.session);
-      const left = entries.get(key);
-      if (left) await endEntry(key, left);
+      const remaining = entries.get(key);
+      if (remaining) await endEntry(key, remaining);
       if (!here) return found.queue ?? undefined;
       await shared.places.remove(tenant, found.session);
       return undefined;

@@ -27,15 +27,15 @@ export interface Terms {
   readonly signal: AbortSignal;
 }
 
-export function terms({ asked, call }: InTab, most = ELEMENT_MS): Terms {
-  return { timeout: asked.timeout_ms ?? most, signal: call.signal };
+export function terms({ asked, call }: InTab, max = ELEMENT_MS): Terms {
+  return { timeout: asked.timeout_ms ?? max, signal: call.signal };
 }
 
 /** Whole lines, so that no ref is cut. */
-export function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const end = text.lastIndexOf('\n', most);
-  return `${text.slice(0, end > 0 ? end : most)}\n[cut: ${most} of ${text.length} characters; ask with max_chars, or less with depth]`;
+export function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const end = text.lastIndexOf('\n', limit);
+  return `${text.slice(0, end > 0 ? end : limit)}\n[cut: ${limit} of ${text.length} characters; ask with max_chars, or less with depth]`;
 }
 
 /** Of one action, whatever it does. */
@@ -51,14 +51,14 @@ const BESIDE_DIALOG_MS = 500;
  */
 export async function performed(work: Promise<Done>, place: InTab): Promise<Done> {
   const { browser, tab, asked, call } = place;
-  const over = new AbortController();
-  const most = asked.action === 'evaluate' ? (asked.timeout_ms ?? NAVIGATION_MS) : ACTION_MS;
+  const ended = new AbortController();
+  const max = asked.action === 'evaluate' ? (asked.timeout_ms ?? NAVIGATION_MS) : ACTION_MS;
   const stopped = Promise.withResolvers<never>();
   const late = setTimeout(() => {
-    const problem = new Error(`it did not end within ${most / 1000} s; its tab was closed`);
+    const problem = new Error(`it did not end within ${max / 1000} s; its tab was closed`);
     void endTab(tab).then(() => stopped.reject(problem));
-  }, most);
-  call.signal.addEventListener('abort', () => stopped.reject(new Error('the call was stopped')), over);
+  }, max);
+  call.signal.addEventListener('abort', () => stopped.reject(new Error('the call was stopped')), ended);
   const heldUp = Promise.withResolvers<Done>();
   const onDialog = (): void => {
     const text =
@@ -74,7 +74,7 @@ export async function performed(work: Promise<Done>, place: InTab): Promise<Done
     await endTab(tab);
     throw new Error(SILENT, { cause: error });
   } finally {
-    over.abort();
+    ended.abort();
     clearTimeout(late);
     browser.context.off('dialog', onDialog);
   }
@@ -83,14 +83,14 @@ export async function performed(work: Promise<Done>, place: InTab): Promise<Done
 export const SILENT = 'the page does not answer any more; its tab was closed';
 
 /** False of one that spins or has crashed. One whose dialog is open waits for us. */
-export async function answers({ page, dialog }: Tab, most: number): Promise<boolean> {
+export async function answers({ page, dialog }: Tab, max: number): Promise<boolean> {
   if (dialog) return true;
   const pending = page.evaluate('1').then(
     () => true,
     // A page that is just being left is there as well.
     (error: unknown) => !/crashed|closed/.test(String(error)),
   );
-  return within(pending, most).catch(() => false);
+  return within(pending, max).catch(() => false);
 }
 
 /** The element that the newest snapshot of its frame calls so. */

@@ -208,11 +208,11 @@ function crash({ session }: Tab): void {
   void ignoring(session.then((open) => open.send('Page.crash')));
 }
 
-export function within<Result>(work: Promise<Result>, most: number): Promise<Result> {
+export function within<Result>(work: Promise<Result>, max: number): Promise<Result> {
   return Promise.race([
     work,
     new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error(`it took longer than ${most / 1000} s`)), most).unref();
+      setTimeout(() => reject(new Error(`it took longer than ${max / 1000} s`)), max).unref();
     }),
   ]);
 }

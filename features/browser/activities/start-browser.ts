@@ -119,8 +119,8 @@ async function launch(options: StartOptions, reach: Reach, box?: BrowserBox): Pr
     const proxy = await reach(box ? socket : options.proxyHost);
     const at = box ? { ...proxy, server: `http://127.0.0.1:${BOX_PROXY_PORT}` } : proxy;
     const command = await box?.command({ chromium: found, profile, temporary, socket });
-    const begun = command ? { ...found, path: await writeStart(profile, command) } : found;
-    const settings = launchOptions(options, begun, { profile, temporary }, id, box !== undefined);
+    const started = command ? { ...found, path: await writeStart(profile, command) } : found;
+    const settings = launchOptions(options, started, { profile, temporary }, id, box !== undefined);
     const context = await chromium.launchPersistentContext(profile, {
       ...settings,
       ...CONTEXT,
@@ -166,15 +166,15 @@ async function attach(endpoint: string, proxy: EgressProxy): Promise<Opened> {
   }
 }
 
-async function holdProcesses(mark: string, most: number): Promise<boolean> {
+async function holdProcesses(mark: string, max: number): Promise<boolean> {
   const tree = (await findTree({ pid: 0, mark })).map(({ pid }) => ({
     pid,
     bytes: residentBytes(pid),
     isPage: commandOf(pid)?.includes('--type=renderer') === true,
   }));
   const sum = (of: typeof tree): number => of.reduce((all, { bytes }) => all + bytes, 0);
-  if (sum(tree) <= most) return true;
-  if (sum(tree.filter(({ isPage }) => !isPage)) > most) return false;
+  if (sum(tree) <= max) return true;
+  if (sum(tree.filter(({ isPage }) => !isPage)) > max) return false;
   const [largest] = tree.filter(({ isPage }) => isPage).toSorted((a, b) => b.bytes - a.bytes);
   try {
     if (largest) process.kill(largest.pid, 'SIGKILL');

@@ -178,7 +178,7 @@ async function postMessage(
   const posts = await postsOf(deps.pool, tenant, id);
   const ofThis = posts.filter((post) => post.digest === digest);
   const arrived = ofThis.filter(({ message_id }) => message_id !== SENDING).length;
-  const begun = ofThis.find(({ message_id }) => message_id === SENDING)?.part;
+  const startedAt = ofThis.find(({ message_id }) => message_id === SENDING)?.part;
   return async (sender, context) => {
     const words = post.markdown === '' && files.length > 0 ? [] : sender.split(post);
     const parts = [...words, ...files];
@@ -199,7 +199,7 @@ async function postMessage(
       if (first && (await finalizeStream(deps, tenant, channel.key, delivery, spot, first))) continue;
       const row = { delivery_id: id, part, channel_key: channel.key, place, digest };
       await recordPost(deps.pool, tenant, { ...row, message_id: SENDING, approval_id: null });
-      const message_id = await sendNoted(deps, tenant, spot, one, { row, isAgain: part === begun });
+      const message_id = await sendNoted(deps, tenant, spot, one, { row, isAgain: part === startedAt });
       const approval_id = (part === parts.length - 1 ? request?.approval_id : undefined) ?? null;
       await recordPost(deps.pool, tenant, { ...row, message_id, approval_id });
     }

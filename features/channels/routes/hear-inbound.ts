@@ -225,7 +225,7 @@ async function waitForFiles(
   const added = albumId && (await addToAlbum(deps.pool, tenant, `msg_${albumId}`, part));
   if (added === 'added') return;
   const isFirst = albumId !== undefined && added === undefined;
-  const left = Math.max(0, files.length - MAX_ATTACHMENTS);
+  const remaining = Math.max(0, files.length - MAX_ATTACHMENTS);
   const waiting: WaitingMessage = {
     id: isFirst ? `msg_${digestOf(albumId, 'message')}` : message.id,
     session,
@@ -233,7 +233,9 @@ async function waitForFiles(
     isOwn,
     marker,
     source,
-    ...(isFirst ? { text: '', files: [], left: 0, album: { parts: [part] } } : { ...brought, left }),
+    ...(isFirst
+      ? { text: '', files: [], left: 0, album: { parts: [part] } }
+      : { ...brought, left: remaining }),
   };
   if ((await countWaiting(deps.pool, tenant, webhook_id, session)) >= MAX_WAITING)
     throw new Failure('QueueFull', `${MAX_WAITING} messages with files wait in ${session} already`);

@@ -12,7 +12,7 @@ export function heardText(
   lines: string,
 ): string {
   const words = text.trim() === '' ? [] : [cleanOutsideText(text)];
-  const came = lines === '' ? [] : [lines];
-  if (!isOwn) return markOutside({ id, source, text: [...words, ...came].join('\n') });
-  return [...words, ...came.map((value) => markOutside({ id, source, text: value }))].join('\n');
+  const received = lines === '' ? [] : [lines];
+  if (!isOwn) return markOutside({ id, source, text: [...words, ...received].join('\n') });
+  return [...words, ...received.map((value) => markOutside({ id, source, text: value }))].join('\n');
 }

@@ -38,33 +38,33 @@ export function splitText(
 
 /** Where the next part ends: behind what was opened again, so that each part takes something. */
 function cutOf(whole: string, limit: number, opened: number, fits: (part: string) => boolean): number {
-  for (let most = Math.min(limit, whole.length); ; ) {
-    const end = bestBreak(whole, opened, Math.max(most, opened + 1));
-    if (most <= opened + 1 || fits(close(whole.slice(0, end)))) return end;
-    most = Math.floor(opened + (Math.min(end, most) - opened) * 0.9);
+  for (let max = Math.min(limit, whole.length); ; ) {
+    const end = bestBreak(whole, opened, Math.max(max, opened + 1));
+    if (max <= opened + 1 || fits(close(whole.slice(0, end)))) return end;
+    max = Math.floor(opened + (Math.min(end, max) - opened) * 0.9);
   }
 }
 
 /** What ends lines later than here is left for the next part; what ends earlier would leave a part half empty. */
-function bestBreak(whole: string, opened: number, most: number): number {
-  const least = opened + Math.floor((most - opened) / 2);
-  const fence = openFence(whole.slice(0, most));
+function bestBreak(whole: string, opened: number, limit: number): number {
+  const min = opened + Math.floor((limit - opened) / 2);
+  const fence = openFence(whole.slice(0, limit));
   const start = fence?.inside ?? 0;
-  const isBroken = brokenBy(whole, fence ? fence.start : most);
+  const isBroken = brokenBy(whole, fence ? fence.start : limit);
   const last = (pattern: RegExp, from: number): number | undefined =>
-    [...whole.slice(0, most + 1).matchAll(pattern)]
+    [...whole.slice(0, limit + 1).matchAll(pattern)]
       .map(({ index, 0: found }) => index + found.length)
-      .findLast((at) => at >= from && at > opened && at <= most && !isBroken(at));
+      .findLast((at) => at >= from && at > opened && at <= limit && !isBroken(at));
   const outside = fence && fence.start > opened ? fence.start : undefined;
   // A block of code that would be cut at its beginning goes to the next part whole.
-  if (outside !== undefined && outside >= least) return outside;
+  if (outside !== undefined && outside >= min) return outside;
   return (
-    (fence ? undefined : last(/\n[ \t]*\n/g, least)) ??
-    last(/\n/g, Math.max(least, start + 1)) ??
-    last(/[ \t]+/g, Math.max(least, start + 1)) ??
+    (fence ? undefined : last(/\n[ \t]*\n/g, min)) ??
+    last(/\n/g, Math.max(min, start + 1)) ??
+    last(/[ \t]+/g, Math.max(min, start + 1)) ??
     outside ??
     last(/\s/g, start + 1) ??
-    wholeCharacter(whole, opened, most, isBroken)
+    wholeCharacter(whole, opened, limit, isBroken)
   );
 }
 
@@ -72,7 +72,7 @@ function bestBreak(whole: string, opened: number, most: number): number {
 function wholeCharacter(
   whole: string,
   opened: number,
-  most: number,
+  max: number,
   isBroken: (at: number) => boolean,
 ): number {
   const breaks = [
@@ -80,7 +80,7 @@ function wholeCharacter(
     (at: number) => isWithinMark(whole, at) || isJoined(whole, at),
     (at: number) => isWithinPair(whole, at),
   ];
-  for (const isWithin of breaks) for (let at = most; at > opened; at -= 1) if (!isWithin(at)) return at;
+  for (const isWithin of breaks) for (let at = max; at > opened; at -= 1) if (!isWithin(at)) return at;
   return opened + 2;
 }
 

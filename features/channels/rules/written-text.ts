@@ -39,6 +39,6 @@ export function readPieces(before: WrittenText, events: readonly StoredEvent[], 
 
 /** Not yet where it is empty, or may become a word that says nothing. */
 export function isWorthShowing(text: string): boolean {
-  const begun = text.trim();
-  return begun !== '' && ![...SILENT].some((word) => word.startsWith(begun));
+  const started = text.trim();
+  return started !== '' && ![...SILENT].some((word) => word.startsWith(started));
 }

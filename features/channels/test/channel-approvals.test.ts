@@ -66,8 +66,8 @@ describe('AP-2 approvals in a Telegram channel', () => {
     Object.assign(chat.worker.temporal, { decide: () => new Promise(() => undefined) });
     const pressed = await chat.hears(pressUpdate(question, 'Approve'));
     assert.equal(pressed.body.text, 'It is on its way.');
-    const over = await chat.shows('the outcome', ({ id, edits }) => id === question.id && edits > 0);
-    assert.match(over.text, /^<b>Approved<\/b> by ann/);
+    const overrides = await chat.shows('the outcome', ({ id, edits }) => id === question.id && edits > 0);
+    assert.match(overrides.text, /^<b>Approved<\/b> by ann/);
   });
 
   it('are decided with a reason behind a link that whoever presses gets alone, as long as he may', async (t) => {
@@ -92,8 +92,8 @@ describe('AP-2 approvals in a Telegram channel', () => {
     const body = new URLSearchParams({ decision: 'reject', digest: waits.digest, reason: 'not today' });
     const origin = chat.url;
     await fetch(chat.url + path, { method: 'POST', body, headers: { origin }, redirect: 'manual' });
-    const over = await chat.shows('the outcome', ({ id, edits }) => id === question.id && edits > 0);
-    assert.match(over.text, /^<b>Denied<\/b> by ann: not today/);
+    const overrides = await chat.shows('the outcome', ({ id, edits }) => id === question.id && edits > 0);
+    assert.match(overrides.text, /^<b>Denied<\/b> by ann: not today/);
   });
 
   it('of a subagent are asked once, though the feed above it tells of them too', async (t) => {

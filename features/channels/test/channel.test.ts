@@ -90,8 +90,8 @@ describe('AP-1 an approval in a channel', () => {
   });
 
   it('can only be rejected where it is not seen whole, or asks for an answer', () => {
-    const labels = (over: Partial<ShownApproval>) =>
-      approvalPost({ ...approval, ...over }, ASKING, NOW).buttons?.map(({ label }) => label);
+    const labels = (overrides: Partial<ShownApproval>) =>
+      approvalPost({ ...approval, ...overrides }, ASKING, NOW).buttons?.map(({ label }) => label);
     assert.deepEqual(labels({ args: { command: 'x'.repeat(12_000) } }), ['Reject']);
     assert.deepEqual(labels({ form: { server: 'x', message: 'which?', fields: [] } }), ['Reject']);
     assert.deepEqual(labels({ always: { refused: 'it deletes' } }), ['Approve', 'Reject']);
@@ -106,9 +106,9 @@ describe('AP-1 an approval in a channel', () => {
   });
 
   it('has no buttons when it is over, and tells how far it is before', () => {
-    const over = outcomePost({ ...approval, status: 'denied', decided_by: 'ann', note: 'no' });
-    assert.match(over.markdown, /^\*\*Denied\*\* by ann: no/);
-    assert.deepEqual(over.buttons, []);
+    const overrides = outcomePost({ ...approval, status: 'denied', decided_by: 'ann', note: 'no' });
+    assert.match(overrides.markdown, /^\*\*Denied\*\* by ann: no/);
+    assert.deepEqual(overrides.buttons, []);
     const counted = approvalPost({ ...approval, terms: { quorum: 2 }, agreed: ['ann'] }, ASKING, NOW);
     assert.match(counted.markdown, /agreed: 1 of 2: ann/);
     assert.equal(counted.buttons?.length, 3);

@@ -93,10 +93,10 @@ describe('IN-4 a Telegram channel', () => {
       chat.pool
         .query(`select session_key, rights ->> 'chat_id' as chat from schedules where heartbeat is not null`)
         .then(({ rows }) => rows[0]);
-    const set = async (args: object, at: object, wanted: string) => {
+    const set = async (args: object, at: object, expected: string) => {
       await chat.hears(textUpdate(`heartbeat ${JSON.stringify(args)} @ourbot`, at));
-      await chat.worker.until(`it in ${wanted}`, async () =>
-        (await place())?.session_key === wanted ? true : undefined,
+      await chat.worker.until(`it in ${expected}`, async () =>
+        (await place())?.session_key === expected ? true : undefined,
       );
       return place();
     };

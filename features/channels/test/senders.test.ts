@@ -63,8 +63,8 @@ describe('IN-4 what Slack is told', () => {
     );
     const allowed = { markdown: 'Allowed.', buttons: [] };
     assert.equal(await slackSender.edit(context, place, id ?? '', allowed), true);
-    const { text, buttons: left, edits } = slack.messages[1] ?? {};
-    assert.deepEqual([text, left, edits], ['Allowed.', [], 1]);
+    const { text, buttons: remaining, edits } = slack.messages[1] ?? {};
+    assert.deepEqual([text, remaining, edits], ['Allowed.', [], 1]);
     assert.equal(await slackSender.edit(context, place, '1.gone', { markdown: 'x' }), false);
   });
 

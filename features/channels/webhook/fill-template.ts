@@ -11,7 +11,7 @@ export function fillTemplate(
   data: unknown,
   show: (words: string, place: number) => string,
 ): string {
-  let left = MAX;
+  let remaining = MAX;
   let place = 0;
   return template.replaceAll(/\{\{\s*([\w.$@-]{1,200})\s*\}\}/g, (_, path: string) => {
     const value = fieldAt(data, path);
@@ -19,8 +19,9 @@ export function fillTemplate(
     place += 1;
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
     const words = (typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\0', '');
-    const cut = words.length > left ? `${words.slice(0, left).toWellFormed()}…` : words.toWellFormed();
-    left = Math.max(0, left - words.length);
+    const cut =
+      words.length > remaining ? `${words.slice(0, remaining).toWellFormed()}…` : words.toWellFormed();
+    remaining = Math.max(0, remaining - words.length);
     return show(cut, place);
   });
 }

@@ -21,7 +21,7 @@ const NAME: Parameters = {
   required: ['name'],
 };
 
-function definition(over: Partial<CustomToolDefinition>): CustomToolDefinition {
+function definition(overrides: Partial<CustomToolDefinition>): CustomToolDefinition {
   return {
     id: '00000000-0000-4000-8000-000000000000',
     name: 'sample',
@@ -34,12 +34,12 @@ function definition(over: Partial<CustomToolDefinition>): CustomToolDefinition {
     enabled: true,
     replay: 'once',
     revision: 1,
-    ...over,
+    ...overrides,
   };
 }
 
-function custom(over: Partial<CustomToolDefinition>, env: Environment = {}): Tool {
-  return runnableTool(definition(over), async () => env);
+function custom(ended: Partial<CustomToolDefinition>, env: Environment = {}): Tool {
+  return runnableTool(definition(ended), async () => env);
 }
 
 interface Case {
@@ -55,13 +55,13 @@ const vectors = new URL('../../../test/vectors/template-injection.json', import.
 const { cases } = JSON.parse(await readFile(vectors, 'utf8')) as { cases: readonly Case[] };
 
 /** Runs each case; the program writes what it got into a file of the workspace, byte for byte. */
-async function runCases(bench: Bench, over: Partial<RunningCall> = {}): Promise<void> {
+async function runCases(bench: Bench, overrides: Partial<RunningCall> = {}): Promise<void> {
   await mkdir(bench.workspace, { recursive: true });
   await writeFile(join(bench.workspace, 'argv'), `printf '%s\\0' "$@" > seen\n`);
   for (const { id, template, args, outcome, expect_argv } of cases) {
     if (!outcome.startsWith('single') && !outcome.startsWith('rejected')) continue;
     const tool = custom({ command: template.replace(/^argv /, 'sh ./argv ') });
-    const result = await bench.run(tool, args, over);
+    const result = await bench.run(tool, args, overrides);
     const seen = await readFile(join(bench.workspace, 'seen'), 'utf8').catch(() => undefined);
     await rm(join(bench.workspace, 'seen'), { force: true });
     if (outcome === 'single_argument') {

@@ -6,11 +6,11 @@ import { readTemplate } from '../rules/template.ts';
 
 const rules: CustomRules = { categoriesOff: [], deniedPaths: ['/etc/shadow', '.tempoclaw'], ask: 'on-miss' };
 
-function judge(command: string, a = 'x', over: Partial<CustomRules> = {}): string {
+function judge(command: string, a = 'x', overrides: Partial<CustomRules> = {}): string {
   const parameters: Parameters = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
   const read = readTemplate(command, parameters);
   assert.ok(read.ok, read.ok ? '' : read.problems.join('; '));
-  const { decision, rule } = judgeCustomTool(read.template, parameters, { a }, { ...rules, ...over });
+  const { decision, rule } = judgeCustomTool(read.template, parameters, { a }, { ...rules, ...overrides });
   return decision === 'allow' ? decision : `${decision} ${rule}`;
 }
 

@@ -80,9 +80,9 @@ export function readDrawnFacts(
   return { entities, relations: relations.toSorted((one, other) => one.line - other.line) };
 }
 
-function each<One extends z.ZodType>(value: unknown, schema: One, most: number): readonly z.output<One>[] {
+function each<One extends z.ZodType>(value: unknown, schema: One, max: number): readonly z.output<One>[] {
   if (!Array.isArray(value)) return [];
-  return value.slice(0, most).flatMap((one) => {
+  return value.slice(0, max).flatMap((one) => {
     const read = schema.safeParse(one);
     return read.success ? [read.data] : [];
   });

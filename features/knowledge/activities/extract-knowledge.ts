@@ -31,9 +31,9 @@ export function createExtractKnowledge(deps: ExtractDeps): (scope: DocumentScope
   const { pool } = deps;
   return async (scope) => {
     const model = (await findAgent(pool, scope.tenant, scope.agent))?.config.knowledge?.model;
-    const begun = performance.now();
+    const startedAt = performance.now();
     let waits = false;
-    while (!waits && performance.now() - begun < BEGINS_MS) {
+    while (!waits && performance.now() - startedAt < BEGINS_MS) {
       Context.current().cancellationSignal.throwIfAborted();
       const document = model && (await unreadDocument(pool, scope));
       // Of one whose words are not there yet the index tells later.

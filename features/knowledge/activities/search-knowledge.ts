@@ -38,9 +38,9 @@ export function createSearchKnowledge(pool: Pool): SearchKnowledge {
     const scope = { tenant, agent, user };
     const view: KnowledgeView = { ...scope, hidden: await hiddenDocuments(pool, scope, {}), at: query.at };
     const type = query.type && typeKey(query.type).slice(0, KNOWLEDGE_LIMITS.type);
-    const begun = await findEntities(pool, view, { ...query, type });
-    if (begun.length === 0) return undefined;
-    const near = await walkRelations(pool, view, begun, query.depth, ENTITIES + 1);
+    const started = await findEntities(pool, view, { ...query, type });
+    if (started.length === 0) return undefined;
+    const near = await walkRelations(pool, view, started, query.depth, ENTITIES + 1);
     const depths = new Map(near.slice(0, ENTITIES).map(({ id, depth }) => [id, depth]));
     const ids = [...depths.keys()];
     const [entities, relations] = await Promise.all([

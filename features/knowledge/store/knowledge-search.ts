@@ -157,7 +157,7 @@ export function walkRelations(
   view: KnowledgeView,
   ids: readonly string[],
   depth: number,
-  most: number,
+  max: number,
 ): Promise<{ readonly id: string; readonly depth: number }[]> {
   return readRows<{ id: string; depth: number }>(pool)`
     with recursive walk (id, depth) as (
@@ -168,8 +168,8 @@ export function walkRelations(
         union all
         select f.from_id from knowledge_facts f where f.tenant_id = ${view.tenant} and f.to_id = walk.id and ${holds(view)}) near
       where walk.depth < ${depth}::int)
-    select id::text, min(depth) as depth from (select id, depth from walk limit ${most * (depth + 1)}) w
-    group by w.id order by 2, array_position(${[...ids]}::bigint[], w.id), w.id limit ${most}`;
+    select id::text, min(depth) as depth from (select id, depth from walk limit ${max * (depth + 1)}) w
+    group by w.id order by 2, array_position(${[...ids]}::bigint[], w.id), w.id limit ${max}`;
 }
 
 /** In no order. */
@@ -187,10 +187,10 @@ export function readRelations(
   pool: Pool,
   view: KnowledgeView,
   ids: readonly string[],
-  most: number,
+  max: number,
 ): Promise<KnowledgeRelation[]> {
   const list = sql`${[...ids]}::bigint[]`;
   return readRows<KnowledgeRelation>(pool)`
     ${relationsOf(view)} where f.tenant_id = ${view.tenant} and f.from_id = any (${list}) and f.to_id = any (${list}) and ${holds(view)}
-    order by least(array_position(${list}, f.from_id), array_position(${list}, f.to_id)), f.id limit ${most}`;
+    order by least(array_position(${list}, f.from_id), array_position(${list}, f.to_id)), f.id limit ${max}`;
 }

@@ -45,10 +45,10 @@ export const tool = defineTool<
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ query }) => query,
   run: async ({ searchKnowledge, now }, { query, entity_type, entity_id, max_depth, as_of }, call) => {
-    const wanted = query.replaceAll('\0', ' ').trim();
-    if (wanted === '') return toolError('InvalidArgs', 'query is required');
+    const required = query.replaceAll('\0', ' ').trim();
+    if (required === '') return toolError('InvalidArgs', 'query is required');
     const at = as_of ?? new Date(now()).toISOString();
-    const request = { query: wanted, type: entity_type, id: entity_id, depth: max_depth, at };
+    const request = { query: required, type: entity_type, id: entity_id, depth: max_depth, at };
     const found = await searchKnowledge(call, request);
     return { ok: true, text: found ?? 'Nothing of that name is in the graph. Try memory_search.' };
   },

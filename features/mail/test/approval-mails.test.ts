@@ -82,8 +82,8 @@ async function mailsTo(stack: Mailing, user: string, count: number): Promise<Rec
 async function deliveriesOf(stack: Stack, id: string, count: number): Promise<any[]> {
   return stack.worker.until('their ends', async () => {
     const { body } = await stack.ask('GET', `/v1/webhooks/${id}/deliveries`);
-    const over = body.data.filter((one: any) => one.status !== 'pending');
-    return over.length >= count ? over : undefined;
+    const overrides = body.data.filter((one: any) => one.status !== 'pending');
+    return overrides.length >= count ? overrides : undefined;
   });
 }
 

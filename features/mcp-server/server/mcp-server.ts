@@ -54,7 +54,7 @@ export function createMcpServer(request: McpRequest): Server {
     { capabilities: { tools: {}, resources: {}, extensions: TASKS_OFFER }, instructions: INSTRUCTIONS },
   );
   /** For all that only looks. */
-  const look = async <Answer>(answer: () => Promise<Answer>): Promise<Answer> => {
+  const probe = async <Answer>(answer: () => Promise<Answer>): Promise<Answer> => {
     try {
       requireScope(caller, 'read');
       return await answer();
@@ -63,18 +63,18 @@ export function createMcpServer(request: McpRequest): Server {
     }
   };
 
-  server.setRequestHandler('tools/list', ({ params }) => look(() => listTools(request, params?.cursor)));
+  server.setRequestHandler('tools/list', ({ params }) => probe(() => listTools(request, params?.cursor)));
   server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, context) =>
     callTool(request, () => callOf(request, server, context), name, args),
   );
   server.setRequestHandler('resources/list', ({ params }) =>
-    look(() => listApprovalResources(request, params?.cursor)),
+    probe(() => listApprovalResources(request, params?.cursor)),
   );
   server.setRequestHandler('resources/templates/list', () =>
-    look(async () => ({ resourceTemplates: [APPROVAL_TEMPLATE] })),
+    probe(async () => ({ resourceTemplates: [APPROVAL_TEMPLATE] })),
   );
   server.setRequestHandler('resources/read', ({ params }) =>
-    look(() => readApprovalResource(request, params.uri)),
+    probe(() => readApprovalResource(request, params.uri)),
   );
   addTasks(server, request);
   return server;

@@ -88,7 +88,7 @@ export function hold(
   const sent = Promise.withResolvers<void>();
   const talk = createConversation(task);
   let hide = (text: string): string => text;
-  const over = use(async (live) => {
+  const pending = use(async (live) => {
     hide = live.hide;
     check(live);
     stop.signal.throwIfAborted();
@@ -103,8 +103,8 @@ export function hold(
     }
   });
   // Whoever looks at it hears of what goes wrong.
-  over.catch(() => undefined);
-  return { talk, over, sent: sent.promise, stop, hide: (text) => hide(text) };
+  pending.catch(() => undefined);
+  return { talk, over: pending, sent: sent.promise, stop, hide: (text) => hide(text) };
 }
 
 function read(result: CallToolResult | InputRequiredResult): ServerMessage {

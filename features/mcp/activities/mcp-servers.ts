@@ -132,16 +132,16 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     }
   }
 
-  const look = (tenant: string | undefined): void => {
+  const probe = (tenant: string | undefined): void => {
     if (!isClosed)
       dropStale(tenant)
         .then(() => runChecks(tenant))
         .catch(deps.onError);
   };
-  deps.changes.subscribe('custom_tools', look);
-  look(undefined);
+  deps.changes.subscribe('custom_tools', probe);
+  probe(undefined);
   const timer = setInterval(() => {
-    look(undefined);
+    probe(undefined);
     for (const [key, { connection }] of held)
       if (!connection.isBusy() && Date.now() - connection.lastUse() > IDLE_MS) drop(key);
       else void connection.lookAfter();
@@ -185,13 +185,13 @@ function noCredentialsWords(name: string, user: string): string {
 /** Ends the one that was longest not used. @throws McpAway when all are in use. */
 function makeRoom(
   among: readonly (readonly [key: string, one: Held])[],
-  most: number,
+  max: number,
   drop: (key: string) => void,
 ): void {
-  if (among.length < most) return;
+  if (among.length < max) return;
   const idle = among.filter(([, { connection }]) => !connection.isBusy());
   const [oldest] = idle.toSorted(([, a], [, b]) => a.connection.lastUse() - b.connection.lastUse());
-  if (!oldest) throw new McpAway(`all ${most} connections to MCP servers are in use; try again`);
+  if (!oldest) throw new McpAway(`all ${max} connections to MCP servers are in use; try again`);
   drop(oldest[0]);
 }
 

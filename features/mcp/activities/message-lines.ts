@@ -23,7 +23,7 @@ export interface MessageLines {
  * A line holds one message, after `data:` where it is of an event stream; `isWhole`: all that comes is one. Never holds more than a message.
  */
 export function createMessageLines(
-  most = MESSAGE_BYTES,
+  max = MESSAGE_BYTES,
   headBytes = HEAD_BYTES,
   isWhole = false,
 ): MessageLines {
@@ -34,7 +34,7 @@ export function createMessageLines(
 
   function add(part: Buffer): void {
     bytes += part.length;
-    if (bytes <= most) {
+    if (bytes <= max) {
       parts.push(part);
       return;
     }

@@ -77,18 +77,18 @@ function checkUnsent({ mayRepeat, outside: { left, isAgain } }: McpCallAttempt):
 async function answerHeld(
   stretch: McpCallAttempt,
   held: HeldCall,
-  left: PendingExternalCall,
+  remaining: PendingExternalCall,
   answer: FormAnswer | undefined,
 ): Promise<ToolResult> {
   try {
-    const message = await answerTo(stretch, left.asked?.[HELD], answer);
+    const message = await answerTo(stretch, remaining.asked?.[HELD], answer);
     if ('ok' in message) return await endCall(stretch, message, held);
     held.talk.answer(message);
   } catch (error) {
     held.stop.abort();
     throw error;
   }
-  return awaitResponse(stretch, held, left);
+  return awaitResponse(stretch, held, remaining);
 }
 
 function begin(stretch: McpCallAttempt, again?: CallToBegin['again']): HeldCall {
@@ -99,57 +99,57 @@ function begin(stretch: McpCallAttempt, again?: CallToBegin['again']): HeldCall 
 /** The answer to the question that people were asked; when it was the last one of several, they go to the server. */
 async function submitAnswer(
   stretch: McpCallAttempt,
-  left: PendingExternalCall,
+  remaining: PendingExternalCall,
   answer: FormAnswer | undefined,
 ): Promise<ToolResult> {
-  const { asked = {}, state, ...rest } = left;
-  const key = openKey(left);
+  const { asked = {}, state, ...rest } = remaining;
+  const key = openKey(remaining);
   const message = key === undefined ? undefined : await answerTo(stretch, asked[key], answer);
   if (message && 'ok' in message) return endCall(stretch, message);
-  const answers = { ...left.answers, ...(key !== undefined && { [key]: message }) };
-  const now = { ...left, answers };
+  const answers = { ...remaining.answers, ...(key !== undefined && { [key]: message }) };
+  const now = { ...remaining, answers };
   if (openKey(now) !== undefined) return ask(stretch, now);
-  if (left.task === undefined) {
+  if (remaining.task === undefined) {
     await stretch.outside.keep(now);
     return awaitResponse(stretch, begin(stretch, { inputResponses: answers, requestState: state }), rest);
   }
-  const { task } = left;
+  const { task } = remaining;
   const input = Object.fromEntries(Object.keys(asked).map((name) => [name, answers[name]]));
   const followed = { ...rest, answers };
   try {
     await stretch.use(({ client }) => answerTask(client, task, input));
     await stretch.outside.keep(followed);
   } catch (error) {
-    return pollLater(stretch, left, error);
+    return pollLater(stretch, remaining, error);
   }
   return follow(stretch, task, followed);
 }
 
-async function follow(stretch: McpCallAttempt, task: string, left: PendingExternalCall): Promise<ToolResult> {
-  const { answers = {} } = left;
+async function follow(stretch: McpCallAttempt, task: string, rest: PendingExternalCall): Promise<ToolResult> {
+  const { answers = {} } = rest;
   const isAnswered = (key: string): boolean => Object.hasOwn(answers, key);
   const held = hold(stretch.use, task, (live, signal) =>
     followTask(live, task, isAnswered, signal, stretch.progress),
   );
-  return awaitResponse(stretch, held, left);
+  return awaitResponse(stretch, held, rest);
 }
 
 /** Waits for what the server says next, for as long as a call may take. */
 async function awaitResponse(
   stretch: McpCallAttempt,
   held: HeldCall,
-  left: PendingExternalCall,
+  remaining: PendingExternalCall,
 ): Promise<ToolResult> {
   let next: Next;
   try {
     next = await nextOf(stretch, held);
   } catch (error) {
     held.stop.abort();
-    return pollLater(stretch, left, error);
+    return pollLater(stretch, remaining, error);
   }
   return next.kind === 'question'
-    ? suspend(stretch, held, left, mapTexts(next.question, held.hide))
-    : handleResponse(stretch, next, left, held.hide);
+    ? suspend(stretch, held, remaining, mapTexts(next.question, held.hide))
+    : handleResponse(stretch, next, remaining, held.hide);
 }
 
 type Next = ServerMessage | { readonly kind: 'question'; readonly question: Question };
@@ -179,19 +179,19 @@ async function nextOf({ signal, limitMs, onSent }: McpCallAttempt, held: HeldCal
 async function handleResponse(
   stretch: McpCallAttempt,
   message: ServerMessage,
-  left: PendingExternalCall,
+  remaining: PendingExternalCall,
   hide: HeldCall['hide'],
 ): Promise<ToolResult> {
-  const { since, asks, task, answers } = left;
+  const { since, asks, task, answers } = remaining;
   switch (message.kind) {
     case 'result':
       return stretch.show(message.result, hide);
     case 'cancelled':
       return toolError('ExecutionFailed', `the MCP server ${stretch.server} has cancelled the task`);
     case 'task': {
-      const begun = { since, asks, task: message.id };
-      await stretch.outside.keep(begun);
-      return follow(stretch, message.id, begun);
+      const started = { since, asks, task: message.id };
+      await stretch.outside.keep(started);
+      return follow(stretch, message.id, started);
     }
     case 'asks': {
       const { state } = message;
@@ -209,13 +209,15 @@ function openKey({ asked = {}, answers = {} }: PendingExternalCall): string | un
   return Object.keys(asked).find((key) => !Object.hasOwn(answers, key));
 }
 
-async function ask(stretch: McpCallAttempt, left: PendingExternalCall): Promise<ToolResult> {
-  const key = openKey(left);
-  if (left.asks >= MAX_ASKS) return endCall(stretch, failure(stretch, `asked more than ${MAX_ASKS} times`));
+async function ask(stretch: McpCallAttempt, remaining: PendingExternalCall): Promise<ToolResult> {
+  const key = openKey(remaining);
+  if (remaining.asks >= MAX_ASKS)
+    return endCall(stretch, failure(stretch, `asked more than ${MAX_ASKS} times`));
   // A server may only want to be called again, with its state.
-  if (key === undefined) return submitAnswer(stretch, { ...left, asks: left.asks + 1 }, undefined);
-  const form = questionOf(stretch, left.asked?.[key]);
-  if (form) return { ok: true, text: '', pending: { form, left: { ...left, asks: left.asks + 1 } } };
+  if (key === undefined) return submitAnswer(stretch, { ...remaining, asks: remaining.asks + 1 }, undefined);
+  const form = questionOf(stretch, remaining.asked?.[key]);
+  if (form)
+    return { ok: true, text: '', pending: { form, left: { ...remaining, asks: remaining.asks + 1 } } };
   return endCall(stretch, notOffered(stretch));
 }
 
@@ -238,17 +240,17 @@ function questionOf({ server, maySample }: McpCallAttempt, request: unknown): Mc
 async function suspend(
   stretch: McpCallAttempt,
   held: HeldCall,
-  left: PendingExternalCall,
+  remaining: PendingExternalCall,
   question: unknown,
 ): Promise<ToolResult> {
-  const result = await ask(stretch, { ...left, asked: { [HELD]: question }, answers: {}, isHeld: true });
+  const result = await ask(stretch, { ...remaining, asked: { [HELD]: question }, answers: {}, isHeld: true });
   if (!result.ok) {
     held.stop.abort();
     return result;
   }
   if (stretch.held.size >= MAX_HELD) {
     held.talk.answer({ action: 'cancel' });
-    return awaitResponse(stretch, held, { ...left, asks: left.asks + 1 });
+    return awaitResponse(stretch, held, { ...remaining, asks: remaining.asks + 1 });
   }
   stretch.held.set(stretch.key, held);
   return result;
@@ -302,11 +304,11 @@ async function cancelQuietly({ use }: McpCallAttempt, task: string): Promise<voi
 /** What goes wrong on the way to a task says nothing of the task itself. Throws what ends the call. */
 async function pollLater(
   stretch: McpCallAttempt,
-  left: PendingExternalCall,
+  remaining: PendingExternalCall,
   error: unknown,
 ): Promise<ToolResult> {
   const { outside, signal, server } = stretch;
-  const { task, since } = outside.left ?? left;
+  const { task, since } = outside.left ?? remaining;
   if (task === undefined) throw error;
   if (isStopped(signal)) await cancelQuietly(stretch, task);
   if (signal.aborted || error instanceof ProtocolError) throw error;

@@ -40,11 +40,11 @@ export async function serverBox(
     await boxes.endSession(tenant, owner.sessionKey);
     await rm(workspace, { recursive: true, force: true });
   };
-  const look = await boxes.look(sandbox);
+  const probe = await boxes.look(sandbox);
   const line = `exec ${program.map(quoted).join(' ')}`;
-  const attached = look.ok
-    ? await attachedLine(boxes, line, { owner, sandbox, inside: '' }, look, variables)
-    : { ok: false as const, reason: look.reason };
+  const attached = probe.ok
+    ? await attachedLine(boxes, line, { owner, sandbox, inside: '' }, probe, variables)
+    : { ok: false as const, reason: probe.reason };
   if (attached.ok) return { command: [shellProgram(), '-c', attached.line], end };
   if (sandbox.mode !== 'required' && (await bubblewrap.works())) {
     const more = ['--setenv', 'PATH', DEFAULT_PATH];

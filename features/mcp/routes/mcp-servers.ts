@@ -44,7 +44,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   const show = async (tenant: string, row: McpServerRow): Promise<ShownServer> =>
     showServer(deps, tenant, row, await listMcpTools(pool, tenant, row.id));
-  const look = async (
+  const probe = async (
     { tenant, user }: Caller,
     name: string,
     fresh: boolean,
@@ -120,8 +120,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         refuseOfSettings(row);
         return deleteMcpServer(pool, tenant, params.name);
       },
-      testMcpServer: ({ caller, params }) => look(caller, params.name, false),
-      reconnectMcpServer: ({ caller, params }) => look(caller, params.name, true),
+      testMcpServer: ({ caller, params }) => probe(caller, params.name, false),
+      reconnectMcpServer: ({ caller, params }) => probe(caller, params.name, true),
       async consentToMcpTools({ tenant, params, body }) {
         const row = await findMcpServer(pool, tenant, params.name);
         if (!row) return undefined;

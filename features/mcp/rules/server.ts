@@ -126,11 +126,11 @@ function readSchema(value: unknown): McpToolDefinition['schema'] | undefined {
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
 
 /** Levels of objects and lists; looks no deeper than `most` and one. */
-function depthOf(value: unknown, most: number): number {
+function depthOf(value: unknown, max: number): number {
   if (typeof value !== 'object' || value === null) return 0;
-  if (most < 0) return 1;
+  if (max < 0) return 1;
   let deepest = 0;
-  for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner, most - 1));
+  for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner, max - 1));
   return 1 + deepest;
 }
 

@@ -45,8 +45,8 @@ describe('F12 a message that is too long', () => {
   it('is closed wherever it ends', () => {
     const whole = JSON.stringify({ a: [1, { b: 'x\\"y\u0001' }, true, null], 'c"': { d: -1.5e3 } });
     for (let end = 1; end <= whole.length; end += 1) {
-      const begun = parseBeginning(whole.slice(0, end));
-      assert.ok(typeof begun === 'object' && begun !== null, whole.slice(0, end));
+      const started = parseBeginning(whole.slice(0, end));
+      assert.ok(typeof started === 'object' && started !== null, whole.slice(0, end));
     }
     assert.deepEqual(parseBeginning(whole), JSON.parse(whole));
   });

@@ -21,9 +21,9 @@ export function testAnswers(transport: Transport, revision: Revision): void {
       assert.ok(shown.every(({ enabled }) => enabled));
       assert.doesNotMatch(JSON.stringify(shown), /\\u001b|\ufe01/);
       const wrong: string[] = [];
-      const left = [...TOOL_CASES];
+      const remaining = [...TOOL_CASES];
       const goThrough = async (): Promise<void> => {
-        for (let one = left.pop(); one; one = left.pop()) {
+        for (let one = remaining.pop(); one; one = remaining.pop()) {
           const row = await bench.call(`mcp_${name}__${one.name} {}`);
           if (row.ok !== one.ok || !one.reads.test(row.result) || one.not?.test(row.result))
             wrong.push(`${one.name}: ok ${row.ok}, ${row.result.slice(0, 400)} … ${row.result.slice(-200)}`);

@@ -50,7 +50,7 @@ describe('MC-5 the person at an MCP client', () => {
 
   it('AP-1 a question that is put aside stays open; a key that may not decide is not asked at all', async () => {
     const { client, asked } = await connectPerson([{ action: 'cancel' }]);
-    const left = client.callTool({ name: 'poke', arguments: { note: 'put aside' } });
+    const pending = client.callTool({ name: 'poke', arguments: { note: 'put aside' } });
     const id = await stack.worker.until('the approval', async () => {
       const { body } = await stack.ask('GET', '/v1/approvals?status=pending&tool=poke');
       const found = body.data.find(({ summary }: { summary: string }) => summary.includes('put aside'));
@@ -60,7 +60,7 @@ describe('MC-5 the person at an MCP client', () => {
       (await stack.ask('POST', `/v1/approvals/${id}/decision`, { body: { decision: 'approve' } })).status,
       200,
     );
-    assert.deepEqual(textsOf(await left), ['poke put aside']);
+    assert.deepEqual(textsOf(await pending), ['poke put aside']);
     await client.close();
 
     const runner = await connectPerson([], await stack.makeKey(['read', 'run']));

@@ -121,8 +121,8 @@ describe('MC questions and tasks of MCP servers', () => {
     await stack.worker.ended(turn_id);
     const [row] = await stack.worker.calls(turn_id);
     assert.match(row?.result ?? '', /work is done/);
-    const begun = (await seen()).filter(({ method, name }) => method === 'tools/call' && name === 'work');
-    assert.equal(begun.length, 1);
+    const started = (await seen()).filter(({ method, name }) => method === 'tools/call' && name === 'work');
+    assert.equal(started.length, 1);
     const events = await stack.worker.events('task');
     assert.ok(events.some(({ type, data }) => type === 'tool.output' && data['text'] === 'work is working'));
     const { rows } = await stack.pool.query(`select from tool_calls t where t::text ~ 'task-[0-9]+-[0-9]'`);

@@ -108,9 +108,9 @@ describe('MC sampling: answers of the model for MCP servers', () => {
     const row = await end();
     assert.equal(row.ok, true, row.result ?? '');
     assert.match(row.result ?? '', /LLM sampling result: [^]*Say heron\./);
-    const { decide: reject, end: over } = await asked('old-rejected', line);
+    const { decide: reject, end: overrides } = await asked('old-rejected', line);
     await reject({ decision: 'reject' });
-    assert.equal((await over()).code, 'ApprovalDenied');
+    assert.equal((await overrides()).code, 'ApprovalDenied');
   });
 
   it('DU-7 without room in the budget the model is not asked, and the call says so', async () => {

@@ -7,7 +7,7 @@ import type { PendingExternalCall } from '#domain/pending-call.ts';
 import { readSampling } from '#domain/sampling.ts';
 
 const params = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
-const left: PendingExternalCall = {
+const remaining: PendingExternalCall = {
   since: 0,
   asks: 1,
   asked: { a: { method: 'sampling/createMessage', params } },
@@ -75,20 +75,20 @@ async function again(kept: PendingExternalCall, maySample = true) {
 
 describe('DU-2 a call that its server has asked about, after a worker’s death', () => {
   it('is gone on with while the model was being asked: the answer is kept, then sent', async () => {
-    const { result, log, sent } = await again(left);
+    const { result, log, sent } = await again(remaining);
     assert.equal(result.ok, true);
     assert.deepEqual(log, ['asked', 'kept', 'sent']);
     assert.deepEqual(sent, [{ name: 't', arguments: {}, inputResponses: { a: answer }, requestState: 's' }]);
   });
 
   it('ends where its server may not ask the model any more, and nothing is sent', async () => {
-    const { result, log } = await again(left, false);
+    const { result, log } = await again(remaining, false);
     assert.equal(result.ok, false);
     assert.deepEqual(log, []);
   });
 
   it('is lost once all answers were kept: they may have been sent', async () => {
-    await assert.rejects(again({ ...left, answers: { a: answer } }), CallLost);
+    await assert.rejects(again({ ...remaining, answers: { a: answer } }), CallLost);
   });
 });
 

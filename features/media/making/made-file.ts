@@ -26,7 +26,7 @@ interface Made {
 
 export async function finish(
   work: MediaJob,
-  left: PendingOrder,
+  remaining: PendingOrder,
   bytes: Uint8Array,
   seconds?: number,
 ): Promise<ToolResult> {
@@ -36,17 +36,17 @@ export async function finish(
   if (!found || !ENDS[kind].includes(found.ext) || bytes.length > MAX_BYTES)
     return toolError(
       'ExecutionFailed',
-      `${left.order.ref} sent ${bytes.length} bytes of ${found?.mime ?? 'something unknown'}, which is no ${kind}; it may be charged for`,
+      `${remaining.order.ref} sent ${bytes.length} bytes of ${found?.mime ?? 'something unknown'}, which is no ${kind}; it may be charged for`,
     );
-  const path = pathOf(work, left, found.ext);
+  const path = pathOf(work, remaining, found.ext);
   await files.write(call, path, Buffer.from(bytes));
-  return recordOutcome(work, left, { path, bytes }, seconds);
+  return recordOutcome(work, remaining, { path, bytes }, seconds);
 }
 
 /** By an attempt whose worker was lost before it could say so. */
-export async function madeBefore(work: MediaJob, left: PendingOrder): Promise<Made | undefined> {
+export async function madeBefore(work: MediaJob, rest: PendingOrder): Promise<Made | undefined> {
   for (const end of ENDS[work.wish.request.kind]) {
-    const path = pathOf(work, left, end);
+    const path = pathOf(work, rest, end);
     const bytes = await work.files.readBytes(work.call, path, MAX_BYTES).catch(whenMissing);
     if (bytes) return { path, bytes };
   }
@@ -70,11 +70,11 @@ function pathOf({ call, wish }: MediaJob, { since }: PendingOrder, end: string):
 
 export async function recordOutcome(
   work: MediaJob,
-  left: PendingOrder,
+  remaining: PendingOrder,
   made: Made,
   seconds?: number,
 ): Promise<ToolResult> {
-  const { ref, failed } = left.order;
+  const { ref, failed } = remaining.order;
   const { path, bytes } = made;
   const { kind } = work.wish.request;
   await settle(work, ref, costOf(work, ref, seconds), true);

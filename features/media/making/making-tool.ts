@@ -16,4 +16,4 @@ export const filenameHint = z
   .optional()
   .describe('A word or two for the name of the file');
 
-export const promptOf = (most: number) => z.string().trim().min(1).max(most);
+export const promptOf = (max: number) => z.string().trim().min(1).max(max);

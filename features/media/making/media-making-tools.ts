@@ -64,8 +64,8 @@ async function go(work: MediaJob): Promise<ToolResult> {
   return findOrder(work, left, 'the worker that ordered it was lost before it had the answer');
 }
 
-function hasOrder(left: PendingExternalCall | undefined): left is PendingOrder {
-  return left?.order !== undefined;
+function hasOrder(remaining: PendingExternalCall | undefined): remaining is PendingOrder {
+  return remaining?.order !== undefined;
 }
 
 function chainOf(work: MediaJob): string[] {
@@ -154,8 +154,8 @@ async function order(
   if (exceeded !== undefined)
     return toolError('BudgetExceeded', `${exceeded}. Nothing was ordered of ${ref}.`);
   work.call.signal.throwIfAborted();
-  const left = { since: work.now(), asks: 0, order: { ref, failed } };
-  await work.outside.keep(left);
+  const remaining = { since: work.now(), asks: 0, order: { ref, failed } };
+  await work.outside.keep(remaining);
   try {
     // A stop must not lose the id of what is ordered: it is cancelled by it.
     const isJob = maker.jobs?.kinds.includes(request.kind) === true;
@@ -163,37 +163,38 @@ async function order(
     const ordered = await reached(asker, place, patience, (access) =>
       maker.order(access, { model, request }),
     );
-    if ('bytes' in ordered) return await finish(work, left, ordered.bytes);
-    await keepJob(work, left, ordered.job);
+    if ('bytes' in ordered) return await finish(work, remaining, ordered.bytes);
+    await keepJob(work, remaining, ordered.job);
     work.call.progress(`${ref} works at it`);
-    return await later(work, left);
+    return await later(work, remaining);
   } catch (error) {
     work.call.signal.throwIfAborted();
     const problem = mediaProblem(error);
-    if (problem.kind === 'lost' && costOf(work, ref) !== 0) return findOrder(work, left, problem.message);
+    if (problem.kind === 'lost' && costOf(work, ref) !== 0)
+      return findOrder(work, remaining, problem.message);
     await settle(work, ref, 0);
     return problem;
   }
 }
 
 /** Without its id a job that is there is paid for in vain. */
-async function keepJob(work: MediaJob, left: PendingOrder, job: string): Promise<void> {
+async function keepJob(work: MediaJob, rest: PendingOrder, job: string): Promise<void> {
   try {
-    await work.outside.keep({ ...left, task: job });
+    await work.outside.keep({ ...rest, task: job });
   } catch (error) {
-    if (isStopped(work.call.signal)) await cancelQuietly(work, left, job);
+    if (isStopped(work.call.signal)) await cancelQuietly(work, rest, job);
     throw error;
   }
 }
 
-async function look(work: MediaJob, left: PendingOrder, job: string): Promise<ToolResult> {
-  const { ref, failed } = left.order;
-  const at = jobsOf(work, left);
+async function look(work: MediaJob, remaining: PendingOrder, job: string): Promise<ToolResult> {
+  const { ref, failed } = remaining.order;
+  const at = jobsOf(work, remaining);
   // The operator may set it up again.
-  if (!at) return later(work, left);
+  if (!at) return later(work, remaining);
   try {
     const checked = await reached(work, at.place, LOOK_MS, (access) => at.jobs.look(access, job));
-    if (checked === 'running') return await later(work, left);
+    if (checked === 'running') return await later(work, remaining);
     if ('failed' in checked) {
       await settle(work, ref, 0);
       const chain = chainOf(work);
@@ -201,15 +202,15 @@ async function look(work: MediaJob, left: PendingOrder, job: string): Promise<To
       return await orderFrom(work, rest, [...failed, `${ref}: ${checked.failed}`]);
     }
     const bytes = await reached(work, at.place, LOOK_MS, (access) => download(access, checked.url));
-    return await finish(work, left, bytes, checked.seconds);
+    return await finish(work, remaining, bytes, checked.seconds);
   } catch (error) {
-    if (isStopped(work.call.signal)) await cancelQuietly(work, left, job);
+    if (isStopped(work.call.signal)) await cancelQuietly(work, remaining, job);
     work.call.signal.throwIfAborted();
     if (error instanceof FileProblem) throw error;
     const { status, message } = mediaProblem(error);
     return status === 400 || status === 404
       ? unknown(ref, `the job that was ordered is not there any more: ${message}`)
-      : later(work, left);
+      : later(work, remaining);
   }
 }
 
@@ -220,33 +221,33 @@ function jobsOf(work: MediaJob, { order }: PendingOrder) {
 }
 
 /** Its answer was lost: the job is looked for where that can be done. */
-async function findOrder(work: MediaJob, left: PendingOrder, why: string): Promise<ToolResult> {
+async function findOrder(work: MediaJob, remaining: PendingOrder, why: string): Promise<ToolResult> {
   const { request } = work.wish;
-  const at = jobsOf(work, left);
+  const at = jobsOf(work, remaining);
   const find = at?.jobs.find;
   let found: string | undefined;
   try {
     if (at && find)
       found = await reached(work, at.place, LOOK_MS, (access) =>
-        find(access, { model: at.place.model, request }, left.since),
+        find(access, { model: at.place.model, request }, remaining.since),
       );
   } catch (error) {
     work.call.signal.throwIfAborted();
     mediaProblem(error);
     found = LATER;
   }
-  if (found === LATER && work.now() - left.since < FIND_MS) return later(work, left);
-  if (found === undefined || found === LATER) return unknown(left.order.ref, why);
-  await keepJob(work, left, found);
-  return look(work, left, found);
+  if (found === LATER && work.now() - remaining.since < FIND_MS) return later(work, remaining);
+  if (found === undefined || found === LATER) return unknown(remaining.order.ref, why);
+  await keepJob(work, remaining, found);
+  return look(work, remaining, found);
 }
 
-async function later(work: MediaJob, left: PendingOrder): Promise<ToolResult> {
-  const { ref } = left.order;
-  const gone = work.now() - left.since;
+async function later(work: MediaJob, rest: PendingOrder): Promise<ToolResult> {
+  const { ref } = rest.order;
+  const gone = work.now() - rest.since;
   if (gone > LONGEST_MS) {
     const job = work.outside.left?.task;
-    if (job !== undefined) await cancelQuietly(work, left, job);
+    if (job !== undefined) await cancelQuietly(work, rest, job);
     return toolError(
       'Timeout',
       `${ref} was not done within an hour and is waited for no longer; it may be charged for`,
@@ -260,17 +261,17 @@ async function later(work: MediaJob, left: PendingOrder): Promise<ToolResult> {
   };
 }
 
-async function giveUp(work: MediaJob, left: PendingOrder): Promise<ToolResult> {
-  const isCancelled = left.task !== undefined && (await cancelQuietly(work, left, left.task));
-  const { ref } = left.order;
+async function giveUp(work: MediaJob, remaining: PendingOrder): Promise<ToolResult> {
+  const isCancelled = remaining.task !== undefined && (await cancelQuietly(work, remaining, remaining.task));
+  const { ref } = remaining.order;
   if (isCancelled) await settle(work, ref, 0);
   const end = isCancelled ? 'has cancelled its job' : 'could not take its job back; it may be charged for';
   return toolError('Cancelled', `the call was stopped while ${ref} worked at it; ${ref} ${end}`);
 }
 
 /** Whether it was; a provider that does not answer ends its job when it likes. */
-async function cancelQuietly(work: MediaJob, left: PendingOrder, job: string): Promise<boolean> {
-  const at = jobsOf(work, left);
+async function cancelQuietly(work: MediaJob, rest: PendingOrder, job: string): Promise<boolean> {
+  const at = jobsOf(work, rest);
   if (!at) return false;
   const cancelled = reached(untied(work), at.place, CANCEL_MS, (access) => at.jobs.cancel(access, job));
   return cancelled.then(

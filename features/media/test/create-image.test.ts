@@ -103,11 +103,11 @@ describe('TL create_image', () => {
       input: { prompt: 'An otter' },
       parameters: { n: 1, size: '1696*960' },
     });
-    const left = bench.left();
-    assert.equal(left?.task, 'job-1');
-    assert.deepEqual(await bench.run(tool, OTTER, { left }), ordered);
+    const remaining = bench.left();
+    assert.equal(remaining?.task, 'job-1');
+    assert.deepEqual(await bench.run(tool, OTTER, { left: remaining }), ordered);
     bench.server.finish();
-    const { path } = madeAt(await bench.run(tool, OTTER, { left }));
+    const { path } = madeAt(await bench.run(tool, OTTER, { left: remaining }));
     assert.deepEqual(await bench.read(path), PNG);
     assert.equal(bench.server.jobs.size, 1);
   });
@@ -143,15 +143,15 @@ describe('TL create_image', () => {
   test('DU-2 what was written before its worker was lost is found, and not made again', async (t) => {
     const bench = await mediaBench(t);
     const { path } = madeAt(await bench.run(tool, OTTER));
-    const left = bench.left() ?? assert.fail();
-    assert.equal(madeAt(await bench.run(tool, OTTER, { left })).path, path);
+    const remaining = bench.left() ?? assert.fail();
+    assert.equal(madeAt(await bench.run(tool, OTTER, { left: remaining })).path, path);
     assert.equal(bench.server.seen.length, 1);
   });
 
   test('DU-2 an order of OpenAI whose answer was lost is unknown, and nobody else is asked', async (t) => {
     const bench = await mediaBench(t);
-    const left = { since: Date.now(), asks: 0, order: { ref: 'openai/gpt-image-1.5', failed: [] } };
-    const result = await bench.run(tool, OTTER, { left });
+    const remaining = { since: Date.now(), asks: 0, order: { ref: 'openai/gpt-image-1.5', failed: [] } };
+    const result = await bench.run(tool, OTTER, { left: remaining });
     assert.ok(!result.ok);
     assert.equal(result.code, 'OutcomeUnknown');
     assert.deepEqual(bench.server.seen, []);
@@ -184,9 +184,12 @@ describe('TL create_image', () => {
     const waits = await bench.run(tool, OTTER);
     assert.deepEqual(waits, { ok: true, text: '', pending: { later: 15 } });
     bench.server.failing.clear();
-    const left = bench.left();
-    assert.ok(left);
-    assert.match(madeAt(await bench.run(tool, OTTER, { left })).text, /^Made by minimax\/image-01: /);
+    const remaining = bench.left();
+    assert.ok(remaining);
+    assert.match(
+      madeAt(await bench.run(tool, OTTER, { left: remaining })).text,
+      /^Made by minimax\/image-01: /,
+    );
     bench.server.failing.set('POST /v1/image_generation', 429);
     const old = await bench.run(tool, OTTER, { left: { since: Date.now() - 3_700_000, asks: 0 } });
     assert.ok(!old.ok);

@@ -19,11 +19,11 @@ describe('TL create_video', () => {
       duration: 4,
       ratio: '9:16',
     });
-    const left = bench.left() ?? assert.fail();
-    assert.equal(left.task, 'job-1');
-    assert.deepEqual(await bench.run(tool, args, { left }), LATER);
+    const remaining = bench.left() ?? assert.fail();
+    assert.equal(remaining.task, 'job-1');
+    assert.deepEqual(await bench.run(tool, args, { left: remaining }), LATER);
     bench.server.finish();
-    const { path } = madeAt(await bench.run(tool, args, { left }));
+    const { path } = madeAt(await bench.run(tool, args, { left: remaining }));
     assert.match(path, /\/video-0123456789ab\.mp4$/);
     assert.deepEqual(await bench.read(path), MP4);
     // Its key is for its API, not for where it puts what it makes.
@@ -69,15 +69,15 @@ describe('TL create_video', () => {
   test('a provider that is away for a while is asked for the job again, and for no other', async (t) => {
     const bench = await mediaBench(t);
     await bench.run(tool, { prompt: 'An otter' });
-    const left = bench.left() ?? assert.fail();
+    const remaining = bench.left() ?? assert.fail();
     bench.server.failing.set('GET /v2/query', 503);
-    assert.deepEqual(await bench.run(tool, { prompt: 'An otter' }, { left }), LATER);
+    assert.deepEqual(await bench.run(tool, { prompt: 'An otter' }, { left: remaining }), LATER);
     bench.server.failing.clear();
     bench.server.finish();
     bench.server.failing.set('GET /files/', 500);
-    assert.deepEqual(await bench.run(tool, { prompt: 'An otter' }, { left }), LATER);
+    assert.deepEqual(await bench.run(tool, { prompt: 'An otter' }, { left: remaining }), LATER);
     bench.server.failing.clear();
-    madeAt(await bench.run(tool, { prompt: 'An otter' }, { left }));
+    madeAt(await bench.run(tool, { prompt: 'An otter' }, { left: remaining }));
     assert.equal(bench.server.jobs.size, 1);
   });
 
@@ -112,12 +112,12 @@ describe('TL create_video', () => {
         first_frame_image: `data:image/png;base64,${PNG.toString('base64')}`,
       },
     });
-    const left = bench.left() ?? assert.fail();
-    assert.deepEqual(await bench.run(tool, args, { left }), LATER);
-    const stopped = await bench.run(tool, args, { left, isStopped: true });
+    const remaining = bench.left() ?? assert.fail();
+    assert.deepEqual(await bench.run(tool, args, { left: remaining }), LATER);
+    const stopped = await bench.run(tool, args, { left: remaining, isStopped: true });
     assert.match(stopped.ok ? '' : stopped.message, /could not take its job back/);
     bench.server.finish();
-    const { path } = madeAt(await bench.run(tool, args, { left }));
+    const { path } = madeAt(await bench.run(tool, args, { left: remaining }));
     assert.deepEqual(await bench.read(path), MP4);
     assert.equal(bench.server.jobs.size, 1);
   });
@@ -143,10 +143,10 @@ describe('TL create_video', () => {
       ['running', /could not take its job back; it may be charged for$/],
     ] as const) {
       await bench.run(tool, { prompt: state });
-      const left = bench.left() ?? assert.fail();
-      const job = bench.server.jobs.get(left.task ?? '') ?? assert.fail();
+      const remaining = bench.left() ?? assert.fail();
+      const job = bench.server.jobs.get(remaining.task ?? '') ?? assert.fail();
       job.state = state;
-      const result = await bench.run(tool, { prompt: state }, { left, isStopped: true });
+      const result = await bench.run(tool, { prompt: state }, { left: remaining, isStopped: true });
       assert.ok(!result.ok);
       assert.equal(result.code, 'Cancelled');
       assert.match(result.message, words);
@@ -159,8 +159,8 @@ describe('TL create_video', () => {
 
   test('DU-2 an order whose answer was lost is unknown: its list does not say what was asked for', async (t) => {
     const bench = await mediaBench(t);
-    const left = { since: Date.now(), asks: 0, order: { ref: 'minimax/MiniMax-H3', failed: [] } };
-    const result = await bench.run(tool, { prompt: 'An otter' }, { left });
+    const remaining = { since: Date.now(), asks: 0, order: { ref: 'minimax/MiniMax-H3', failed: [] } };
+    const result = await bench.run(tool, { prompt: 'An otter' }, { left: remaining });
     assert.ok(!result.ok);
     assert.equal(result.code, 'OutcomeUnknown');
     assert.equal(bench.server.jobs.size, 0);
@@ -169,8 +169,8 @@ describe('TL create_video', () => {
   test('a job that is not done within an hour is cancelled and waited for no longer', async (t) => {
     const bench = await mediaBench(t);
     await bench.run(tool, { prompt: 'An otter' });
-    const left = { ...(bench.left() ?? assert.fail()), since: Date.now() - 3_700_000 };
-    const result = await bench.run(tool, { prompt: 'An otter' }, { left });
+    const remaining = { ...(bench.left() ?? assert.fail()), since: Date.now() - 3_700_000 };
+    const result = await bench.run(tool, { prompt: 'An otter' }, { left: remaining });
     assert.equal(!result.ok && result.code, 'Timeout');
     assert.equal(bench.server.jobs.get('job-1')?.state, 'cancelled');
   });

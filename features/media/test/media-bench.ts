@@ -85,25 +85,25 @@ export async function mediaBench(
     },
   });
   const bench = await toolBench(t, { deps: { making } });
-  let left: PendingExternalCall | undefined;
+  let remaining: PendingExternalCall | undefined;
   const scope = { workspace: bench.workspace, idempotencyKey: 'test' };
   return {
     server,
     rows,
     reserved,
     settled,
-    left: () => left,
+    left: () => remaining,
     run(tool, args, again) {
-      left = again?.left;
+      remaining = again?.left;
       const outside: NonNullable<RunningCall['outside']> = {
         get left() {
-          return left;
+          return remaining;
         },
         isAgain: again !== undefined,
         isStopped: again?.isStopped === true,
         answer: undefined,
         async keep(now) {
-          left = now;
+          remaining = now;
         },
         sample: () => Promise.reject(new Error('no model is asked')),
         isSampling: false,

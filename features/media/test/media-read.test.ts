@@ -256,9 +256,9 @@ esac
       await put(pngOf(11, 4), '?filename=otter.png'),
       await put(DOCX, '?filename=on.docx'),
     ];
-    const send = (attachments: readonly string[], over: object = {}) =>
+    const send = (attachments: readonly string[], overrides: object = {}) =>
       stack.ask('POST', '/v1/sessions/attached/messages?wait=60', {
-        body: { text: 'Look at these.', agent: 'seer', attachments, ...over },
+        body: { text: 'Look at these.', agent: 'seer', attachments, ...overrides },
       });
     assert.equal((await send([image, document])).body.text, 'It shows an otter.');
     const sent = onRequest();

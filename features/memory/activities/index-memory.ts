@@ -84,11 +84,11 @@ async function vectorsOf(
   const place = { agent: scope.agent, holder: indexWorkflowId(scope) };
   const vectors: (readonly number[])[] = [];
   let size = TEXTS.first;
-  const begun = performance.now();
+  const startedAt = performance.now();
   while (vectors.length < texts.length) {
     Context.current().cancellationSignal.throwIfAborted();
     const began = performance.now();
-    if (began - begun > BEGINS_MS) return undefined;
+    if (began - startedAt > BEGINS_MS) return undefined;
     const some = await embed(scope.tenant, place, texts.slice(vectors.length, vectors.length + size));
     if (!some) return undefined;
     vectors.push(...some);
@@ -106,9 +106,9 @@ export function createReadDocuments({
     let pending = 0;
     let waits = false;
     for (const reader of readers()) {
-      const left = await reader.read(scope);
-      pending += left.pending;
-      waits ||= left.waits;
+      const remaining = await reader.read(scope);
+      pending += remaining.pending;
+      waits ||= remaining.waits;
     }
     return { pending, waits };
   });

@@ -81,8 +81,8 @@ export function createRecordConversations(
   const { pool } = deps;
   return failingAs(activityFailure, async (scope) => {
     const agent = (await findAgent(pool, scope.tenant, scope.agent))?.config;
-    const begun = performance.now();
-    while (performance.now() - begun < BEGINS_MS) {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < BEGINS_MS) {
       Context.current().cancellationSignal.throwIfAborted();
       const talk = await unrecordedTalk(pool, scope);
       if (!talk) return { pending: 0, waits: false };

@@ -34,8 +34,8 @@ export function rankMatches<Item>(
     .toSorted((one, other) => other.score - one.score);
   const ranked: WordMatch<Item>[] = [];
   for (let from = 0; from < scored.length; ) {
-    const least = (scored[from]?.score ?? 0) * (1 - ALIKE);
-    const to = scored.findLastIndex(({ score }) => score >= least) + 1;
+    const min = (scored[from]?.score ?? 0) * (1 - ALIKE);
+    const to = scored.findLastIndex(({ score }) => score >= min) + 1;
     const group = scored.slice(from, to);
     ranked.push(
       ...group

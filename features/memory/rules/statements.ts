@@ -117,7 +117,7 @@ function lineOf({ about, text, from, to, session, turn, again }: KeptStatement):
 }
 
 /** One line without what the line's own form needs; '' where nothing is left. */
-export function statementText(value: string, most: number): string {
+export function statementText(value: string, max: number): string {
   const line = value
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .replace(/\[/g, '(')
@@ -125,7 +125,7 @@ export function statementText(value: string, most: number): string {
     .replaceAll(';', ',')
     .trim();
   return line
-    .slice(0, most)
+    .slice(0, max)
     .toWellFormed()
     .replace(/[\s.]+$/, '');
 }

@@ -138,7 +138,7 @@ export async function findByWords(
   );
   const shown = words.map(({ lexeme, meant }) => (meant === undefined ? lexeme : `${lexeme} for ${meant}`));
   let reached = 0;
-  const wanted = queries.filter((_, at) => (reached += words[at]?.pieces ?? 0) <= MANY || at === 0);
+  const expected = queries.filter((_, at) => (reached += words[at]?.pieces ?? 0) <= MANY || at === 0);
   const rows = await readRows<ChunkKey & Omit<WordMatch<ChunkKey>, 'item' | 'why'> & { found: string[] }>(
     pool,
   )`
@@ -146,7 +146,7 @@ export async function findByWords(
       select * from unnest(${queries}::text[]::tsquery[], ${idf}::float8[], ${shown}::text[]) t (q, idf, shown)),
     best as materialized (
       select c.user_id, c.path, c.n, c.heading, c.text, c.terms, ts_filter(c.words, '{a}') as above, s.*
-      from (select * from memory_chunks c where ${isSearched(scope)} and c.words @@ ${wanted.join('|')}::tsquery limit ${WEIGHED}) c,
+      from (select * from memory_chunks c where ${isSearched(scope)} and c.words @@ ${expected.join('|')}::tsquery limit ${WEIGHED}) c,
         lateral (select sum(idf * ts_rank(${WEIGHTS}::float4[], c.words, q, 1)) as rank, sum(idf) filter (where c.words @@ q) as whole,
           array_agg(shown) filter (where c.words @@ q) as found from asked) s
       order by s.rank desc limit ${READ})

@@ -38,19 +38,19 @@ export async function workByQueue(
     milliseconds,
   });
   try {
-    const came = await nodeQueues.run({ id, queue, asked: bytes, milliseconds }, signal);
+    const received = await nodeQueues.run({ id, queue, asked: bytes, milliseconds }, signal);
     const result =
-      came === 'unsupported'
+      received === 'unsupported'
         ? UNSUPPORTED
-        : typeof came === 'string'
+        : typeof received === 'string'
           ? undefined
           : // Somebody else on its queue may have said it.
-            await openFromNode(key, nodeWorkPlace(id, 'result'), came.result).then(
+            await openFromNode(key, nodeWorkPlace(id, 'result'), received.result).then(
               (value) => nodeResultSchema.safeParse(value).data,
               () => undefined,
             );
     if (result) await endInvocation(pool, sealer, tenant, node, callId, result);
-    else await giveUpInvocation(pool, tenant, callId, came === 'unsent');
+    else await giveUpInvocation(pool, tenant, callId, received === 'unsent');
     return true;
   } catch (error) {
     // A stop is told to the node where it can be; its row says that it may have been done.

@@ -74,13 +74,13 @@ export function createNodes(parts: NodesParts): Nodes {
       try {
         const state = await readInvocation(pool, sealer, tenant, callId);
         if (!state) return undefined;
-        const over = overResult(state);
-        if (over) return over;
-        const left = state.left + (state.status === 'sent' ? GRACE_MS : 0);
+        const ended = overResult(state);
+        if (ended) return ended;
+        const remaining = state.left + (state.status === 'sent' ? GRACE_MS : 0);
         // Before it is given up: what came of it may lie in Temporal while nobody waited.
         if (await workByQueue(parts, call)) continue;
-        if (left <= 0 && (await giveUpInvocation(pool, tenant, callId))) continue;
-        await someResult(waiter, left, signal);
+        if (remaining <= 0 && (await giveUpInvocation(pool, tenant, callId))) continue;
+        await someResult(waiter, remaining, signal);
       } catch (error) {
         // The end of a worker ends nothing at the node: the next attempt goes on.
         if (!isStopped(signal)) throw error;

@@ -111,8 +111,8 @@ async function credentialOf(dir: string, { url: wished, code }: NodeOptions): Pr
     process.cwd(),
   );
   const joining = join(dir, 'joining.json');
-  const begun = readCredential(joining);
-  const token = begun?.url === url && begun.code === code ? begun.token : makeNodeToken();
+  const started = readCredential(joining);
+  const token = started?.url === url && started.code === code ? started.token : makeNodeToken();
   writeCredential(joining, { url, token, code });
   const client = createClient({ url, key: undefined, socket: undefined, source: '--url', run: undefined });
   try {

@@ -75,11 +75,11 @@ export function createRunner({
     const stop = new AbortController();
     stops.set(requested.id, stop);
     try {
-      const begun = await journal.begin(requested.id, mayBegin);
-      if (begun === 'running') return undefined;
-      if (begun === 'full') return BUSY;
-      if (begun === 'lost') return LOST;
-      if (begun !== 'new') return begun;
+      const started = await journal.begin(requested.id, mayBegin);
+      if (started === 'running') return undefined;
+      if (started === 'full') return BUSY;
+      if (started === 'lost') return LOST;
+      if (started !== 'new') return started;
       const what = JSON.stringify(scrubArgs(requested.params));
       say(oneLine(`${requested.capability}${what === '{}' ? '' : ` ${what}`}`, 200));
       const result = stop.signal.aborted ? NOT_BEGUN : await run(requested, stop.signal);

@@ -79,18 +79,18 @@ function killGroup(pid: number | undefined): void {
 function keepEnds(): { add(chunk: Buffer): void; text(): string } {
   let first = Buffer.alloc(0);
   let last = Buffer.alloc(0);
-  let left = 0;
+  let remaining = 0;
   return {
     add(chunk) {
       const room = HALF - first.length;
       first = Buffer.concat([first, chunk.subarray(0, room)]);
       const rest = Buffer.concat([last, chunk.subarray(room)]);
-      left += Math.max(0, rest.length - HALF);
+      remaining += Math.max(0, rest.length - HALF);
       last = rest.subarray(Math.max(0, rest.length - HALF));
     },
     text: () =>
-      left === 0
+      remaining === 0
         ? Buffer.concat([first, last]).toString('utf8')
-        : `${first.toString('utf8')}\n[${left} bytes are left out]\n${last.toString('utf8')}`,
+        : `${first.toString('utf8')}\n[${remaining} bytes are left out]\n${last.toString('utf8')}`,
   };
 }

@@ -42,8 +42,8 @@ export function createNodeDialog(pool: Pool, sealer: Sealer): NodeDialog {
   return {
     async look(line) {
       const { tenant, running } = line;
-      const over = running.size === 0 ? [] : await givenUp(pool, tenant, [...running]);
-      for (const id of over) if (running.delete(id)) send(line, { type: 'cancel', id });
+      const ended = running.size === 0 ? [] : await givenUp(pool, tenant, [...running]);
+      for (const id of ended) if (running.delete(id)) send(line, { type: 'cancel', id });
       await sendDue(line, false);
     },
     async hear(line, text) {

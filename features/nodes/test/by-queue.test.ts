@@ -29,7 +29,7 @@ describe('TL nodes on a task queue, after the time is over', () => {
   after(() => api.stop());
 
   /** What the call is told that looks after it a minute too late, and what it then asks of Temporal. */
-  async function followed(status: 'waiting' | 'sent', came: (id: string) => Promise<Came>) {
+  async function followed(status: 'waiting' | 'sent', received: (id: string) => Promise<Came>) {
     const { pool, tenant, deps } = api;
     const { sealer } = deps.secrets;
     const callId = `call_${randomUUID()}`;
@@ -43,7 +43,7 @@ describe('TL nodes on a task queue, after the time is over', () => {
     const nodeQueues: NodeQueues = {
       run({ id, milliseconds }) {
         times.push(milliseconds);
-        return came(id);
+        return received(id);
       },
       cancel: () => assert.fail('nobody has stopped it'),
     };

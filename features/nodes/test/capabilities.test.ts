@@ -129,8 +129,8 @@ describe('TL nodes what our own node can be asked', () => {
     t.after(() => {
       for (const pid of runningWith(`sleep ${seconds}`)) process.kill(pid, 'SIGKILL');
     });
-    const left = await run({ command: 'setsid', args: ['-f', 'sleep', seconds] });
-    assert.equal(left.ok, true, left.text);
+    const remaining = await run({ command: 'setsid', args: ['-f', 'sleep', seconds] });
+    assert.equal(remaining.ok, true, remaining.text);
   });
 
   it('keeps the beginning and the end of much output', async (t) => {

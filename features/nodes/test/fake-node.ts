@@ -79,15 +79,15 @@ export function connectFakeNode(api: Pick<TestApi, 'url'>, options: FakeNodeOpti
         answer: (id, result) => socket.send(JSON.stringify({ type: 'result', id, result })),
         next: (type) =>
           new Promise((found) => {
-            const look = (): void => {
+            const probe = (): void => {
               const one = received.find((message) => message.type === type && !taken.has(message));
               if (!one) return;
               taken.add(one);
-              waiting.delete(look);
+              waiting.delete(probe);
               found(one);
             };
-            waiting.add(look);
-            look();
+            waiting.add(probe);
+            probe();
           }),
       });
     });

@@ -20,9 +20,9 @@ function queuesOf(code: number) {
 
 /** Of a server that begins everything, and answers so who waits for what comes of it; `begun` has the ids. */
 function waitingOf(error: Error) {
-  const begun: string[] = [];
+  const started: string[] = [];
   const activity = {
-    start: async (_type: string, { id }: { readonly id: string }) => void begun.push(id),
+    start: async (_type: string, { id }: { readonly id: string }) => void started.push(id),
     getHandle: () => ({
       async result() {
         throw error;
@@ -35,7 +35,7 @@ function waitingOf(error: Error) {
     connection: connection as never,
     ask: (request) => request(),
   });
-  return { begun, queues };
+  return { begun: started, queues };
 }
 
 describe('TL nodes on a task queue of Temporal, from its client', () => {

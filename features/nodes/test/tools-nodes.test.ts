@@ -49,7 +49,7 @@ describe('TL nodes', () => {
   const shown = async (name: string): Promise<string> =>
     (await stack.ask('GET', `/v1/nodes/${name}`)).body.state;
 
-  const begun = async (
+  const started = async (
     text: string,
     agent = 'main',
   ): Promise<{ readonly session: string; readonly turn: string }> => {
@@ -63,7 +63,7 @@ describe('TL nodes', () => {
   }
   /** Of one call that the node answers so. */
   async function answered(result: NodeResult, text = invoking('lamp')): Promise<CallRow> {
-    const { turn } = await begun(text);
+    const { turn } = await started(text);
     lamp.answer(idOf(await lamp.next('invoke')), result);
     return ended(turn);
   }
@@ -90,14 +90,14 @@ describe('TL nodes', () => {
   });
 
   it('lists and describes what nodes say of themselves, marked as from outside', async () => {
-    const listed = await ended((await begun('nodes {"action":"list"}')).turn);
+    const listed = await ended((await started('nodes {"action":"list"}')).turn);
     assert.match(
       listed.result ?? '',
       /EXTERNAL_UNTRUSTED_CONTENT[^]*lamp: connected; test; lamp.switch, door.open/,
     );
-    const described = await ended((await begun('nodes {"action":"describe","node":"lamp"}')).turn);
+    const described = await ended((await started('nodes {"action":"describe","node":"lamp"}')).turn);
     assert.match(described.result ?? '', /EXTERNAL_UNTRUSTED_CONTENT[^]*lamp.switch: Does lamp.switch/);
-    const missing = await ended((await begun('nodes {"action":"describe","node":"x"}')).turn);
+    const missing = await ended((await started('nodes {"action":"describe","node":"x"}')).turn);
     assert.match(missing.result ?? '', /NotFound: there is no node "x"; there are lamp/);
   });
 
@@ -114,7 +114,7 @@ describe('TL nodes', () => {
   });
 
   it('what it does not declare is not sent', async () => {
-    const call = await ended((await begun(invoking('lamp', { capability: 'system.run' }))).turn);
+    const call = await ended((await started(invoking('lamp', { capability: 'system.run' }))).turn);
     assert.match(
       call.result ?? '',
       /PermissionDenied: lamp cannot be asked for system.run; it can for lamp.switch/,
@@ -122,10 +122,12 @@ describe('TL nodes', () => {
   });
 
   it('a rule denies it, and another asks people first: nothing is sent before they agree', async () => {
-    const denied = await ended((await begun(invoking('lamp', { capability: 'door.open' }), 'careful')).turn);
+    const denied = await ended(
+      (await started(invoking('lamp', { capability: 'door.open' }), 'careful')).turn,
+    );
     assert.match(denied.result ?? '', /not doors/);
     const lastHeardAt = lamp.heard.length;
-    const { session, turn } = await begun(invoking('lamp'), 'careful');
+    const { session, turn } = await started(invoking('lamp'), 'careful');
     const approval = await stack.worker.approvalOf(session);
     assert.equal(lamp.heard.length, lastHeardAt);
     await stack.ask('POST', `/v1/approvals/${approval}/decision`, { body: { decision: 'approve' } });
@@ -137,10 +139,10 @@ describe('TL nodes', () => {
     const token = await joinFakeNode(stack, 'away');
     (await connected('away', token)).socket.close();
     assert.ok(await eventually(async () => (await shown('away')) === 'away'));
-    const late = await ended((await begun(invoking('away', { timeout: 1 }))).turn);
+    const late = await ended((await started(invoking('away', { timeout: 1 }))).turn);
     assert.match(late.result ?? '', /^Timeout: not sent to away: it is away since 2.*Nothing was done there/);
 
-    const { turn } = await begun(invoking('away'));
+    const { turn } = await started(invoking('away'));
     const back = await connected('away', token);
     back.answer(idOf(await back.next('invoke')), { ok: true, text: 'here' });
     assert.equal((await ended(turn)).ok, true);
@@ -152,7 +154,7 @@ describe('TL nodes', () => {
     const token = await joinFakeNode(stack, 'breaks');
     const journal = randomUUID();
     const first = await connected('breaks', token, journal);
-    const { turn } = await begun(invoking('breaks'));
+    const { turn } = await started(invoking('breaks'));
     const id = idOf(await first.next('invoke'));
     first.socket.terminate();
     const second = await connectFakeNode(stack, { token, journal });
@@ -164,14 +166,14 @@ describe('TL nodes', () => {
 
   it('what was sent and not answered is told as unknown', async () => {
     const silent = await connected('silent');
-    const call = await ended((await begun(invoking('silent', { timeout: 1 }))).turn);
+    const call = await ended((await started(invoking('silent', { timeout: 1 }))).turn);
     assert.equal(call.code, 'OutcomeUnknown');
     assert.equal(silent.heard.filter(({ type }) => type === 'invoke').length, 1);
     silent.socket.close();
   });
 
   it('a stop of the turn reaches the node', async () => {
-    const { session, turn } = await begun(invoking('lamp'));
+    const { session, turn } = await started(invoking('lamp'));
     const id = idOf(await lamp.next('invoke'));
     await stack.ask('POST', `/v1/sessions/${session}/stop`, { body: {} });
     assert.equal(idOf(await lamp.next('cancel')), id);
@@ -181,7 +183,7 @@ describe('TL nodes', () => {
   it('it has a bounded number at once, and the rest as places get free', async () => {
     const few = await connected('few');
     const count = NODE_LIMITS.atOnce + 2;
-    const { turn } = await begun(Array.from({ length: count }, () => invoking('few')).join('\n'));
+    const { turn } = await started(Array.from({ length: count }, () => invoking('few')).join('\n'));
     const ids: string[] = [];
     for (let at = 0; at < NODE_LIMITS.atOnce; at += 1) ids.push(idOf(await few.next('invoke')));
     assert.equal(few.heard.length, NODE_LIMITS.atOnce);
@@ -200,7 +202,7 @@ describe('TL nodes', () => {
 
   it('one that is revoked under a call is told as such', async () => {
     const gone = await connected('gone');
-    const { turn } = await begun(invoking('gone'));
+    const { turn } = await started(invoking('gone'));
     await gone.next('invoke');
     await stack.ask('DELETE', '/v1/nodes/gone');
     const call = await ended(turn);

@@ -20,7 +20,7 @@ export interface OwnHeartbeats {
   set(call: RunningCall, change: HeartbeatChange): Promise<OwnHeartbeat>;
   runNow(call: RunningCall, heartbeat: ScheduleRow): Promise<void>;
   /** The newest first. */
-  runs(call: RunningCall, heartbeat: ScheduleRow, most: number): Promise<readonly ListedRun[]>;
+  runs(call: RunningCall, heartbeat: ScheduleRow, max: number): Promise<readonly ListedRun[]>;
   checklist(call: RunningCall): ReturnType<typeof readChecklist>;
   /** Safe to repeat. */
   writeChecklist(call: RunningCall, text: string): Promise<void>;
@@ -42,8 +42,7 @@ export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartb
     async runNow(call, heartbeat) {
       await schedules.runNow(heartbeat, call.tenant, call.callId);
     },
-    runs: async (call, { id }, most) =>
-      readRuns(call, await listRuns(pool, call.tenant, id, most, undefined)),
+    runs: async (call, { id }, max) => readRuns(call, await listRuns(pool, call.tenant, id, max, undefined)),
     checklist: ({ tenant, agent, user }) => readChecklist(pool, tenant, agent, user),
     async writeChecklist({ documents, callId }, text) {
       if (!documents) throw new Failure('Unprocessable', `there is no ${CHECKLIST} here`);

@@ -73,13 +73,13 @@ export function isEmptyChecklist(text: string): boolean {
 /** What an answer has to say to people, without QUIET_ANSWER at its ends; undefined: it is quiet. */
 export function spokenPart(answer: string, ackMaxChars: number): string | undefined {
   const whole = answer.trim();
-  const begun = /^[*_`#>\s]{0,20}HEARTBEAT_OK(?!\w)[*_`.!:,\s]{0,20}/.exec(whole);
-  const rest = begun ? whole.slice(begun[0].length) : whole;
+  const started = /^[*_`#>\s]{0,20}HEARTBEAT_OK(?!\w)[*_`.!:,\s]{0,20}/.exec(whole);
+  const rest = started ? whole.slice(started[0].length) : whole;
   // Only the end is searched: a long answer is not worth more.
   const end = rest.slice(-80);
   const ended = /[*_`(\s]{0,20}(?<!\w)HEARTBEAT_OK[*_`.!)\s]{0,20}$/.exec(end);
   const text = (ended ? rest.slice(0, rest.length - ended[0].length) : rest).trim();
-  const isQuiet = text === '' || ((begun ?? ended) && text.length <= ackMaxChars);
+  const isQuiet = text === '' || ((started ?? ended) && text.length <= ackMaxChars);
   return isQuiet ? undefined : text;
 }
 

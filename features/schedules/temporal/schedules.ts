@@ -314,9 +314,9 @@ function changed(
 /** What is allowed by both; all where neither says anything. */
 function narrowed(
   held: readonly string[] | undefined,
-  wanted: readonly string[] | undefined,
+  expected: readonly string[] | undefined,
 ): readonly string[] | undefined {
-  return held && wanted ? wanted.filter((name) => held.includes(name)) : (held ?? wanted);
+  return held && expected ? expected.filter((name) => held.includes(name)) : (held ?? expected);
 }
 
 /** 8 characters: enough among those of one tenant and name. */

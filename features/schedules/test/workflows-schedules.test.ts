@@ -247,10 +247,10 @@ describe('TL cron, schedules', () => {
 
   it('a run that is wanted now begins though it is paused, once for a key', async () => {
     const { id } = await add({ name: 'now', schedule: YEARLY, message: 'Now.', enabled: false });
-    const wanted = (): Promise<Answer> =>
+    const expected = (): Promise<Answer> =>
       stack.ask('POST', `/v1/schedules/${id}/run`, { body: {}, headers: { 'idempotency-key': 'k1' } });
-    assert.equal((await wanted()).status, 202);
-    assert.equal((await wanted()).status, 202);
+    assert.equal((await expected()).status, 202);
+    assert.equal((await expected()).status, 202);
     const [run, ...others] = await settled(id, 1);
     assert.deepEqual([run.status, run.forced, others], ['completed', true, []]);
   });
@@ -362,8 +362,8 @@ describe('TL cron, schedules', () => {
     assert.deepEqual([status, body.code], [409, 'Conflict']);
     assert.equal((await stack.ask('DELETE', '/v1/agents/leaver')).status, 204);
     await sweep();
-    const left = await stack.pool.query(`select 1 from schedules where agent_key = 'leaver'`);
-    assert.equal(left.rowCount, 0, 'those of a deleted agent go');
+    const remaining = await stack.pool.query(`select 1 from schedules where agent_key = 'leaver'`);
+    assert.equal(remaining.rowCount, 0, 'those of a deleted agent go');
   });
 
   it('forgetting a user removes theirs, rows and Temporal Schedules', async () => {

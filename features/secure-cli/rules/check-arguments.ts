@@ -65,22 +65,22 @@ function excuse(
 
 /** Options before the subcommand's words would make it another one. */
 function begins(args: readonly string[], subcommand: string): boolean {
-  const wanted = subcommand.split(' ').filter((word) => word !== '');
-  return wanted.length > 0 && wanted.every((word, at) => args[at] === word);
+  const expected = subcommand.split(' ').filter((word) => word !== '');
+  return expected.length > 0 && expected.every((word, at) => args[at] === word);
 }
 
 /** Every occurrence of the word as such, whatever its case; letters that go on make another word. */
 function withoutWord(text: string, word: string): string {
   const lower = text.toLowerCase();
-  const wanted = word.toLowerCase();
+  const required = word.toLowerCase();
   // Case may change a text's length; then nothing is excused.
-  if (wanted === '' || lower.length !== text.length) return text;
+  if (required === '' || lower.length !== text.length) return text;
   const parts: string[] = [];
   let read = 0;
-  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) {
-    if (isWordCharacter(lower[at - 1]) || isWordCharacter(lower[at + wanted.length])) continue;
+  for (let at = lower.indexOf(required); at >= 0; at = lower.indexOf(required, at + required.length)) {
+    if (isWordCharacter(lower[at - 1]) || isWordCharacter(lower[at + required.length])) continue;
     parts.push(text.slice(read, at));
-    read = at + wanted.length;
+    read = at + required.length;
   }
   return [...parts, text.slice(read)].join('');
 }

@@ -61,11 +61,11 @@ after(async () => {
 
 async function grant(
   name: string,
-  over: Partial<SecureCli> = {},
+  overrides: Partial<SecureCli> = {},
   env: readonly CliVariable[] = [{ name: 'GH_TOKEN', kind: 'sensitive', value: TOKEN }],
 ): Promise<void> {
   const { env: _, ...preset } = SECURE_CLI_PRESETS[name] ?? SECURE_CLI_PRESETS['gh'] ?? assert.fail();
-  const cli = { ...preset, name, keyword_allowlist: [], agents: ['main'], ...over };
+  const cli = { ...preset, name, keyword_allowlist: [], agents: ['main'], ...overrides };
   const sealed = secrets.sealer.seal(JSON.stringify(env), secureCliPlace('default', name));
   await putSecureCli(database.pool, 'default', { cli, sealed, keyId: secrets.sealer.keyId, by: 'test' });
   for (let tries = 0; tries < 500; tries++) {
@@ -103,12 +103,13 @@ async function service(t: TestContext): Promise<Service> {
   });
   const bench: Bench = {
     ...folder,
-    run: (tool, args, over) => tool.run({ ...folder.deps, secureClis } as never, args, callOf(folder, over)),
+    run: (tool, args, overrides) =>
+      tool.run({ ...folder.deps, secureClis } as never, args, callOf(folder, overrides)),
   };
   return { bench, bin, credentials, secureClis };
 }
 
-function callOf(folder: Bench, over: object = {}) {
+function callOf(folder: Bench, overrides: object = {}) {
   return {
     tenant: 'default',
     agent: 'main',
@@ -117,7 +118,7 @@ function callOf(folder: Bench, over: object = {}) {
     signal: new AbortController().signal,
     progress: () => undefined,
     exec: { timeoutSeconds: 60 },
-    ...over,
+    ...overrides,
   } as never;
 }
 

@@ -44,11 +44,7 @@ export interface Skills {
   /** As it is now. */
   find(scope: SkillScope, name: string): Promise<KnownSkill | undefined>;
   /** Best first. */
-  search(
-    call: RunningCall,
-    query: string,
-    most: number,
-  ): Promise<readonly (KnownSkill & { score: number })[]>;
+  search(call: RunningCall, query: string, max: number): Promise<readonly (KnownSkill & { score: number })[]>;
   /** Its text, with its folder in the workspace. Safe to repeat. @throws FileProblem; words when it is none any more. */
   load(call: RunningCall, skill: KnownSkill): Promise<LoadedSkill | string>;
   /** Notes that the turn uses it. False when it uses as many others as it may. */
@@ -125,22 +121,22 @@ export function createSkills(deps: SkillsDeps): Skills {
     list: (scope, version) => list(scope, version),
 
     async find(scope, name) {
-      const wanted = name.trim().normalize('NFKC');
-      const found = (await list(scope, undefined, true)).find((skill) => skill.name === wanted);
+      const required = name.trim().normalize('NFKC');
+      const found = (await list(scope, undefined, true)).find((skill) => skill.name === required);
       if (found?.session !== undefined) await scope.origins?.readSessions([found.session]);
       return found;
     },
 
-    async search(call, query, most) {
+    async search(call, query, max) {
       const skills = await list(call);
       const searched = skills.map((skill) => ({ ...skill, key: skill.name, frontmatter: null }));
       const texts = searched.map(searchedText);
       const ranks = await rankTexts(pool, texts, query);
       const { text } = await scrubberOf(call.tenant);
       const place = { session: call.sessionKey, turn: call.turnId };
-      const [wanted, ...agents] = (await embed(call.tenant, place, [query, ...texts].map(text))) ?? [];
+      const [expected, ...agents] = (await embed(call.tenant, place, [query, ...texts].map(text))) ?? [];
       const ranked = searched.map((skill, at) => ({ ...skill, rank: ranks[at] ?? 0 }));
-      const best = rankAgents(ranked, query, most, wanted && { query: wanted, agents });
+      const best = rankAgents(ranked, query, max, expected && { query: expected, agents });
       await call.origins?.readSessions(best.flatMap(({ session }) => session ?? []));
       return best;
     },

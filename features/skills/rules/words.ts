@@ -15,9 +15,9 @@ export function skillsGuide(skills: readonly KnownSkill[]): string | undefined {
   const lines: string[] = [];
   let room = LIST;
   const listed = skills.filter(({ isListed }) => isListed);
-  const most = Math.max(DESCRIPTION, Math.floor(DESCRIPTIONS / listed.length));
+  const max = Math.max(DESCRIPTION, Math.floor(DESCRIPTIONS / listed.length));
   for (const skill of listed) {
-    const line = `- ${skillLine({ ...skill, description: beginningOf(skill.description, most) })}`;
+    const line = `- ${skillLine({ ...skill, description: beginningOf(skill.description, max) })}`;
     room -= line.length + 1;
     if (room < 0) break;
     lines.push(line);
@@ -28,12 +28,12 @@ export function skillsGuide(skills: readonly KnownSkill[]): string | undefined {
 }
 
 /** As far as whole words go. */
-function beginningOf(description: string, most: number): string {
+function beginningOf(description: string, limit: number): string {
   const line = description.trim().replaceAll(/\s+/g, ' ');
-  if (line.length <= most) return line;
-  const cut = line.slice(0, most);
+  if (line.length <= limit) return line;
+  const cut = line.slice(0, limit);
   return `${cut
-    .slice(0, cut.lastIndexOf(' ') + 1 || most)
+    .slice(0, cut.lastIndexOf(' ') + 1 || limit)
     .trimEnd()
     .toWellFormed()} …`;
 }

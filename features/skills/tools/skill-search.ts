@@ -21,9 +21,9 @@ export const tool = defineTool<z.infer<typeof input>, { readonly skills: Skills 
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ query }) => query,
   run: async ({ skills }, { query, max_results }, call) => {
-    const wanted = query.replaceAll('\0', '').trim();
-    if (wanted === '') return toolError('InvalidArgs', 'query is required');
-    const found = await skills.search(call, wanted, max_results);
+    const required = query.replaceAll('\0', '').trim();
+    if (required === '') return toolError('InvalidArgs', 'query is required');
+    const found = await skills.search(call, required, max_results);
     if (found.length === 0) return { ok: true, text: 'No skill is for that. Do the work without one.' };
     const lines = found.map((skill) => `- ${skillLine(skill)} (score ${skill.score.toFixed(2)})`);
     return { ok: true, text: `${lines.join('\n')}\n\nRead one with use_skill (name).` };

@@ -51,10 +51,10 @@ async function cleanOne({ pool, store }: CleanOptions, key: WorkspaceKey, fence:
   const holds = (): Promise<boolean> => renewWorkspace(pool, key, fence);
   const named = await namedBy(store, prefix, await workspaceRoots(pool, key), holds);
   if (!named) return 0;
-  const left: string[] = [];
-  for await (const object of store.list(prefix)) if (!named.has(object)) left.push(object);
-  const removed = await removeObjects(store, left, holds);
-  if (removed === left.length) await noteCleaned(pool, key, fence);
+  const remaining: string[] = [];
+  for await (const object of store.list(prefix)) if (!named.has(object)) remaining.push(object);
+  const removed = await removeObjects(store, remaining, holds);
+  if (removed === remaining.length) await noteCleaned(pool, key, fence);
   return removed;
 }
 

@@ -72,12 +72,12 @@ async function fill(
   target: Pick<FolderEntry, 'kind' | 'mode' | 'digest'>,
   cached: FolderEntry | undefined,
 ): Promise<FolderEntry> {
-  const wanted: ReadonlyMap<string, Listed> =
+  const expected: ReadonlyMap<string, Listed> =
     cached?.digest === target.digest ? cached.entries : readListing(await restore.objects.get(target.digest));
   for (const name of await readdir(folder.at('')))
-    if (!wanted.has(name)) await remove(folder, name, absolute);
+    if (!expected.has(name)) await remove(folder, name, absolute);
   const entries = new Map<string, Entry>();
-  await eachOf(wanted, AT_ONCE, async ([name, entry]) => {
+  await eachOf(expected, AT_ONCE, async ([name, entry]) => {
     if (entry.kind === 'link') entries.set(name, await placeLink(folder, name, entry, absolute));
     const known = cached?.entries.get(name);
     if (entry.kind === 'file')
@@ -87,7 +87,7 @@ async function fill(
       );
   });
   // One after the other: each holds its folder open.
-  for (const [name, entry] of wanted) {
+  for (const [name, entry] of expected) {
     if (entry.kind !== 'folder') continue;
     const known = cached?.entries.get(name);
     const child = await placeFolder(restore, folder, name, absolute);
@@ -110,29 +110,29 @@ async function placeFile(
   restore: Restore,
   folder: Folder,
   name: string,
-  wanted: FileEntry,
+  entry: FileEntry,
   cached: FileEntry | undefined,
   absolute: string,
 ): Promise<FileEntry> {
   const found = await lstatOr(folder, name);
-  const isSeen = found?.isFile() && cached?.seen === seenOf(found) && sameBytes(cached, wanted);
+  const isSeen = found?.isFile() && cached?.seen === seenOf(found) && sameBytes(cached, entry);
   // Its mode and time are a part of how it was seen only where they are those wanted.
-  if (isSeen && cached.mode === wanted.mode && cached.modified === wanted.modified) return cached;
+  if (isSeen && cached.mode === entry.mode && cached.modified === entry.modified) return cached;
   if (found && !found.isFile()) await remove(folder, name, absolute);
   restore.wrote = true;
-  if (found?.isFile() && (isSeen || (await hasBytes(folder, name, wanted)))) {
+  if (found?.isFile() && (isSeen || (await hasBytes(folder, name, entry)))) {
     const file = await open(
       folder.at(name),
       constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     );
     try {
-      await file.chmod(wanted.mode);
-      await setTime(file, wanted.modified);
+      await file.chmod(entry.mode);
+      await setTime(file, entry.modified);
     } finally {
       await file.close();
     }
-  } else await fetchFile(restore, folder, name, wanted);
-  return { ...wanted, seen: seenOf(await lstat(folder.at(name), { bigint: true })) };
+  } else await fetchFile(restore, folder, name, entry);
+  return { ...entry, seen: seenOf(await lstat(folder.at(name), { bigint: true })) };
 }
 
 function sameBytes(one: FileEntry, other: FileEntry): boolean {

@@ -57,7 +57,7 @@ export function syncFiles(
   return {
     files: {
       readPage: (scope, path, request) => during(scope, (used) => files.readPage(used, path, request)),
-      readBytes: (scope, path, most) => during(scope, (used) => files.readBytes(used, path, most)),
+      readBytes: (scope, path, max) => during(scope, (used) => files.readBytes(used, path, max)),
       openRead: (scope, path) => during(scope, (used) => files.openRead(used, path)),
       write: (scope, path, content, check) =>
         during(scope, (used) => files.write(used, path, content, check)),
@@ -88,8 +88,8 @@ export function syncFiles(
           async close() {
             await folder.close();
             if (!isRunning) return use.leave().catch(notKept);
-            const over = whileRuns(use, isRunning).finally(() => background.delete(over));
-            background.add(over);
+            const pending = whileRuns(use, isRunning).finally(() => background.delete(pending));
+            background.add(pending);
           },
         };
       },

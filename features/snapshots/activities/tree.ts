@@ -136,15 +136,15 @@ export function keyOf(prefix: string, digest: string): string {
 /** `work` on each, at most `most` at once. What goes wrong is thrown when all that was begun is over. */
 export async function eachOf<Item>(
   items: Iterable<Item>,
-  most: number,
+  max: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const left = items[Symbol.iterator]();
+  const remaining = items[Symbol.iterator]();
   const errors: unknown[] = [];
   const lane = async (): Promise<void> => {
-    for (let next = left.next(); !next.done && errors.length === 0; next = left.next())
+    for (let next = remaining.next(); !next.done && errors.length === 0; next = remaining.next())
       await work(next.value).catch((error: unknown) => void errors.push(error));
   };
-  await Promise.all(Array.from({ length: most }, lane));
+  await Promise.all(Array.from({ length: max }, lane));
   if (errors.length > 0) throw errors[0];
 }

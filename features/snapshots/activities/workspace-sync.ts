@@ -275,11 +275,11 @@ function inUse({ name }: Local, who: string): FileProblem {
 }
 
 function aborted(signal: AbortSignal | undefined): { readonly promise: Promise<false>; end(): void } {
-  const over = Promise.withResolvers<false>();
-  const stop = (): void => over.resolve(false);
+  const ended = Promise.withResolvers<false>();
+  const stop = (): void => ended.resolve(false);
   if (signal?.aborted) stop();
   signal?.addEventListener('abort', stop);
-  return { promise: over.promise, end: () => signal?.removeEventListener('abort', stop) };
+  return { promise: ended.promise, end: () => signal?.removeEventListener('abort', stop) };
 }
 
 /** Goes with the revision, so that a repeat on any worker finds what an earlier attempt has done to the files that it finds. */

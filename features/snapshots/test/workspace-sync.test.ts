@@ -308,10 +308,10 @@ describe('VF-6 workspaces that follow the work', () => {
       }),
     );
     const lines = ((await textOf(copies[0] as Copy, 'log')) ?? '').trim().split('\n').map(Number);
-    const wanted = Array.from({ length: 24 }, (_, n) => n);
+    const expected = Array.from({ length: 24 }, (_, n) => n);
     assert.deepEqual(
       lines.sort((one, other) => one - other),
-      wanted,
+      expected,
     );
   });
 

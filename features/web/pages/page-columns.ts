@@ -60,13 +60,13 @@ function byPlace(pieces: readonly Piece[]): Piece[] {
 /** Where few lines go across, and prose stands on both sides. */
 function gutterOf(lines: readonly Piece[]): number | undefined {
   if (lines.length < 2 * MIN_LINES) return undefined;
-  const left = Math.min(...lines.map((line) => line.left));
-  const width = Math.max(...lines.map((line) => line.right)) - left;
+  const remaining = Math.min(...lines.map((line) => line.left));
+  const width = Math.max(...lines.map((line) => line.right)) - remaining;
   // Each right column begins somewhere: there are as many places to try as lines begin at.
   const starts = [...new Set(lines.map((line) => Math.floor(line.left)))].filter(
-    (start) => start > left + width * 0.2 && start < left + width * 0.8,
+    (start) => start > remaining + width * 0.2 && start < remaining + width * 0.8,
   );
-  return starts.find((start) => isGutter(lines, start, left, left + width));
+  return starts.find((start) => isGutter(lines, start, remaining, remaining + width));
 }
 
 function isGutter(lines: readonly Piece[], at: number, begin: number, end: number): boolean {

@@ -32,13 +32,13 @@ export async function readInThread(job: Reading): Promise<string> {
   thread.on('message', (message: ThreadMessage) => {
     if (message.kind === 'read') return resolve(message.text);
     if (message.kind === 'failed') return failed(message.problem);
-    const look = async (): Promise<void> => {
+    const probe = async (): Promise<void> => {
       const [{ user, system }, memory] = await Promise.all([thread.cpuUsage(), thread.getHeapStatistics()]);
       if (user + system > (message.used + limit) * 1000) late();
       if (memory.used_heap_size + memory.external_memory > MEMORY_BYTES) failed('it takes too much memory');
     };
     // A thread that has ended says so itself.
-    looks = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+    looks = setInterval(() => void probe().catch(() => undefined), LOOK_MS);
   });
   thread.on('error', (error) => failed(error.message));
   thread.on('exit', () => failed('its reader ended'));

@@ -44,6 +44,6 @@ function pieceOf(
   const size = Math.hypot(ownA, ownB);
   const [right, down] = [a * ownA + c * ownB, b * ownA + d * ownB];
   if (size === 0 || right <= 0 || Math.abs(down) > Math.abs(right) / 10) return undefined;
-  const left = a * x + c * y + e;
-  return { text: str, left, right: left + width, top: b * x + d * y + f, size };
+  const remaining = a * x + c * y + e;
+  return { text: str, left: remaining, right: remaining + width, top: b * x + d * y + f, size };
 }

@@ -45,9 +45,9 @@ export function readXml(
 }
 
 /** Of each element of the name, whatever its prefix. */
-export function attributesIn(xml: string, wanted: string): readonly Attributes[] {
+export function attributesIn(xml: string, required: string): readonly Attributes[] {
   const found: Attributes[] = [];
-  readXml(xml, { open: (name, attributes) => void (name === wanted && found.push(attributes)) }, 'dropped');
+  readXml(xml, { open: (name, attributes) => void (name === required && found.push(attributes)) }, 'dropped');
   return found;
 }
 

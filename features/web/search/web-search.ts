@@ -83,7 +83,7 @@ function errorText(error: unknown): string {
 }
 
 function shown(pages: readonly FoundPage[], count: number): FoundPage[] {
-  const line = (text: string, most: number): string => text.replace(/\s+/g, ' ').trim().slice(0, most);
+  const line = (text: string, max: number): string => text.replace(/\s+/g, ' ').trim().slice(0, max);
   return pages
     .filter(({ url }) => url.length <= ADDRESS && URL.canParse(url) && /^https?:/i.test(url))
     .slice(0, count)

@@ -20,9 +20,11 @@ export function problemsIn(
   { has, lacks = [] }: Pick<PageCase, 'has' | 'lacks'>,
 ): readonly string[] {
   let from = 0;
-  const missing = has.filter((wanted) => {
+  const missing = has.filter((expected) => {
     const at =
-      typeof wanted === 'string' ? shown.indexOf(wanted, from) : shown.slice(from).search(wanted) + from;
+      typeof expected === 'string'
+        ? shown.indexOf(expected, from)
+        : shown.slice(from).search(expected) + from;
     if (at < from) return true;
     from = at;
     return false;

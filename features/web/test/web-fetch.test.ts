@@ -22,9 +22,9 @@ interface Place extends WebSite {
   readonly rows: NewEgressRow[];
   /** Milliseconds that have passed for the cache. */
   readonly clock: { passed: number };
-  fetch(args: Record<string, unknown>, over?: Partial<RunningCall>): Promise<ToolResult>;
+  fetch(args: Record<string, unknown>, overrides?: Partial<RunningCall>): Promise<ToolResult>;
   /** What stands between the markers. */
-  content(args: Record<string, unknown>, over?: Partial<RunningCall>): Promise<string>;
+  content(args: Record<string, unknown>, ended?: Partial<RunningCall>): Promise<string>;
 }
 
 async function open(t: TestContext, answer: Answer): Promise<Place> {
@@ -34,15 +34,15 @@ async function open(t: TestContext, answer: Answer): Promise<Place> {
   const webPages = createWebPages(memoryEgress(rows), () => clock.passed);
   const bench = await toolBench(t, { deps: { webPages } });
   const egress = { internalHosts: [site.place] };
-  const fetch = (args: Record<string, unknown>, over: Partial<RunningCall> = {}): Promise<ToolResult> =>
-    bench.run(tool, { url: `${site.url}/`, ...args }, { egress, ...over });
+  const fetch = (args: Record<string, unknown>, overrides: Partial<RunningCall> = {}): Promise<ToolResult> =>
+    bench.run(tool, { url: `${site.url}/`, ...args }, { egress, ...overrides });
   return {
     ...site,
     bench,
     rows,
     clock,
     fetch,
-    content: async (args, over) => inside(textOf(await fetch(args, over))),
+    content: async (args, overrides) => inside(textOf(await fetch(args, overrides))),
   };
 }
 

@@ -152,8 +152,8 @@ export function isAboutSight(property: string): boolean {
 }
 
 function sideOf(words: readonly string[], index: number): string {
-  const [top = '', right = top, bottom = top, left = right] = words;
-  return [top, right, bottom, left][index] ?? '';
+  const [top = '', right = top, bottom = top, remaining = right] = words;
+  return [top, right, bottom, remaining][index] ?? '';
 }
 
 function fontOf(value: string): Longhands {

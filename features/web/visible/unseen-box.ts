@@ -66,8 +66,8 @@ function isCutAway(style: ComputedStyle): boolean {
   return EMPTY[shape]?.(inside, lengths) ?? false;
 }
 
-function isEmptyRect([top = 0, right = 0, bottom = 0, left = 0]: readonly number[]): boolean {
-  return right - left <= 1 || bottom - top <= 1;
+function isEmptyRect([top = 0, right = 0, bottom = 0, remaining = 0]: readonly number[]): boolean {
+  return right - remaining <= 1 || bottom - top <= 1;
 }
 
 type IsEmpty = (inside: string, lengths: (text: string) => readonly number[]) => boolean;
@@ -78,8 +78,10 @@ const isDot: IsEmpty = (inside, lengths) =>
 /** Of a shape (CSS Shapes 1): whether next to nothing is in it. */
 const EMPTY: Readonly<Record<string, IsEmpty>> = {
   inset(inside, lengths) {
-    const [top = 0, right = top, bottom = top, left = right] = lengths(inside.replace(/\bround\b.*$/, ''));
-    return top + bottom >= BOX - 1 || left + right >= BOX - 1;
+    const [top = 0, right = top, bottom = top, remaining = right] = lengths(
+      inside.replace(/\bround\b.*$/, ''),
+    );
+    return top + bottom >= BOX - 1 || remaining + right >= BOX - 1;
   },
   circle: isDot,
   ellipse: isDot,
@@ -119,10 +121,10 @@ function isShrunk(style: ComputedStyle): boolean {
   const zoom = numberOf(style.get('zoom') ?? '1') ?? 1;
   if (zoom > 0 && zoom <= SMALL) return true;
   if (!['transform', 'scale', 'rotate', 'translate'].some((name) => style.has(name))) return false;
-  const left = transformOf(style, { letters: lettersOf(style), whole: SCREEN.width });
-  if (Math.abs(left.width) <= SMALL || Math.abs(left.height) <= SMALL) return true;
-  if (left.isTurned && style.get('backface-visibility') === 'hidden') return true;
-  return left.right <= -FAR || left.down <= -FAR;
+  const remaining = transformOf(style, { letters: lettersOf(style), whole: SCREEN.width });
+  if (Math.abs(remaining.width) <= SMALL || Math.abs(remaining.height) <= SMALL) return true;
+  if (remaining.isTurned && style.get('backface-visibility') === 'hidden') return true;
+  return remaining.right <= -FAR || remaining.down <= -FAR;
 }
 
 /** Nobody scrolls so far to the right or down. */

@@ -73,10 +73,10 @@ describe('IN-4 outgoing webhooks', () => {
       }),
     );
     const events = (await Promise.all(['a', 'b', 'c'].map((one) => stack.worker.events(one)))).flat();
-    const wanted = events.filter(
+    const expected = events.filter(
       ({ type }) => !['message.delta', 'message.reset', 'tool.output'].includes(type),
     );
-    await stack.worker.until('all deliveries', () => (taken.length >= wanted.length ? true : undefined));
+    await stack.worker.until('all deliveries', () => (taken.length >= expected.length ? true : undefined));
     assert.ok(stack.site.requests.length > taken.length);
 
     const read = new Map(
@@ -85,12 +85,12 @@ describe('IN-4 outgoing webhooks', () => {
     for (const session of ['a', 'b', 'c'])
       assert.deepEqual(
         taken.map((one) => read.get(one).data).filter((event) => event.session_key === session),
-        wanted.filter((event) => event.session_key === session),
+        expected.filter((event) => event.session_key === session),
       );
     await stack.worker.until('their rows', async () =>
       (await deliveries(stack, id, 'pending')).length === 0 ? true : undefined,
     );
-    assert.equal((await deliveries(stack, id, 'delivered')).length, wanted.length);
+    assert.equal((await deliveries(stack, id, 'delivered')).length, expected.length);
   });
 
   it('tell of an approval what another system needs to decide it', async (t) => {

@@ -14,10 +14,10 @@ interface Asked {
 
 /** Work that ends when the test says so, or when it is stopped. */
 function createStage(unfollowedMs?: number, patienceMs = 20) {
-  const begun: Attempt[] = [];
+  const started: Attempt[] = [];
   let end: (word: string) => void = () => undefined;
   const work = (_asked: Asked, attempt: Attempt): Promise<string> => {
-    begun.push(attempt);
+    started.push(attempt);
     return new Promise((resolve) => {
       end = resolve;
       attempt.signal.addEventListener('abort', () => resolve('stopped'));
@@ -31,7 +31,7 @@ function createStage(unfollowedMs?: number, patienceMs = 20) {
     unfollowedMs,
   });
   return {
-    begun,
+    begun: started,
     end: (word: string): void => end(word),
     run: (request: Asked, info: { isLocal: boolean; attempt?: number }, env = environment(info)) =>
       env.run<[Asked], string | undefined, typeof run>(run, request),
@@ -109,10 +109,10 @@ describe('DU-1 work that goes on', () => {
 
   it('is not waited for once it says that it lasts, and goes on', async () => {
     const stage = createStage(undefined, 60_000);
-    const left = stage.run({ key: 'a' }, LOCAL);
+    const pending = stage.run({ key: 'a' }, LOCAL);
     await eventually(() => stage.begun.length === 1);
     stage.begun[0]?.leave();
-    assert.equal(await left, undefined);
+    assert.equal(await pending, undefined);
     assert.equal(await stage.run({ key: 'a' }, LOCAL), undefined);
     const follows = stage.run({ key: 'a' }, TASK);
     stage.end('over');

@@ -26,7 +26,10 @@ export function say(text: string): ChatMessage {
 }
 
 /** A request of one user message, with `over` in place of what it sets. */
-export function requestOf(messages: readonly ChatMessage[], over: Partial<ModelRequest> = {}): ModelRequest {
+export function requestOf(
+  messages: readonly ChatMessage[],
+  overrides: Partial<ModelRequest> = {},
+): ModelRequest {
   return {
     model: 'some-model',
     system: 'You are brief.',
@@ -35,7 +38,7 @@ export function requestOf(messages: readonly ChatMessage[], over: Partial<ModelR
     idempotencyKey: 'turn_1.0',
     signal: new AbortController().signal,
     onDelta: () => undefined,
-    ...over,
+    ...overrides,
   };
 }
 
@@ -49,20 +52,20 @@ export async function ask(
   models: Pick<Models, 'resolve'>,
   ref: string,
   messages: readonly ChatMessage[] | string,
-  over: Partial<ModelRequest> = {},
+  overrides: Partial<ModelRequest> = {},
 ): Promise<Asked> {
   const { provider, model } = models.resolve(ref);
-  return askProvider(provider, model, typeof messages === 'string' ? [say(messages)] : messages, over);
+  return askProvider(provider, model, typeof messages === 'string' ? [say(messages)] : messages, overrides);
 }
 
 async function askProvider(
   provider: ModelProvider,
   model: string,
   messages: readonly ChatMessage[],
-  over: Partial<ModelRequest>,
+  ended: Partial<ModelRequest>,
 ): Promise<Asked> {
   const deltas: string[] = [];
   const onDelta = (text: string) => deltas.push(text);
-  const answer = await provider.generate(requestOf(messages, { model, onDelta, ...over }));
+  const answer = await provider.generate(requestOf(messages, { model, onDelta, ...ended }));
   return { answer, deltas };
 }

@@ -175,8 +175,8 @@ const TRANSCRIPT: readonly ChatMessage[] = [
 ];
 
 describe('MO-1 on the wire', () => {
-  const wireOf = async (ref: string, over = {}) => {
-    await ask(models, ref, TRANSCRIPT, over);
+  const wireOf = async (ref: string, overrides = {}) => {
+    await ask(models, ref, TRANSCRIPT, overrides);
     const request = server.seen.at(-1);
     assert.ok(request);
     return request;

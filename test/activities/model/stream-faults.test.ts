@@ -77,8 +77,8 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
 
   /** Sends `more` for as long as somebody listens, and ends what nobody gives up. */
   const keepSending = (response: ServerResponse, more: string): void => {
-    let left = 500;
-    const timer = setInterval(() => (left-- > 0 ? response.write(more) : response.destroy()), 20);
+    let remaining = 500;
+    const timer = setInterval(() => (remaining-- > 0 ? response.write(more) : response.destroy()), 20);
     response.on('close', () => clearInterval(timer));
   };
   const EMPTY = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x' };
@@ -112,10 +112,10 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
 
   test('content that keeps coming is no silence, however long it takes', async () => {
     provider.fault = (_, response) => {
-      let left = 12;
+      let remaining = 12;
       const timer = setInterval(() => {
-        left -= 1;
-        if (left > 0) return send(response, CHAT);
+        remaining -= 1;
+        if (remaining > 0) return send(response, CHAT);
         clearInterval(timer);
         send(response, [{ ...EMPTY, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }]);
         response.end('data: [DONE]\n\n');

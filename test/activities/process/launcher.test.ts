@@ -86,8 +86,8 @@ describe('a launcher', () => {
     const running = launch({ file: '/bin/sleep', args: ['300'], cwd: '/', env: {}, folders: [] });
     const { pid } = await running;
     let outcome: ReturnType<typeof run> | undefined;
-    await new Promise<void>((begun) => {
-      outcome = run('echo begun; sleep 300', begun);
+    await new Promise<void>((started) => {
+      outcome = run('echo begun; sleep 300', started);
     });
     process.kill(starter, 'SIGKILL');
     const { ended, stdout, reason } = (await outcome) ?? {};

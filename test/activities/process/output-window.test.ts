@@ -26,8 +26,8 @@ describe('F12 the edges of what is kept', () => {
   test('the number of bytes left out is right', () => {
     const text = 'word '.repeat(1_000);
     const kept = windowOf(text, 1_003);
-    const left = Number(/\[(\d+) bytes/.exec(kept)?.[1]);
-    assert.equal(kept.replace(/\n\[.*\]\n/, '').length + left, text.length);
+    const remaining = Number(/\[(\d+) bytes/.exec(kept)?.[1]);
+    assert.equal(kept.replace(/\n\[.*\]\n/, '').length + remaining, text.length);
   });
 
   test('output without blanks is cut where it must be', () => {

@@ -33,7 +33,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
   let workspace: string;
   let wall: HostWall;
   let shell: Shell;
-  const run = (command: CommandRequest['command'], over: Partial<CommandRequest> = {}) =>
+  const run = (command: CommandRequest['command'], overrides: Partial<CommandRequest> = {}) =>
     shell.run({
       command,
       cwd: workspace,
@@ -42,7 +42,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
       timeoutMs: 100_000,
       callId: 'call',
       signal: new AbortController().signal,
-      ...over,
+      ...overrides,
     });
   before(async () => {
     const stateDir = await temporaryFolder({ after: (act) => cleanup.push(act as () => unknown) });
@@ -387,9 +387,9 @@ describe('no wall', () => {
   });
 });
 
-async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
+async function eventually<T>(probe: () => Promise<T | undefined>): Promise<T> {
   for (const until = Date.now() + 60_000; ; ) {
-    const found = await look();
+    const found = await probe();
     if (found !== undefined && found !== '') return found;
     assert.ok(Date.now() < until);
     await sleep(20);

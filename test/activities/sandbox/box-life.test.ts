@@ -26,10 +26,10 @@ describe('SH-3 the life of a box', () => {
     t.after(() => removeBoxes(address, installation));
     const sandbox = sandboxOf({}, 'required');
     assert.ok(sandbox);
-    const look = await boxes.look(sandbox);
-    assert.ok(look.ok);
+    const probe = await boxes.look(sandbox);
+    assert.ok(probe.ok);
     const owner = { tenant: 't', agent: 'a', sessionKey: 's', workspace: await temporaryFolder(t) };
-    const name = await boxes.obtain(owner, sandbox, look);
+    const name = await boxes.obtain(owner, sandbox, probe);
     // As a worker that has died leaves it: nobody waits for it, and its time is up.
     const seconds = uniqueSeconds();
     const exec = await engine.ask((docker) =>

@@ -92,9 +92,9 @@ describe('SH-3 F16 an engine', () => {
     const owner = { tenant: 'default', agent: 'main', sessionKey: 's', workspace: bench.workspace };
     const names = await Promise.all(
       workers.map(async (boxes) => {
-        const look = await boxes.look(sandbox);
-        assert.ok(look.ok);
-        return boxes.obtain(owner, sandbox, look);
+        const probe = await boxes.look(sandbox);
+        assert.ok(probe.ok);
+        return boxes.obtain(owner, sandbox, probe);
       }),
     );
     assert.equal(new Set(names).size, 1);

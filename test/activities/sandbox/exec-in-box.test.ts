@@ -83,12 +83,12 @@ describe('SH-3 exec in a container', () => {
 
   test('is shared by an agent’s sessions or a tenant’s agents where the scope says so, and by no other tenant', async (t, engine) => {
     const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
-    const hosts = async (scope: 'agent' | 'shared', over: object): Promise<string> =>
+    const hosts = async (scope: 'agent' | 'shared', overrides: object): Promise<string> =>
       words(
         await bench.run(
           tool,
           { command: 'cat /tmp/who || echo $RANDOM | tee /tmp/who' },
-          { ...boxed({ scope }), ...over },
+          { ...boxed({ scope }), ...overrides },
         ),
       )
         .split('\n')[0]!
@@ -178,8 +178,8 @@ describe('SH-5 F14 what a command leaves in its container', () => {
     const bench = await toolBench(t, { boxes: testBoxes(t, engine.address), graceMs: 300 });
     const seconds = uniqueSeconds();
     const stopping = new AbortController();
-    const over = { ...boxed(), signal: stopping.signal };
-    const other = bench.run(tool, { command: `(setsid sleep ${seconds} &) ; sleep ${seconds}` }, over);
+    const overrides = { ...boxed(), signal: stopping.signal };
+    const other = bench.run(tool, { command: `(setsid sleep ${seconds} &) ; sleep ${seconds}` }, overrides);
     assert.ok(await eventually(() => commands(seconds).length === 2));
     await bench.run(tool, { command: 'sleep 60', timeout: 0.3 }, boxed());
     await bench.run(tool, { command: 'sleep 60 &' }, boxed());
@@ -206,8 +206,8 @@ describe('F12 output of a container', () => {
   test('of 100 MB is cut while it streams, and shown to watchers', async (t, engine) => {
     const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
     let pieces = 0;
-    const over = { ...boxed(), progress: () => void (pieces += 1) };
-    const result = await bench.run(tool, { command: 'yes | head -c 100M; echo 1 failed' }, over);
+    const overrides = { ...boxed(), progress: () => void (pieces += 1) };
+    const result = await bench.run(tool, { command: 'yes | head -c 100M; echo 1 failed' }, overrides);
     assert.ok(result.ok && result.text.length <= 31_000, words(result).slice(-300));
     assert.match(result.text, /1 failed$/);
     assert.ok((result.whole?.length ?? 0) <= 1_100_000);

@@ -8,7 +8,7 @@ import { createS3Store, type S3Settings } from '#activities/objects/s3-store.ts'
 import { startS3Server } from '#test/support/s3-server.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
-async function bucket(t: TestContext, over: Partial<S3Settings> = {}) {
+async function bucket(t: TestContext, overrides: Partial<S3Settings> = {}) {
   const server = await startS3Server();
   t.after(() => server.close());
   const egress = createEgress({ resolve: async () => [], record: async () => undefined });
@@ -21,7 +21,7 @@ async function bucket(t: TestContext, over: Partial<S3Settings> = {}) {
     bucket: 'bucket',
     prefix: 'a/b',
     ...server.keys,
-    ...over,
+    ...overrides,
   };
   return { server, store: createS3Store(async () => settings, door.fetch) };
 }

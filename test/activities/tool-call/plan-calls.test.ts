@@ -49,24 +49,24 @@ const basis: CallBasis = {
 
 function plan(
   requests: readonly { name: string; args: Record<string, unknown>; invalid?: string }[],
-  over: Partial<PlanDeps> = {},
+  overrides: Partial<PlanDeps> = {},
   own: Partial<AgentConfig> = {},
 ): Promise<CallPlan> {
   const calls = requests.map((call, index) => ({ id: `c${index}`, ...call }));
   return planCalls(
-    { ...deps, ...over },
+    { ...deps, ...overrides },
     { ...basis, agent: { ...agent, ...own } },
     calls,
     new AbortController().signal,
   );
 }
 
-const look = (note: string) => ({ name: 'look', args: { note } });
+const probe = (note: string) => ({ name: 'look', args: { note } });
 const act = (note: string) => ({ name: 'act', args: { note } });
 
 describe('PO-3 what a model asked for', () => {
   test('is planned in its order when the rules allow it', async () => {
-    const { calls, approvals, planned } = await plan([look('a'), look('b')]);
+    const { calls, approvals, planned } = await plan([probe('a'), probe('b')]);
     assert.deepEqual(
       planned.map(({ tool, summary, timeout, local }) => ({ tool, summary, timeout, local })),
       ['a', 'b'].map((note) => ({ tool: 'look', summary: `look: ${note}`, timeout: 30, local: true })),
@@ -79,7 +79,7 @@ describe('PO-3 what a model asked for', () => {
   });
 
   test('and the rules deny is over before it began, with the reason as its result', async () => {
-    const { calls, planned } = await plan([look('a')], {}, { tools: { deny: ['look'] } });
+    const { calls, planned } = await plan([probe('a')], {}, { tools: { deny: ['look'] } });
     assert.deepEqual(planned, []);
     const [call] = calls;
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe('PO-3 what a model asked for', () => {
   });
 
   test('beyond 64 calls is refused with one word for all of them', async () => {
-    const { calls, planned } = await plan(Array.from({ length: 70 }, (_, index) => look(`${index}`)));
+    const { calls, planned } = await plan(Array.from({ length: 70 }, (_, index) => probe(`${index}`)));
     assert.equal(planned.length, 64);
     assert.equal(calls.length, 65);
     assert.match(
@@ -163,13 +163,13 @@ describe('AP-1 a call that people are asked about', () => {
 
   test('needs a token where the deployment says so, as its row and its workflow know', async () => {
     const needsToken = (tenant: string): Promise<boolean> => Promise.resolve(tenant === TENANT);
-    const { approvals, planned } = await plan([look('a'), act('b')], { needsToken });
+    const { approvals, planned } = await plan([probe('a'), act('b')], { needsToken });
     assert.equal(approvals[0]?.terms.decision_token, true);
     assert.equal(planned[1]?.approval?.token, true);
   });
 
   test('and nobody is asked whether tokens are needed while nothing is put to people', async () => {
-    await plan([look('a')], { needsToken: () => Promise.reject(new Error('asked')) });
+    await plan([probe('a')], { needsToken: () => Promise.reject(new Error('asked')) });
   });
 });
 
@@ -193,7 +193,7 @@ describe('SC-3 arguments with a secret', () => {
 });
 
 describe('DU-1 a step that is repeated', () => {
-  const recorded = (over: Partial<Parameters<typeof planRecorded>[3][number]>) => ({
+  const recorded = (overrides: Partial<Parameters<typeof planRecorded>[3][number]>) => ({
     id: 'call-1',
     tool: 'act',
     args: { note: 'x' },
@@ -203,7 +203,7 @@ describe('DU-1 a step that is repeated', () => {
     digest: null,
     terms: null,
     state: 'planned',
-    ...over,
+    ...overrides,
   });
 
   test('plans from the rows what is not done yet, as it was planned before', async () => {

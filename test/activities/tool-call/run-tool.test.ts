@@ -26,8 +26,8 @@ const INPUT: RunToolInput = { tenant: TENANT, call: CALL };
 const WHERE = { session: 's', turn: 'm-1' };
 
 /** A claim of a call of `act` that may run. */
-function running(over: Partial<RunnableCall> = {}): RunnableCall {
-  const args = over.args ?? { note: 'x' };
+function running(overrides: Partial<RunnableCall> = {}): RunnableCall {
+  const args = overrides.args ?? { note: 'x' };
   return {
     kind: 'run',
     ...WHERE,
@@ -48,7 +48,7 @@ function running(over: Partial<RunnableCall> = {}): RunnableCall {
     agent: { ...agent, tools: {} },
     allowlist: [],
     used: {},
-    ...over,
+    ...overrides,
   };
 }
 
@@ -296,11 +296,11 @@ describe('DU-2 a tool of which some calls only read', () => {
     return { tool: { ...tool, onlyReads: ({ note }) => note === 'look' }, ran };
   };
   const lost = (note: string): Claim => ({ kind: 'lost', args: { note }, ...WHERE });
-  const look = running({ args: { note: 'look' } });
+  const probe = running({ args: { note: 'look' } });
 
   test('runs these again after a lost attempt, and no other', async () => {
     const again = reading();
-    assert.equal((await stage(again.tool, lost('look'), { next: look }).run()).ok, true);
+    assert.equal((await stage(again.tool, lost('look'), { next: probe }).run()).ok, true);
     assert.deepEqual(again.ran, ['look']);
     const not = reading();
     assert.deepEqual((await stage(not.tool, lost('x'), { next: running() }).run()).code, 'OutcomeUnknown');
@@ -309,7 +309,7 @@ describe('DU-2 a tool of which some calls only read', () => {
 
   test('has these tried again when Postgres is away, and no other', async () => {
     const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
-    await assert.rejects(stage(reading(() => Promise.reject(error)).tool, look).run(), {
+    await assert.rejects(stage(reading(() => Promise.reject(error)).tool, probe).run(), {
       type: 'Unavailable',
     });
     const other = stage(reading(() => Promise.reject(error)).tool, running());

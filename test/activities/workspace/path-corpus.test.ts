@@ -78,7 +78,7 @@ async function benchWith(t: TestContext, hasDocuments: boolean): Promise<Bench> 
     outside: () => ({}),
     hide: (text) => text,
   };
-  return { ...bench, run: (tool, args, over) => bench.run(tool, args, { ...over, documents }) };
+  return { ...bench, run: (tool, args, overrides) => bench.run(tool, args, { ...overrides, documents }) };
 }
 
 const ALL = CORPUS.cases.filter(({ op }) => OPS.includes(op));
@@ -152,18 +152,18 @@ async function prepare(one: Case, base: string, workspace: string): Promise<bool
 }
 
 async function perform(bench: Bench, one: Case, path: string, workspace: string): Promise<ToolResult> {
-  const over = { workspace };
+  const overrides = { workspace };
   switch (one.op) {
     case 'read':
-      return bench.run(readFileTool, { path }, over);
+      return bench.run(readFileTool, { path }, overrides);
     case 'list':
-      return bench.run(listFiles, { path }, over);
+      return bench.run(listFiles, { path }, overrides);
     case 'write':
-      return bench.run(writeFileTool, { path, content: 'written' }, over);
+      return bench.run(writeFileTool, { path, content: 'written' }, overrides);
     case 'edit':
-      return bench.run(edit, { path, old_string: 'SECRET', new_string: 'x' }, over);
+      return bench.run(edit, { path, old_string: 'SECRET', new_string: 'x' }, overrides);
     default:
-      return bench.run(search, { path, pattern: '.' }, over);
+      return bench.run(search, { path, pattern: '.' }, overrides);
   }
 }
 

@@ -117,7 +117,7 @@ export async function startFakeApi(): Promise<FakeApi> {
       headers: incoming.headers,
     };
     requests.push(request);
-    for (const look of lookers) look();
+    for (const probe of lookers) probe();
     if (incoming.headers.authorization !== `Bearer ${KEY}`)
       return send(response, 401, problem(401, 'Unauthorized', 'This key is not known'));
     for (const handler of handlers.toReversed()) {
@@ -222,14 +222,14 @@ export async function startFakeApi(): Promise<FakeApi> {
     requests,
     came: (pathEnd, n = 1) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const probe = (): void => {
           const found = requests.filter((request) => request.path.endsWith(pathEnd))[n - 1];
           if (found === undefined) return;
-          lookers.delete(look);
+          lookers.delete(probe);
           resolve(found);
         };
-        lookers.add(look);
-        look();
+        lookers.add(probe);
+        probe();
       }),
     on: (handler) => void handlers.push(handler),
     onMessage: (run) => {

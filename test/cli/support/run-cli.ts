@@ -71,14 +71,14 @@ export function startCli(args: readonly string[], settings: CliSettings = {}): C
     type: (text) => void child.stdin.write(text),
     sees: (pattern, from = 0) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const probe = (): void => {
           const all = (stdout + stderr).slice(from);
           if (!pattern.test(all)) return;
-          watchers.delete(look);
+          watchers.delete(probe);
           resolve(all);
         };
-        watchers.add(look);
-        look();
+        watchers.add(probe);
+        probe();
         child.on('close', (code) => {
           reject(new Error(`ended with ${code} without ${String(pattern)}:\n${stdout}\n${stderr}`));
         });

@@ -51,7 +51,7 @@ describe('DU-7 what a budget can be', () => {
 });
 
 describe('DU-7 asking for more', () => {
-  const at = (over: Partial<BudgetExceeded> = {}): BudgetExceeded => ({
+  const at = (overrides: Partial<BudgetExceeded> = {}): BudgetExceeded => ({
     id: 'settings:session:*:total',
     scope: 'session',
     subject: 's1',
@@ -63,7 +63,7 @@ describe('DU-7 asking for more', () => {
     reserved: 0,
     wanted: 0.02,
     on_limit: 'ask',
-    ...over,
+    ...overrides,
   });
 
   it('says who has used how much of what, and what the next call may need', () => {

@@ -15,9 +15,9 @@ describe('DE-3 likeness of words', () => {
   });
 
   test('finds another form of a word', () => {
-    const wanted = embedText('translation');
-    const near = similarity(wanted, embedText('translates'));
-    assert.ok(near > similarity(wanted, embedText('database')));
+    const expected = embedText('translation');
+    const near = similarity(expected, embedText('translates'));
+    assert.ok(near > similarity(expected, embedText('database')));
     assert.ok(near > 0.2);
   });
 

@@ -141,8 +141,8 @@ describe('PO-2 profiles, groups and globs', () => {
   ];
   const allowed = (...allow: string[]): readonly string[] => effectiveTools(tools, { agent: { allow } });
   const denied = (...deny: string[]): readonly string[] => {
-    const left = effectiveTools(tools, { agent: { deny } });
-    return tools.map((tool) => tool.name).filter((name) => !left.includes(name));
+    const remaining = effectiveTools(tools, { agent: { deny } });
+    return tools.map((tool) => tool.name).filter((name) => !remaining.includes(name));
   };
 
   test('the native group, by either name, has our own tools and no MCP or custom ones', () => {
@@ -300,12 +300,12 @@ describe('PO-1 what holds for every policy', () => {
   test('what is left keeps the order of registration, and equal policies give equal lists', () => {
     fc.assert(
       fc.property(anyLayers, (layers) => {
-        const left = names(layers);
+        const remaining = names(layers);
         assert.deepEqual(
-          left,
-          POLICY.registered.filter((name) => left.includes(name)),
+          remaining,
+          POLICY.registered.filter((name) => remaining.includes(name)),
         );
-        assert.deepEqual(names(structuredClone(layers)), left);
+        assert.deepEqual(names(structuredClone(layers)), remaining);
       }),
     );
   });

@@ -16,8 +16,8 @@ const call: CallToMatch = {
   channel: 'slack',
 };
 
-function ruleFor(policy: ToolPolicy, over: Partial<CallToMatch> = {}): CallRule | undefined {
-  return findCallRule({ agent: policy }, { ...call, ...over })?.rule;
+function ruleFor(policy: ToolPolicy, overrides: Partial<CallToMatch> = {}): CallRule | undefined {
+  return findCallRule({ agent: policy }, { ...call, ...overrides })?.rule;
 }
 
 describe('AP-5 any tool may be put to a person, by tool, argument, agent, user and channel', () => {

@@ -80,13 +80,13 @@ describe('SC-2 a registered value is found', () => {
     for (let lead = 0; lead < 6; lead++)
       for (let tail = 0; tail < 4; tail++) {
         const code = Buffer.from(`${'u'.repeat(lead)}${VALUE}${'t'.repeat(tail)}`).toString('base64');
-        const left = scrubText(code, values).text.split('[REDACTED]');
-        assert.equal(left.length, 2, code);
-        const known = Buffer.from(left[0] ?? '', 'base64')
+        const remaining = scrubText(code, values).text.split('[REDACTED]');
+        assert.equal(remaining.length, 2, code);
+        const known = Buffer.from(remaining[0] ?? '', 'base64')
           .toString()
           .replace(/^u+/, '');
         assert.ok(known.length <= 4, `${code} leaves ${known}`);
-        assert.ok((left[1] ?? '').length <= 8, `${code} leaves ${left[1]}`);
+        assert.ok((remaining[1] ?? '').length <= 8, `${code} leaves ${remaining[1]}`);
       }
   });
 

@@ -215,17 +215,17 @@ describe('who may bring work to a team', () => {
     });
 });
 
-function checkLast(last: TaskDecision, wanted: NonNullable<Case['last']>): void {
-  if (wanted.refused !== undefined) {
+function checkLast(last: TaskDecision, expected: NonNullable<Case['last']>): void {
+  if (expected.refused !== undefined) {
     assert.ok(last.kind === 'refused', `not refused: ${JSON.stringify(last)}`);
-    assert.ok(last.message.includes(wanted.refused), last.message);
-    if (wanted.holder) assert.equal(last.details?.['holder'], wanted.holder);
-  } else if (wanted.same === undefined) {
+    assert.ok(last.message.includes(expected.refused), last.message);
+    if (expected.holder) assert.equal(last.details?.['holder'], expected.holder);
+  } else if (expected.same === undefined) {
     assert.ok(last.kind === 'changed', JSON.stringify(last));
-    if (wanted.reason) assert.equal(last.change.reason, wanted.reason);
-    if (wanted.notices) assert.deepEqual(last.notices, wanted.notices);
+    if (expected.reason) assert.equal(last.change.reason, expected.reason);
+    if (expected.notices) assert.deepEqual(last.notices, expected.notices);
   } else {
     assert.ok(last.kind === 'same', JSON.stringify(last));
-    assert.ok(last.note.includes(wanted.same), last.note);
+    assert.ok(last.note.includes(expected.same), last.note);
   }
 }

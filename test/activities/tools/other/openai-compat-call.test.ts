@@ -32,7 +32,7 @@ async function stage(t: Parameters<typeof toolBench>[0], answer: Answer, blocked
     ...UNLIMITED,
   });
   const bench = await toolBench(t, { deps: { openAiServers } });
-  return { site, rows, run: (args: object, over = {}) => bench.run(tool, args, over) };
+  return { site, rows, run: (args: object, overrides = {}) => bench.run(tool, args, overrides) };
 }
 
 const BODY = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], logit_bias: { 7: 1 } };
