@@ -14,7 +14,7 @@ const KEY_CHECK_MS = 5_000;
 
 export interface SseReplies {
   /**
-   * Resolves when the stream is over: the reader or the server is gone, or `key` (the caller's, unless it is named) is no more in
+   * Resolves when the stream is ending: the reader or the server is gone, or `key` (the caller's, unless it is named) is no more in
    * force. Throws RateLimited, before anything is written.
    */
   open(request: FastifyRequest, reply: FastifyReply, source: SseSource, key?: string): Promise<void>;
@@ -23,7 +23,7 @@ export interface SseReplies {
 /** The streams of one key, which end with it. */
 interface Holder {
   streams: number;
-  readonly over: AbortController;
+  readonly ending: AbortController;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -37,7 +37,7 @@ export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'met
     };
     // While Postgres is away nothing new is sent either.
     const timer = setInterval(() => void probe().catch(() => undefined), KEY_CHECK_MS);
-    const made = { streams: 0, over: ended, timer };
+    const made = { streams: 0, ending: ended, timer };
     holders.set(name, made);
     return made;
   }
@@ -64,7 +64,7 @@ export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'met
           'content-type': 'text/event-stream; charset=utf-8',
           'x-accel-buffering': 'no',
         });
-        const ends = AbortSignal.any([gone.signal, holder.over.signal, app.stopping]);
+        const ends = AbortSignal.any([gone.signal, holder.ending.signal, app.stopping]);
         await streamSse(reply.raw, source, ends, (error) =>
           request.log.warn({ err: error }, 'an event stream ended early'),
         );

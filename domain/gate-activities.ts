@@ -13,7 +13,7 @@ export interface GateAsk {
 }
 
 /** `asked`: how often more was asked for, not said by who cannot ask; `refused`: why there is no more. */
-export type CheckGateInput = GateRun & { readonly asked?: number; readonly refused?: string };
+export type CheckGateInput = GateRun & { readonly increases?: number; readonly refused?: string };
 
 /** Safe to repeat: the first verdict of a run stays. */
 export interface GateActivities {

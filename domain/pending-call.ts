@@ -12,7 +12,7 @@ export interface PendingExternalCall {
   /** How often people were asked. */
   readonly asks: number;
   /** What the server asks now, by its keys; gone when it has the answers. */
-  readonly asked?: Readonly<Record<string, unknown>>;
+  readonly questions?: Readonly<Record<string, unknown>>;
   readonly answers?: Readonly<Record<string, unknown>>;
   /** Opaque, handed back with the answers (2026-07-28). */
   readonly state?: string;

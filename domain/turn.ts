@@ -199,7 +199,7 @@ export interface CallModelInput {
   readonly messages: readonly HeldMessage[];
   readonly settle?: readonly SettledCall[];
   /** How often people have allowed this step more budget. */
-  readonly asked?: number;
+  readonly increases?: number;
   /** An answer without calls ends the turn, in the commit that records it. */
   readonly ends?: true;
   /** Attempts before this activity's own: those that were begun in a workflow task or went on from there. */

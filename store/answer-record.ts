@@ -24,7 +24,7 @@ export interface AnswerRecord {
   /** What the step had reserved is settled with it. */
   readonly budget?: BudgetSettlement;
   /** Position of the last row of the transcript that it was made from. */
-  readonly heard: number;
+  readonly readUpTo: number;
   /** Nobody reads it before its gates have judged it (DE-6). */
   readonly withheld?: true;
   /** The turn ends with it, unless a message waits in the session. */

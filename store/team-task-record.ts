@@ -115,7 +115,7 @@ export function giveTask(
   key: TaskKey,
   change: WrittenChange,
   turn: NewMemberTurn,
-): Promise<RecordedTask & { readonly given?: boolean }> {
+): Promise<RecordedTask & { readonly isAssigned?: boolean }> {
   return inTransaction(pool, async (tx) => {
     const recorded = await writeChange(tx, key, change);
     const isStanding =

@@ -49,7 +49,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
     shutdown();
   };
   const modules = await Promise.all(parts.features.flatMap(({ worker }) => worker?.() ?? []));
-  const ownQueue = queue === undefined ? undefined : { name: queue, most: max };
+  const ownQueue = queue === undefined ? undefined : { name: queue, max };
   const { activities, close } = await createActivities(parts, modules, ownQueue);
   const shared = {
     connection: parts.connection,
@@ -86,7 +86,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
         ...shared,
         taskQueue: ownQueue.name,
         // Model calls and commands, which run already.
-        maxConcurrentActivityTaskExecutions: 2 * ownQueue.most,
+        maxConcurrentActivityTaskExecutions: 2 * ownQueue.max,
         maxConcurrentActivityTaskPolls: 2,
       }),
     );

@@ -295,7 +295,7 @@ async function answerOf(
       step: progress.step,
       messages: progress.messages,
       settle: progress.settle.length > 0 ? progress.settle : undefined,
-      asked: requested > 0 ? requested : undefined,
+      increases: requested > 0 ? requested : undefined,
       // What it has made for a team is released with its end.
       ends: progress.tasks || input.assigned !== undefined ? undefined : true,
     });

@@ -89,7 +89,7 @@ interface Progress extends KnownTask {
   released: boolean;
   missing?: true;
   /** The message of the lease with this fence is written; no turn when its member is no agent any more. */
-  given?: { readonly fence: number; readonly turn: MemberTurn | null };
+  assigned?: { readonly fence: number; readonly turn: MemberTurn | null };
   turn?: RunningTurn;
   judgement?: RunningJudgement;
 }
@@ -165,7 +165,7 @@ async function hearSignals(progress: Progress): Promise<void> {
 async function give(progress: Progress, decide: (moment: Moment) => TaskDecision): Promise<void> {
   await apply(progress, decide, undefined, async (input) => {
     const { recorded, turn } = await local.give_team_task(input);
-    if (turn !== undefined) progress.given = { fence: input.change.task.fence, turn };
+    if (turn !== undefined) progress.assigned = { fence: input.change.task.fence, turn };
     return recorded;
   });
 }
@@ -186,8 +186,8 @@ async function followTurn(progress: Progress): Promise<void> {
   if (task.lease?.until !== null) return;
   const { fence } = task;
   const prepared =
-    progress.given?.fence === fence
-      ? progress.given.turn
+    progress.assigned?.fence === fence
+      ? progress.assigned.turn
       : await local.prepare_member_turn({ ...input, task });
   if (prepared) progress.turn = startMemberTurn(input.tenant, fence, prepared);
   else await apply(progress, (moment) => turnEnded(moment, { fence, status: 'failed', reason: NO_AGENT }));

@@ -28,7 +28,7 @@ export async function bookModel<Result>(
   { models, budgets }: BookDeps,
   { attempt = 1, ref, usage, ...booking }: Booking,
   ask: (note: (use: ModelUse) => void) => Promise<Result>,
-): Promise<{ readonly given: Result } | { readonly exceeded: string }> {
+): Promise<{ readonly result: Result } | { readonly exceeded: string }> {
   const uses: ModelUse[] = [];
   const meter = createMeter();
   const note = (use: ModelUse): void => {
@@ -41,7 +41,7 @@ export async function bookModel<Result>(
     .around(
       { ...booking, owner: turn, expected },
       attempt,
-      () => ask(note).then((input) => ({ given: input }), errorOfModel),
+      () => ask(note).then((input) => ({ result: input }), errorOfModel),
       () => ({ ...meter.spent(0), calls: uses.length }),
     )
     .finally(() => (uses.length > 0 ? budgets.noteUses({ tenant, session, turn }, uses) : undefined));

@@ -193,7 +193,7 @@ export function createBudgetGuard({
 }
 
 /** The question that this step asks next. */
-function askIdOf({ tenant, turn, step, asked = 0 }: CallModelInput): string {
+function askIdOf({ tenant, turn, step, increases: asked = 0 }: CallModelInput): string {
   return approvalIdOf(tenant, `${answerIdOf(turn, step)}.more${asked + 1}`);
 }
 

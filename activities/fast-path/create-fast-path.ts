@@ -156,7 +156,7 @@ function inlineActivities(
         keyOf: modelKey,
         work,
         patienceMs: PATIENCE_MS.model,
-        most: ownQueue.most,
+        most: ownQueue.max,
         tried: ({ tried = 0 }) => tried,
       });
       endModelCalls = endAll;
@@ -169,7 +169,7 @@ function inlineActivities(
         keyOf: ({ tenant, call }) => callKey(tenant, call),
         work,
         patienceMs: PATIENCE_MS.tool,
-        most: ownQueue.most,
+        most: ownQueue.max,
       });
       earlyStarts.set(tool.name, {
         reserve() {
@@ -204,7 +204,14 @@ function stepKey(tenant: string, turn: string, step: number): string {
 }
 
 /** With what the step brings: a workflow task that was lost and is done again may bring more, which must be read. */
-function modelKey({ tenant, turn, step, asked = 0, messages, settle = [] }: CallModelInput): string {
+function modelKey({
+  tenant,
+  turn,
+  step,
+  increases: asked = 0,
+  messages,
+  settle = [],
+}: CallModelInput): string {
   const brought = [...messages, ...settle].map(({ id }) => id);
   return [stepKey(tenant, turn, step), asked, ...brought].join('/');
 }

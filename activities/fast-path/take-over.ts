@@ -10,7 +10,7 @@ import { within } from './within.ts';
 export interface OwnQueue {
   readonly name: string;
   /** So much of each kind may be begun and not over: who follows it then finds a slot at once. */
-  readonly most: number;
+  readonly max: number;
 }
 
 type Work<Input, Result> = (input: Input, attempt: Attempt) => Promise<Result>;

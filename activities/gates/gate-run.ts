@@ -130,7 +130,7 @@ async function runCommand(
     const done = await deps.budgets.around(counted, info.attempt, () => runGateCommand(deps, command));
     if ('result' in done) {
       // An earlier attempt may have asked for more, and died before anybody could wait for the answer.
-      if (info.attempt > 1) await deps.budgets.takeBack(counted, run.asked ?? 0);
+      if (info.attempt > 1) await deps.budgets.takeBack(counted, run.increases ?? 0);
       return done.result;
     }
     return await overBudget(deps, run, work, counted, done.exceeded);
@@ -146,7 +146,7 @@ async function runCommand(
 /** More is asked for where the workflow can wait for the answer, and was not refused before. */
 async function overBudget(
   { budgets }: GateRunDeps,
-  { asked, refused }: CheckGateInput,
+  { increases: asked, refused }: CheckGateInput,
   { agent, context }: GatedWork,
   counted: BudgetedWork,
   exceeded: BudgetExceeded,

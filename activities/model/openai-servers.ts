@@ -80,8 +80,8 @@ export function createOpenAiServers(parts: OpenAiServerParts): OpenAiServers {
         }
       });
       if ('exceeded' in done) return done;
-      if ('error' in done.given) throw done.given.error;
-      return done.given.answer;
+      if ('error' in done.result) throw done.result.error;
+      return done.result.answer;
     },
   };
 

@@ -83,7 +83,7 @@ export function createReadWithModels(deps: ReadWithModelsDeps): ReadWithModels {
       const ref = models.transcriber();
       if (ref === undefined)
         throw missing('hears', 'TRANSCRIBE_BASE_URL, models.transcription or OPENAI_API_KEY');
-      const expected = heard(bytes.length / BYTES_A_SECOND);
+      const expected = audioUsage(bytes.length / BYTES_A_SECOND);
       return booked(deps, call, { ref, usage: expected }, async (note) => {
         try {
           const { provider, model } = models.resolve(ref);
@@ -93,7 +93,7 @@ export function createReadWithModels(deps: ReadWithModelsDeps): ReadWithModels {
               `${provider.name} has no models for recordings (models.transcription)`,
             );
           const transcription = await provider.transcribe({ model, bytes, type, signal: call.signal });
-          note(useOf(models, 'reading', ref, heard(transcription.seconds ?? expected.audioSeconds)));
+          note(useOf(models, 'reading', ref, audioUsage(transcription.seconds ?? expected.audioSeconds)));
           return transcription;
         } catch (error) {
           if (error instanceof ModelError && wasRead(error)) note(useOf(models, 'failed', ref, expected));
@@ -104,7 +104,7 @@ export function createReadWithModels(deps: ReadWithModelsDeps): ReadWithModels {
   };
 }
 
-function heard(seconds: number): Usage & { readonly audioSeconds: number } {
+function audioUsage(seconds: number): Usage & { readonly audioSeconds: number } {
   return { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, audioSeconds: Math.ceil(seconds) };
 }
 
@@ -125,7 +125,7 @@ async function booked<Result>(
     const holder = `${callId}.reading.${randomUUID()}`;
     const done = await bookModel(deps, { tenant, session, turn, holder, ...expected }, ask);
     if ('exceeded' in done) throw new FileProblem('BudgetExceeded', done.exceeded);
-    return done.given;
+    return done.result;
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ModelError)) throw error;

@@ -21,12 +21,12 @@ export type ContextFiles = (
 const PART = 0.2;
 
 export function createContextFiles(pool: Pool): ContextFiles {
-  const text = createDocumentCache<{ readonly names: readonly string[]; readonly most: number }>(
-    (scope, { names, most }) => read(pool, scope, names, most),
+  const text = createDocumentCache<{ readonly names: readonly string[]; readonly limit: number }>(
+    (scope, { names, limit: most }) => read(pool, scope, names, most),
   );
   return (tenant, agent, basis, window) => {
     const max = Math.floor(Math.min(CONTEXT_TOKENS, window * PART) * CHARACTERS_PER_TOKEN);
-    return text(tenant, agent, basis, { names: namesOf(basis.context), most: max });
+    return text(tenant, agent, basis, { names: namesOf(basis.context), limit: max });
   };
 }
 

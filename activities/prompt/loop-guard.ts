@@ -12,8 +12,8 @@ export function identicalAnswers(rows: readonly CachedRow[], turn: string): numb
     const row = rows[index];
     if (!row || row.turn !== turn) break;
     if (row.role === 'user') continue;
-    if (!row.asked || (requested !== undefined && row.asked !== requested)) break;
-    requested = row.asked;
+    if (!row.callDigests || (requested !== undefined && row.callDigests !== requested)) break;
+    requested = row.callDigests;
     count += 1;
   }
   return count;

@@ -16,7 +16,7 @@ export interface CachedRow {
   readonly messages: readonly ChatMessage[];
   readonly characters: number;
   /** Digests of the row's calls, in one word; what the loop guard compares. */
-  readonly asked: string | undefined;
+  readonly callDigests: string | undefined;
   readonly invoke: TranscriptRow['invoke'];
 }
 
@@ -110,7 +110,7 @@ function readRow(row: TranscriptRow): CachedRow {
     role: row.role,
     messages,
     characters: messages.reduce((sum, message) => sum + charactersOf(message), 0),
-    asked: row.calls?.map((call) => call.digest).join(' '),
+    callDigests: row.calls?.map((call) => call.digest).join(' '),
     invoke: row.invoke,
   };
 }

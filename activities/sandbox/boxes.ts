@@ -164,7 +164,7 @@ async function makeRun(engine: Engine, spec: BoxSpec, prepare: () => Promise<voi
       await prepare();
       if (await made(engine, spec, remaining())) continue;
     } else if (state === 'created') {
-      if (await begun(engine, spec.name, remaining())) return;
+      if (await hasStarted(engine, spec.name, remaining())) return;
     } else await removed(engine, spec.name);
     if (remaining() === 1)
       throw new EngineProblem('unreachable', `the sandbox ${spec.name} could not be made in ${OBTAIN_MS} ms`);
@@ -196,7 +196,7 @@ async function made(engine: Engine, spec: BoxSpec, ms: number): Promise<boolean>
 }
 
 /** False when it was removed in between. */
-async function begun(engine: Engine, name: string, ms: number): Promise<boolean> {
+async function hasStarted(engine: Engine, name: string, ms: number): Promise<boolean> {
   try {
     await engine.ask((docker, abortSignal) => docker.getContainer(name).start({ abortSignal }), ms);
     return true;

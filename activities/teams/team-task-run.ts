@@ -155,7 +155,7 @@ async function give(
   const written = await giveTask(deps.pool, keyOf(input), { ...change, run: runOfCaller() }, row);
   if (written.kind === 'missing' || written.kind === 'gated') throw noTask(input);
   if (written.kind === 'refused') return { recorded: written };
-  const { given, ...recorded } = written;
+  const { isAssigned: given, ...recorded } = written;
   return { recorded, turn: given ? turn : null };
 }
 

@@ -61,7 +61,7 @@ export async function sampleModel(
       return message;
     });
     if ('exceeded' in done) return toolError('BudgetExceeded', done.exceeded);
-    const { answer, ref } = done.given;
+    const { answer, ref } = done.result;
     return {
       role: 'assistant',
       content: { type: 'text', text: answer.text },

@@ -88,14 +88,14 @@ async function callModel(
     return record(deps, input, attempt, basis, agent, {
       ...invoked,
       spent: NOTHING_SPENT,
-      heard: lastHeardAt,
+      readUpTo: lastHeardAt,
     });
   if (basis.budget && !basis.budget.held)
     return deps.budgets.atLimit(input, basis.budget.exceeded, nowOf(basis));
   await deps.budgets.goOn(input, basis.budget, attempt.number);
   if (!deps.fastPath.isQuick(agent.model)) attempt.leave();
   const options = await askModel(deps, input, attempt, basis, agent, transcript);
-  return record(deps, input, attempt, basis, agent, { ...counting(options, uses), heard: lastHeardAt });
+  return record(deps, input, attempt, basis, agent, { ...counting(options, uses), readUpTo: lastHeardAt });
 }
 
 type Given = AnswerGiven & { readonly spent: Spent; readonly uses?: readonly ModelUse[] | undefined };
@@ -232,7 +232,7 @@ async function record(
   attempt: Attempt,
   basis: ReadBasis,
   agent: AgentConfig,
-  request: Given & Pick<AnswerRecord, 'heard'>,
+  request: Given & Pick<AnswerRecord, 'readUpTo'>,
 ): Promise<CallModelResult> {
   const { answer, ref } = request;
   const words = ref === NO_MODEL ? answer.text : answerText(answer);
@@ -260,7 +260,7 @@ async function record(
     usage: answer.usage,
     usd,
     uses: options.uses,
-    heard: options.heard,
+    readUpTo: options.readUpTo,
     budget: basis.budget?.held ? { attempt: attempt.number, spent: options.spent } : undefined,
     withheld: isWithheld ? (true as const) : undefined,
     ends: plan.calls.length === 0 && !isWithheld ? input.ends : undefined,

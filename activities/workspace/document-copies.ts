@@ -62,7 +62,7 @@ export function createDocumentCopies(pool: Pool): DocumentCopies {
     const made = known.get(home);
     if (made?.version === version && (await isUntouched(home, made))) return [];
     const rows = (await listDocuments(pool, scope)).filter(({ path }) => isDocumentPath(path));
-    const { wanted, gone, list } = await plan(home, rows, made);
+    const { toWrite: wanted, gone, list } = await plan(home, rows, made);
     for (const row of wanted) {
       const document = await readDocument(pool, scope, row.path);
       if (document) await writeCopy(home, row.path, document.text);
@@ -93,7 +93,7 @@ async function plan(
   home: string,
   rows: readonly DocumentRow[],
   made: Made | undefined,
-): Promise<{ wanted: readonly DocumentRow[]; gone: readonly string[]; list: Listed }> {
+): Promise<{ toWrite: readonly DocumentRow[]; gone: readonly string[]; list: Listed }> {
   const before = await readList(home);
   const expected: DocumentRow[] = [];
   const gone: string[] = [];
@@ -114,7 +114,7 @@ async function plan(
     gone.push(path);
   }
   if (JSON.stringify(list) !== JSON.stringify(before)) await writeAt(home, LIST, JSON.stringify(list));
-  return { wanted: expected, gone, list };
+  return { toWrite: expected, gone, list };
 }
 
 function placeOf(home: string, path: string): SafePath {

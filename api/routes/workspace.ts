@@ -24,7 +24,7 @@ const writtenSchema = z.object({ path: z.string(), bytes: z.int() });
 const url = '/v1/agents/:agent/workspace/*';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  async function asked(request: FastifyRequest): Promise<WorkspaceAsked & { readonly path: string }> {
+  async function readRequest(request: FastifyRequest): Promise<WorkspaceAsked & { readonly path: string }> {
     const caller = callerOf(request);
     const { tenant } = caller;
     const { user: named, session = '' } = request.query as z.infer<typeof querySchema>;
@@ -62,7 +62,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       serializerCompiler: () => (data) => data as string,
     },
     async (request, reply: FastifyReply) => {
-      const { path, ...whose } = await asked(request);
+      const { path, ...whose } = await readRequest(request);
       const { bytes, version, stream } = await deps.workspaces.read(whose, path);
       if (bytes > MAX_BYTES) {
         stream.destroy();
@@ -96,7 +96,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         },
       },
       async (request, reply) => {
-        const { path, ...whose } = await asked(request);
+        const { path, ...whose } = await readRequest(request);
         if (whose.user === null) requireScope(callerOf(request), 'admin');
         const check = preconditionOf(request);
         const { created, bytes, version } = await deps.workspaces.write(

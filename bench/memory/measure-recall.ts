@@ -63,7 +63,7 @@ export async function askQuestions<Question extends Asked>(
   const answered: Answered<Question>[] = [];
   for (const question of questions) {
     const caller = { ...scope, sessionKey: 'bench', turnId: 'bench' };
-    const { hits } = await search(caller, question.text, { most: HITS, around: 0 });
+    const { hits } = await search(caller, question.text, { max: HITS, around: 0 });
     const at = hits.findIndex(({ path, text }) =>
       question.evidence.some((words) => path === words || text.includes(words)),
     );

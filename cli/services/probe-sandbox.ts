@@ -25,7 +25,7 @@ import { type Sandbox, sandboxOf } from '#domain/sandbox.ts';
 export interface ProbeResult {
   readonly check: string;
   /** What must hold. */
-  readonly wanted: string;
+  readonly expected: string;
   readonly ok: boolean;
   /** What was seen. */
   readonly seen: string;
@@ -180,7 +180,7 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
   });
   const sandbox = probedSandbox(config);
   const probe = await boxes.look(sandbox);
-  if (!probe.ok) return [{ check: 'box', wanted: 'can be made', ok: false, seen: probe.reason }];
+  if (!probe.ok) return [{ check: 'box', expected: 'can be made', ok: false, seen: probe.reason }];
   return inWorkspace(async (workspace) => {
     const owner = { tenant: 'probe', agent: 'probe', sessionKey: 'probe', workspace };
     const shell = createBoxedShell({
@@ -209,7 +209,7 @@ export async function probeBubblewrap(config: Pick<Config, 'sandbox'>): Promise<
   const bubblewrap = createBubblewrap(commandFolders());
   if (!(await bubblewrap.works()))
     return [
-      { check: 'box', wanted: 'can be made', ok: false, seen: 'bubblewrap is not here or does not work' },
+      { check: 'box', expected: 'can be made', ok: false, seen: 'bubblewrap is not here or does not work' },
     ];
   const shell = createShell({ environment: commandEnvironment({}), worker: 'probe', graceMs: 500 });
   return inWorkspace(async (workspace) => {
@@ -246,7 +246,7 @@ async function probeAll(box: Probed): Promise<ProbeResult[]> {
     const outcome = await runIn(box, probe.command, probe.timeoutMs ?? PROBE_MS);
     const text = `${outcome.stdout}${outcome.stderr}`.trim();
     const seen = (outcome.reason ?? (text === '' ? outcome.ended : text)).slice(0, SEEN_CHARS);
-    results.push({ check: probe.check, wanted: probe.wanted, ok: probe.holds(text, outcome), seen });
+    results.push({ check: probe.check, expected: probe.wanted, ok: probe.holds(text, outcome), seen });
   }
   return [...results, await probeWorkspace(box)];
 }
@@ -257,7 +257,12 @@ async function probeWorkspace(box: Probed): Promise<ProbeResult> {
   const { stdout } = await runIn(box, 'cat host; printf "of the box" >box', PROBE_MS);
   const made = await readFile(join(workspace, 'box'), 'utf8').catch(() => 'nothing');
   const ok = stdout === 'of the host' && made === 'of the box';
-  return { check: 'workspace', wanted: 'the same files inside and outside', ok, seen: `${stdout}; ${made}` };
+  return {
+    check: 'workspace',
+    expected: 'the same files inside and outside',
+    ok,
+    seen: `${stdout}; ${made}`,
+  };
 }
 
 function runIn({ workspace, run }: Probed, command: string, timeoutMs: number): Promise<CommandOutcome> {

@@ -21,7 +21,7 @@ export interface MailBasis {
   /** Of the feed that the event stands in. */
   readonly session: string;
   /** Only of these; null: of all. */
-  readonly wanted: { readonly session_key: string | null; readonly agent_key: string | null };
+  readonly scope: { readonly session_key: string | null; readonly agent_key: string | null };
   /** Why who reads it may not decide it now. */
   readonly decider: string | undefined;
   /** A mail that asked it has gone out. */
@@ -33,7 +33,7 @@ export type MailPlan = 'ask' | 'tell' | { readonly silent: string };
 
 /** While it is pending each mail asks, so that whoever opens the newest sees all; the end is told to those who were asked. */
 export function planMail(approval: MailedApproval, basis: MailBasis): MailPlan {
-  const { event, session, wanted, decider, wasAsked } = basis;
+  const { event, session, scope: wanted, decider, wasAsked } = basis;
   const isOwn =
     [null, approval.session_key].includes(wanted.session_key) &&
     [null, approval.agent_key].includes(wanted.agent_key);

@@ -14,7 +14,7 @@ export interface NodeWork {
   readonly id: string;
   readonly queue: string;
   /** Sealed, as is what comes of it. */
-  readonly asked: Uint8Array;
+  readonly request: Uint8Array;
   /** What it may take, its waiting for the node with it; 0 or less when that is over: it is not begun any more. */
   readonly milliseconds: number;
 }
@@ -50,7 +50,7 @@ export function nodeQueuesOf({
   ask,
 }: Pick<TemporalClients, 'activity' | 'connection' | 'ask'>): NodeQueues {
   /** False where the server cannot. */
-  async function start({ id, queue, asked, milliseconds }: NodeWork): Promise<boolean> {
+  async function start({ id, queue, request: asked, milliseconds }: NodeWork): Promise<boolean> {
     const options = {
       id,
       taskQueue: queue,

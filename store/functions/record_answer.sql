@@ -2,7 +2,7 @@
 --   recorded
 --   ended     with it the turn, which the answer was to end (`ends`): not while a message waits in the session, or may wait with
 --             its workflow alone, since it may be for this turn
---   refused   nothing changed: the step had been recorded, or the answer was made before the turn took a message (`heard`)
+--   refused   nothing changed: the step had been recorded, or the answer was made before the turn took a message (`readUpTo`)
 --   over      nothing changed: a call with a fence is claimed with the answer (as by claim_call), and a turn that is over takes none
 create function record_answer(
   p_tenant text, p_session text, p_turn text, p_step int, p_answer jsonb, p_calls jsonb, p_approvals jsonb, p_feed jsonb
@@ -25,7 +25,7 @@ begin
             (select jsonb_agg(jsonb_build_object('id', c -> 'id', 'tool', c -> 'tool', 'args', c -> 'args')) from jsonb_array_elements(p_calls) c), p_answer ->> 'finish',
             p_answer ->> 'model', p_answer -> 'usage', (p_answer ->> 'usd')::numeric, pos
     where not exists (select from messages x where x.tenant_id = p_tenant and x.session_key = p_session
-      and x.position > (p_answer ->> 'heard')::bigint and x.turn_id = p_turn and x.role = 'user')
+      and x.position > (p_answer ->> 'readUpTo')::bigint and x.turn_id = p_turn and x.role = 'user')
     on conflict do nothing;
   if not found then
     -- It came too late, and was paid for.

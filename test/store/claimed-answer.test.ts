@@ -20,7 +20,14 @@ describe('DU-2 a call that is claimed with its answer', () => {
 
   async function answerWith(call: Partial<NewCall>, tenant: string, session: string): Promise<AnswerFate> {
     const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
-    const answer = { id: `msg_${session}`, text: 'x', finish: 'tool_calls', model: 'p/m', usage, heard: 0 };
+    const answer = {
+      id: `msg_${session}`,
+      text: 'x',
+      finish: 'tool_calls',
+      model: 'p/m',
+      usage,
+      readUpTo: 0,
+    };
     const request: NewCall = {
       id: `call_${session}`,
       index: 0,
@@ -68,7 +75,7 @@ describe('DU-2 a call that is claimed with its answer', () => {
     const record = (lastHeardAt: number) =>
       ledger.recordAnswer(
         key,
-        { id: 'msg_heard-1', text: 'x', finish: 'stop', model: 'p/m', usage, heard: lastHeardAt },
+        { id: 'msg_heard-1', text: 'x', finish: 'stop', model: 'p/m', usage, readUpTo: lastHeardAt },
         [],
         [],
         [],

@@ -109,7 +109,7 @@ describe('TE-2 rows of tasks', () => {
     const number = await create();
     const before = await state(number);
     const input = await give(number, 'm1');
-    assert.ok(input.kind === 'recorded' && input.given === true, JSON.stringify(input));
+    assert.ok(input.kind === 'recorded' && input.isAssigned === true, JSON.stringify(input));
     assert.deepEqual(await give(number, 'm1', before), input);
     assert.equal(await messages(number), 1);
   });
@@ -127,7 +127,7 @@ describe('TE-2 rows of tasks', () => {
   it('a member that is no agent any more is given nothing, and the change says who has it', async () => {
     const number = await create();
     const input = await give(number, 'gone');
-    assert.ok(input.kind === 'recorded' && input.given === false, JSON.stringify(input));
+    assert.ok(input.kind === 'recorded' && input.isAssigned === false, JSON.stringify(input));
     assert.equal(await messages(number), 0);
   });
 

@@ -80,7 +80,7 @@ export function createBudgetSteps(place: () => { pool: Pool; ledger: TurnLedger 
         text: 'x',
         finish: 'stop',
         model: 'p/m',
-        heard: 100,
+        readUpTo: 100,
         usage: { inputTokens: tokens, outputTokens: 0, cachedInputTokens: 0 },
         ...usd,
         budget: { attempt, spent: { tokens, seconds, calls, ...usd } },

@@ -90,7 +90,7 @@ async function runCommand(work: WorkAtGate, gate: ShownGate, run: GateRun): Prom
   const { check_gate } = proxyActivities<GateActivities>(gateOptions(gate));
   let input: CheckGateInput = run;
   for (let requested = 0; ; requested += 1) {
-    const found = await check_gate({ ...input, asked: requested });
+    const found = await check_gate({ ...input, increases: requested });
     if (found.kind !== 'budget') return found;
     const refused = await askForMore(found, work);
     if (refused !== undefined) input = { ...run, refused };

@@ -26,7 +26,7 @@ export const TAB_ACTIONS = {
 } satisfies Readonly<Record<(typeof TAB_ACTION_NAMES)[number], (place: InTab) => Promise<Done>>>;
 
 async function navigate(place: InTab): Promise<Done> {
-  const { browser, tab, asked, call } = place;
+  const { browser, tab, command: asked, call } = place;
   if (asked.url === undefined) return needs('url');
   const verdict = judgeUrl(asked.url, call.egress);
   // What the place itself is worth is judged by the proxy, which keeps a row of it.
@@ -83,19 +83,19 @@ async function navigate(place: InTab): Promise<Done> {
 }
 
 async function snapshot(place: InTab): Promise<Done> {
-  const { tab, asked } = place;
+  const { tab, command: asked } = place;
   const depth = asked.depth === undefined ? {} : { depth: asked.depth };
   const title = await tab.page.title();
   const tree = await tab.page.ariaSnapshot({ mode: 'ai', ...depth, ...terms(place) });
   const kept = cut(tree, asked.max_chars);
   return {
     text: 'Elements by ref:',
-    said: `Title: ${title.slice(0, 300)}\n${kept || '(the page is empty)'}`,
+    pageText: `Title: ${title.slice(0, 300)}\n${kept || '(the page is empty)'}`,
   };
 }
 
 async function click(place: InTab): Promise<Done> {
-  const { tab, asked } = place;
+  const { tab, command: asked } = place;
   const at = asked.x === undefined || asked.y === undefined ? undefined : { x: asked.x, y: asked.y };
   const how = { button: asked.button ?? 'left', clickCount: asked.double ? 2 : 1 } as const;
   const found = await clickable(place);
@@ -108,13 +108,13 @@ async function click(place: InTab): Promise<Done> {
 
 /** Undefined when it is a place of the window. */
 async function clickable(place: InTab): Promise<Locator | ToolFailure | undefined> {
-  const { tab, asked } = place;
+  const { tab, command: asked } = place;
   if (asked.ref !== undefined) return element(place);
   return asked.text === undefined ? undefined : tab.page.getByText(asked.text, { exact: true }).first();
 }
 
 async function typeText(place: InTab): Promise<Done> {
-  const { tab, asked } = place;
+  const { tab, command: asked } = place;
   if (asked.text === undefined) return needs('text');
   const found = await element(place);
   if ('ok' in found) return found;
@@ -125,7 +125,7 @@ async function typeText(place: InTab): Promise<Done> {
 }
 
 async function press(place: InTab): Promise<Done> {
-  const { tab, asked } = place;
+  const { tab, command: asked } = place;
   if (asked.key === undefined) return needs('key');
   if (asked.ref === undefined) await tab.page.keyboard.press(asked.key);
   else {
@@ -137,7 +137,7 @@ async function press(place: InTab): Promise<Done> {
 }
 
 async function select(place: InTab): Promise<Done> {
-  const { tab, asked } = place;
+  const { tab, command: asked } = place;
   if (asked.values === undefined) return needs('values');
   const found = await element(place);
   if ('ok' in found) return found;
@@ -149,11 +149,11 @@ async function hover(place: InTab): Promise<Done> {
   const found = await element(place);
   if ('ok' in found) return found;
   await found.hover(terms(place));
-  return acted(place.tab.page, `The pointer is over ${place.asked.ref}.`);
+  return acted(place.tab.page, `The pointer is over ${place.command.ref}.`);
 }
 
 async function wait(place: InTab): Promise<Done> {
-  const { tab, asked } = place;
+  const { tab, command: asked } = place;
   if (asked.text !== undefined) {
     await tab.page.getByText(asked.text).first().waitFor(terms(place, NAVIGATION_MS));
     return { text: 'The text is there.' };
@@ -173,12 +173,12 @@ async function wait(place: InTab): Promise<Done> {
 const MAX_JSON = 100_000;
 
 async function evaluate(place: InTab): Promise<Done> {
-  const { tab, asked } = place;
+  const { tab, command: asked } = place;
   if (asked.script === undefined) return needs('script');
   const found = asked.ref === undefined ? undefined : await element(place);
   if (found && 'ok' in found) return found;
   const value = await scriptResult(tab.page, found, asked.script);
-  return { text: 'The script gave:', said: cut(value ?? 'undefined', asked.max_chars) };
+  return { text: 'The script gave:', pageText: cut(value ?? 'undefined', asked.max_chars) };
 }
 
 /** In the frame of the element, which a function is given. */
@@ -198,7 +198,7 @@ async function scriptResult(
   );
 }
 
-async function answerDialog({ browser, tab, asked }: InTab): Promise<Done> {
+async function answerDialog({ browser, tab, command: asked }: InTab): Promise<Done> {
   const { accept = asked.text === undefined ? undefined : true } = asked;
   if (!tab.dialog) return toolError('NotFound', `tab ${tab.id} shows no dialog`);
   if (accept === undefined) return needs('accept');
@@ -206,10 +206,10 @@ async function answerDialog({ browser, tab, asked }: InTab): Promise<Done> {
   return acted(tab.page, accept ? 'Accepted.' : 'Dismissed.');
 }
 
-async function readConsole({ tab, asked }: InTab): Promise<Done> {
+async function readConsole({ tab, command: asked }: InTab): Promise<Done> {
   const lines = tab.console.splice(0).join('\n');
   return {
     text: 'What the page has written since the last look:',
-    said: cut(lines || '(nothing)', asked.max_chars),
+    pageText: cut(lines || '(nothing)', asked.max_chars),
   };
 }

@@ -9,14 +9,14 @@ import { endTab, ignoring, type OpenBrowser, SETTLE_MS, type Tab, within } from 
 export interface InTab {
   readonly browser: OpenBrowser;
   readonly tab: Tab;
-  readonly asked: Asked;
+  readonly command: Asked;
   readonly call: RunningCall;
   readonly files: Files;
 }
 
 /** `said`: of the page, not to be trusted. `image`: a picture of it. */
 export type Done =
-  | { readonly text: string; readonly said?: string; readonly image?: Uint8Array }
+  | { readonly text: string; readonly pageText?: string; readonly image?: Uint8Array }
   | ToolFailure;
 
 export const NAVIGATION_MS = 30_000;
@@ -27,7 +27,7 @@ export interface Terms {
   readonly signal: AbortSignal;
 }
 
-export function terms({ asked, call }: InTab, max = ELEMENT_MS): Terms {
+export function terms({ command: asked, call }: InTab, max = ELEMENT_MS): Terms {
   return { timeout: asked.timeout_ms ?? max, signal: call.signal };
 }
 
@@ -50,7 +50,7 @@ const BESIDE_DIALOG_MS = 500;
  * loses its tab. A call that is stopped leaves it.
  */
 export async function performed(work: Promise<Done>, place: InTab): Promise<Done> {
-  const { browser, tab, asked, call } = place;
+  const { browser, tab, command: asked, call } = place;
   const ended = new AbortController();
   const max = asked.action === 'evaluate' ? (asked.timeout_ms ?? NAVIGATION_MS) : ACTION_MS;
   const stopped = Promise.withResolvers<never>();
@@ -94,7 +94,7 @@ export async function answers({ page, dialog }: Tab, max: number): Promise<boole
 }
 
 /** The element that the newest snapshot of its frame calls so. */
-export async function element({ tab, asked }: InTab): Promise<Locator | ToolFailure> {
+export async function element({ tab, command: asked }: InTab): Promise<Locator | ToolFailure> {
   if (asked.ref === undefined) return needs('ref');
   const locator = tab.page.getByRef(asked.ref);
   if ((await locator.count()) > 0) return locator;

@@ -11,7 +11,7 @@ import { ignoring, within } from './open-browser.ts';
 const FILE_BYTES = 20 * 1024 * 1024;
 
 export async function upload(place: InTab): Promise<Done> {
-  const { tab, asked, call, files } = place;
+  const { tab, command: asked, call, files } = place;
   if (asked.files === undefined) return needs('files');
   const found = await element(place);
   if ('ok' in found) return found;
@@ -26,7 +26,7 @@ export async function upload(place: InTab): Promise<Done> {
 }
 
 export async function screenshot(place: InTab): Promise<Done> {
-  const { tab, asked } = place;
+  const { tab, command: asked } = place;
   const found = asked.ref === undefined ? undefined : await element(place);
   if (found && 'ok' in found) return found;
   const image = found
@@ -41,7 +41,7 @@ export async function pdf(place: InTab): Promise<Done> {
 }
 
 async function saved(
-  { asked, call, files }: InTab,
+  { command: asked, call, files }: InTab,
   bytes: Buffer,
   name: string,
   end: string,

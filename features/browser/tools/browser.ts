@@ -106,7 +106,7 @@ async function inBrowser(
   if ('ok' in tab) return tab;
   browser.choose(tab);
   try {
-    const place = { browser, tab, asked: request, call, files };
+    const place = { browser, tab, command: request, call, files };
     const done = await performed(inTab(place), place);
     const after = [...(await keepDownloads({ browser, call, files })), ...browser.takeNotices()];
     const refused = browser.takeRefusals().slice(0, 3);
@@ -114,7 +114,7 @@ async function inBrowser(
     if ('ok' in done) return { ...done, message: [done.message, ...notes, ...messages].join('\n') };
     const shown = browser.current() ?? tab;
     const url = shown.page.url();
-    const text = [messages.join('\n'), done.said].filter(Boolean).join('\n');
+    const text = [messages.join('\n'), done.pageText].filter(Boolean).join('\n');
     const lines = [
       `Page: ${url.slice(0, 1000)} (tab ${shown.id} of ${browser.tabs.length})`,
       ...notes,
@@ -155,7 +155,7 @@ function isShown({ page }: Tab): boolean {
 }
 
 async function inTab(place: InTab): Promise<Done> {
-  const { browser, tab, asked } = place;
+  const { browser, tab, command: asked } = place;
   switch (asked.action) {
     case 'start':
     case 'status':
@@ -163,7 +163,7 @@ async function inTab(place: InTab): Promise<Done> {
       const lines = browser.tabs.map(
         ({ id, page }) => `${id}${page === tab.page ? ' (current)' : ''}: ${page.url().slice(0, 500)}`,
       );
-      return { text: 'The browser runs. Its tabs:', said: lines.join('\n') };
+      return { text: 'The browser runs. Its tabs:', pageText: lines.join('\n') };
     }
     case 'close':
       await endTab(tab);

@@ -26,7 +26,7 @@ export const discordReader: ChannelReader = {
     if (call['type'] === PRESS) return readPress(from, id, call);
     return call['type'] === COMMAND ? readCommand(from, id, call) : { inbound: [] };
   },
-  answer: (_, words) => said(words, EPHEMERAL),
+  answer: (_, words) => replyWith(words, EPHEMERAL),
 };
 
 type From = ChannelPlace & Pick<Inbound, 'isGroup' | 'person'>;
@@ -43,9 +43,9 @@ function readCommand(from: From, id: string, call: Fields): Reading {
   const [question = ''] = ofType(TEXT);
   const attached = record(record(resolved)['attachments']);
   const files = ofType(ATTACHMENT).flatMap((key) => fileOf(record(fieldOf(attached, key))));
-  if (question === '') return { inbound: [], reply: said('Say what to do: /ask text', EPHEMERAL) };
+  if (question === '') return { inbound: [], reply: replyWith('Say what to do: /ask text', EPHEMERAL) };
   const one: Inbound = { ...from, ...NOTHING, kind: 'command', id, text: question, mentionsBot: true, files };
-  return { inbound: [one], reply: said(`> ${discordMarkdown(question.replaceAll(/\s+/g, ' '))}`) };
+  return { inbound: [one], reply: replyWith(`> ${discordMarkdown(question.replaceAll(/\s+/g, ' '))}`) };
 }
 
 function fileOf(file: Fields): readonly InboundFile[] {
@@ -85,7 +85,7 @@ function placeOf(call: Fields): From | undefined {
   };
 }
 
-function said(words: string, flags = 0): ServiceReply {
+function replyWith(words: string, flags = 0): ServiceReply {
   const content = words.slice(0, MAX);
   return json({ type: MESSAGE, data: { content, flags, allowed_mentions: { parse: [] } } });
 }

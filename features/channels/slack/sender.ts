@@ -18,13 +18,13 @@ export const slackSender: ChannelSender = {
   usualUrl: 'https://slack.com/api',
   split: (post) => postParts(post, textsOf),
   async send(context, { chat: channel, thread: thread_ts }, part) {
-    const sent = await call(context, 'chat.postMessage', { channel, thread_ts, ...QUIET, ...said(part) });
+    const sent = await call(context, 'chat.postMessage', { channel, thread_ts, ...QUIET, ...postBody(part) });
     return String(sent['ts']);
   },
   async edit(context, { chat: channel }, ts, { markdown, buttons = [] }) {
     const [text = ''] = textsOf(markdown, buttons.length > 0);
     try {
-      await call(context, 'chat.update', { channel, ts, ...said({ markdown: text, buttons }) });
+      await call(context, 'chat.update', { channel, ts, ...postBody({ markdown: text, buttons }) });
       return true;
     } catch (error) {
       if (
@@ -122,7 +122,7 @@ function textsOf(markdown: string, hasButtons: boolean): readonly string[] {
 const QUIET = { unfurl_links: false, unfurl_media: false, parse: 'none', link_names: false } as const;
 
 /** The text is what notifications show where there are blocks; no blocks take away those of before. */
-function said({ markdown, buttons = [] }: ChannelPost) {
+function postBody({ markdown, buttons = [] }: ChannelPost) {
   const text = slackMrkdwn(markdown);
   if (buttons.length === 0) return { text, blocks: [] };
   const section = { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };

@@ -47,7 +47,7 @@ async function mailOf(
   const plan = planMail(approval, {
     event,
     session,
-    wanted: webhook,
+    scope: webhook,
     decider,
     wasAsked: first !== undefined,
   });

@@ -27,7 +27,7 @@ const approval: MailedApproval = {
 const basis: MailBasis = {
   event: 'approval.requested',
   session: 's',
-  wanted: { session_key: null, agent_key: null },
+  scope: { session_key: null, agent_key: null },
   decider: undefined,
   wasAsked: false,
 };
@@ -49,8 +49,8 @@ describe('PO-1 a mail about an approval', () => {
   it('comes once, though the feed of who gave the work has the question too', () => {
     const above = { ...basis, session: 'parent' };
     assert.match(JSON.stringify(planMail(approval, above)), /its own session tells of it/);
-    assert.equal(planMail(approval, { ...above, wanted: { session_key: 'parent', agent_key: null } }), 'ask');
-    assert.equal(planMail(approval, { ...above, wanted: { session_key: null, agent_key: 'lead' } }), 'ask');
+    assert.equal(planMail(approval, { ...above, scope: { session_key: 'parent', agent_key: null } }), 'ask');
+    assert.equal(planMail(approval, { ...above, scope: { session_key: null, agent_key: 'lead' } }), 'ask');
   });
 
   it('has no line of the agent’s that could pass for its own, and hides no character', () => {

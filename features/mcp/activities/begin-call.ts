@@ -19,12 +19,16 @@ export type ServerMessage =
   | { readonly kind: 'result'; readonly result: CallToolResult }
   | { readonly kind: 'task'; readonly id: string }
   | { readonly kind: 'cancelled' }
-  | { readonly kind: 'asks'; readonly asked: Readonly<Record<string, unknown>>; readonly state?: string };
+  | {
+      readonly kind: 'asks';
+      readonly nextQuestion: Readonly<Record<string, unknown>>;
+      readonly state?: string;
+    };
 
 /** It goes on in this worker until it is over or stopped, also while nobody looks at it. */
 export interface HeldCall {
   readonly talk: Conversation;
-  readonly over: Promise<ServerMessage>;
+  readonly completion: Promise<ServerMessage>;
   /** The request is on its way. */
   readonly sent: Promise<void>;
   readonly stop: AbortController;
@@ -104,13 +108,17 @@ export function hold(
   });
   // Whoever looks at it hears of what goes wrong.
   pending.catch(() => undefined);
-  return { talk, over: pending, sent: sent.promise, stop, hide: (text) => hide(text) };
+  return { talk, completion: pending, sent: sent.promise, stop, hide: (text) => hide(text) };
 }
 
 function read(result: CallToolResult | InputRequiredResult): ServerMessage {
   if (result.resultType === 'input_required') {
     const { inputRequests = {}, requestState } = result as InputRequiredResult;
-    return { kind: 'asks', asked: inputRequests, ...(requestState !== undefined && { state: requestState }) };
+    return {
+      kind: 'asks',
+      nextQuestion: inputRequests,
+      ...(requestState !== undefined && { state: requestState }),
+    };
   }
   const task = result._meta?.[TASK_ANSWER];
   if (isRecord(task)) return { kind: 'task', id: String(task['taskId']) };

@@ -67,7 +67,7 @@ function saidBy(
   if (isModern && now.status === 'completed') return { kind: 'result', result: resultIn(now.result) };
   const requests = Object.entries(now.inputRequests ?? {}).filter(([key]) => !isAnswered(key));
   if (now.status !== 'input_required' || requests.length === 0) return undefined;
-  return { kind: 'asks', asked: Object.fromEntries(requests) };
+  return { kind: 'asks', nextQuestion: Object.fromEntries(requests) };
 }
 
 /** Hands in what people answered (2026-07-28). Again is the same: a server passes over what it has. */

@@ -2,10 +2,10 @@
 export class McpAway extends Error {
   /** Without what the server said, which `said` is: words from outside. */
   readonly words: string;
-  readonly said: string;
+  readonly reply: string;
   constructor(words: string, text = '') {
     super(text === '' ? words : `${words}: ${text}`);
     this.words = words;
-    this.said = text;
+    this.reply = text;
   }
 }

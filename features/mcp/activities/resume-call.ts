@@ -61,14 +61,14 @@ export async function resumeCall(stretch: McpCallAttempt): Promise<ToolResult> {
   if (answer?.status === 'withdrawn' || outside.isStopped) return endCall(stretch, withdrawn(stretch), held);
   if (held && left?.isHeld) return answerHeld(stretch, held, left, answer);
   checkUnsent(stretch);
-  if (left?.asked && !left.isHeld) return submitAnswer(stretch, left, answer);
+  if (left?.questions && !left.isHeld) return submitAnswer(stretch, left, answer);
   if (left?.task !== undefined) return follow(stretch, left.task, left);
   return awaitResponse(stretch, begin(stretch), left ?? { since: Date.now(), asks: 0 });
 }
 
 /** Answers are kept before they are sent: where one is open nothing was. @throws CallLost when another attempt may have made the call. */
 function checkUnsent({ mayRepeat, outside: { left, isAgain } }: McpCallAttempt): void {
-  const isOpen = left?.asked !== undefined && !left.isHeld && openKey(left) !== undefined;
+  const isOpen = left?.questions !== undefined && !left.isHeld && openKey(left) !== undefined;
   if (mayRepeat || isOpen || left?.task !== undefined) return;
   if (left?.isHeld || isAgain)
     throw new CallLost('the worker that made the call, and held its connection, is gone');
@@ -81,7 +81,7 @@ async function answerHeld(
   answer: FormAnswer | undefined,
 ): Promise<ToolResult> {
   try {
-    const message = await answerTo(stretch, remaining.asked?.[HELD], answer);
+    const message = await answerTo(stretch, remaining.questions?.[HELD], answer);
     if ('ok' in message) return await endCall(stretch, message, held);
     held.talk.answer(message);
   } catch (error) {
@@ -102,7 +102,7 @@ async function submitAnswer(
   remaining: PendingExternalCall,
   answer: FormAnswer | undefined,
 ): Promise<ToolResult> {
-  const { asked = {}, state, ...rest } = remaining;
+  const { questions: asked = {}, state, ...rest } = remaining;
   const key = openKey(remaining);
   const message = key === undefined ? undefined : await answerTo(stretch, asked[key], answer);
   if (message && 'ok' in message) return endCall(stretch, message);
@@ -169,7 +169,7 @@ async function nextOf({ signal, limitMs, onSent }: McpCallAttempt, held: HeldCal
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   try {
-    return await Promise.race([held.over, question, sent, ended.promise]);
+    return await Promise.race([held.completion, question, sent, ended.promise]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
@@ -196,16 +196,22 @@ async function handleResponse(
     case 'asks': {
       const { state } = message;
       const requested = Object.fromEntries(
-        Object.entries(message.asked).map(([key, request]) => [key, mapTexts(request, hide)]),
+        Object.entries(message.nextQuestion).map(([key, request]) => [key, mapTexts(request, hide)]),
       );
       const known = task === undefined ? {} : { task, ...(answers && { answers }) };
-      return ask(stretch, { since, asks, ...known, asked: requested, ...(state !== undefined && { state }) });
+      return ask(stretch, {
+        since,
+        asks,
+        ...known,
+        questions: requested,
+        ...(state !== undefined && { state }),
+      });
     }
   }
 }
 
 /** The first question that has no answer yet. */
-function openKey({ asked = {}, answers = {} }: PendingExternalCall): string | undefined {
+function openKey({ questions: asked = {}, answers = {} }: PendingExternalCall): string | undefined {
   return Object.keys(asked).find((key) => !Object.hasOwn(answers, key));
 }
 
@@ -215,7 +221,7 @@ async function ask(stretch: McpCallAttempt, remaining: PendingExternalCall): Pro
     return endCall(stretch, failure(stretch, `asked more than ${MAX_ASKS} times`));
   // A server may only want to be called again, with its state.
   if (key === undefined) return submitAnswer(stretch, { ...remaining, asks: remaining.asks + 1 }, undefined);
-  const form = questionOf(stretch, remaining.asked?.[key]);
+  const form = questionOf(stretch, remaining.questions?.[key]);
   if (form)
     return { ok: true, text: '', pending: { form, left: { ...remaining, asks: remaining.asks + 1 } } };
   return endCall(stretch, notOffered(stretch));
@@ -243,7 +249,12 @@ async function suspend(
   remaining: PendingExternalCall,
   question: unknown,
 ): Promise<ToolResult> {
-  const result = await ask(stretch, { ...remaining, asked: { [HELD]: question }, answers: {}, isHeld: true });
+  const result = await ask(stretch, {
+    ...remaining,
+    questions: { [HELD]: question },
+    answers: {},
+    isHeld: true,
+  });
   if (!result.ok) {
     held.stop.abort();
     return result;

@@ -148,7 +148,7 @@ function errorResult(
 ): ToolResult {
   if (error instanceof NotSent) return error.result;
   if (error instanceof McpAway)
-    return toolError('ExecutionFailed', said(server.name, error.words, error.said));
+    return toolError('ExecutionFailed', serverWords(server.name, error.words, error.reply));
   if (error instanceof ProtocolError)
     return toolError(
       error.code === INVALID_PARAMS ? 'InvalidArgs' : 'ExecutionFailed',
@@ -164,10 +164,10 @@ function errorResult(
     );
   const words = errorText(error, hide ?? ((text) => text));
   if (!(error instanceof CallLost) && (!hide || error instanceof SdkHttpError || /ECONNREFUSED/.test(words)))
-    return toolError('ExecutionFailed', said(server.name, `${what} was not reached`, words));
+    return toolError('ExecutionFailed', serverWords(server.name, `${what} was not reached`, words));
   return toolError(
     'OutcomeUnknown',
-    said(
+    serverWords(
       server.name,
       `${what} was lost while it ran. Whether it has done its work is not known; look before you call it again`,
       words,
@@ -176,7 +176,7 @@ function errorResult(
 }
 
 /** Our words, and what was said by the server, or may have been. */
-function said(server: string, words: string, from: string): string {
+function serverWords(server: string, words: string, from: string): string {
   return from === '' ? words : `${words}:\n${outsideText(server, from)}`;
 }
 

@@ -10,7 +10,7 @@ const params = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' 
 const remaining: PendingExternalCall = {
   since: 0,
   asks: 1,
-  asked: { a: { method: 'sampling/createMessage', params } },
+  questions: { a: { method: 'sampling/createMessage', params } },
   state: 's',
 };
 const answer = {

@@ -10,7 +10,7 @@ import type { IndexDeps } from './index-memory.ts';
 import { shownMemory } from './shown-memory.ts';
 
 export interface SearchOptions {
-  readonly most: number;
+  readonly max: number;
   readonly leastScore?: number | undefined;
   /** Pieces before and after each hit that are shown with it. */
   readonly around: number;
@@ -79,7 +79,7 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
       : [...(beforeIt ? [beforeIt] : []), byWords];
     const best = fuseHits(lists, keyOf)
       .filter(({ score }) => score >= (options.leastScore ?? 0))
-      .slice(0, options.most);
+      .slice(0, options.max);
     const rows = await readChunks(
       pool,
       scope,

@@ -34,7 +34,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<MemoryTools, 'memory'
   summary: ({ query }) => query,
   run: async ({ memory }, { query, maxResults, minScore, depth, createdAfter, createdBefore }, call) => {
     const { hits, by } = await memory.search(call, query.replaceAll('\0', ' '), {
-      most: maxResults,
+      max: maxResults,
       leastScore: minScore,
       around: depth === 'l2' ? 2 : 0,
       after: createdAfter,

@@ -38,7 +38,7 @@ export async function workByQueue(
     milliseconds,
   });
   try {
-    const received = await nodeQueues.run({ id, queue, asked: bytes, milliseconds }, signal);
+    const received = await nodeQueues.run({ id, queue, request: bytes, milliseconds }, signal);
     const result =
       received === 'unsupported'
         ? UNSUPPORTED

@@ -5,7 +5,7 @@ import { type ActivityClient, ActivityNotFoundError, ServiceError } from '@tempo
 import { Failure } from '#domain/errors.ts';
 import { nodeQueuesOf } from '../temporal.ts';
 
-const WORK = { id: 'node/t/c', queue: 'q', asked: new Uint8Array(1), milliseconds: 1_000 };
+const WORK = { id: 'node/t/c', queue: 'q', request: new Uint8Array(1), milliseconds: 1_000 };
 
 const ofGrpc = (code: number): Error =>
   Object.assign(new Error('refused'), { code, details: 'refused', metadata: {} });

@@ -15,7 +15,7 @@ export interface SecureRun extends Omit<CommandRequest, 'command'> {
   readonly tenant: string;
   readonly cli: SecureCli;
   /** The program as the call names it. */
-  readonly asked: string;
+  readonly requested: string;
   readonly args: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export function createSecureClis(parts: SecureClisParts): SecureClis {
     list: async (tenant) => (await parts.vault.openedOf(tenant, sealedPart)).map(({ cli }) => cli),
     listNow: (tenant) => (parts.vault.openedNow(tenant, sealedPart) ?? []).map(({ cli }) => cli),
 
-    async run({ tenant, cli, asked, args, ...request }) {
+    async run({ tenant, cli, requested: asked, args, ...request }) {
       const found = await findProgram(cli, asked, request.pwd, parts);
       if (!found.ok) return { kind: 'refused', code: found.code, message: found.message };
       const opened = (await parts.vault.openedOf(tenant, sealedPart)).find(

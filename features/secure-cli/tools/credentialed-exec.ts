@@ -129,7 +129,7 @@ async function runChecked(
   const timeoutMs = Math.min(cli.timeout_seconds, MAX_TIMEOUT_SECONDS) * 1000;
   const { tenant } = call;
   const ran = await inFolder(files, call, request.working_dir, (place) =>
-    secureClis.run({ ...place, tenant, cli, asked: program, args, timeoutMs }),
+    secureClis.run({ ...place, tenant, cli, requested: program, args, timeoutMs }),
   );
   return resultOf(ran, timeoutMs, cli);
 }

@@ -39,26 +39,29 @@ export async function pageText(
   const kind = kindOf(contentType, bytes);
   const attempt = (job: Reading): Promise<Attempted> => attempted(() => read(job, signal));
   if (kind === 'binary')
-    return said('', `binary: ${bytes.length} bytes of ${type || 'an unknown type'}, which are not shown`);
+    return textResult(
+      '',
+      `binary: ${bytes.length} bytes of ${type || 'an unknown type'}, which are not shown`,
+    );
   if (kind === 'pdf') return pdfText(bytes, attempt);
   const text = decodeText(bytes, contentType);
   if (mode === 'json') return jsonText(text);
-  if (kind !== 'html' || mode === 'html') return said(text);
+  if (kind !== 'html' || mode === 'html') return textResult(text);
   const problems: string[] = [];
   for (const how of READINGS[mode]) {
     const { text: found, problem } = await attempt({ how, html: text, url });
     if (found !== undefined)
-      return said(found, ...problems.slice(0, 1).map((one) => `read as ${how}: ${one}`));
+      return textResult(found, ...problems.slice(0, 1).map((one) => `read as ${how}: ${one}`));
     problems.push(problem);
   }
-  return said('', `the page cannot be read (${problems.at(-1)}); mode html gives it as it came`);
+  return textResult('', `the page cannot be read (${problems.at(-1)}); mode html gives it as it came`);
 }
 
 async function pdfText(bytes: Uint8Array, attempt: (job: Reading) => Promise<Attempted>): Promise<PageText> {
   const { text, problem } = await attempt({ how: 'pdf', bytes });
   return text === undefined
-    ? said('', `the PDF of ${bytes.length} bytes cannot be read: ${problem}`)
-    : said(text);
+    ? textResult('', `the PDF of ${bytes.length} bytes cannot be read: ${problem}`)
+    : textResult(text);
 }
 
 type Attempted =
@@ -79,11 +82,11 @@ function jsonText(text: string): PageText {
   try {
     JSON.parse(text);
   } catch {
-    return said(text, 'it is no JSON; here as it came');
+    return textResult(text, 'it is no JSON; here as it came');
   }
-  return said(layOutJson(text));
+  return textResult(layOutJson(text));
 }
 
-function said(text: string, ...notes: readonly string[]): PageText {
+function textResult(text: string, ...notes: readonly string[]): PageText {
   return { text, notes };
 }
