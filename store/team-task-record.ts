@@ -107,7 +107,7 @@ export function recordTask(pool: Pool, key: TaskKey, change: WrittenChange): Pro
 }
 
 /**
- * Records a change that gives the task, with the turn that it is given for; `given` is false when its agent is gone, and left out
+ * Records a change that gives the task, with the turn that it is given for; `isAssigned` is false when its agent is gone, and left out
  * when the change does not stand.
  */
 export function giveTask(
@@ -120,7 +120,7 @@ export function giveTask(
     const recorded = await writeChange(tx, key, change);
     const isStanding =
       recorded.kind === 'recorded' && recorded.task.lease?.token === change.task.lease?.token;
-    return isStanding ? { ...recorded, given: await writeMemberTurn(tx, key, turn) } : recorded;
+    return isStanding ? { ...recorded, isAssigned: await writeMemberTurn(tx, key, turn) } : recorded;
   });
 }
 

@@ -155,8 +155,8 @@ async function give(
   const written = await giveTask(deps.pool, keyOf(input), { ...change, run: runOfCaller() }, row);
   if (written.kind === 'missing' || written.kind === 'gated') throw noTask(input);
   if (written.kind === 'refused') return { recorded: written };
-  const { isAssigned: given, ...recorded } = written;
-  return { recorded, turn: given ? turn : null };
+  const { isAssigned, ...recorded } = written;
+  return { recorded, turn: isAssigned ? turn : null };
 }
 
 /** What the holder of the task's lease is to do, as a row, and as its workflow is started with. */

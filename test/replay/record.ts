@@ -32,10 +32,14 @@ async function record(live: LiveWorker, name: string, path: Path): Promise<void>
   await path(live, name);
   const id = workflowIdOf(live, name);
   await live.client.workflow.getHandle(id).result();
-  const runs: { runId: string; start: Date }[] = [];
-  for await (const { runId, startTime } of live.client.workflow.list({ query: `WorkflowId = '${id}'` }))
-    runs.push({ runId, start: startTime });
-  const first = runs.toSorted((a, b) => a.start.getTime() - b.start.getTime())[0];
+  // The list of workflows follows a moment later.
+  const runs = await live.until('the run to be listed', async () => {
+    const found: { runId: string; start: Date }[] = [];
+    for await (const { runId, startTime } of live.client.workflow.list({ query: `WorkflowId = '${id}'` }))
+      found.push({ runId, start: startTime });
+    return found.length > 0 ? found : undefined;
+  });
+  const [first] = runs.toSorted((a, b) => a.start.getTime() - b.start.getTime());
   if (!first) throw new Error(`${name} left no run`);
   // One that was ended from outside stays as it is.
   const chain = name === 'turn-lost' ? [] : await fetchChain(live.client, id, first.runId);
