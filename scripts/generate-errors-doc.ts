@@ -7,48 +7,47 @@ const REMEDIES: Readonly<Record<FailureType, string>> = {
   InvalidInput: 'Correct the fields that `errors` names.',
   Unauthorized: 'Send `Authorization: Bearer tc_…` with a key that is neither revoked nor expired.',
   Forbidden: 'Use a key with the scope in `scope`, or ask an admin.',
-  NotFound: 'Check the id. Ids of other tenants look the same as ids that never were.',
-  MethodNotAllowed: 'Use a method of the `Allow` header.',
-  Conflict: 'Read the state first; `detail` says what stands in the way.',
+  NotFound: 'Check the id. An id of another tenant gets the same answer as one that does not exist.',
+  MethodNotAllowed: 'Use a method that the `Allow` header names.',
+  Conflict: 'Read the current state first; `detail` says what prevents the request.',
   SessionBusy: 'Wait for the turn, or send the message with another `mode`.',
-  StaleTurn: 'The turn you meant has ended or another one runs. Read the session.',
-  AlreadyDecided: 'Somebody decided before; `detail` says who and when.',
-  OutcomeUnknown: 'A call may or may not have taken effect. Look before you repeat it.',
+  StaleTurn: 'The turn that you named has ended, or another one runs. Read the session.',
+  AlreadyDecided: 'Somebody decided it earlier; `detail` says who and when.',
+  OutcomeUnknown: 'The call may have taken effect. Check this before you repeat it.',
   IdempotencyInFlight: 'Wait for the first request, then repeat this one.',
   ApprovalExpired: 'Nothing has run. Ask the agent again.',
-  ApprovalWithdrawn: 'The turn was stopped before. Nothing has run.',
-  EventsTrimmed: 'Begin after `first_id` - 1, and read the transcript for what came before.',
-  PreconditionFailed: 'Read it again, and send what you want with its new `ETag`.',
-  TooLarge: 'Send less.',
+  ApprovalWithdrawn: 'Nothing has run. The turn was stopped, or somebody withdrew the approval.',
+  EventsTrimmed: 'Continue after `first_id` - 1. For what happened before, read the transcript.',
+  PreconditionFailed: 'Read the resource again, and send your change with its new `ETag`.',
+  TooLarge: 'Send a smaller request.',
   UnsupportedMedia: 'Send `application/json` in UTF-8.',
-  Misdirected: 'Ask by a name that it is known by, or add this one to `api.allowedHosts`.',
+  Misdirected: 'Use a name that the server accepts, or add this one to `api.allowedHosts`.',
   Unprocessable: 'Correct what `detail` names.',
-  IdempotencyMismatch: 'Use a new Idempotency-Key for a new request.',
+  IdempotencyMismatch: 'Use a new `Idempotency-Key` for a new request.',
   RateLimited: 'Wait `Retry-After` seconds.',
-  QueueFull: 'Wait until the session has worked off some messages.',
+  QueueFull: 'Wait until the session has processed some of its messages.',
   BudgetExceeded: 'Raise the budget or wait for its next period.',
-  ModelFailed: 'See `detail`; the provider refused or failed for good.',
-  Unavailable: 'Wait `Retry-After` seconds and repeat the same request with the same Idempotency-Key.',
-  Internal: 'Tell us the `request_id`; the log has the rest.',
+  ModelFailed: 'Read `detail`. The provider refused the request, or failed each time.',
+  Unavailable: 'Wait `Retry-After` seconds and repeat the same request with the same `Idempotency-Key`.',
+  Internal: 'Report the `request_id`. The log of the API has the details.',
 };
 
 const TOOL_WORDS: Readonly<Record<ToolErrorCode, string>> = {
-  NotFound: 'There is no such tool or thing.',
+  NotFound: 'The tool, or the thing that the call names, does not exist.',
   InvalidArgs: 'The arguments do not fit the tool’s schema.',
   ExecutionFailed: 'The tool ran and failed.',
-  PermissionDenied: 'Policy does not allow the call; it has not run.',
-  FileNotFound: 'There is no such file.',
-  InvalidPath: 'The path leads out of the workspace or to something that is not served.',
-  Timeout: 'The tool took longer than it may.',
-  RateLimited: 'Too many calls in this session; it has not run.',
-  ApprovalDenied: 'A person said no; it has not run.',
-  ApprovalExpired: 'Nobody decided in time; it has not run.',
-  ApprovalWithdrawn: 'The request for approval was withdrawn; it has not run.',
-  BudgetExceeded: 'A budget is used up; it has not run.',
+  PermissionDenied: 'The policy does not allow the call, which has not run.',
+  FileNotFound: 'The file does not exist.',
+  InvalidPath: 'The path leads out of the workspace, or to something that the tool does not serve.',
+  Timeout: 'The tool took longer than its time limit.',
+  RateLimited: 'The session made too many calls. This one has not run.',
+  ApprovalDenied: 'A person rejected the call, which has not run.',
+  ApprovalExpired: 'Nobody decided in time. The call has not run.',
+  ApprovalWithdrawn: 'The request for approval was withdrawn. The call has not run.',
+  BudgetExceeded: 'A budget is used up. The call has not run.',
   SandboxUnavailable:
-    'The box that commands run in is missing or was lost; nothing runs outside of it instead.',
-  OutcomeUnknown:
-    'The call had begun when its worker ended or was lost; whether it took effect is not known.',
+    'The sandbox for commands is missing or was lost. No command runs outside of it instead.',
+  OutcomeUnknown: 'The call had started when its worker ended or was lost. It may have taken effect.',
   Cancelled: 'The turn was stopped.',
 };
 
@@ -61,17 +60,33 @@ function page(): string {
   return `<!-- Made by scripts/generate-errors-doc.ts from domain/errors.ts; change that. -->
 # Errors
 
-The API answers every refusal with \`application/problem+json\` (RFC 9457): \`type\`, \`title\`, \`status\`, \`detail\`, \`instance\`,
-\`code\`, \`request_id\`, \`retryable\`, and \`errors[] {pointer, message}\` where fields are wrong. \`code\` is stable; words may change.
-The same names are the \`type\` of failures that the workflows' updates throw to any Temporal client.
+This page lists the error codes of the API and of tool calls, and says what you can do about each. To see an error, read a
+turn that does not exist:
 
-| code | status | try again | what | what to do |
+\`\`\`sh
+eval "$(npx tempoclaw env)"
+curl -s $TEMPOCLAW_URL/v1/turns/turn_none -H "Authorization: Bearer $TEMPOCLAW_API_KEY"
+\`\`\`
+
+\`\`\`text
+…"code":"NotFound"…
+\`\`\`
+
+The API answers every refused request with \`application/problem+json\` (RFC 9457):
+
+- Each answer has \`type\`, \`title\`, \`status\`, \`detail\`, \`instance\`, \`code\`, \`request_id\` and \`retryable\`.
+- If fields of the request are wrong, \`errors[] {pointer, message}\` names them.
+- Programs can rely on \`code\`. The wording of the other texts may change.
+
+A Temporal client gets the same codes, as the \`type\` of the failures of workflow updates.
+
+| code | status | try again | title | what to do |
 |---|---|---|---|---|
 ${failures.join('\n')}
 
 ## What a model reads
 
-A tool call that fails does not fail its turn: the model gets one of these codes with words, and goes on (EX-4).
+A tool call that fails does not fail its turn. The model gets one of these codes with an explanation, and continues (EX-4).
 
 | code | meaning |
 |---|---|
