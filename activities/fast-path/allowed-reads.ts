@@ -2,7 +2,7 @@
 import type { AgentConfig } from '#domain/agent.ts';
 import type { CallModelInput } from '#domain/turn.ts';
 import type { Catalog } from '#policy/catalog.ts';
-import type { RunnableCall } from './fast-path.ts';
+import type { RunnableCall } from '../tool-call/claimed-call.ts';
 import type { NewCall } from '#store/answer-record.ts';
 import type { StepBasis } from '#store/step-basis.ts';
 

@@ -8,7 +8,8 @@ import type { NewEvent } from '#domain/event.ts';
 import type { RunToolInput } from '#domain/turn.ts';
 import type { NewCall } from '#store/answer-record.ts';
 import { runnableCall } from './allowed-reads.ts';
-import { ANY_TOOL, type AnswerToRecord, type ClaimedCall } from './fast-path.ts';
+import type { ClaimedCall } from '../tool-call/claimed-call.ts';
+import { ANY_TOOL, type AnswerToRecord } from './fast-path.ts';
 import { FRESH_MS } from './one-time-cache.ts';
 
 export interface EarlyStart {

@@ -10,21 +10,12 @@ import type { Catalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { AnswerFate, AnswerRecord } from '#store/answer-record.ts';
 import type { BudgetRequest } from '#store/budget-ledger.ts';
-import type { Claim } from '#store/call-claim.ts';
 import type { StepBasis } from '#store/step-basis.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { KnownTranscript } from '../prompt/transcript-cache.ts';
 import { type Attempt, attemptNow } from '../attempt.ts';
+import type { ClaimedCall, RunnableCall } from '../tool-call/claimed-call.ts';
 import type { CallPlan } from '../tool-call/plan-calls.ts';
-
-/** A call that may run. */
-export type RunnableCall = Extract<Claim, { kind: 'run' }>;
-
-/** A call that an attempt holds; its fence names the attempt. */
-export interface ClaimedCall {
-  readonly running: RunnableCall;
-  readonly fence: string;
-}
 
 /** `readAt` (performance.now): when its rules were read. */
 export type ReadBasis = StepBasis & { readonly readAt: number };

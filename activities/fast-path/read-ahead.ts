@@ -8,7 +8,7 @@ import { type ShownResult, shownResult } from '../tool-call/shown-result.ts';
 import type { AllowedRead } from './allowed-reads.ts';
 import type { AnswerToRecord } from './fast-path.ts';
 import { FRESH_MS } from './one-time-cache.ts';
-import { within } from './within.ts';
+import { withTimeout } from '../with-timeout.ts';
 
 /** The answer is not held back for longer. */
 const MAX_MS = 50;
@@ -41,7 +41,7 @@ export async function readAhead(
     return [id, shownResult(deps, id, running, result, performance.now() - began)];
   });
   // Postgres may be away: their activities wait for it.
-  const results = await within(MAX_MS, Promise.all(all)).catch(() => undefined);
+  const results = await withTimeout(MAX_MS, Promise.all(all)).catch(() => undefined);
   late.abort();
   if (!results || attempt.signal.aborted) return undefined;
   // What is kept beside a result has a row of its own.

@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { type Attempt, attemptNow, STOPPED } from '../attempt.ts';
-import { within } from './within.ts';
+import { withTimeout } from '../with-timeout.ts';
 
 /** The task queue that only this worker polls. */
 export interface OwnQueue {
@@ -123,10 +123,12 @@ export function createTakeOver<Input, Result>({
     started.isAwaited = true;
     const pending = started.result.then((result) => ({ result }));
     const remaining = started.left.then(() => undefined);
-    const ended = await within(patienceMs, Promise.race([pending, remaining])).catch((error: unknown) => {
-      forget(key, started);
-      throw error;
-    });
+    const ended = await withTimeout(patienceMs, Promise.race([pending, remaining])).catch(
+      (error: unknown) => {
+        forget(key, started);
+        throw error;
+      },
+    );
     if (!ended) {
       leave(key, started);
       return undefined;

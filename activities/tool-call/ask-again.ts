@@ -7,7 +7,7 @@ import type { PlannedCall } from '#domain/turn.ts';
 import type { FilesChanged } from './perform-tool.ts';
 import { plannedApproval, RUNS_FILES } from './planned-approval.ts';
 import type { AskedAgain, NewAsk } from '#store/call-claim.ts';
-import type { RunnableCall } from '../fast-path/fast-path.ts';
+import type { RunnableCall } from './claimed-call.ts';
 
 /** Names that a reason says; the approval has all. */
 const MAX_NAMES = 5;

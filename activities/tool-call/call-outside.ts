@@ -8,7 +8,7 @@ import type { NewForm } from '#store/call-claim.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
-import type { ClaimedCall, RunnableCall } from '../fast-path/fast-path.ts';
+import type { ClaimedCall, RunnableCall } from './claimed-call.ts';
 import type { Attempt } from '../attempt.ts';
 import { callDigest } from './call-digest.ts';
 import { type SampleDeps, sampleModel } from './sample-model.ts';

@@ -24,7 +24,7 @@ import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { CallToJudge, Verdict } from '#policy/call-rules.ts';
 import { replayOf, type RunningCall, type Tool } from '#policy/define-tool.ts';
 import type { ToolDeps } from './tool-deps.ts';
-import type { RunnableCall } from '../fast-path/fast-path.ts';
+import type { RunnableCall } from './claimed-call.ts';
 import { realArgs } from './plan-calls.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import { isDatabaseFault } from '#store/pool.ts';

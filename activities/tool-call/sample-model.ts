@@ -9,7 +9,7 @@ import type { RunToolInput } from '#domain/turn.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { Attempt } from '../attempt.ts';
 import { type BookDeps, bookModel } from '../budgets/book-model.ts';
-import type { RunnableCall } from '../fast-path/fast-path.ts';
+import type { RunnableCall } from './claimed-call.ts';
 import { generateWithFallback } from '../model/fallback.ts';
 import { type Models, useOf } from '../model/model-catalog.ts';
 import { estimatePromptTokens } from '../model/prompt-size.ts';

@@ -8,7 +8,7 @@ import { storableText } from '#domain/storable-text.ts';
 import { MODEL_RESULT_BYTES, type ToolResult } from '#domain/tool.ts';
 import type { ChildStart, RunToolResult } from '#domain/turn.ts';
 import type { NewImage } from '#store/turn-ledger.ts';
-import type { RunnableCall } from '../fast-path/fast-path.ts';
+import type { RunnableCall } from './claimed-call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { shownImages } from './result-images.ts';
 

@@ -18,7 +18,7 @@ import {
   type WorkspaceKey,
   type WorkspaceLease,
 } from '../store.ts';
-import { within } from '#activities/fast-path/within.ts';
+import { withTimeout } from '#activities/with-timeout.ts';
 import { type ChangeJournal, fileDigest } from '#activities/workspace/change-journal.ts';
 import { errnoOf, FileProblem, fileProblem } from '#activities/workspace/file-problem.ts';
 import type { FileScope, WorkspaceUse } from '#activities/workspace/files.ts';
@@ -104,7 +104,7 @@ export function createWorkspaceSync(options: FollowedOptions): WorkspaceSync {
       local.waiting += 1;
       const opened = inTurn(local, () => open(options, local)).then(() => true);
       const stopped = aborted(scope.signal);
-      const isOpen = await within(patienceMs, Promise.race([opened, stopped.promise])).finally(() => {
+      const isOpen = await withTimeout(patienceMs, Promise.race([opened, stopped.promise])).finally(() => {
         stopped.end();
         local.waiting -= 1;
       });

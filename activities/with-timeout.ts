@@ -1,7 +1,7 @@
 /** Waits for a result for so long and no longer. */
 
 /** Undefined when the time is over first: the work goes on. */
-export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
+export async function withTimeout<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const time = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms);
