@@ -8,7 +8,7 @@ import { delimiter } from 'node:path';
 
 /** With code in them. */
 const folders =
-  'domain features workflows policy store temporal activities workers api cli config scripts test bench'.split(
+  'packages domain features workflows policy store temporal activities workers api cli config scripts test bench'.split(
     ' ',
   );
 

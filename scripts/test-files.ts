@@ -5,8 +5,9 @@ import { dirname, join } from 'node:path';
 /** Servers that the run starts (test/support/services.ts), each named as the variable in which tests find it. */
 const SERVERS = /\bTEST_(?:TEMPORAL_ADDRESS|DATABASE_URL|DOCKER_HOST)\b/g;
 
-/** Rules and what a worker runs. What needs none of the servers here is a unit test. */
-const UNIT_FOLDERS = /^(?:test\/(?:domain|policy|store|temporal|activities|build)|features\/[^/]+\/test)\//;
+/** Rules, what a worker runs, and packages. What needs none of the servers here is a unit test. */
+const UNIT_FOLDERS =
+  /^(?:test\/(?:domain|policy|store|temporal|activities|build)|(?:features|packages)\/[^/]+\/test)\//;
 
 /** Whole programs are started, used as their users do, and killed. So they are where one of PROGRAMS is imported, and in boxes of an engine. */
 const SYSTEM_FOLDERS = /^test\/(?:bench|interop|start|system|ui)\//;
@@ -22,8 +23,8 @@ const OTHERS = 12;
 /** Of more than types. */
 const IMPORTS = /^import (?!type\b)[^;]*? from '(?:#((?:test|features\/[^/]+\/test)\/[^']+)|(\.[^']+))'/gm;
 
-/** Of the core and of the whole build, and of each feature. */
-export const TESTS = ['test/**/*.test.ts', 'features/*/test/**/*.test.ts'];
+/** Of the core and of the whole build, of each feature and of each package. */
+export const TESTS = ['test/**/*.test.ts', '{features,packages}/*/test/**/*.test.ts'];
 
 export type TestKind = 'unit' | 'live' | 'system';
 
@@ -58,7 +59,7 @@ function closureOf(files: readonly string[]): ReadonlyMap<string, string> {
     texts.set(file, text);
     for (const [, own, near] of text.matchAll(IMPORTS)) {
       const found = own ?? join(dirname(file), near ?? '');
-      if (/^(?:test|features\/[^/]+\/test)\//.test(found)) open.push(found);
+      if (/^(?:test|(?:features|packages)\/[^/]+\/test)\//.test(found)) open.push(found);
     }
   }
   return texts;

@@ -82,7 +82,7 @@ async function sourceHash(features: readonly Bringer[]): Promise<string> {
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
   const entries = workflowFiles(features).map((file) => relative(ROOT, file));
   hash.update(sdk.version).update([...SHARED_MODULES, ...entries].join());
-  for (const folder of ['domain', 'features', 'workflows']) {
+  for (const folder of ['domain', 'features', 'packages', 'workflows']) {
     const files = (await readdir(join(ROOT, folder), { recursive: true }))
       .filter((file) => file.endsWith('.ts'))
       .sort();

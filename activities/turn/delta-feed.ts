@@ -1,6 +1,6 @@
 /** Pieces of an answer on their way to those who watch: gathered, so that a fast model costs no writes at all. */
+import type { ScrubStream } from '@tempoclaw/scrubber';
 import type { NewEvent } from '#domain/event.ts';
-import type { ScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { Fallback } from '../model/fallback.ts';
 

@@ -8,7 +8,7 @@ import {
   resolveAt,
   shownEntry,
 } from './allowlist.ts';
-import { REDACTED } from '../scrub/redaction.ts';
+import { REDACTED } from '@tempoclaw/scrubber';
 import { expandCommands } from './expand-commands.ts';
 import { findProblems } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';

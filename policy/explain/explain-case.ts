@@ -2,6 +2,7 @@
  * PO-4: one case of any kind, read, judged and answered by the functions that the tools use. Nothing is run and nothing is
  * changed; a URL's name is looked up unless the case says what it resolves to.
  */
+import { registerValues, scrubText } from '@tempoclaw/scrubber';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
@@ -15,8 +16,6 @@ import {
   type explainScrubSchema,
   type explainShellSchema,
 } from '#domain/schema/explain.ts';
-import { registerValues } from '#domain/scrub/registered-values.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
 import { type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
 import { judgeCommand } from '#domain/shell/judge-command.ts';
 import { sandboxOf } from '#domain/sandbox.ts';

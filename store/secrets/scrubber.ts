@@ -1,9 +1,13 @@
 /** How text and arguments look before anyone else sees them: rows, history, logs, the model (SC-3). */
-import { preview } from '#domain/scrub/preview.ts';
-import { NO_VALUES, type RegisteredValues } from '#domain/scrub/registered-values.ts';
-import { scrubArgs } from '#domain/scrub/scrub-args.ts';
-import { createScrubStream, type ScrubStream } from '#domain/scrub/scrub-stream.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
+import {
+  createScrubStream,
+  NO_VALUES,
+  preview,
+  type RegisteredValues,
+  scrubArgs,
+  type ScrubStream,
+  scrubText,
+} from '@tempoclaw/scrubber';
 import type { HeldMessage } from '#domain/turn.ts';
 
 export interface Scrubber {

@@ -3,7 +3,7 @@
  * (SC-2). A tenant's are read when it is first worked for and again after a change; each tenant's texts are scrubbed with
  * its own values and the deployment's only, so that nobody can find another's values by trying.
  */
-import { registerValues } from '#domain/scrub/registered-values.ts';
+import { registerValues } from '@tempoclaw/scrubber';
 import { fillSecrets, SecretProblem, secretNamesIn } from '#domain/secret.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { createScrubber, type Scrubber, type ScrubberOf } from './scrubber.ts';

@@ -136,7 +136,7 @@ describe('PO-4 tempoclaw explain', () => {
       cases.map(({ url, dns }: any) => ({ url, dns: dns ?? { [hostOf(url)]: ['93.184.215.14'] } })),
     );
     for (const [at, one] of cases.entries()) assert.equal(urls[at]?.['rule'], one.is, one.url);
-    const scrub = vectors<any>('scrub.json').cases;
+    const scrub = vectors<any>('../../packages/scrubber/test/vectors/scrub.json').cases;
     const texts = await explainAll(
       folder,
       'scrub',

@@ -31,7 +31,7 @@ describe('DU-5 the modules of the workflows', () => {
 
   it('keep nothing in module scope', async () => {
     const files = Array.from(
-      code.matchAll(/!\*\*\* \.\/((?:domain|features|workflows)\/\S+\.ts)/g),
+      code.matchAll(/!\*\*\* \.\/((?:domain|features|packages|workflows)\/\S+\.ts)/g),
       ([, file]) => file ?? '',
     );
     assert.ok(files.includes('workflows/agent-turn.ts') && files.includes('domain/turn-inbox.ts'));

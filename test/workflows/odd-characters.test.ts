@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { preview } from '#domain/scrub/preview.ts';
+import { preview } from '@tempoclaw/scrubber';
 import { INBOX_LIMITS } from '#domain/turn.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 

@@ -1,4 +1,5 @@
 /** Runs a custom tool: its template rendered, where exec runs, within its time (CU-2). */
+import { registerValues, scrubText } from '@tempoclaw/scrubber';
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -6,8 +7,6 @@ import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
 import type { CustomToolDefinition } from '../rules/definition.ts';
 import { type Arguments, renderCommand } from '../rules/render.ts';
-import { registerValues } from '#domain/scrub/registered-values.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import { readTemplate, type Template } from '../rules/template.ts';
 import { catalogedTool } from '../policy/custom-tool.ts';

@@ -10,12 +10,11 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { registerValues, scrubText } from '@tempoclaw/scrubber';
 import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
 import type { HostWall } from '#activities/process/wall.ts';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { MAX_MCP_TOOLS, type McpCredentials, readMcpTool } from '../rules/server.ts';
-import { registerValues } from '#domain/scrub/registered-values.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
 import { mapTexts } from '#domain/storable-text.ts';
 import { findMcpCredentials, NO_CREDENTIALS } from '../store/mcp-credential-store.ts';
 import { type McpServerToUse, openServerCredentials } from '../store/mcp-server-store.ts';

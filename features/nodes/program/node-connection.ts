@@ -1,9 +1,9 @@
 /** A node's way to its server: out by WebSocket, and again for as long as it takes. What it is asked goes through its journal. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { scrubArgs } from '@tempoclaw/scrubber';
 import { type RawData, WebSocket } from 'ws';
 import { CLOSED, NODE_LIMITS, type NodeResult, PING_MS, reconnectDelay } from '../contract/node.ts';
 import { type ToNode, toNodeSchema } from '../schema.ts';
-import { scrubArgs } from '#domain/scrub/scrub-args.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { oneLine } from '#cli/text.ts';
 import type { OwnCapability } from './capabilities.ts';

@@ -1,8 +1,8 @@
 /** F12: of long output the beginning and the end are kept, and no word is cut in two. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { scrubText } from '@tempoclaw/scrubber';
 import { createOutputWindow } from '#activities/process/output-window.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';
 

@@ -1,9 +1,9 @@
 /** SC-3: an answer that is shown while it is made holds no secret, wherever its pieces are cut. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { createScrubStream } from '@tempoclaw/scrubber';
 import type { NewEvent } from '#domain/event.ts';
 import { ModelError } from '#domain/model.ts';
-import { createScrubStream } from '#domain/scrub/scrub-stream.ts';
 import { createDeltaFeed } from '#activities/turn/delta-feed.ts';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { registerValues } from '@tempoclaw/scrubber';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import { tool as edit } from '#activities/tools/fs/edit.ts';
 import { tool as writeFileTool } from '#activities/tools/fs/write-file.ts';
-import { registerValues } from '#domain/scrub/registered-values.ts';
 import { toolBench } from '#test/support/tool-call.ts';
 
 const scrubber = createScrubber(registerValues(['a-registered-value-77']));

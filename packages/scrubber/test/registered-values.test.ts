@@ -2,13 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { type RegisteredKind, registerValues, scrubText } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
-import { type RegisteredKind, registerValues } from '#domain/scrub/registered-values.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
 
-const { dynamic } = JSON.parse(
-  readFileSync(new URL('../../vectors/scrub.json', import.meta.url), 'utf8'),
-) as {
+const { dynamic } = JSON.parse(readFileSync(new URL('./vectors/scrub.json', import.meta.url), 'utf8')) as {
   dynamic: {
     register?: string[];
     kind?: RegisteredKind | 'isolation';

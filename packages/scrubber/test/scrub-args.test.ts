@@ -1,9 +1,8 @@
 /** SC-1, SC-3: arguments and other JSON, through and through. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { registerValues, scrubArgs } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
-import { registerValues } from '#domain/scrub/registered-values.ts';
-import { scrubArgs } from '#domain/scrub/scrub-args.ts';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';
 

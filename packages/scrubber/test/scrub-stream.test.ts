@@ -1,10 +1,8 @@
 /** A text in pieces is scrubbed as if it were whole, wherever it is cut (F12). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createScrubStream, registerValues, scrubText } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
-import { registerValues } from '#domain/scrub/registered-values.ts';
-import { createScrubStream } from '#domain/scrub/scrub-stream.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';
 const REGISTERED = 'FAKE registered value 42';

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { registerValues, scrubText } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
-import { registerValues } from '#domain/scrub/registered-values.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
 
 const SCRUB = read<{
   cases: { text: string; expect: 'redact' | 'keep'; must_not_contain?: string }[];
@@ -24,7 +23,7 @@ const CORPUS = read<{
 }>('secrets-corpus.json');
 
 function read<Content>(name: string): Content {
-  return JSON.parse(readFileSync(new URL(`../../vectors/${name}`, import.meta.url), 'utf8')) as Content;
+  return JSON.parse(readFileSync(new URL(`./vectors/${name}`, import.meta.url), 'utf8')) as Content;
 }
 
 const scrub = (text: string): string => scrubText(text).text;

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { registerValues } from '#domain/scrub/registered-values.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
+import { registerValues, scrubText } from '@tempoclaw/scrubber';
 
 const read = <Content>(name: string): Content =>
-  JSON.parse(readFileSync(new URL(`../../vectors/${name}`, import.meta.url), 'utf8')) as Content;
+  JSON.parse(readFileSync(new URL(`./vectors/${name}`, import.meta.url), 'utf8')) as Content;
 
 const { cases } = read<{ cases: { text: string }[] }>('scrub.json');
 const corpus = read<{

@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { createScrubStream, registerValues, scrubText } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
-import { registerValues } from '#domain/scrub/registered-values.ts';
-import { createScrubStream } from '#domain/scrub/scrub-stream.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
 
 /** The same every time, and like nothing that a shape tells. */
 function valueOf(n: number): string {

@@ -1,8 +1,8 @@
 /** SC-3: the one line that history, events and lists show. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { preview } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
-import { preview } from '#domain/scrub/preview.ts';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';
 

@@ -2,11 +2,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { createScrubStream, registerValues, scrubArgs, scrubText } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
-import { registerValues } from '#domain/scrub/registered-values.ts';
-import { scrubArgs } from '#domain/scrub/scrub-args.ts';
-import { createScrubStream } from '#domain/scrub/scrub-stream.ts';
-import { scrubText } from '#domain/scrub/scrub-text.ts';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const HEX = '0123456789abcdef';

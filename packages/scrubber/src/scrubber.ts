@@ -1,0 +1,13 @@
+/** Takes secrets out of texts, streams and JSON: all that callers use. */
+export { preview, type PreviewLimits } from './preview.ts';
+export { REDACTED, type Redacted, type RedactionCount } from './redaction.ts';
+export {
+  NO_VALUES,
+  registerValues,
+  type RegisteredKind,
+  type RegisteredValues,
+  type ValueToRegister,
+} from './registered-values.ts';
+export { scrubArgs } from './scrub-args.ts';
+export { createScrubStream, type ScrubStream } from './scrub-stream.ts';
+export { scrubText } from './scrub-text.ts';
