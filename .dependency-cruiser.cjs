@@ -1,4 +1,7 @@
 /** The dependency rule (docs/architecture.md): arrows point to domain/, and each layer is reached by one road. */
+const { readdirSync, readFileSync } = require('node:fs');
+const { join } = require('node:path');
+
 const OURS = [
   'domain',
   'policy',
@@ -37,8 +40,51 @@ const PURE = '^features/.+/(contract|rules|schema|resource)(/|\\.ts$)';
 const LISTS_FEATURES =
   '^(config/sections|api/create-deps|api/main|workers/main|cli/main|cli/services/(explain-locally|schema)|scripts/[^/]+)\\.ts$';
 
+/** Packages without I/O: they run wherever domain/ does. */
+const PURE_PACKAGES = '^packages/(scrubber|shell-judge)/';
+
+/** What each package exports, as a pattern of files. */
+const PUBLIC_ENTRIES = readdirSync(join(__dirname, 'packages')).flatMap((name) => {
+  const manifest = JSON.parse(readFileSync(join(__dirname, 'packages', name, 'package.json'), 'utf8'));
+  return Object.values(manifest.exports).map(
+    (file) => `^${join('packages', name, file).replaceAll('.', '\\.')}$`,
+  );
+});
+
 module.exports = {
   forbidden: [
+    {
+      name: 'packages-stand-alone',
+      severity: 'error',
+      comment: 'a package imports its own files, what it declares in its package.json, and Node',
+      from: { path: '^packages/([^/]+)/' },
+      to: { path: '.', pathNot: '^packages/$1/|^node_modules/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'packages-declare-what-they-import',
+      severity: 'error',
+      from: { path: '^packages/', pathNot: '^packages/[^/]+/test/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'tests-of-packages-declare-what-they-import',
+      severity: 'error',
+      from: { path: '^packages/[^/]+/test/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'pure-packages-are-pure',
+      severity: 'error',
+      comment: 'they run inside the workflow sandbox',
+      from: { path: `${PURE_PACKAGES}src/` },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'packages-are-used-by-their-entries',
+      severity: 'error',
+      from: { pathNot: '^packages/' },
+      to: { path: '^packages/', pathNot: PUBLIC_ENTRIES },
+    },
     {
       name: 'core-imports-no-feature',
       severity: 'error',
@@ -57,7 +103,7 @@ module.exports = {
       name: 'contracts-of-features-are-pure',
       severity: 'error',
       from: { path: PURE },
-      to: { pathNot: `^domain/|${PURE}|^node_modules/(zod|croner|marked)/` },
+      to: { pathNot: `^domain/|${PURE_PACKAGES}|${PURE}|^node_modules/(zod|croner|marked)/` },
     },
     {
       name: 'no-circular',
@@ -70,7 +116,7 @@ module.exports = {
       severity: 'error',
       comment: 'domain runs inside the workflow sandbox and in every layer',
       from: { path: '^domain/', pathNot: '^domain/feature\\.ts$' },
-      to: { pathNot: ['^domain/', '^node_modules/(zod|unbash|croner|marked)/'] },
+      to: { pathNot: ['^domain/', PURE_PACKAGES, '^node_modules/(zod|unbash|croner|marked)/'] },
     },
     {
       name: 'workflows-see-domain-only',
@@ -78,7 +124,7 @@ module.exports = {
       from: { path: '^workflows/' },
       to: {
         path: '.',
-        pathNot: ['^workflows/', '^domain/', '^node_modules/@temporalio/(workflow|common)/'],
+        pathNot: ['^workflows/', '^domain/', PURE_PACKAGES, '^node_modules/@temporalio/(workflow|common)/'],
       },
     },
     {
@@ -127,8 +173,8 @@ module.exports = {
     {
       name: 'nothing-imports-tests',
       severity: 'error',
-      from: { pathNot: '^(test|bench|features/[^/]+/test)/' },
-      to: { path: '^test/' },
+      from: { pathNot: '^(test|bench|(features|packages)/[^/]+/test)/' },
+      to: { path: '^(test|(features|packages)/[^/]+/test)/' },
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

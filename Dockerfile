@@ -2,6 +2,8 @@
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+# npm links these folders below node_modules/@tempoclaw and installs what they need.
+COPY packages packages
 # Postgres and Temporal run in containers of their own, and the image has its Node: what would bring them is left out. No package needs
 # its install script then.
 RUN npm ci --omit=dev --ignore-scripts --no-audit \

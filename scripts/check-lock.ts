@@ -1,6 +1,6 @@
 /**
  * package-lock.json installs on every platform: each optional dependency of a package (a binary for one system) has an entry, which
- * npm leaves out where the registry did not have it, and `npm ci` then refuses there. No registry's address stands in it; each install script
+ * npm leaves out where the registry did not have it, and `npm ci` then refuses there. No registry's address stands in it, and a link leads to a folder of packages/; each install script
  * is allowed or denied, and one that is allowed fetches nothing, since no lock knows of that. It states no `engines`: npm would judge them by the Node that runs npm, and warn,
  * while everything runs on the Node that is among the dependencies where that one is older. `--write` takes those out.
  */
@@ -9,6 +9,8 @@ import { join } from 'node:path';
 
 interface Entry {
   readonly resolved?: string;
+  /** To the folder that `resolved` names: a workspace. */
+  readonly link?: boolean;
   readonly hasInstallScript?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   engines?: unknown;
@@ -58,7 +60,10 @@ for (const [path, entry] of Object.entries(lock.packages)) {
       problems.push(
         `${name}: ${required}@${version} is missing; install a version of ${name} that the registry has for all platforms, without node_modules`,
       );
-  if (entry.resolved !== undefined) problems.push(`${name}: names where it was fetched from`);
+  if (entry.link === true) {
+    if (!/^packages\/[^/]+$/.test(entry.resolved ?? ''))
+      problems.push(`${name}: links to ${entry.resolved}, which is no folder of packages/`);
+  } else if (entry.resolved !== undefined) problems.push(`${name}: names where it was fetched from`);
   if (entry.hasInstallScript === true && !(name in allowScripts))
     problems.push(`${name}: has an install script; allow or deny it in allowScripts of package.json`);
   if (allowScripts[name] === true && installScripts(path).some((text) => FETCHES.test(text)))

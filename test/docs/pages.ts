@@ -9,7 +9,7 @@ export const PAGES: readonly string[] = [
   'README.md',
   'CONTRIBUTING.md',
   'AGENTS.md',
-  ...globSync('docs/**/*.md', { cwd: ROOT }).toSorted(),
+  ...globSync(['docs/**/*.md', 'packages/*/README.md'], { cwd: ROOT }).toSorted(),
 ];
 
 export interface ShellBlock {

@@ -61,6 +61,17 @@ describe('the lock of packages', () => {
     assert.doesNotMatch(said, /native/);
   });
 
+  it('links lead to folders of packages/', () => {
+    const { status, said } = checked({
+      '': {},
+      'node_modules/@x/own': { resolved: 'packages/own', link: true },
+      'node_modules/@x/other': { resolved: '../other', link: true },
+      'packages/own': {},
+    });
+    assert.equal(status, 1);
+    assert.equal(said, '@x/other: links to ../other, which is no folder of packages/\n');
+  });
+
   it('an install script that is allowed fetches nothing', () => {
     const lock = { '': {}, 'node_modules/native': { hasInstallScript: true } };
     const script = (command: string, text: string) =>

@@ -1,8 +1,10 @@
 /** DU-5: runs of one thread share the modules of the workflows, so that none of these may keep anything of a run. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { before, describe, it } from 'node:test';
+import { temporaryFolder } from '#test/support/tool-call.ts';
 import { bundleWorkflows } from '#workers/bundle.ts';
 import { FEATURES } from '#features';
 
@@ -47,5 +49,12 @@ const PLACE = /a/g;
 const PLAIN = /a/;
 `;
     assert.deepEqual(statesOf('one.ts', text), ['one.ts: count', 'one.ts: seen', 'one.ts: PLACE']);
+  });
+
+  it('may import the packages that are pure', async (t) => {
+    const file = join(await temporaryFolder(t), 'workflow.ts');
+    await writeFile(file, "export { scrubText } from '@tempoclaw/scrubber';\n");
+    const bundle = await bundleWorkflows([{ workflows: [pathToFileURL(file)] }]);
+    assert.match(bundle.code, /!\*\*\* \.\/packages\/scrubber\/src\/scrub-text\.ts/);
   });
 });
