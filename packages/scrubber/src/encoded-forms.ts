@@ -37,7 +37,7 @@ function urlSafe(text: string): string {
   return text.replaceAll('+', '-').replaceAll('/', '_');
 }
 
-/** Dotted, dashed, decimal and reversed forms of an IPv4 address (REFERENCE §5); others as they are. */
+/** Dotted, dashed, decimal and reversed forms of an IPv4 address; others as they are. */
 export function addressForms(address: string): readonly string[] {
   const parts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(address)?.slice(1);
   if (!parts) return [address];

@@ -1,4 +1,4 @@
-/** SC-1: 64 or more hex digits are a key unless the text around says digest. */
+/** 64 or more hex digits are a key unless the text around says digest. */
 import type { Redaction } from './redaction.ts';
 
 /** No part of a longer word. */

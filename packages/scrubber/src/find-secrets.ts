@@ -1,4 +1,4 @@
-/** SC-1, SC-2: every place of a text that holds a secret. Each detector is linear, so hostile text costs no more. */
+/** Every place of a text that holds a secret. Each detector is linear, so hostile text costs no more. */
 import { findAssignments } from './find-assignments.ts';
 import { findLongHex } from './find-long-hex.ts';
 import { findNamedValues } from './find-named-values.ts';

@@ -1,4 +1,4 @@
-/** One scrubbed line for lists, Temporal's UI and events: what is shown where the whole must not go. */
+/** One scrubbed line of a text, to be shown where the whole has no place. */
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';
 import { scrubText } from './scrub-text.ts';
 

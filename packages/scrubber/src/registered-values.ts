@@ -1,6 +1,6 @@
 /**
- * SC-2: values known to be secret at run time (decrypted for a call, secrets of the deployment), found in every form
- * in which programs print them. A bag is made per request, so one tenant's values never touch another's text.
+ * Values known to be secret at run time, found in every form in which programs print them. A caller makes a set for each
+ * owner of texts, so that the values of one never touch the text of another.
  */
 import { decodedView, hexView } from './decoded-view.ts';
 import { addressForms, encodedForms } from './encoded-forms.ts';
@@ -31,7 +31,7 @@ export interface RegisteredValues {
   readonly longest: number;
 }
 
-/** Below 6 characters a value is a common word, and replacing it would ruin texts (REFERENCE §5). */
+/** Below 6 characters a value is a common word, and replacing it would ruin texts. */
 const MIN_CREDENTIAL = 6;
 /** A registered value is a key, a password or a key file. */
 const MAX_VALUE = 65_536;

@@ -5,7 +5,7 @@ import { scrubText } from './scrub-text.ts';
 import { secretNameOf } from './secret-names.ts';
 import { secretParts } from './secret-parts.ts';
 
-/** Deeper values are replaced whole: arguments of tools are flat, and recursion must end. */
+/** Deeper values are replaced whole: real values are flatter, and recursion must end. */
 const MAX_DEPTH = 64;
 /** Longer names and values are none of a secret's. */
 const MAX_NAME = 96;

@@ -1,5 +1,5 @@
 /**
- * Scrubs a text that arrives in pieces (SC-2, F12): a secret that is cut by a piece's edge is seen whole.
+ * Scrubs a text that arrives in pieces: a secret that is cut by a piece's edge is seen whole.
  * Words go out when they have ended, with what stood before them kept as context; a place where something that may
  * still become a secret has begun (a quoted value, a key block) holds everything after it back.
  */

@@ -1,4 +1,4 @@
-/** SC-1, SC-2: takes secrets out of a text before anybody but the tool has seen it. */
+/** Takes secrets out of a text before anybody else sees it. */
 import { findSecrets } from './find-secrets.ts';
 import { applyRedactions, type Redacted } from './redaction.ts';
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';

@@ -1,7 +1,7 @@
-/** Which names of settings, fields and variables hold a secret (SC-1: generic key=value, env-style names). */
+/** Which names of settings, fields and variables hold a secret: those of `key=value`, and of environment variables. */
 
 export interface SecretName {
-  /** `connection`: the whole URL goes. `virtual`: GoClaw's VIRTUAL_* values. `phrase`: several words. */
+  /** `connection`: the whole URL goes. `virtual`: the value of a VIRTUAL_* variable. `phrase`: several words. */
   readonly kind: 'named' | 'env' | 'connection' | 'virtual' | 'phrase';
   /** Passwords may be short and made of letters; other secrets are random. */
   readonly password: boolean;

@@ -1,5 +1,5 @@
 /**
- * SC-1: the shapes of secrets that name themselves (vendors' prefixes, tokens, connection strings).
+ * The shapes of secrets that name themselves (vendors' prefixes, tokens, connection strings).
  * Every pattern starts at a boundary or a rare literal and has no nested repetition, so that a scan stays linear.
  */
 import { type Needed, neededText } from './needed-text.ts';
@@ -30,7 +30,7 @@ const MIXED = '(?=[\\w-]{0,60}[0-9A-Z])';
 
 const VENDORS: readonly SecretPattern[] = [
   shape('anthropic', `sk-ant-[\\w-]{20,}`, 'sk-ant-'),
-  // The second is GoClaw's: so long a word is no part of a kebab-case name.
+  // In the second, so long a word is no part of a kebab-case name.
   shape('openai', `sk-(?:${MIXED}[\\w-]{20,}|[A-Za-z0-9]{20,}[\\w-]*)`, 'sk-'),
   shape('github', `gh[pousr]_[A-Za-z0-9]{30,}`, 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'),
   shape('github', `github_pat_[A-Za-z0-9_]{20,}`, 'github_pat_'),

@@ -1,4 +1,4 @@
-/** SC-2: a long text is looked at in other, faster ways than a short one, and nothing else may come of it. */
+/** A long text is looked at in other, faster ways than a short one, and nothing else may come of it. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -16,7 +16,7 @@ const corpus = read<{
 /** Says nothing of secrets, and is longer than what is read as a short text. */
 const PLAIN = 'Nothing is to be seen on this line.\n'.repeat(200);
 
-describe('SC-2 secrets within a long text', () => {
+describe('secrets within a long text', () => {
   const secrets = corpus.secrets.map(({ text, secret_parts }) =>
     text.replace('{{S}}', () => secret_parts.join('')),
   );

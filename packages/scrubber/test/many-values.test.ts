@@ -1,4 +1,4 @@
-/** SC-2: hundreds of registered values, and texts made to be slow, are read in one pass each. */
+/** Hundreds of registered values, and texts made to be slow, are read in one pass each. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -19,7 +19,7 @@ function filled(piece: string): string {
   return piece.repeat(Math.ceil(MEGABYTE / piece.length)).slice(0, MEGABYTE);
 }
 
-describe('SC-2 hundreds of values', () => {
+describe('hundreds of values', () => {
   test('each is found, raw and encoded, between the others', () => {
     for (const value of VALUES) {
       const forms = [value, Buffer.from(value).toString('base64'), Buffer.from(value).toString('hex')];
@@ -80,7 +80,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'a megabyte of one letter': filled('a'),
 };
 
-describe('SC-2 a hostile megabyte', () => {
+describe('a hostile megabyte', () => {
   for (const [what, text] of Object.entries(HOSTILE))
     test(what, () => {
       const once = scrubText(text, registered).text;
@@ -99,7 +99,7 @@ describe('SC-2 a hostile megabyte', () => {
   });
 });
 
-describe('SC-2 a stream with registered values of several words', () => {
+describe('a stream with registered values of several words', () => {
   test('holds back what may be one of them, and nothing else', () => {
     const stream = createScrubStream(registered);
     assert.equal(stream.push('The quick '), 'The quick ');

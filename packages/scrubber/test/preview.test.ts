@@ -1,4 +1,4 @@
-/** SC-3: the one line that history, events and lists show. */
+/** The one line that history, events and lists show. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { preview } from '@tempoclaw/scrubber';
@@ -6,7 +6,7 @@ import fc from 'fast-check';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';
 
-describe('SC-3 a preview', () => {
+describe('a preview', () => {
   test('is one line without control characters, marks that cannot be seen and changes of direction', () => {
     assert.equal(preview('  a\n\n\tb\u0007\u200b c\u202ed  '), 'a b cd');
     assert.equal(preview(''), '');

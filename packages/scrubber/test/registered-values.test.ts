@@ -1,4 +1,4 @@
-/** SC-2: values known at run time, in every form in which they are printed. */
+/** Values known at run time, in every form in which they are printed. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -14,7 +14,7 @@ const { dynamic } = JSON.parse(readFileSync(new URL('./vectors/scrub.json', impo
   }[];
 };
 
-describe("SC-2 upstream's cases", () => {
+describe('cases of other scrubbers', () => {
   for (const { register = [], kind, cases = [], distinct_registered } of dynamic) {
     const values = registerValues(
       register.map((value) => ({ value, kind: kind === 'server_ip' ? 'server_ip' : 'credential' })),
@@ -61,7 +61,7 @@ const FORMS: Readonly<Record<string, string>> = {
   'broken over lines': `${VALUE.slice(0, 12)}\n    ${VALUE.slice(12)}`,
 };
 
-describe('SC-2 a registered value is found', () => {
+describe('a registered value is found', () => {
   const values = registerValues([VALUE]);
   for (const [how, text] of Object.entries(FORMS))
     test(how, () => {
@@ -111,7 +111,7 @@ describe('SC-2 a registered value is found', () => {
   });
 });
 
-describe('SC-2 only what was registered', () => {
+describe('only what was registered', () => {
   test('a short value is not taken, and neither is one of another bag', () => {
     assert.equal(registerValues(['abc12', '']).size, 0);
     const [one, two] = [registerValues(['first-fake-value']), registerValues(['second-fake-value'])];

@@ -1,4 +1,4 @@
-/** SC-1, SC-3: arguments and other JSON, through and through. */
+/** Arguments and other JSON, through and through. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { registerValues, scrubArgs } from '@tempoclaw/scrubber';
@@ -6,7 +6,7 @@ import fc from 'fast-check';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';
 
-describe('SC-1 arguments', () => {
+describe('arguments', () => {
   test('texts are scrubbed at any depth, values by their names, and the rest is as it was', () => {
     const value = scrubArgs({
       command: `curl -H "Authorization: Bearer ${TOKEN.slice(4)}" https://x.test`,

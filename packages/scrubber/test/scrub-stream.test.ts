@@ -1,4 +1,4 @@
-/** A text in pieces is scrubbed as if it were whole, wherever it is cut (F12). */
+/** A text in pieces is scrubbed as if it were whole, wherever it is cut. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createScrubStream, registerValues, scrubText } from '@tempoclaw/scrubber';
@@ -34,7 +34,7 @@ function inPieces(text: string, sizes: readonly number[]): string {
   return out + stream.end();
 }
 
-describe('SC-2 a secret that is cut by the edge of a piece', () => {
+describe('a secret that is cut by the edge of a piece', () => {
   for (const [what, text] of Object.entries(TEXTS))
     test(`${what}: every size of piece gives what the whole gives`, () => {
       const whole = scrubText(text, registered).text;
@@ -59,7 +59,7 @@ describe('SC-2 a secret that is cut by the edge of a piece', () => {
   });
 });
 
-describe('SC-2 a stream goes on', () => {
+describe('a stream goes on', () => {
   test('a word is shown as soon as it has ended', () => {
     const stream = createScrubStream();
     assert.equal(stream.push('The quick bro'), 'The quick ');

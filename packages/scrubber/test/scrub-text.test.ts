@@ -1,4 +1,4 @@
-/** SC-1: upstream's cases (vectors/scrub.json), a corpus of secrets and look-alikes, and what no vector has. */
+/** The cases of vectors/scrub.json, a corpus of secrets and look-alikes, and what no vector has. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -28,7 +28,7 @@ function read<Content>(name: string): Content {
 
 const scrub = (text: string): string => scrubText(text).text;
 
-describe("SC-1 upstream's cases", () => {
+describe('cases of other scrubbers', () => {
   for (const { text, expect, must_not_contain } of SCRUB.cases)
     test(`${expect}: ${JSON.stringify(text.slice(0, 40))}`, () => {
       if (expect === 'keep') assert.equal(scrub(text), text);
@@ -40,7 +40,7 @@ describe("SC-1 upstream's cases", () => {
     });
 });
 
-describe('SC-1 the corpus: every secret goes, every look-alike stays', () => {
+describe('the corpus: every secret goes, every look-alike stays', () => {
   for (const { id, vendor, secret_parts, text, must_redact, keep, registered_secret } of CORPUS.secrets)
     test(`${id} ${vendor}`, () => {
       const secret = secret_parts.join('');
@@ -64,7 +64,7 @@ describe('SC-1 the corpus: every secret goes, every look-alike stays', () => {
 /** Made up for these tests; none was ever issued. */
 const [PASSWORD, KEY] = ['Fake1234pw', 'FAKE99aa88bb77cc'];
 
-describe('SC-1 a value under the name of a secret goes, however the two are written', () => {
+describe('a value under the name of a secret goes, however the two are written', () => {
   const forms: [string, string][] = [
     [`Authorization: Bearer ${KEY}`, KEY],
     [`-H "Authorization: token ${KEY}"`, KEY],
@@ -148,7 +148,7 @@ describe('SC-1 a value under the name of a secret goes, however the two are writ
     });
 });
 
-describe('SC-1 of an address only the password goes', () => {
+describe('of an address only the password goes', () => {
   const addresses = [
     'postgres://user:…@host/db',
     'DATABASE_URL=postgres://user:…@host:5432/db?sslmode=require',
@@ -164,7 +164,7 @@ describe('SC-1 of an address only the password goes', () => {
     );
 });
 
-describe('SC-1 what only looks like a secret stays', () => {
+describe('what only looks like a secret stays', () => {
   const texts = [
     'API_KEY=<your-api-key>',
     'API_KEY=your_api_key_here',
@@ -238,7 +238,7 @@ describe('SC-1 what only looks like a secret stays', () => {
   for (const text of texts) test(text.slice(0, 60), () => assert.equal(scrub(text), text));
 });
 
-describe('SC-1 what holds for every text', () => {
+describe('what holds for every text', () => {
   const bit = fc.oneof(
     fc.constantFrom(
       'password',
@@ -342,7 +342,7 @@ describe('SC-1 what holds for every text', () => {
     });
 });
 
-test('SC-1 a key of letters alone is hidden, and names that begin alike are not', () => {
+test('a key of letters alone is hidden, and names that begin alike are not', () => {
   assert.equal(scrub('use sk-abcdefghijklmnopqrst now'), 'use [REDACTED] now');
   for (const kept of [
     'sk-learn-pipeline-with-feature-union',
