@@ -1,4 +1,5 @@
 /** What the API needs of the world; api/main.ts builds it, tests pass their own. */
+import type { ResolveProgram } from '@tempoclaw/shell-judge';
 import type { Feature } from '#domain/feature.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { Readable } from 'node:stream';
@@ -22,7 +23,6 @@ import type { Secrets } from '#store/secrets/open-secrets.ts';
 import type { ArtifactPlaces } from '#store/artifact-store.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import type { Pool } from '#store/pool.ts';
-import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { toolSchema } from '#domain/schema/tool.ts';
 import type { TemporalAccess } from '#temporal/client.ts';

@@ -1,10 +1,10 @@
 /** An approval's row as the API answers it. */
+import { readEntry } from '@tempoclaw/shell-judge';
 import type { z } from 'zod';
 import type { ApprovalRow } from '#store/approval-store.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { approvalSchema } from '#domain/schema/approval.ts';
-import { readEntry } from '#domain/shell/allowlist.ts';
 import type { TemporalLink } from './temporal-links.ts';
 
 export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<typeof approvalSchema> {

@@ -1,25 +1,3 @@
-/**
- * What git keeps for itself and obeys: who writes there chooses programs that a later `git status` starts (`core.fsmonitor`,
- * hooks, filters, `gitdir:`, `commondir`). Commands and file tools refuse it by this one list (SECURITY §2).
- */
-
-/** Also as file systems may take the name: any letter case, dots and spaces at its end, what is not drawn, Windows' short form. */
-const GIT_NAME = /^(?:\.git|git~\d+)$/;
-const NOT_DRAWN = /\p{Default_Ignorable_Code_Point}/gu;
-
-/** Whether the path is a repository's `.git`, a folder or a file, or something in it. Links must be resolved before. */
-export function isGitInternal(path: string): boolean {
-  return path.split(/[/\\]/).some((name) => GIT_NAME.test(folded(name)));
-}
-
-function folded(name: string): string {
-  return name
-    .normalize('NFKC')
-    .replace(NOT_DRAWN, '')
-    .replace(/[. ]+$/, '')
-    .toLowerCase();
-}
-
 /** What makes a folder of any name a repository, for git and for `git -C`: `HEAD` beside one of these sets (gitrepository-layout). */
 export const REPOSITORY_HEAD = 'HEAD';
 export const REPOSITORY_PARTS: readonly (readonly string[])[] = [['objects', 'refs'], ['commondir']];

@@ -3,6 +3,7 @@
  * otherwise; two of them are also bounds, which no agent gets past: `mode: required` and `network: false`.
  */
 
+import type { CommandPlace } from '@tempoclaw/shell-judge';
 import type { sandboxSettingsSchema } from './schema/sandbox.ts';
 import type { Kept } from './schema/scalars.ts';
 
@@ -27,6 +28,14 @@ export type Wall = (typeof WALLS)[number];
 /** Where a command runs, as approvals tell it. */
 export const RUNS_AT = ['container', 'bubblewrap', 'walled_host', 'host'] as const;
 export type RunsAt = (typeof RUNS_AT)[number];
+
+/** In the words of approvals. */
+export const RUNS_AT_PLACE: Readonly<Record<CommandPlace, RunsAt>> = {
+  image: 'container',
+  system: 'bubblewrap',
+  host: 'walled_host',
+  open_host: 'host',
+};
 
 const RUNS_AT_WORDS: Readonly<Record<RunsAt, string>> = {
   container: 'in a container',

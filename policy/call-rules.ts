@@ -1,4 +1,14 @@
 /** What an agent may call: the rules over the catalog and the settings, asked at planning and again at the call (PO-3). */
+import {
+  ALLOWED_ALWAYS,
+  type CommandPlace,
+  entryProblem,
+  judgeCommand,
+  proposeAllowlistEntry,
+  resolveAt,
+  type ResolveProgram,
+  type ShellVerdict,
+} from '@tempoclaw/shell-judge';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { type ApprovalTerms, termsOf } from '#domain/approval-terms.ts';
 import { effectiveExec } from '#domain/policy/effective-exec.ts';
@@ -15,9 +25,6 @@ import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
 import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
-import { type CommandPlace, entryProblem, type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
-import { ALLOWED_ALWAYS, judgeCommand, type ShellVerdict } from '#domain/shell/judge-command.ts';
-import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import { agentOfTurn } from '#domain/subagent-agent.ts';

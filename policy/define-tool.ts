@@ -1,4 +1,5 @@
 /** How a tool is written: one file with one `defineTool`. The catalog reads the folder; a new tool changes nothing else. */
+import type { ShellVerdict } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
 import type { ToolDialect } from '#domain/agent.ts';
 import type { RunFiles } from '#domain/bound-file.ts';
@@ -11,7 +12,6 @@ import type { UrlRules } from '#domain/net/judge-url.ts';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CUSTOM_GROUP, MCP_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
-import type { ShellVerdict } from '#domain/shell/judge-command.ts';
 import type { OfferedTool } from '#domain/model.ts';
 import type { Thinking } from '#domain/thinking.ts';
 import type { Sandbox } from '#domain/sandbox.ts';

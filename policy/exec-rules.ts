@@ -1,5 +1,5 @@
 /** Which tools are commands, and what the arguments of one say, as canonical arguments have them. */
-import { quoted } from '#domain/shell/quoted.ts';
+import { quoted } from '@tempoclaw/shell-judge';
 
 type Arguments = Readonly<Record<string, unknown>>;
 

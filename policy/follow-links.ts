@@ -1,9 +1,8 @@
 /** Where the links of a workspace lead, as the kernel would follow them for a command that runs there. */
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
+import { type FollowLinks, globMayMatch } from '@tempoclaw/shell-judge';
 import { MOUNT } from '#domain/sandbox.ts';
-import { globMayMatch } from '#domain/shell/glob-may-match.ts';
-import type { FollowLinks } from '#domain/shell/through-links.ts';
 
 /** Names that are looked at for one command line; beyond, a path may lead anywhere. */
 const MAX_LOOKS = 20_000;

@@ -1,5 +1,5 @@
 /** Which files commands of this host start, for what a person allowed always (SH-2). */
-import type { ResolveProgram } from '#domain/shell/allowlist.ts';
+import type { ResolveProgram } from '@tempoclaw/shell-judge';
 import { commandEnvironment } from './command-environment.ts';
 import { createProgramResolver } from './resolve-program.ts';
 

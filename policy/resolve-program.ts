@@ -1,7 +1,7 @@
 /** Which file the shell starts for a name, so that “always” means that file and no other of the same name (SH-2). */
 import { realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
-import type { ResolveProgram } from '#domain/shell/allowlist.ts';
+import type { ResolveProgram } from '@tempoclaw/shell-judge';
 
 export interface ProgramFolders {
   /** PATH of commands, in order. */

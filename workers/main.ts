@@ -26,8 +26,7 @@ import { dataConverterOf } from '#temporal/payload-codec.ts';
 import { loadWorkflowBundle } from './bundle.ts';
 import { createMachine } from './create-machine.ts';
 import { createWorker } from './create-worker.ts';
-import { sandboxOf } from '#domain/sandbox.ts';
-import { RUNS_AT_PLACE } from '#domain/shell/allowlist.ts';
+import { RUNS_AT_PLACE, sandboxOf } from '#domain/sandbox.ts';
 
 async function main(): Promise<void> {
   const live = createLiveSettings(loadConfig());

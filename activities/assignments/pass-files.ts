@@ -1,7 +1,8 @@
 /** Files that go with work given to another agent: read in the giver's workspace, written into the target's (DE-2). */
 import { basename } from 'node:path';
+import { isGitInternal } from '@tempoclaw/shell-judge';
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
-import { isGitInternal, REPOSITORY_HEAD } from '#domain/git-internals.ts';
+import { REPOSITORY_HEAD } from '#domain/git-internals.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';

@@ -2,8 +2,8 @@
  * The seam of the fast path: all that a step asks of it, and the plain way, which declines everything. What a step does is the same
  * on both; the fast one does it within the workflow task, or with one commit in place of two (docs/performance.md).
  */
+import type { CommandPlace } from '@tempoclaw/shell-judge';
 import type { NewEvent } from '#domain/event.ts';
-import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { CallModelInput, CallModelResult, RunToolInput, RunToolResult } from '#domain/turn.ts';
 import type { Catalog } from '#policy/catalog.ts';

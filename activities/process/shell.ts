@@ -2,10 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
+import { type CommandPlace, quoted } from '@tempoclaw/shell-judge';
 import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
-import type { CommandPlace } from '#domain/shell/allowlist.ts';
-import { quoted } from '#domain/shell/quoted.ts';
 import { HOST_LIMITS } from './host-limits.ts';
 import { CALL_MARK, GRACE_MS, killLeftovers, killTree, type Target, WORKER_MARK } from './kill-tree.ts';
 import { type CommandEnd, createLauncher, type Launched, type Launcher, LaunchLost } from './launcher.ts';

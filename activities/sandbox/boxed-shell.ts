@@ -3,6 +3,7 @@
  * must run in a container never runs anywhere else.
  */
 import { fileURLToPath } from 'node:url';
+import { quoted } from '@tempoclaw/shell-judge';
 import {
   type BackgroundLine,
   type BoxRequest,
@@ -15,7 +16,6 @@ import {
 import { GRACE_MS } from '#activities/process/kill-tree.ts';
 import { boundPrefix } from '#activities/process/wall.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
-import { quoted } from '#domain/shell/quoted.ts';
 import type { AttachedCommand } from './attach.ts';
 import type { Boxes } from './boxes.ts';
 import type { Bubblewrap } from './bubblewrap.ts';

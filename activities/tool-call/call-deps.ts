@@ -1,7 +1,7 @@
 /** What judging, showing and running a call needs, whoever does it. */
+import type { CommandPlace } from '@tempoclaw/shell-judge';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
-import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';

@@ -1,4 +1,5 @@
 /** From what a model asked for to what the loop will do: each call is looked up, read, judged and written down. */
+import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { callSummary } from './call-summary.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
@@ -14,7 +15,6 @@ import {
   sandboxTerms,
   type Wall,
 } from '#domain/sandbox.ts';
-import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import { type GuardOutcome, type Guards, guardsUntil } from '../guards.ts';

@@ -1,9 +1,9 @@
 /** What people are asked about a call: what "always" would store, and what the approval's workflow must know of its terms. */
+import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { type AlwaysOffer, alwaysWords } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import { type BoundFile, boundFilesWords } from '#domain/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
-import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { NewCall } from '#store/answer-record.ts';

@@ -1,7 +1,8 @@
 /** Keeps file tools out of what git obeys: the `.git` of any repository, and folders that are repositories themselves. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isGitInternal, REPOSITORY_HEAD, REPOSITORY_PARTS } from '#domain/git-internals.ts';
+import { isGitInternal } from '@tempoclaw/shell-judge';
+import { REPOSITORY_HEAD, REPOSITORY_PARTS } from '#domain/git-internals.ts';
 import { errnoOf, FileProblem, shown } from './file-problem.ts';
 import type { SafePath } from './resolve-path.ts';
 

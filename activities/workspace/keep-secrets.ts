@@ -1,7 +1,7 @@
 /** A model reads `[REDACTED]` where a file has a secret; when it writes the file back, the secret must not be lost to that. */
 import { FileProblem } from './file-problem.ts';
 
-/** What scrubbing puts in place of values (domain/scrub). */
+/** What scrubbing puts in place of values (packages/scrubber). */
 const PLACEHOLDER = /\[(?:REDACTED|SERVER_IP)\]/g;
 
 export function hasPlaceholder(text: string): boolean {

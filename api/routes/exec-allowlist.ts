@@ -1,7 +1,7 @@
 /** What was allowed always: rows behind the definition. */
+import { shownEntry } from '@tempoclaw/shell-judge';
 import { type AllowlistRow, listAllowlist, revokeAllowlistEntry } from '#store/allowlist-store.ts';
 import { execAllowlist } from '#domain/resource/exec-allowlist.ts';
-import { shownEntry } from '#domain/shell/allowlist.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTimePage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';

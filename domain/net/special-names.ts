@@ -1,5 +1,5 @@
 /** Host names that never mean the public net, whatever a resolver says of them. */
-import { matchGlob } from '../glob/match-glob.ts';
+import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import { parseAddress } from './parse-address.ts';
 
 /** Where clouds give out credentials by name. */

@@ -1,12 +1,12 @@
 /** AP-5: the rule, if any, that allows, denies or puts a call to a person; any tool may have one. */
+import { spellings } from '@tempoclaw/shell-judge';
+import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import type { CallRule, RuleDecision, ToolPolicy } from '#domain/agent.ts';
 import { addressesOf, withoutFragment } from './addresses.ts';
-import { matchGlob } from '../glob/match-glob.ts';
 import { PROFILE_RULES } from './profiles.ts';
 import { matchesTool, type PolicyTool } from './tool-groups.ts';
 import type { UsedTool } from './used-tools.ts';
 import { fieldOf } from '../outside-value.ts';
-import { spellings } from '../shell/spellings.ts';
 
 export interface CallToMatch {
   readonly tool: PolicyTool;

@@ -2,11 +2,15 @@
  * AP-7: rules that answer what people have answered the same way each time. A rule is drawn from calls that were all approved, and never
  * from a kind of call of which anybody in the tenant rejected one: which program and subcommand, or which tool at which place.
  */
-import { expandCommands } from '../shell/expand-commands.ts';
-import { isHarmless } from '../shell/safe/is-harmless.ts';
-import { programOf } from '../shell/shell-command.ts';
-import { INTERPRETERS, SHELLS, WRAPPERS } from '../shell/wrappers.ts';
-import { matchGlob } from '../glob/match-glob.ts';
+import {
+  expandCommands,
+  INTERPRETERS,
+  isHarmless,
+  programOf,
+  SHELLS,
+  WRAPPERS,
+} from '@tempoclaw/shell-judge';
+import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import { climbs } from './find-call-rule.ts';
 
 export interface DecidedCall {

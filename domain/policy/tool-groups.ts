@@ -1,5 +1,5 @@
 /** PO-2: the groups of tools, and what a pattern of a policy (`exec`, `read_*`, `group:fs`) stands for. */
-import { matchGlob } from '../glob/match-glob.ts';
+import { matchGlob } from '@tempoclaw/shell-judge/glob';
 
 /** Groups of our own tools; each tool is in one. */
 export const TOOL_GROUPS = [

@@ -1,4 +1,5 @@
 /** Agents on the wire. Unknown fields are refused, so that a misspelt rule never silently means "no rule". */
+import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
 import { z } from 'zod';
 import { EXEC_ASK, EXEC_SECURITY, MAX_ITERATIONS, RULE_DECISIONS, WORKSPACE_SCOPES } from '../agent.ts';
 import { termsOf, termsProblem } from '../approval-terms.ts';
@@ -7,7 +8,6 @@ import { hooksSchema } from '#domain/schema/hook.ts';
 import { GATE_LIMITS } from '../gate.ts';
 import { policyProblems } from '../policy/check-policy.ts';
 import { THINKING } from '../thinking.ts';
-import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { approvalTermsShape } from './approval-terms.ts';
 import { agentBudgetsSchema } from './budget.ts';
 import { sandboxSchema } from './sandbox.ts';

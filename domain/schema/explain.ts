@@ -1,6 +1,6 @@
 /** PO-4: what may be asked of explain, one case a kind. Over HTTP and, one JSON object a line, on the command line. */
+import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
 import { z } from 'zod';
-import { SHELL_SWITCHES } from '../shell/shell-switches.ts';
 import { jsonObjectSchema, nameSchema, sessionKeySchema } from './scalars.ts';
 
 export const EXPLAIN_KINDS = ['tool', 'shell', 'path', 'url', 'scrub'] as const;

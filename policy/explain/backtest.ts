@@ -1,7 +1,7 @@
 /** PO-4: what other rules would say of the calls of the last days. Nothing is run, and no row is written. */
 import { setImmediate } from 'node:timers/promises';
+import type { ResolveProgram } from '@tempoclaw/shell-judge';
 import type { AgentConfig, ExecPolicy, RuleDecision, ToolPolicy } from '#domain/agent.ts';
-import type { ResolveProgram } from '#domain/shell/allowlist.ts';
 import { fieldOf } from '#domain/outside-value.ts';
 import type { backtestSchema } from '#domain/schema/policy.ts';
 import type { Kept } from '#domain/schema/scalars.ts';

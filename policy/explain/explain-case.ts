@@ -3,6 +3,7 @@
  * changed; a URL's name is looked up unless the case says what it resolves to.
  */
 import { registerValues, scrubText } from '@tempoclaw/scrubber';
+import { judgeCommand, proposeAllowlistEntry, resolveAt, type ResolveProgram } from '@tempoclaw/shell-judge';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
@@ -16,11 +17,8 @@ import {
   type explainScrubSchema,
   type explainShellSchema,
 } from '#domain/schema/explain.ts';
-import { type ResolveProgram, resolveAt } from '#domain/shell/allowlist.ts';
-import { judgeCommand } from '#domain/shell/judge-command.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
 import { alwaysWords } from '#domain/approval.ts';
-import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
 import { DEFAULT_PATH_RULES, type JudgePath, PATH_OPS, type PathOp } from '#domain/path-rules.ts';
 import { scopeOf } from './explain-scope.ts';
 import { explainTool, type ExplainToolDeps } from './explain-tool.ts';

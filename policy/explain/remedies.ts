@@ -1,6 +1,6 @@
 /** What would change a decision, in one sentence for who may change it. */
-import type { ShellVerdict } from '#domain/shell/judge-command.ts';
-import { SHELL_SWITCHES } from '#domain/shell/shell-switches.ts';
+import type { ShellVerdict } from '@tempoclaw/shell-judge';
+import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
 import type { UrlRule } from '#domain/net/judge-url.ts';
 import type { CallStep } from '../call-rules.ts';
 

@@ -110,7 +110,9 @@ describe('PO-4 tempoclaw explain', () => {
 
   test('SH-1 the corpus of commands', async (t) => {
     const folder = await temporaryFolder(t);
-    const { bypass, benign, must_reject } = vectors<any>('shell-bypass-corpus.json');
+    const { bypass, benign, must_reject } = vectors<any>(
+      '../../packages/shell-judge/test/vectors/shell-bypass-corpus.json',
+    );
     const all = [...bypass, ...benign, ...must_reject];
     const answers = await explainAll(
       folder,

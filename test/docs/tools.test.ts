@@ -1,10 +1,10 @@
 /** The documentation names only tools that there are. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import { loadCatalog } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
 import { LEAF_DENY, SUBAGENT_DENY } from '#domain/policy/subagent-tools.ts';
-import { matchGlob } from '#domain/glob/match-glob.ts';
 import { PAGES, readPage } from './pages.ts';
 
 /** Made on the pages themselves, from a shell command; and the call that a budget asks with. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { entryText } from '@tempoclaw/shell-judge';
+import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import { entryText } from '#domain/shell/allowlist.ts';
-import { SHELL_SWITCHES } from '#domain/shell/shell-switches.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import { type CallRules, createCallRules, type RuleScope, type Verdict } from '#policy/call-rules.ts';

@@ -3,9 +3,17 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { judgeCommand } from '#domain/shell/judge-command.ts';
+import { judgeCommand, type ShellRules } from '@tempoclaw/shell-judge';
+import { DEFAULT_EXEC } from '#domain/agent.ts';
 import { createFollowLinks } from '#policy/follow-links.ts';
-import { DEFAULT_RULES } from '#test/domain/shell/rules.ts';
+
+/** Of an agent whose owner set nothing. */
+const DEFAULT_RULES: ShellRules = {
+  ...DEFAULT_EXEC,
+  allowlist: [],
+  categoriesOff: [],
+  deniedPaths: ['.tempoclaw'],
+};
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'links-')));
 after(() => rmSync(folder, { recursive: true, force: true }));

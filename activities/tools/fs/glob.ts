@@ -1,9 +1,9 @@
 /** glob: files of the workspace by a pattern over their path. */
+import { compileGlob } from '@tempoclaw/shell-judge/glob';
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
-import { compileGlob } from '#domain/glob/path-glob.ts';
 import { ripgrep } from '#activities/workspace/ripgrep.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 

@@ -2,6 +2,7 @@
  * exec: a shell command in the workspace. `once`: nobody knows what a command does, so it is never run a second time.
  * Whether it may run is judged before (SH-1, SH-2); this runs it, within its time and its room.
  */
+import { filesRunBy, readsNetwork } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -16,8 +17,6 @@ import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
-import { readsNetwork } from '#domain/shell/reads-network.ts';
-import { filesRunBy } from '#domain/shell/run-files.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
 /** clawft's default under its own name. */

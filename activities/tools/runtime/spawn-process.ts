@@ -2,6 +2,7 @@
  * spawn_process: a program with its arguments, which no shell reads; clawft's `spawn`. `once`, and judged as the command that
  * it is (policy/exec-rules.ts).
  */
+import { filesRunBy, readsNetwork } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -14,8 +15,6 @@ import {
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, inFolder } from '#activities/process/in-folder.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
-import { readsNetwork } from '#domain/shell/reads-network.ts';
-import { filesRunBy } from '#domain/shell/run-files.ts';
 import { toolError } from '#domain/tool.ts';
 import { folderOf, lineOf } from '#policy/exec-rules.ts';
 

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { quoted } from '@tempoclaw/shell-judge';
 import type { BrowserContext } from 'playwright-core';
 import type { Egress } from '#activities/egress/egress.ts';
 import type { EgressProxy, ProxyUse } from '#activities/egress/proxy.ts';
 import { CALL_MARK, findTree, killTree } from '#activities/process/kill-tree.ts';
-import { quoted } from '#domain/shell/quoted.ts';
 import { commandOf, residentBytes } from '#activities/process/process-table.ts';
 import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import { BOX_PROXY_PORT, type BrowserBox } from './browser-box.ts';

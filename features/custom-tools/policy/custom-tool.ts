@@ -1,10 +1,10 @@
 /** A custom tool as one of the catalog: judged by its rendered template, as exec is by its command (CU-2). */
+import { filesRunBy } from '@tempoclaw/shell-judge';
 import type { Tool } from '#policy/define-tool.ts';
 import type { CustomToolDefinition } from '../rules/definition.ts';
 import { judgeCustomTool } from '../rules/judge.ts';
 import { type Arguments, renderCommand } from '../rules/render.ts';
 import { readTemplate } from '../rules/template.ts';
-import { filesRunBy } from '#domain/shell/run-files.ts';
 import { argumentsSchema } from './arguments-schema.ts';
 
 /** SIGTERM, 3 s, SIGKILL, and the end of the pipes: as for exec. */

@@ -2,18 +2,21 @@
  * The verdict on one call of a custom tool (CU-2). What the template does by itself its author has answered for; deny
  * categories and closed paths hold for the whole command all the same, and what only the arguments bring in is asked.
  */
-import { foldCommand, MAX_COMMAND_LENGTH } from '#domain/shell/fold-command.ts';
-import { expandCommands } from '#domain/shell/expand-commands.ts';
-import type { ParsedShell } from '#domain/shell/shell-command.ts';
-import { findProblems, type CommandProblem, unclear } from '#domain/shell/find-problems.ts';
 import {
   byMode,
+  type CommandProblem,
+  commandWords,
   deniedBy,
+  expandCommands,
+  findProblems,
+  foldCommand,
+  isHarmless,
+  MAX_COMMAND_LENGTH,
+  type ParsedShell,
   type ShellRules,
   type ShellVerdict,
-  commandWords,
-} from '#domain/shell/judge-command.ts';
-import { isHarmless } from '#domain/shell/safe/is-harmless.ts';
+  unclear,
+} from '@tempoclaw/shell-judge';
 import type { Parameters } from './check-parameters.ts';
 import { type Arguments, quoteWord, valueOf } from './render.ts';
 import { fill, type Template } from './template.ts';

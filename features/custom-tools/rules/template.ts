@@ -3,11 +3,15 @@
  * is one argument of one program and nothing else: everything that could give it another meaning is refused when the
  * tool is made, so that no argument ever has one.
  */
-import { parseShell } from '#domain/shell/parse-shell.ts';
-import { foldCommand } from '#domain/shell/fold-command.ts';
-import { programOf, type ShellCommand } from '#domain/shell/shell-command.ts';
-import { unwrapCommand } from '#domain/shell/unwrap-command.ts';
-import { INTERPRETERS, SHELLS } from '#domain/shell/wrappers.ts';
+import {
+  foldCommand,
+  INTERPRETERS,
+  parseShell,
+  programOf,
+  type ShellCommand,
+  SHELLS,
+  unwrapCommand,
+} from '@tempoclaw/shell-judge';
 import type { Parameters } from './check-parameters.ts';
 
 export const TEMPLATE_LIMITS = { characters: 16_384, placeholders: 100 };

@@ -1,7 +1,7 @@
 /** A box of its own for a program that is an MCP server: a container, else bubblewrap, as the settings allow; never the host. */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { quoted } from '#domain/shell/quoted.ts';
+import { quoted } from '@tempoclaw/shell-judge';
 import { shellProgram } from '#activities/process/shell.ts';
 import { makeTemporaryFolder } from '#activities/process/worker-folders.ts';
 import { attachedLine, boxBounds } from '#activities/sandbox/boxed-shell.ts';

@@ -1,5 +1,5 @@
 /** MC-3: who may use which tools of an MCP server. Grants of the agent and of the user both hold; what either denies is denied. */
-import { matchGlob } from '#domain/glob/match-glob.ts';
+import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import type { mcpGrantSchema } from '../schema/mcp-server.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 

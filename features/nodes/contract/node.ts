@@ -2,8 +2,8 @@
  * Nodes: other machines that agents use. A node joins by a pairing code, connects by itself, and declares what it can be asked; each
  * invocation is a row before it is sent, and an id in the node's journal before it is run.
  */
+import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import type { ToolErrorCode } from '#domain/errors.ts';
-import { matchGlob } from '#domain/glob/match-glob.ts';
 
 export const NODE_LIMITS = {
   /** Of a tenant. */

@@ -1,7 +1,5 @@
 /** SH-4: a program that is configured with credentials cannot be run as a plain command, however it is wrapped. */
-import { expandCommands } from '#domain/shell/expand-commands.ts';
-import { programOf } from '#domain/shell/shell-command.ts';
-import { SHELLS } from '#domain/shell/wrappers.ts';
+import { expandCommands, programOf, SHELLS } from '@tempoclaw/shell-judge';
 
 /** `env` and shells within each other that are followed; what is wrapped deeper is refused (REFERENCE §3). */
 const MAX_NESTING = 3;

@@ -2,6 +2,7 @@
  * credentialed_exec: a program that an admin has given credentials, run without a shell (SH-4). `once`: what it does
  * outside is done.
  */
+import { filesHandedTo } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -12,7 +13,6 @@ import { matchesPattern } from '#policy/deny-pattern.ts';
 import { grantNeeded } from '../activities/refuse-secure-cli.ts';
 import type { SecureClis, SecureOutcome } from '../activities/secure-clis.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
-import { filesHandedTo } from '#domain/shell/run-files.ts';
 import { checkArguments } from '../rules/check-arguments.ts';
 import { readCommandLine } from '../rules/read-command-line.ts';
 import { mayUse, type SecureCli } from '../rules/secure-cli.ts';

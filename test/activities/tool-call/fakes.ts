@@ -1,8 +1,8 @@
 /** What calls are planned, decided and run with, as values: tools that only count, and the real rules, scrubber and sealer. */
 import { registerValues } from '@tempoclaw/scrubber';
+import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
 import type { AgentConfig } from '#domain/agent.ts';
-import type { CommandPlace } from '#domain/shell/allowlist.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import { type CallRules, createCallRules } from '#policy/call-rules.ts';
 import { type Catalog, createCatalog } from '#policy/catalog.ts';

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { commandWords, expandCommands } from '@tempoclaw/shell-judge';
+import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import fc from 'fast-check';
 import type { AskRule, CallRule, ToolPolicy } from '#domain/agent.ts';
 import { type CallToMatch, findCallRule } from '#domain/policy/find-call-rule.ts';
-import { matchGlob } from '#domain/glob/match-glob.ts';
-import { expandCommands } from '#domain/shell/expand-commands.ts';
-import { commandWords } from '#domain/shell/judge-command.ts';
 
 const call: CallToMatch = {
   tool: { name: 'web_fetch', aliases: ['fetch'], group: 'web' },

@@ -1,5 +1,5 @@
 /** Allow, ask or deny: the verdict on one command line (SH-1, SH-2). The worst of its simple commands decides. */
-import type { ExecAsk, ExecSecurity } from '../agent.ts';
+import type { ExecAsk, ExecSecurity } from '../../../domain/agent.ts';
 import { isListed, isStored, type ResolveProgram } from './allowlist.ts';
 import { expandCommands } from './expand-commands.ts';
 import { findProblems, type CommandProblem, unclear } from './find-problems.ts';

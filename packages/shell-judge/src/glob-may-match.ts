@@ -1,5 +1,5 @@
 /** Whether a shell pattern may stand for a name; in doubt yes. */
-import { matchGlob } from '../glob/match-glob.ts';
+import { matchGlob } from './glob/match-glob.ts';
 
 /** `*` any run, `?` and `[…]` any one character; a leading dot must be written, as in the shell. Linear. */
 export function globMayMatch(pattern: string, name: string): boolean {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { ALLOWED_ALWAYS, judgeCommand, type ShellRules } from '@tempoclaw/shell-judge';
+import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
 import fc from 'fast-check';
-import { ALLOWED_ALWAYS, judgeCommand, type ShellRules } from '#domain/shell/judge-command.ts';
-import { CATEGORIES } from '#domain/shell/rules/categories.ts';
-import { SHELL_SWITCHES } from '#domain/shell/shell-switches.ts';
+import { CATEGORIES } from '../src/rules/categories.ts';
 import { DEFAULT_RULES, UNATTENDED } from './rules.ts';
 
 interface Check {
@@ -15,7 +15,7 @@ interface Check {
   readonly expect: string;
 }
 
-const vectors = JSON.parse(readFileSync(new URL('../../vectors/approval.json', import.meta.url), 'utf8')) as {
+const vectors = JSON.parse(readFileSync(new URL('./vectors/approval.json', import.meta.url), 'utf8')) as {
   check: Check[];
   bypasses_to_close: Check[];
 };

@@ -1,7 +1,7 @@
 /** PO-5: which commands bring words from the network. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readsNetwork } from '#domain/shell/reads-network.ts';
+import { readsNetwork } from '@tempoclaw/shell-judge';
 
 const READS = [
   'curl -s https://example.com',

@@ -1,6 +1,6 @@
 /** Whether a command is known to be harmless: program, options, and no path out of the workspace. */
 import { runsFile } from '../code-of.ts';
-import { isGitInternal } from '../../git-internals.ts';
+import { isGitInternal } from '../git-internals.ts';
 import { type Options, optionsOf } from '../options-of.ts';
 import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { ownWords, startsOther, unwrapCommand, XARGS_NUL } from '../unwrap-command.ts';

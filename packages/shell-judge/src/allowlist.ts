@@ -1,6 +1,5 @@
 /** What may run without a question: globs as an owner writes them, and entries that a person's “always” left (SH-2). */
-import { matchGlob } from '../glob/match-glob.ts';
-import type { RunsAt } from '../sandbox.ts';
+import { matchGlob } from './glob/match-glob.ts';
 import type { ShellCommand } from './shell-command.ts';
 
 /** Which file a name starts. */
@@ -31,14 +30,6 @@ export function entryProblem(pattern: string): string | null {
  * an image, of which this machine knows nothing. On the `open_host` nothing stands between a command and TempoClaw (SH-6).
  */
 export type CommandPlace = 'host' | 'open_host' | 'system' | 'image';
-
-/** In the words of approvals. */
-export const RUNS_AT_PLACE: Readonly<Record<CommandPlace, RunsAt>> = {
-  image: 'container',
-  system: 'bubblewrap',
-  host: 'walled_host',
-  open_host: 'host',
-};
 
 /** The resolver of a machine, for commands that run at `place`. */
 export function resolveAt(place: CommandPlace, resolve: ResolveProgram): ResolveProgram {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { CommandPlace, ResolvedProgram, ResolveProgram } from '#domain/shell/allowlist.ts';
-import { judgeCommand } from '#domain/shell/judge-command.ts';
-import { proposeAllowlistEntry } from '#domain/shell/propose-allowlist-entry.ts';
+import {
+  type CommandPlace,
+  judgeCommand,
+  proposeAllowlistEntry,
+  type ResolvedProgram,
+  type ResolveProgram,
+} from '@tempoclaw/shell-judge';
 import { DEFAULT_RULES } from './rules.ts';
 
 const BINARIES: Readonly<Record<string, ResolvedProgram>> = {

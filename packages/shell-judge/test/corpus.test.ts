@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { judgeCommand } from '#domain/shell/judge-command.ts';
+import { judgeCommand } from '@tempoclaw/shell-judge';
 import { DEFAULT_RULES, UNATTENDED } from './rules.ts';
 
 /** The share of harmless commands that nobody is asked about. */
@@ -29,8 +29,8 @@ interface DenyVectors {
   readonly path_denials: { deny: string[]; exempt: string[]; cases: [string, string][] };
 }
 
-const corpus = load<Corpus>('../../vectors/shell-bypass-corpus.json');
-const vectors = load<DenyVectors>('../../vectors/shell-deny.json');
+const corpus = load<Corpus>('./vectors/shell-bypass-corpus.json');
+const vectors = load<DenyVectors>('./vectors/shell-deny.json');
 const own = load<{ doubtful: string[]; harmless: string[] }>('./commands.json');
 const everyday = Object.values(
   load<{ commands: Record<string, string[]> }>('./everyday.json').commands,

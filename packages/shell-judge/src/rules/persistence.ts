@@ -1,5 +1,5 @@
 /** SH-1: what stays after the command and runs again by itself. */
-import { isGitInternal } from '../../git-internals.ts';
+import { isGitInternal } from '../git-internals.ts';
 import { globMayMatch } from '../glob-may-match.ts';
 import { pathWordsOf, writtenPathsOf } from '../path-words.ts';
 import { programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';

@@ -1,7 +1,7 @@
 /** TL fs: globs mean what people expect, and no pattern takes long. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { compileGlob } from '#domain/glob/path-glob.ts';
+import { compileGlob } from '@tempoclaw/shell-judge/glob';
 
 const CASES: readonly (readonly [string, string, boolean])[] = [
   ['*.ts', 'a.ts', true],

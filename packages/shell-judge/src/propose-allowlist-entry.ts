@@ -1,5 +1,5 @@
 /** What “allow always” would store for a command, or why nothing is safe to store (SH-2). */
-import type { AlwaysOffer } from '../approval.ts';
+import type { AlwaysOffer } from '../../../domain/approval.ts';
 import {
   type CommandPlace,
   entryProblem,

@@ -1,7 +1,7 @@
 /** AP-4: which files of the workspace a command runs or feeds to an interpreter. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { filesHandedTo, filesRunBy } from '#domain/shell/run-files.ts';
+import { filesHandedTo, filesRunBy } from '@tempoclaw/shell-judge';
 
 /** Commands, and the paths that they name; `?` after them: there may be others. */
 const CASES: Readonly<Record<string, string>> = {

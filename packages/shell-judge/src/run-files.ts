@@ -2,7 +2,7 @@
  * Files that a command runs or feeds to an interpreter, as far as its text names them: what a person allows is what they
  * hold. What these files run in turn is not followed. In doubt a word is one of them.
  */
-import type { RunFiles } from '../bound-file.ts';
+import type { RunFiles } from '../../../domain/bound-file.ts';
 import { allSources, inputSources } from './all-sources.ts';
 import { byWord } from './by-word.ts';
 import { expandCommands } from './expand-commands.ts';

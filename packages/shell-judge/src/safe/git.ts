@@ -1,5 +1,5 @@
 /** Which git commands look at the repository or change it in ways that git can undo. */
-import { isGitInternal } from '../../git-internals.ts';
+import { isGitInternal } from '../git-internals.ts';
 import { byWord } from '../by-word.ts';
 import type { ShellCommand } from '../shell-command.ts';
 import { knownOptions } from './known-options.ts';

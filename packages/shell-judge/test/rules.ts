@@ -1,5 +1,5 @@
 /** Settings that the tests of the shell judge begin from. */
-import type { ShellRules } from '#domain/shell/judge-command.ts';
+import type { ShellRules } from '@tempoclaw/shell-judge';
 
 /** What an agent has whose owner set nothing. */
 export const DEFAULT_RULES: ShellRules = {

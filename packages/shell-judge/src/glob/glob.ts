@@ -1,0 +1,3 @@
+/** Globs over names and over paths. */
+export { matchGlob } from './match-glob.ts';
+export { compileGlob } from './path-glob.ts';

@@ -1,0 +1,37 @@
+/** Judges shell commands, and what else their text says: all that callers use, but for the light entries beside this one. */
+export {
+  type CommandPlace,
+  entryProblem,
+  entryText,
+  readEntry,
+  resolveAt,
+  type ResolvedProgram,
+  type ResolveProgram,
+  shownEntry,
+  type StoredEntry,
+} from './allowlist.ts';
+export { expandCommands } from './expand-commands.ts';
+export { type CommandProblem, findProblems, unclear } from './find-problems.ts';
+export { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
+export { isGitInternal } from './git-internals.ts';
+export { globMayMatch } from './glob-may-match.ts';
+export {
+  ALLOWED_ALWAYS,
+  byMode,
+  commandWords,
+  deniedBy,
+  judgeCommand,
+  type ShellRules,
+  type ShellVerdict,
+} from './judge-command.ts';
+export { parseShell } from './parse-shell.ts';
+export { proposeAllowlistEntry } from './propose-allowlist-entry.ts';
+export { quoted } from './quoted.ts';
+export { readsNetwork } from './reads-network.ts';
+export { filesHandedTo, filesRunBy } from './run-files.ts';
+export { isHarmless } from './safe/is-harmless.ts';
+export { type ParsedShell, programOf, type ShellCommand } from './shell-command.ts';
+export { spellings } from './spellings.ts';
+export type { FollowLinks } from './through-links.ts';
+export { unwrapCommand } from './unwrap-command.ts';
+export { INTERPRETERS, SHELLS, WRAPPERS } from './wrappers.ts';
