@@ -108,6 +108,9 @@ export interface AlwaysCall {
   readonly quorum?: number | undefined;
 }
 
+/** Why code of the workspace is asked about where no whole wall is (SH-6). */
+const OPEN_HOST = 'nothing keeps it from TempoClaw’s own keys on this host';
+
 export interface CallRuleDeps {
   readonly catalog: Catalog;
   /** The settings' layer. */
@@ -142,7 +145,7 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
         deniedPaths,
         stored: storedFor(call),
         resolve: resolveAt(call.place ?? 'host', resolve),
-        openHost: call.place === 'open_host',
+        openHost: call.place === 'open_host' ? OPEN_HOST : undefined,
         followLinks:
           call.workspace === undefined ? undefined : createFollowLinks(call.workspace, folderOf(call.args)),
       });

@@ -135,6 +135,11 @@ const PROVED_BY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'packages/scrubber/test/scrub-args.test.ts': ['SC-1', 'SC-3'],
   'packages/scrubber/test/scrub-stream.test.ts': ['SC-2'],
   'packages/scrubber/test/scrub-text.test.ts': ['SC-1'],
+  'packages/shell-judge/test/corpus.test.ts': ['SH-1'],
+  'packages/shell-judge/test/judge-command.test.ts': ['SH-1', 'SH-2', 'SH-6'],
+  'packages/shell-judge/test/propose-allowlist-entry.test.ts': ['SH-2', 'SH-6'],
+  'packages/shell-judge/test/reads-network.test.ts': ['PO-5'],
+  'packages/shell-judge/test/run-files.test.ts': ['AP-4'],
 };
 
 /** Files of tests by the ids that they name. */

@@ -1,4 +1,4 @@
-/** What may run without a question: globs as an owner writes them, and entries that a person's “always” left (SH-2). */
+/** What may run without a question: globs as an owner writes them, and entries that a person's “always” left. */
 import { matchGlob } from './glob/match-glob.ts';
 import type { ShellCommand } from './shell-command.ts';
 
@@ -10,7 +10,7 @@ export interface ResolvedProgram {
   readonly file?: string;
 }
 
-/** Null when the name starts nothing, or a file that agents could have written. */
+/** Null when the name starts nothing, or a file that whoever sends commands could have written. */
 export type ResolveProgram = (name: string) => ResolvedProgram | null;
 
 export interface StoredEntry extends ResolvedProgram {
@@ -27,7 +27,7 @@ export function entryProblem(pattern: string): string | null {
 
 /**
  * Whose programs commands find: this machine's, those of its system's folders (bubblewrap shows no others), or those of
- * an image, of which this machine knows nothing. On the `open_host` nothing stands between a command and TempoClaw (SH-6).
+ * an image, of which this machine knows nothing. On the `open_host` nothing confines a command.
  */
 export type CommandPlace = 'host' | 'open_host' | 'system' | 'image';
 

@@ -1,4 +1,4 @@
-/** `curl -o x URL && bash x`: what one command of a line downloads, another one runs (SH-1: remote code execution). */
+/** `curl -o x URL && bash x`: what one command of a line downloads, another one runs: remote code execution. */
 import { allSources } from './all-sources.ts';
 import { runsFile } from './code-of.ts';
 import { globMayMatch } from './glob-may-match.ts';

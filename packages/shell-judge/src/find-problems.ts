@@ -8,7 +8,7 @@ import { type ParsedShell, programOf, type ShellCommand, type ShellMark } from '
 export interface CommandProblem {
   /** `deny`: never. `confirm`: only when a person says so. */
   readonly severity: 'deny' | 'confirm';
-  /** Who makes a custom tool may have it in its template; allowed always where its category is switched off. */
+  /** The author of a template of commands may have it there; allowed always where its category is switched off. */
   readonly isForAuthors?: true;
   readonly category: string;
   readonly rule: string;

@@ -1,4 +1,4 @@
-/** Look-alike letters and invisible characters, before anything is parsed (SH-1). */
+/** Look-alike letters and invisible characters, before anything is parsed. */
 
 /** Bytes that a shell is given at most; longer text is not judged. */
 export const MAX_COMMAND_LENGTH = 64 * 1024;

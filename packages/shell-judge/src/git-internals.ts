@@ -1,6 +1,6 @@
 /**
  * What git keeps for itself and obeys: who writes there chooses programs that a later `git status` starts (`core.fsmonitor`,
- * hooks, filters, `gitdir:`, `commondir`). Commands and file tools refuse it by this one list (SECURITY §2).
+ * hooks, filters, `gitdir:`, `commondir`). Whoever judges paths can use the same list as the judge of commands.
  */
 
 /** Also as file systems may take the name: any letter case, dots and spaces at its end, what is not drawn, Windows' short form. */

@@ -1,5 +1,4 @@
-/** Allow, ask or deny: the verdict on one command line (SH-1, SH-2). The worst of its simple commands decides. */
-import type { ExecAsk, ExecSecurity } from '../../../domain/agent.ts';
+/** Allow, ask or deny: the verdict on one command line. The worst of its simple commands decides. */
 import { isListed, isStored, type ResolveProgram } from './allowlist.ts';
 import { expandCommands } from './expand-commands.ts';
 import { findProblems, type CommandProblem, unclear } from './find-problems.ts';
@@ -10,8 +9,10 @@ import type { ParsedShell, ShellCommand } from './shell-command.ts';
 import { type FollowLinks, throughLinks } from './through-links.ts';
 
 export interface ShellRules {
-  readonly security: ExecSecurity;
-  readonly ask: ExecAsk;
+  /** `deny`: no command runs. `allowlist`: those that the lists have. `full`: also those that are known to be harmless. */
+  readonly security: 'deny' | 'allowlist' | 'full';
+  /** When a person is asked: never, so that what would be asked is denied; about what no list has; about every command. */
+  readonly ask: 'off' | 'on-miss' | 'always';
   /** Globs over a simple command's words, and bare program names. */
   readonly allowlist: readonly string[];
   /** Entries of `proposeAllowlistEntry` that a person stored; they need `resolve`. */
@@ -21,8 +22,11 @@ export interface ShellRules {
   readonly categoriesOff: readonly string[];
   /** Folders that no command may name; `!` before one exempts it. */
   readonly deniedPaths: readonly string[];
-  /** It would run where nothing stands between it and TempoClaw (SH-6): what runs code of the agent's is always asked about. */
-  readonly openHost?: boolean;
+  /**
+   * For commands that nothing confines: a program that may run code of the workspace is always asked about. The text says why, and
+   * completes “npm may run code of the workspace, and …”.
+   */
+  readonly openHost?: string | undefined;
   /** For one command line; without it no link is followed. */
   readonly followLinks?: FollowLinks | undefined;
 }
@@ -91,7 +95,7 @@ function judgeText(command: string, rules: ShellRules): ShellVerdict {
 }
 
 function isOpen(command: ShellCommand, { openHost }: ShellRules): boolean {
-  return openHost === true && runsOwnCode(command);
+  return openHost !== undefined && runsOwnCode(command);
 }
 
 function byLists(shell: ParsedShell, rules: ShellRules, words: Words): ShellVerdict {
@@ -108,12 +112,9 @@ function byLists(shell: ParsedShell, rules: ShellRules, words: Words): ShellVerd
   if (rules.ask === 'off')
     return plain('deny', 'not_listed', `${BY_POLICY}: ${name} is not on the allowlist`, words);
   return isOpen(miss, rules)
-    ? plain('ask', 'open_host', `${name} ${OPEN_HOST}`, words)
+    ? plain('ask', 'open_host', `${name} may run code of the workspace, and ${rules.openHost}`, words)
     : plain('ask', 'not_known', `${name}, used like this, is not known to be harmless`, words);
 }
-
-const OPEN_HOST =
-  'may run code of the workspace, and nothing keeps it from TempoClaw’s own keys on this host';
 
 /** Of every simple command. */
 export function commandWords({ commands }: ParsedShell): Words {

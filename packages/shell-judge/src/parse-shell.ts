@@ -1,4 +1,4 @@
-/** Shell text → the simple commands that it may run (SH-1): the only place that knows the parser. */
+/** Shell text → the simple commands that it may run: the only place that knows the parser. */
 import {
   type Command,
   forEachChild,

@@ -1,4 +1,4 @@
-/** Folders that no command may name, whatever else is allowed (VF-4). They cannot be switched off. */
+/** Folders that no command may name, whatever else is allowed. They cannot be switched off. */
 import { globMayMatch } from './glob-may-match.ts';
 import { pathWordsOf } from './path-words.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';

@@ -1,5 +1,4 @@
-/** What “allow always” would store for a command, or why nothing is safe to store (SH-2). */
-import type { AlwaysOffer } from '../../../domain/approval.ts';
+/** What “allow always” would store for a command, or why nothing is safe to store. */
 import {
   type CommandPlace,
   entryProblem,
@@ -8,13 +7,20 @@ import {
   resolveAt,
   shownEntry,
 } from './allowlist.ts';
-import { REDACTED } from '@tempoclaw/scrubber';
 import { expandCommands } from './expand-commands.ts';
 import { findProblems } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
 import { runsOwnCode } from './safe/runs-own-code.ts';
 import { programOf, type ShellCommand } from './shell-command.ts';
 import { INTERPRETERS, SHELLS, WRAPPERS } from './wrappers.ts';
+
+/** The entry and how it is shown to people, or why there is none. */
+export type AllowlistProposal =
+  | { readonly pattern: string; readonly shown: string }
+  | { readonly refused: string };
+
+/** What a scrubber has put in the place of a secret: the command is not the one that would run. */
+const REDACTED = '[REDACTED]';
 
 /** Builtins that run what they are given. */
 const RUNS_TEXT = new Set(
@@ -29,7 +35,7 @@ export function proposeAllowlistEntry(
   command: string,
   resolve: ResolveProgram,
   place: CommandPlace = 'host',
-): AlwaysOffer {
+): AllowlistProposal {
   if (command.length > MAX_COMMAND_LENGTH) return { refused: 'it is too long' };
   const { folded, refused } = foldCommand(command);
   if (refused !== null) return { refused };
@@ -50,7 +56,7 @@ export function proposeAllowlistEntry(
   );
 }
 
-function entryOf(words: readonly string[], place: CommandPlace, resolve: ResolveProgram): AlwaysOffer {
+function entryOf(words: readonly string[], place: CommandPlace, resolve: ResolveProgram): AllowlistProposal {
   const [name = '', ...args] = words;
   if (args.some((word) => word.includes(REDACTED))) return { refused: 'it holds a secret' };
   if (place === 'image') return { refused: 'it runs in a sandbox, whose programs are its image’s' };

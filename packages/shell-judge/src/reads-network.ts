@@ -1,4 +1,4 @@
-/** PO-5: whether a command brings words from the network, as far as its own text says. A program that fetches by itself is not seen. */
+/** Whether a command brings words from the network, as far as its own text says. A program that fetches by itself is not seen. */
 import { DOWNLOADERS } from './download-then-run.ts';
 import { expandCommands } from './expand-commands.ts';
 import { MAX_COMMAND_LENGTH } from './fold-command.ts';

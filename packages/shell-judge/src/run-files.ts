@@ -2,7 +2,6 @@
  * Files that a command runs or feeds to an interpreter, as far as its text names them: what a person allows is what they
  * hold. What these files run in turn is not followed. In doubt a word is one of them.
  */
-import type { RunFiles } from '../../../domain/bound-file.ts';
 import { allSources, inputSources } from './all-sources.ts';
 import { byWord } from './by-word.ts';
 import { expandCommands } from './expand-commands.ts';
@@ -13,6 +12,14 @@ import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './she
 import { isFileLike, READS_TEXT, scriptOf } from './interpreter-script.ts';
 import { INTERPRETERS, SHELLS } from './wrappers.ts';
 
+/** What a command says of the files that it runs. */
+export interface RunFiles {
+  /** As the command names them: relative to the folder that it runs in, or absolute. */
+  readonly paths: readonly string[];
+  /** Why there may be others, or null. */
+  readonly open: string | null;
+}
+
 /** Folders that a command may have changed to before it runs something. */
 const MAX_FOLDERS = 8;
 
@@ -20,7 +27,7 @@ const UNREADABLE = 'the command cannot be read to its end';
 const UNKNOWN_WORD = 'which files it runs is known only when it runs';
 const UNKNOWN_FOLDER = 'the folder that it runs them in is known only when it runs';
 
-/** Of the system, which agents cannot write; and what is no file at all. */
+/** Of the system, which only its owners can write; and what is no file at all. */
 const IS_NONE = /^\/(?:usr|bin|sbin|lib|lib64|dev|proc)\/|:\/\//;
 
 /** Options whose value is a script. */

@@ -25,10 +25,10 @@ export {
   type ShellVerdict,
 } from './judge-command.ts';
 export { parseShell } from './parse-shell.ts';
-export { proposeAllowlistEntry } from './propose-allowlist-entry.ts';
+export { type AllowlistProposal, proposeAllowlistEntry } from './propose-allowlist-entry.ts';
 export { quoted } from './quoted.ts';
 export { readsNetwork } from './reads-network.ts';
-export { filesHandedTo, filesRunBy } from './run-files.ts';
+export { filesHandedTo, filesRunBy, type RunFiles } from './run-files.ts';
 export { isHarmless } from './safe/is-harmless.ts';
 export { type ParsedShell, programOf, type ShellCommand } from './shell-command.ts';
 export { spellings } from './spellings.ts';

@@ -1,4 +1,4 @@
-/** What an agent's owner may switch off of SH-1: whole categories, and the parts of them that SPEC names. */
+/** What `categoriesOff` may name: whole categories, and the parts of them that are switched off on their own. */
 
 export const SHELL_SWITCHES = [
   'destructive_ops',

@@ -1,4 +1,4 @@
-/** Commands as they are when the links that they name are followed: a path is judged by where it leads (SECURITY §2). */
+/** Commands as they are when the links that they name are followed: a path is judged by where it leads. */
 import { enterFolders, joined } from './run-files.ts';
 import { textWordsOf } from './path-words.ts';
 import { literalWord, type ShellCommand, type ShellWord } from './shell-command.ts';

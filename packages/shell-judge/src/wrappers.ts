@@ -1,4 +1,4 @@
-/** Programs that start another program which their own arguments name (SECURITY §2: unwrap recursively). */
+/** Programs that start another program which their own arguments name. */
 import { byWord } from './by-word.ts';
 
 export interface Wrapper {

@@ -44,7 +44,7 @@ const hostile = load<{ denied: string[]; held: string[] }>('./hostile.json');
 const MAX_DENIED = 0.01;
 const MAX_ASKED = 0.05;
 
-describe('SH-1 the corpus of ways round a policy, with the default settings', () => {
+describe('the corpus of ways round a policy, with the default settings', () => {
   test('every bypass is denied or put to a person', (context) => {
     const score = new Map<string, { all: number; denied: number; asked: number }>();
     const through: string[] = [];
@@ -143,7 +143,7 @@ describe('SH-1 the corpus of ways round a policy, with the default settings', ()
   });
 });
 
-describe('SH-1 deny categories, with nobody to ask', () => {
+describe('deny categories, with nobody to ask', () => {
   for (const { command, expect, groups } of vectors.cases) {
     test(`${JSON.stringify(command)}: ${expect}`, () => {
       const verdict = judgeCommand(command, UNATTENDED);
@@ -170,7 +170,7 @@ describe('SH-1 deny categories, with nobody to ask', () => {
 
   test('no switch opens a denied path', () => {
     const categoriesOff = ['denied_path', 'credential_access', 'dangerous_paths'];
-    const rules = { ...UNATTENDED, deniedPaths: ['.tempoclaw'], categoriesOff };
-    assert.equal(judgeCommand('cat .tempoclaw/api-key', rules).decision, 'deny');
+    const rules = { ...UNATTENDED, deniedPaths: ['.state'], categoriesOff };
+    assert.equal(judgeCommand('cat .state/api-key', rules).decision, 'deny');
   });
 });

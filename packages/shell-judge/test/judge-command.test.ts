@@ -15,12 +15,14 @@ interface Check {
   readonly expect: string;
 }
 
-const vectors = JSON.parse(readFileSync(new URL('./vectors/approval.json', import.meta.url), 'utf8')) as {
+const vectors = JSON.parse(
+  readFileSync(new URL('./vectors/security-and-ask.json', import.meta.url), 'utf8'),
+) as {
   check: Check[];
   bypasses_to_close: Check[];
 };
 
-describe('SH-2 security and ask', () => {
+describe('security and ask', () => {
   for (const { command, expect, ...rules } of [...vectors.check, ...vectors.bypasses_to_close])
     test(`${JSON.stringify(command)} under ${JSON.stringify(rules)}: ${expect}`, () => {
       const { decision } = judgeCommand(command, { ...DEFAULT_RULES, ...rules });
@@ -161,7 +163,7 @@ describe('SH-2 security and ask', () => {
       assert.equal(judgeCommand(command, rules).decision, 'allow', command);
   });
 
-  test('SH-6: what may run code of the agent’s is asked about each time where no whole wall stands', () => {
+  test('what may run code of the workspace is asked about each time where nothing confines commands, and why', () => {
     const asks = [
       'python3 x.py',
       'node x.js',
@@ -173,9 +175,11 @@ describe('SH-2 security and ask', () => {
       'bash x.sh',
       'nice make',
     ];
-    const open: ShellRules = { ...DEFAULT_RULES, openHost: true };
+    const open: ShellRules = { ...DEFAULT_RULES, openHost: 'this is why' };
     for (const command of asks) assert.equal(judgeCommand(command, open).decision, 'ask', command);
-    assert.equal(judgeCommand('npm test', open).rule, 'open_host');
+    const { rule, reason } = judgeCommand('npm test', open);
+    assert.equal(rule, 'open_host');
+    assert.equal(reason, 'npm may run code of the workspace, and this is why');
     for (const command of [
       'ls',
       'git status',
@@ -190,7 +194,7 @@ describe('SH-2 security and ask', () => {
     const stored = [JSON.stringify({ path: '/usr/bin/npm', args: ['publish'] })];
     const always: ShellRules = { ...DEFAULT_RULES, stored, resolve };
     assert.equal(judgeCommand('npm publish', always).rule, ALLOWED_ALWAYS);
-    assert.equal(judgeCommand('npm publish', { ...always, openHost: true }).decision, 'ask');
+    assert.equal(judgeCommand('npm publish', { ...open, stored, resolve }).decision, 'ask');
   });
 
   test('what would need a person is denied where nobody is asked', () => {
@@ -205,7 +209,7 @@ describe('SH-2 security and ask', () => {
   });
 });
 
-describe('SH-1 what the shell would run', () => {
+describe('what the shell would run', () => {
   test('the verdict names every command, those behind wrappers and in inner scripts too', () => {
     const { command_words } = judgeCommand(
       `nice env A=b sh -c 'ls | wc -l' && echo "$(date)"`,
@@ -233,7 +237,7 @@ describe('SH-1 what the shell would run', () => {
     assert.match(verdict.reason, /^command denied by safety policy: sudo /);
   });
 
-  test('every switch of an agent is a category or a rule, and every category is a switch', () => {
+  test('every switch is a category or a rule, and every category is a switch', () => {
     const rules = CATEGORIES.flatMap((each) => each.rules.map((rule) => rule.rule));
     const names = new Set<string>([...CATEGORIES.map((each) => each.category), ...rules, 'fork_bomb']);
     for (const name of SHELL_SWITCHES) assert.ok(names.has(name), name);
@@ -255,9 +259,9 @@ describe('SH-1 what the shell would run', () => {
   });
 });
 
-describe('SH-1 properties', () => {
+describe('properties', () => {
   const piece = fc.constantFrom(
-    ...`ls cat rm -rf / ../ ~ .tempoclaw $X \${X} $(id) \`id\` ' " \\ | & ; < > << ( ) { } [ ] * ? # = ! echo sh -c eval if then fi for in do done git env xargs find -exec \n`.split(
+    ...`ls cat rm -rf / ../ ~ .state $X \${X} $(id) \`id\` ' " \\ | & ; < > << ( ) { } [ ] * ? # = ! echo sh -c eval if then fi for in do done git env xargs find -exec \n`.split(
       ' ',
     ),
     ' ',

@@ -1,4 +1,4 @@
-/** TL fs: globs mean what people expect, and no pattern takes long. */
+/** Globs mean what people expect, and no pattern takes long. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compileGlob } from '@tempoclaw/shell-judge/glob';
@@ -25,7 +25,7 @@ const CASES: readonly (readonly [string, string, boolean])[] = [
   ['a.ts', 'axts', false],
 ];
 
-describe('TL glob patterns', () => {
+describe('glob patterns', () => {
   for (const [pattern, path, matches] of CASES)
     test(`${pattern} ${matches ? 'matches' : 'does not match'} ${path}`, () => {
       const match = compileGlob(pattern);

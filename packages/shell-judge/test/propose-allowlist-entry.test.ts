@@ -17,7 +17,7 @@ const BINARIES: Readonly<Record<string, ResolvedProgram>> = {
 const resolve: ResolveProgram = (name) => BINARIES[name] ?? null;
 const found: ResolveProgram = (name) => ({ path: `/usr/bin/${name}` });
 
-describe('SH-2 allow always', () => {
+describe('allow always', () => {
   test('an entry allows exactly the words it was made of, however they are quoted', () => {
     const proposal = proposeAllowlistEntry('terraform plan -out "my plan"', resolve);
     assert.ok('pattern' in proposal);
@@ -85,7 +85,7 @@ describe('SH-2 allow always', () => {
       places.map((place) => at('terraform plan', place)),
       [true, false, false],
     );
-    // SH-6: npm and terraform run what the workspace says.
+    // npm and terraform run what the workspace says.
     assert.deepEqual(
       ['npm publish', 'terraform plan', 'gh pr list'].map((command) => at(command, 'open_host')),
       [false, false, true],

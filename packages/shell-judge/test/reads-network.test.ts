@@ -1,4 +1,4 @@
-/** PO-5: which commands bring words from the network. */
+/** Which commands bring words from the network. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readsNetwork } from '@tempoclaw/shell-judge';
@@ -32,10 +32,10 @@ const READS_NOT = [
   'cat notes.txt | sort',
 ];
 
-describe('PO-5 a command that reads the network', () => {
+describe('a command that reads the network', () => {
   for (const command of READS) it(command, () => assert.equal(readsNetwork(command), true));
 });
 
-describe('PO-5 a command that does not', () => {
+describe('a command that does not', () => {
   for (const command of READS_NOT) it(command, () => assert.equal(readsNetwork(command), false));
 });

@@ -1,13 +1,13 @@
 /** Settings that the tests of the shell judge begin from. */
 import type { ShellRules } from '@tempoclaw/shell-judge';
 
-/** What an agent has whose owner set nothing. */
+/** Everything is on, and a person is asked about what is not known. */
 export const DEFAULT_RULES: ShellRules = {
   security: 'full',
   ask: 'on-miss',
   allowlist: [],
   categoriesOff: [],
-  deniedPaths: ['.tempoclaw'],
+  deniedPaths: ['.state'],
 };
 
 /** Nobody is asked: only the deny categories hold. */

@@ -1,4 +1,4 @@
-/** AP-4: which files of the workspace a command runs or feeds to an interpreter. */
+/** Which files of the workspace a command runs or feeds to an interpreter. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { filesHandedTo, filesRunBy } from '@tempoclaw/shell-judge';
@@ -48,7 +48,7 @@ const CASES: Readonly<Record<string, string>> = {
   'echo hi > out.txt': '',
 };
 
-describe('AP-4 files that a command runs', () => {
+describe('files that a command runs', () => {
   for (const [command, expected] of Object.entries(CASES))
     test(`${command}: ${expected || 'none'}`, () => {
       const { paths, open } = filesRunBy(command);

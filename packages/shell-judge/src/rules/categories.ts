@@ -1,4 +1,4 @@
-/** All deny categories (SH-1), in the order in which they are reported. */
+/** All deny categories, in the order in which they are reported. */
 import { codeInjection } from './code-injection.ts';
 import { containerEscape } from './container-escape.ts';
 import { credentialAccess } from './credential-access.ts';

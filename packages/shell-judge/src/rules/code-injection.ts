@@ -1,4 +1,4 @@
-/** SH-1: eval injection: a shell or interpreter is given text that nobody has seen. */
+/** Eval injection: a shell or interpreter is given text that nobody has seen. */
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
 import { INTERPRETERS, SHELLS } from '../wrappers.ts';
 import { categoryOf } from './rule.ts';

@@ -1,4 +1,4 @@
-/** SH-1: leaving a container, or asking its engine for more. */
+/** Leaving a container, or asking its engine for more. */
 import { categoryOf } from './rule.ts';
 
 export const containerEscape = categoryOf('container_escape', [

@@ -1,4 +1,4 @@
-/** SH-1: secret exfiltration begins with reading where secrets are kept. A person may allow it. */
+/** Secret exfiltration begins with reading where secrets are kept. A person may allow it. */
 import { globMayMatch } from '../glob-may-match.ts';
 import { pathWordsOf } from '../path-words.ts';
 import { categoryOf, normalPath } from './rule.ts';

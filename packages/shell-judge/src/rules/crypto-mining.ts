@@ -1,4 +1,4 @@
-/** SH-1: crypto mining. */
+/** Crypto mining. */
 import { categoryOf } from './rule.ts';
 
 export const cryptoMining = categoryOf('crypto_mining', [

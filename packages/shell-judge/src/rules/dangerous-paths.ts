@@ -1,4 +1,4 @@
-/** SH-1: writing where the system keeps itself, and making programs in folders that everybody may write to. */
+/** Writing where the system keeps itself, and making programs in folders that everybody may write to. */
 import { categoryOf } from './rule.ts';
 
 const SYSTEM =

@@ -1,4 +1,4 @@
-/** SH-1: remote code execution and sending data out. */
+/** Remote code execution and sending data out. */
 import { allSources, inputSources } from '../all-sources.ts';
 import { runsFile } from '../code-of.ts';
 import { DOWNLOADERS } from '../download-then-run.ts';

@@ -1,4 +1,4 @@
-/** SH-1: destructive file operations, disk destruction, system control, data bases. Fork bombs are seen by the parser. */
+/** Destructive file operations, disk destruction, system control, data bases. Fork bombs are seen by the parser. */
 import { categoryOf } from './rule.ts';
 
 /** Block devices by their usual names. */

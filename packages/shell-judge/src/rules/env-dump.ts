@@ -1,4 +1,4 @@
-/** Printing the environment, where keys may be (REFERENCE §3). */
+/** Printing the environment, where keys may be. */
 import { jqReadsEnvironment } from '../jq-program.ts';
 import { argumentsOf } from '../shell-command.ts';
 import { unwrapCommand } from '../unwrap-command.ts';

@@ -1,4 +1,4 @@
-/** SH-1: variables that make another program run other code. */
+/** Variables that make another program run other code. */
 import { programOf, type ShellCommand } from '../shell-command.ts';
 import { categoryOf } from './rule.ts';
 

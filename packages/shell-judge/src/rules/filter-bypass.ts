@@ -1,4 +1,4 @@
-/** Harmless programs with an option that starts another program or writes a file (GoClaw #1206). */
+/** Harmless programs with an option that starts another program or writes a file. */
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
 import { categoryOf } from './rule.ts';
 

@@ -1,4 +1,4 @@
-/** Scanning, tunnels and logging in elsewhere (REFERENCE §3). */
+/** Scanning, tunnels and logging in elsewhere. */
 import { categoryOf } from './rule.ts';
 
 export const networkRecon = categoryOf('network_recon', [

@@ -1,4 +1,4 @@
-/** SH-1: what stays after the command and runs again by itself. */
+/** What stays after the command and runs again by itself. */
 import { isGitInternal } from '../git-internals.ts';
 import { globMayMatch } from '../glob-may-match.ts';
 import { pathWordsOf, writtenPathsOf } from '../path-words.ts';

@@ -1,4 +1,4 @@
-/** SH-1: becoming another user, or more than one is. */
+/** Becoming another user, or more than one is. */
 import { categoryOf } from './rule.ts';
 
 export const privilegeEscalation = categoryOf('privilege_escalation', [

@@ -1,4 +1,4 @@
-/** Ending processes that the command did not start (REFERENCE §3). */
+/** Ending processes that the command did not start. */
 import { categoryOf } from './rule.ts';
 
 export const processControl = categoryOf('process_control', [

@@ -1,4 +1,4 @@
-/** SH-1: connections that hand out a shell, and the pipes they are built of. */
+/** Connections that hand out a shell, and the pipes they are built of. */
 import { argumentsOf } from '../shell-command.ts';
 import { categoryOf } from './rule.ts';
 

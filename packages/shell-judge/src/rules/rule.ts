@@ -8,9 +8,9 @@ import { habitOf } from '../text-arguments.ts';
 
 /** When a row holds. Lists of words have blanks between them. */
 export interface Matching {
-  /** Names the row in verdicts and in the agent's settings; the category's name when absent. */
+  /** Names the row in verdicts and in `categoriesOff`; the category's name when absent. */
   readonly rule?: string;
-  /** Denied to models only: who makes a custom tool may have it in its template. */
+  /** The author of a template of commands may have it there. */
   readonly isForAuthors?: true;
   /** What follows must all hold; what is not given is not asked. */
   readonly programs?: string | RegExp;

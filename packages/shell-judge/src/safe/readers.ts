@@ -1,4 +1,4 @@
-/** Programs that read or print, and plain writes inside of the workspace; per option, not per program (SECURITY §2). */
+/** Programs that read or print, and plain writes inside of the workspace; per option, not per program. */
 import { optionsOf } from '../options-of.ts';
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
 import { jqReadsEnvironment } from '../jq-program.ts';

@@ -1,5 +1,5 @@
 /**
- * Reading whole trees from the workspace's root also reads hidden folders that commands may not name (VF-4), so such a
+ * Reading whole trees from the workspace's root also reads hidden folders that commands may not name, so such a
  * command is only known to be harmless when it says which files it means.
  */
 import { hasOption, optionsOf } from '../options-of.ts';

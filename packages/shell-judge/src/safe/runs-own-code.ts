@@ -1,6 +1,6 @@
 /**
- * Whether a command runs code that the agent may have written: a language, a shell or a project's runner on the workspace's
- * files, or a program by its path. Where nothing stands between commands and TempoClaw (SH-6) a person is asked each time.
+ * Whether a command runs code of the workspace: a language, a shell or a project's runner on its files, or a program by its
+ * path. Where nothing confines commands, a person is asked about these each time.
  */
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
 import { INTERPRETERS, SHELLS } from '../wrappers.ts';
