@@ -7,8 +7,8 @@ import type { FeaturePoints, WorkerModule, WorkerPart } from '#domain/feature.ts
 import { joinGuards } from '#activities/guards.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
-import { createPlainPath } from '#activities/fast-path/fast-path.ts';
-import type { OwnQueue } from '#activities/fast-path/take-over.ts';
+import { createPlainPath } from '#activities/turn/step-engine.ts';
+import type { OwnQueue } from '#activities/fast-path/in-flight-work.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createEmbed } from '#activities/model/embed.ts';
 import { createOpenAiServers } from '#activities/model/openai-servers.ts';

@@ -30,7 +30,7 @@ export interface RunningWorker extends Pick<Worker, 'run' | 'shutdown'> {
 const LOOK_MS = 1_000;
 
 /**
- * Polls the task queue of all and, for what has begun here (fast-path/take-over.ts), one of its own. `run` ends with ForeignNamespace when
+ * Polls the task queue of all and, for what has begun here (fast-path/in-flight-work.ts), one of its own. `run` ends with ForeignNamespace when
  * another installation's server has taken the place of ours.
  */
 export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {

@@ -12,10 +12,10 @@ import type { ShownResult } from '../tool-call/shown-result.ts';
 import { allowedReads } from './allowed-reads.ts';
 import { earlyCall, type EarlyStart } from './early-start.ts';
 import type { KnownTranscript } from '../prompt/transcript-cache.ts';
-import { type AnswerToRecord, createPlainPath, type FastPath } from './fast-path.ts';
+import { type AnswerToRecord, createPlainPath, type FastPath } from '../turn/step-engine.ts';
 import { readAhead } from './read-ahead.ts';
 import { createOneTimeCache } from './one-time-cache.ts';
-import { createTakeOver, type OwnQueue, type TakeOver } from './take-over.ts';
+import { createTakeOver, type OwnQueue, type TakeOver } from './in-flight-work.ts';
 
 export interface FastPathParts {
   readonly ledger: TurnLedger;

@@ -9,7 +9,7 @@ import type { RunToolInput } from '#domain/turn.ts';
 import type { NewCall } from '#store/answer-record.ts';
 import { runnableCall } from './allowed-reads.ts';
 import type { ClaimedCall } from '../tool-call/claimed-call.ts';
-import { ANY_TOOL, type AnswerToRecord } from './fast-path.ts';
+import { ANY_TOOL, type AnswerToRecord } from '../turn/step-engine.ts';
 import { FRESH_MS } from './one-time-cache.ts';
 
 export interface EarlyStart {

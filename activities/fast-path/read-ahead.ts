@@ -6,7 +6,7 @@
 import { perform, type PerformDeps } from '../tool-call/perform-tool.ts';
 import { type ShownResult, shownResult } from '../tool-call/shown-result.ts';
 import type { AllowedRead } from './allowed-reads.ts';
-import type { AnswerToRecord } from './fast-path.ts';
+import type { AnswerToRecord } from '../turn/step-engine.ts';
 import { FRESH_MS } from './one-time-cache.ts';
 import { withTimeout } from '../with-timeout.ts';
 

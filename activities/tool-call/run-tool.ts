@@ -12,7 +12,7 @@ import { type Attempt, isStopped } from '../attempt.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { replayOf, type Tool } from '#policy/define-tool.ts';
-import { ANY_TOOL, type FastPath } from '../fast-path/fast-path.ts';
+import { ANY_TOOL, type FastPath } from '../turn/step-engine.ts';
 import type { ClaimedCall, RunnableCall } from './claimed-call.ts';
 import { perform, type PerformDeps } from './perform-tool.ts';
 import { shownResult } from './shown-result.ts';

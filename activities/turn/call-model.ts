@@ -16,7 +16,7 @@ import { Failure } from '#domain/errors.ts';
 import { createMeter, NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Attempt } from '../attempt.ts';
-import type { FastPath, ReadBasis } from '../fast-path/fast-path.ts';
+import type { FastPath, ReadBasis } from './step-engine.ts';
 import type { Guards } from '../guards.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';

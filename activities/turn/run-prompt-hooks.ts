@@ -5,7 +5,7 @@ import { storableText } from '#domain/storable-text.ts';
 import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
-import type { ReadBasis } from '../fast-path/fast-path.ts';
+import type { ReadBasis } from './step-engine.ts';
 import { type GuardOutcome, type Guards, guardsUntil } from '../guards.ts';
 import { hookEvents } from './answer-events.ts';
 

@@ -13,7 +13,7 @@ import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { joinGuards } from '#activities/guards.ts';
 import type { RunnableCall } from '#activities/tool-call/claimed-call.ts';
-import { createPlainPath } from '#activities/fast-path/fast-path.ts';
+import { createPlainPath } from '#activities/turn/step-engine.ts';
 import { callDigest } from '#activities/tool-call/call-digest.ts';
 import { createRunTool, type RunToolDeps } from '#activities/tool-call/run-tool.ts';
 import { createCatalog } from '#policy/catalog.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Attempt } from '#activities/attempt.ts';
-import { createTakeOver } from '#activities/fast-path/take-over.ts';
+import { createTakeOver } from '#activities/fast-path/in-flight-work.ts';
 import { eventually } from '#test/support/processes.ts';
 
 const MAX = 2;
