@@ -6,10 +6,6 @@ export interface Attempt {
   readonly number: number;
   readonly signal: AbortSignal;
   readonly runId: string;
-  /** Whether a workflow task waits for it now: then what its result asks for comes next there, before anybody's word. */
-  readonly isAwaited: () => boolean;
-  /** Has the workflow task go on without it, since it lasts. */
-  readonly leave: () => void;
 }
 
 /** The message of the CancelledFailure that a signal is aborted with when the workflow cancels its activity; Temporal's word. */
@@ -20,15 +16,7 @@ export function isStopped({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof CancelledFailure && reason.message === STOPPED;
 }
 
-/** `before`: attempts that were made before this activity's own. */
-export function attemptNow(before = 0): Attempt {
+export function attemptNow(): Attempt {
   const { info, cancellationSignal: signal } = Context.current();
-  const runId = info.workflowExecution?.runId ?? '';
-  return {
-    number: info.attempt + before,
-    signal,
-    runId,
-    isAwaited: () => info.isLocal,
-    leave: () => undefined,
-  };
+  return { number: info.attempt, signal, runId: info.workflowExecution?.runId ?? '' };
 }

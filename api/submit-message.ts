@@ -15,6 +15,7 @@ import {
 import type { Sealer } from '#store/seal.ts';
 import { countTurnsBefore, insertQueuedTurn, type TurnRow } from '#store/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
+import type { InlineHints } from '#domain/fast-path.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#domain/turn.ts';
 import { NotTaken } from '#temporal/client.ts';
@@ -71,9 +72,10 @@ export function submitMessage(deps: SubmitDeps, tenant: string, message: Submiss
   const mode = message.mode ?? 'queue';
   return submit(deps, tenant, message, async (input, { agent, user, isVisible }) => {
     const summary = `${agent}${user === undefined ? '' : ` for ${user}`}: session ${message.session}`;
-    const isQuick = message.waitFor && deps.settings.fastPath && !isVisible;
-    const quick = isQuick ? (true as const) : undefined;
-    const to = [tenant, message.session, input, { agent, user, summary, quick }] as const;
+    // The sender waits for the answer: where its model is quick, that and the receipt may come together.
+    const isInline = message.waitFor && deps.settings.fastPath && !isVisible;
+    const engine: InlineHints | undefined = isInline ? { inline_model: true } : undefined;
+    const to = [tenant, message.session, input, { agent, user, summary, engine }] as const;
     if (!LEAVABLE.has(mode)) return deps.temporal.submit(...to);
     try {
       return await deps.temporal.submit(...to, TAKEN_MS);

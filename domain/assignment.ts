@@ -7,6 +7,7 @@ import type { RefusedSignals } from './refused-signals.ts';
 import type { EvaluationRole, EvaluationStatus } from './evaluate-loop.ts';
 import type { ShownCheck, ShownGate } from './gate.ts';
 import type { CollectSubagentsInput } from './subagent.ts';
+import type { EngineHints } from './turn.ts';
 
 /** `[+]` part of docs/temporal-contract.md. */
 export const ASSIGNMENT = {
@@ -71,8 +72,8 @@ export interface AssignmentInput {
   readonly timeout_seconds: number;
   /** Of the target, as they were when the work was given; rows hold what their words may not say in history. */
   readonly gates: readonly ShownGate[];
-  /** Its model answers at once, as the parent's did, which is the same. */
-  readonly quick?: true;
+  /** For the first turn of its session. */
+  readonly engine?: EngineHints;
   /** It was ended from outside: this run only records that, and announces it. */
   readonly lost?: true;
 }

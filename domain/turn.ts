@@ -118,8 +118,12 @@ export interface AgentTurnInput {
    * run says by its end that the work is done.
    */
   readonly linger_seconds?: number;
-  /** Its first model call is tried within the first workflow task: it is likely to be over at once, or nobody waits for a receipt. */
-  readonly quick?: true;
+  readonly engine?: EngineHints | undefined;
+}
+
+/** What an engine of turns, or who starts a turn, tells the engine of that turn. Opaque to everything between them. */
+export interface EngineHints {
+  readonly [hint: string]: true | undefined;
 }
 
 /** A message as the workflow holds it: its id, and its words only while no row has them. */
@@ -202,8 +206,6 @@ export interface CallModelInput {
   readonly increases?: number;
   /** An answer without calls ends the turn, in the commit that records it. */
   readonly ends?: true;
-  /** Attempts before this activity's own: those that were begun in a workflow task or went on from there. */
-  readonly tried?: number;
 }
 
 /** A call that the loop is to run; calls that policy refused are already recorded and not among them. */
@@ -213,10 +215,6 @@ export interface PlannedCall {
   readonly tool: string;
   /** Scrubbed, one line, at most 120 characters: `exec: npm test`. */
   readonly summary: string;
-  /** Runs as a local activity: short, and its row is its durable result. */
-  readonly local?: true;
-  /** Mostly over at once: may begin within the workflow task, and goes on as an activity of its own when it is not over. */
-  readonly inline?: true;
   /** Runs after the calls before it have ended. */
   readonly serial?: true;
   /** Start-to-close of one attempt, in seconds. */
@@ -225,8 +223,6 @@ export interface PlannedCall {
     ApprovalInput,
     'digest' | 'expires' | 'until' | 'quorum' | 'escalate' | 'remind' | 'always' | 'token' | 'files' | 'form'
   >;
-  /** Where it is held while people are asked: its worker's own queue, which goes on with it. */
-  readonly queue?: string;
 }
 
 export type CallModelResult =
@@ -234,20 +230,11 @@ export type CallModelResult =
       readonly kind: 'calls';
       readonly calls: readonly PlannedCall[];
       readonly spent?: string;
-      /** The model answered so quickly that the next step need not be a task of its own. */
-      readonly pace?: 'quick';
-    }
-  /** It takes longer than a workflow task should: an activity on this queue, its worker's own, goes on with it. Without one nothing has begun. */
-  | {
-      readonly kind: 'continues';
-      readonly queue?: string;
     }
   | {
       readonly kind: 'answer';
       readonly preview: string;
       readonly spent?: string;
-      /** As of calls. */
-      readonly pace?: 'quick';
       /** Must judge it before it is handed out; absent when there are none (DE-6). */
       readonly gates?: readonly ShownGate[];
       /** It was recorded before the turn took the messages that it has by now: another step answers them. */

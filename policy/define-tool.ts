@@ -19,11 +19,11 @@ import type { CallContext, Duration, ReplayClass, ToolResult } from '#domain/too
 
 export interface ToolLimits {
   readonly duration: Duration;
-  /** Only looks, takes some milliseconds and asks nothing of the ledger: may run before its answer is recorded (read-ahead.ts). */
+  /** Only looks, takes some milliseconds and asks nothing of the ledger: may run before its answer is recorded. */
   readonly instant?: true;
   /** Takes long or costs money: a call of it reserves its part of the budgets (DU-7). Not for tools that only read. */
   readonly costly?: true;
-  /** Long, and yet mostly over at once: may begin within the workflow task (activities/fast-path/). */
+  /** Long, and yet a call of it mostly ends immediately: it may begin within the workflow task. */
   readonly inline?: true;
   /** Start-to-close of one attempt. A function when the arguments may ask for more. */
   readonly timeoutSeconds: number | ((input: never, exec: { readonly timeoutSeconds: number }) => number);

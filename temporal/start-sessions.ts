@@ -3,6 +3,7 @@ import { sessionWorkflowId } from '#domain/ids.ts';
 import {
   AGENT_TURN,
   type AgentTurnInput,
+  type EngineHints,
   type Receipt,
   type StopInput,
   type SubmitInput,
@@ -17,8 +18,7 @@ interface SessionLabels {
 }
 
 interface SessionStart extends SessionLabels {
-  /** The sender waits for the answer: where its model is quick, that and the receipt may come together (AgentTurnInput.quick). */
-  readonly quick?: true | undefined;
+  readonly engine?: EngineHints | undefined;
 }
 
 export interface SessionStarts {
@@ -46,9 +46,9 @@ export function sessionStartsOf(
   reach: Pick<WorkflowReach, 'updateWithStart' | 'signalWithStart'>,
   lingerSeconds = 0,
 ): SessionStarts {
-  const start = (tenant: string, session: string, { quick, ...labels }: SessionStart): WorkflowStart => {
+  const start = (tenant: string, session: string, { engine, ...labels }: SessionStart): WorkflowStart => {
     const linger_seconds = lingerSeconds > 0 ? lingerSeconds : undefined;
-    const input: AgentTurnInput = { tenant, session_key: session, linger_seconds, quick };
+    const input: AgentTurnInput = { tenant, session_key: session, linger_seconds, engine };
     return {
       type: AGENT_TURN.type,
       id: sessionWorkflowId(tenant, session),

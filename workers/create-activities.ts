@@ -7,7 +7,8 @@ import type { FeaturePoints, WorkerModule, WorkerPart } from '#domain/feature.ts
 import { joinGuards } from '#activities/guards.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
-import { createPlainPath } from '#activities/turn/step-engine.ts';
+import { createPlainEngine } from '#activities/turn/step-engine.ts';
+import { declineInline } from '#activities/fast-path/decline-inline.ts';
 import type { OwnQueue } from '#activities/fast-path/in-flight-work.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createEmbed } from '#activities/model/embed.ts';
@@ -33,7 +34,7 @@ export interface WorkerActivities {
   close(): Promise<void>;
 }
 
-/** `ownQueue`: of the fast path; without one the turn goes the plain way. */
+/** `ownQueue`: of the fast path; without one turns run on the plain engine. */
 export async function createActivities(
   parts: ActivityParts,
   modules: readonly WorkerModule[],
@@ -98,9 +99,9 @@ export async function createActivities(
       sendToSession: createSendToSession(wake),
     },
   };
-  const fastPath = ownQueue
+  const engine = ownQueue
     ? createFastPath({ ...calls, ownQueue, isRateLimited: base.rateLimit.perHour > 0, perform: calls })
-    : createPlainPath(base.ledger);
+    : declineInline(createPlainEngine(base.ledger));
   const { workspaces, boxes } = machine;
   const activities = {
     ...createApprovalActivities({ ...base, guards, tokenSecret: decisionToken.secret, masterKeys }),
@@ -121,13 +122,13 @@ export async function createActivities(
     ...createTurnActivities({
       ...calls,
       ...features,
-      fastPath,
+      engine,
       endCommands,
       guide: assignments.tools.agentLinks.guide,
       assignments: assignments.tools.assignments,
       releaseTasks: teams.releaseTasks,
     }),
-    ...createToolCallActivities({ ...calls, fastPath, added: features.addedTools }),
+    ...createToolCallActivities({ ...calls, engine, added: features.addedTools }),
   };
   return { activities, close: features.close };
 }

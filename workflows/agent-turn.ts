@@ -17,6 +17,7 @@ import {
 import {
   AGENT_TURN,
   type AgentTurnInput,
+  type CallModelResult,
   type HeldMessage,
   type QueuedTurn,
   type Receipt,
@@ -37,7 +38,7 @@ import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
 import { reasonOf } from './steps/failure-cause.ts';
 import { createInlineSteps } from './fast-path/inline-steps.ts';
-import type { ModelAnswer, Steps } from './steps/plain-steps.ts';
+import type { Steps } from './steps/plain-steps.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/judge-turn.ts';
 import { shouldGoOnInNewRun } from './steps/run-limits.ts';
@@ -93,7 +94,7 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
     inbox,
     idleStop: createIdleStop(input, inbox.isIdle),
     view: createTurnView(input),
-    steps: createInlineSteps(input.quick),
+    steps: createInlineSteps(input.engine),
     scopes: createScopes(),
     received: 0,
   };
@@ -273,7 +274,7 @@ async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnE
     }
     if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
       progress.tasks = true;
-    if (answer.kind === 'calls') progress.settle = await runCalls(answer, around);
+    if (answer.kind === 'calls') progress.settle = await runCalls(answer.calls, around);
     else if (!answer.unheard && inbox.steeringWaits() === 0) {
       const { preview, gates, ended: recorded } = answer;
       return { ...progress, status: 'completed', preview, gates, recorded };
@@ -286,7 +287,7 @@ async function answerOf(
   { input, steps }: SessionRun,
   progress: TurnProgress,
   around: CallSurroundings,
-): Promise<Exclude<ModelAnswer, { kind: 'budget' }>> {
+): Promise<Exclude<CallModelResult, { kind: 'budget' }>> {
   for (let requested = 0; ; requested += 1) {
     const answer = await steps.askModel({
       tenant: input.tenant,

@@ -1,5 +1,9 @@
 /** The fast path of one worker: within the workflow task what is over at once, and one commit in place of two. */
-import type { CallModelInput, CallModelResult, RunToolInput, RunToolResult } from '#domain/turn.ts';
+import type { InlineCall, InlineModelInput, InlineModelResult, InlineNext } from '#domain/fast-path.ts';
+import type { CallModelResult, RunToolInput, RunToolResult } from '#domain/turn.ts';
+import type { AgentConfig } from '#domain/agent.ts';
+import type { CommandPlace } from '@tempoclaw/shell-judge';
+import type { Tool } from '#policy/define-tool.ts';
 import { answerIdOf, isCallOf } from '#domain/ids.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { AnswerFate, NewCall } from '#store/answer-record.ts';
@@ -12,10 +16,15 @@ import type { ShownResult } from '../tool-call/shown-result.ts';
 import { allowedReads } from './allowed-reads.ts';
 import { earlyCall, type EarlyStart } from './early-start.ts';
 import type { KnownTranscript } from '../prompt/transcript-cache.ts';
-import { type AnswerToRecord, createPlainPath, type FastPath } from '../turn/step-engine.ts';
+import { type AnswerToRecord, createPlainEngine, type StepEngine } from '../turn/step-engine.ts';
 import { readAhead } from './read-ahead.ts';
 import { createOneTimeCache } from './one-time-cache.ts';
-import { createTakeOver, type OwnQueue, type TakeOver } from './in-flight-work.ts';
+import {
+  createInFlightWork,
+  type InFlightWork,
+  type InlineAttempt,
+  type OwnQueue,
+} from './in-flight-work.ts';
 
 export interface FastPathParts {
   readonly ledger: TurnLedger;
@@ -40,15 +49,19 @@ const PATIENCE_MS = {
   tool: 150,
 } as const;
 
-export function createFastPath(parts: FastPathParts): FastPath {
+export function createFastPath(parts: FastPathParts): StepEngine {
   const { ledger, ownQueue, transcripts, budgets, isRateLimited } = parts;
-  const plain = createPlainPath(ledger);
+  const plain = createPlainEngine(ledger);
   /** Of calls that were recorded with the answer that asks for them. */
   const results = createOneTimeCache<RunToolResult>();
   /** What was read for a step with the last result before it. */
   const steps = createOneTimeCache<{ readonly basis: StepBasis; readonly known: KnownTranscript }>();
   const earlyStarts = new Map<string, EarlyStart>();
   const quickModels = new Set<string>();
+
+  /** Whether such a model, or one of several, may be asked inline, by what its last answer in this worker took. */
+  const isQuick = (model: AgentConfig['model']): boolean =>
+    [model].flat().some((one) => quickModels.has(one));
 
   function keepStep(key: string, basis: StepBasis, known: KnownTranscript): void {
     steps.put(key, { basis, known }, performance.now());
@@ -95,7 +108,7 @@ export function createFastPath(parts: FastPathParts): FastPath {
     queue: ownQueue.name,
     ...inlineActivities(ownQueue, plain, earlyStarts),
 
-    basisOf({ tenant, turn, step, messages, settle = [] }, attempt, known) {
+    knownBasis({ tenant, turn, step, messages, settle = [] }, attempt, known) {
       const kept = steps.take(stepKey(tenant, turn, step));
       if (!kept || messages.length > 0 || settle.length > 0) return undefined;
       const { item, readAt } = kept;
@@ -106,7 +119,7 @@ export function createFastPath(parts: FastPathParts): FastPath {
       return { ...item.basis, readAt };
     },
 
-    resultOf: ({ tenant, call }) => results.take(callKey(tenant, call))?.item,
+    knownResult: ({ tenant, call }) => results.take(callKey(tenant, call))?.item,
 
     async recordAnswer(record) {
       const { input, basis, catalog, plan } = record;
@@ -121,43 +134,56 @@ export function createFastPath(parts: FastPathParts): FastPath {
       return shown ? recordReads(record, shown, known) : recordAndStart(record);
     },
 
-    readsWith(tenant, { session, turn, step }) {
+    nextStepQuery(tenant, { session, turn, step }) {
       const known = transcripts.known(tenant, session);
       // With nothing known the transcript is another worker's, and so will be its next step.
       if (known.position === 0) return undefined;
       return { known, budget: budgets.request(1, answerIdOf(turn, step + 1)) };
     },
-    keep(tenant, { turn, step }, known, next) {
+    keepNextStep(tenant, { turn, step }, known, next) {
       keepStep(stepKey(tenant, turn, step + 1), next, known);
     },
 
-    hasLocal: true,
-    // A container takes longer to begin a command than the workflow task waits.
-    isInline: ({ limits, mcp }, place) =>
-      limits.inline === true && (mcp !== undefined || (place !== undefined && place !== 'image')),
-    isQuick: (model) => [model].flat().some((one) => quickModels.has(one)),
-    note(model, seconds) {
+    scheduled(call, tool, { visible }, place): InlineCall {
+      if (visible) return call;
+      return {
+        ...call,
+        local: tool.limits.duration === 'short' ? true : undefined,
+        inline: mayBeginInline(tool, place) ? true : undefined,
+      };
+    },
+    beforeModelCall({ detach }: InlineAttempt, { model }) {
+      if (!isQuick(model)) detach?.();
+    },
+    afterAnswer(result, { visible }, model, seconds): CallModelResult & InlineNext {
       if (seconds > QUICK_SECONDS) quickModels.delete(model);
       else if (quickModels.size < MAX_MODELS) quickModels.add(model);
+      const next: InlineNext = { inlineNext: !visible && quickModels.has(model) ? true : undefined };
+      return { ...result, ...next };
     },
   };
+}
+
+/** Whether such a call may begin within the workflow task. A container takes longer to begin a command than that waits. */
+function mayBeginInline({ limits, mcp }: Tool, place: CommandPlace | undefined): boolean {
+  return limits.inline === true && (mcp !== undefined || (place !== undefined && place !== 'image'));
 }
 
 /** Begun within the workflow task, where they are local activities; `earlyStarts` are filled with the tools'. */
 function inlineActivities(
   ownQueue: OwnQueue,
-  plain: FastPath,
+  plain: StepEngine,
   earlyStarts: Map<string, EarlyStart>,
-): Pick<FastPath, 'modelActivity' | 'toolActivity' | 'endBegun'> {
-  let endModelCalls: TakeOver<CallModelInput, CallModelResult>['endAll'] = async () => undefined;
+): Pick<StepEngine, 'modelActivity' | 'toolActivity' | 'endDetached'> {
+  let endModelCalls: InFlightWork<InlineModelInput, InlineModelResult>['endAll'] = async () => undefined;
   return {
     modelActivity(work) {
-      const { run, endAll } = createTakeOver<CallModelInput, CallModelResult>({
+      const { run, endAll } = createInFlightWork<InlineModelInput, InlineModelResult>({
         keyOf: modelKey,
         work,
         patienceMs: PATIENCE_MS.model,
-        most: ownQueue.max,
-        tried: ({ tried = 0 }) => tried,
+        max: ownQueue.max,
+        priorAttempts: ({ priorAttempts = 0 }) => priorAttempts,
       });
       endModelCalls = endAll;
       return async (input) => (await run(input)) ?? { kind: 'continues', queue: ownQueue.name };
@@ -165,11 +191,11 @@ function inlineActivities(
 
     toolActivity(tool, work) {
       if (!tool.limits.inline) return plain.toolActivity(tool, work);
-      const { run, reserve, endAll } = createTakeOver<RunToolInput, RunToolResult>({
+      const { run, reserve, endAll } = createInFlightWork<RunToolInput, RunToolResult>({
         keyOf: ({ tenant, call }) => callKey(tenant, call),
         work,
         patienceMs: PATIENCE_MS.tool,
-        most: ownQueue.max,
+        max: ownQueue.max,
       });
       earlyStarts.set(tool.name, {
         reserve() {
@@ -186,7 +212,7 @@ function inlineActivities(
       });
       return async (input) => (await run(input)) ?? { ok: false, continues: ownQueue.name };
     },
-    async endBegun(tenant, turn) {
+    async endDetached(tenant, turn) {
       await Promise.all([
         endModelCalls((input) => input.tenant === tenant && input.turn === turn),
         ...Array.from(earlyStarts.values(), ({ end }) => end(tenant, turn)),
@@ -211,7 +237,7 @@ function modelKey({
   increases: asked = 0,
   messages,
   settle = [],
-}: CallModelInput): string {
+}: InlineModelInput): string {
   const brought = [...messages, ...settle].map(({ id }) => id);
   return [stepKey(tenant, turn, step), asked, ...brought].join('/');
 }

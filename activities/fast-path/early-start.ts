@@ -5,11 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '#domain/event.ts';
+import type { InlineCall } from '#domain/fast-path.ts';
 import type { RunToolInput } from '#domain/turn.ts';
 import type { NewCall } from '#store/answer-record.ts';
 import { runnableCall } from './allowed-reads.ts';
 import type { ClaimedCall } from '../tool-call/claimed-call.ts';
 import { ANY_TOOL, type AnswerToRecord } from '../turn/step-engine.ts';
+import type { InlineAttempt } from './in-flight-work.ts';
 import { FRESH_MS } from './one-time-cache.ts';
 
 export interface EarlyStart {
@@ -37,10 +39,11 @@ export function earlyCall(
 ): EarlyCall | undefined {
   const {
     calls: [call, another],
-    planned: [planned],
   } = plan;
-  if (!call || another || !planned?.inline || call.verdict !== 'allow' || !attempt.isAwaited())
-    return undefined;
+  const [planned]: readonly InlineCall[] = plan.planned;
+  if (!call || another || !planned?.inline || call.verdict !== 'allow') return undefined;
+  const { isAwaited }: InlineAttempt = attempt;
+  if (!isAwaited?.()) return undefined;
   // What it costs is reserved by a claim of its own.
   if (basis.budget || !basis.agent_current || performance.now() - basis.readAt > FRESH_MS) return undefined;
   const place = (starts.get(call.tool) ?? starts.get(ANY_TOOL.name))?.reserve();

@@ -13,22 +13,29 @@ export interface OwnQueue {
   readonly max: number;
 }
 
-type Work<Input, Result> = (input: Input, attempt: Attempt) => Promise<Result>;
+/** Both are absent where no workflow task can wait for it. */
+export interface InlineAttempt extends Attempt {
+  /** Whether a workflow task waits for it now: then what its result asks for comes next there, before anybody's word. */
+  readonly isAwaited?: () => boolean;
+  /** Has the workflow task go on without it, since it lasts. */
+  readonly detach?: () => void;
+}
 
-export interface TakeOverOptions<Input, Result> {
+type Work<Input, Result> = (input: Input, attempt: InlineAttempt) => Promise<Result>;
+
+export interface InFlightOptions<Input, Result> {
   readonly keyOf: (input: Input) => string;
   readonly work: Work<Input, Result>;
   /** How long a workflow task waits for the work in it: messages and stops wait for its end. */
   readonly patienceMs: number;
   /** See OwnQueue. What would be more waits for a slot, as an activity like any other. */
-  readonly most: number;
-  /** Attempts that were made before this activity's own. */
-  readonly tried?: (input: Input) => number;
+  readonly max: number;
+  readonly priorAttempts?: (input: Input) => number;
   /** Work that nobody follows is stopped after this. */
   readonly unfollowedMs?: number;
 }
 
-export interface TakeOver<Input, Result> {
+export interface InFlightWork<Input, Result> {
   /** The activity; undefined from a local one whose work goes on. */
   readonly run: (input: Input) => Promise<Result | undefined>;
   /** A place for work that begins before its activity, which then follows it; undefined when there is none. */
@@ -56,16 +63,16 @@ interface Begun<Input, Result> {
   unfollowed?: NodeJS.Timeout;
 }
 
-export function createTakeOver<Input, Result>({
+export function createInFlightWork<Input, Result>({
   keyOf,
   work,
   patienceMs,
-  most,
-  tried = () => 0,
+  max,
+  priorAttempts = () => 0,
   unfollowedMs = UNFOLLOWED_MS,
-}: TakeOverOptions<Input, Result>): TakeOver<Input, Result> {
+}: InFlightOptions<Input, Result>): InFlightWork<Input, Result> {
   const running = new Map<string, Begun<Input, Result>>();
-  let places = most;
+  let places = max;
 
   /** Takes a place that the caller has made sure of. */
   function begin(
@@ -75,7 +82,7 @@ export function createTakeOver<Input, Result>({
   ): Begun<Input, Result> {
     const stop = new AbortController();
     const { promise: pending, resolve } = Promise.withResolvers<void>();
-    const leave = (): void => resolve();
+    const detach = (): void => resolve();
     const isAwaited = (): boolean => started.isAwaited;
     const started: Begun<Input, Result> = {
       input,
@@ -83,7 +90,7 @@ export function createTakeOver<Input, Result>({
       left: pending,
       isAwaited: false,
       // Later than `begun` is there.
-      result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited, leave })),
+      result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited, detach })),
     };
     const onEnd = (): void => void (places += 1);
     // Who goes on with it hears of what goes wrong; else nobody waits for it.
@@ -146,7 +153,8 @@ export function createTakeOver<Input, Result>({
 
   return {
     async run(input) {
-      const attempt = attemptNow(tried(input));
+      const now = attemptNow();
+      const attempt = { ...now, number: now.number + priorAttempts(input) };
       return Context.current().info.isLocal
         ? inTask(keyOf(input), input, attempt)
         : asTask(keyOf(input), input, attempt);

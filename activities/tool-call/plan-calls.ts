@@ -25,11 +25,11 @@ import { runsOf } from './runs-at.ts';
 import { callDigest } from './call-digest.ts';
 import type { CallToJudge, RuleScope, Verdict } from '#policy/call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from '#policy/catalog.ts';
-import type { Tool } from '#policy/define-tool.ts';
 import { lineOf } from '#policy/exec-rules.ts';
 import type { NewApproval, NewCall } from '#store/answer-record.ts';
 import type { CallRow, RecordedCall } from '#store/step-basis.ts';
 import type { Sealer } from '#store/seal.ts';
+import type { StepEngine } from '../turn/step-engine.ts';
 
 /** More calls in one answer than any model means to make. */
 const MAX_CALLS = 64;
@@ -38,9 +38,7 @@ export interface PlanDeps extends CallDeps {
   readonly guards: Pick<Guards, 'ofCall' | 'plannedCommand'>;
   readonly catalog: Catalog;
   readonly approvalSeconds: number;
-  /** Whether short tools run within the workflow task, and whether a call may begin there. */
-  readonly hasLocal: boolean;
-  readonly isInline: (tool: Tool, place: CommandPlace | undefined) => boolean;
+  readonly engine: Pick<StepEngine, 'scheduled'>;
   readonly needsToken: NeedsToken;
   /** Around commands on this machine. */
   readonly wall: Wall;
@@ -296,22 +294,19 @@ function plannedCall(
   agent: AgentConfig,
   place?: CommandPlace,
 ): PlannedCall {
-  const { timeoutSeconds, duration } = read.tool.limits;
+  const { timeoutSeconds } = read.tool.limits;
   const timeout =
     typeof timeoutSeconds === 'number'
       ? timeoutSeconds
       : timeoutSeconds(read.input as never, { timeoutSeconds: longestExec(agent, deps.sandbox) });
-  const isLocal = deps.hasLocal && !agent.visible && duration === 'short';
-  const isInline = !agent.visible && deps.isInline(read.tool, place);
-  return {
+  const call = {
     id,
     tool: read.tool.name,
     summary: callSummary(deps, read.tool, read.input),
     timeout,
-    local: isLocal ? (true as const) : undefined,
-    inline: isInline ? (true as const) : undefined,
     serial: read.tool.serial ? (true as const) : undefined,
   };
+  return deps.engine.scheduled(call, read.tool, agent, place);
 }
 
 /** What a command may take when the model does not say; where it will run is not known yet. */

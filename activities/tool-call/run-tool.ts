@@ -12,7 +12,7 @@ import { type Attempt, isStopped } from '../attempt.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { replayOf, type Tool } from '#policy/define-tool.ts';
-import { ANY_TOOL, type FastPath } from '../turn/step-engine.ts';
+import { ANY_TOOL, type StepEngine } from '../turn/step-engine.ts';
 import type { ClaimedCall, RunnableCall } from './claimed-call.ts';
 import { perform, type PerformDeps } from './perform-tool.ts';
 import { shownResult } from './shown-result.ts';
@@ -27,7 +27,7 @@ import { type Unrun, skipReason } from './skip-reason.ts';
 
 export interface RunToolDeps extends PerformDeps {
   readonly ledger: TurnLedger;
-  readonly fastPath: FastPath;
+  readonly engine: StepEngine;
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   readonly budgets: BudgetGuard;
   readonly models: OutsideDeps['models'];
@@ -40,7 +40,7 @@ export function createRunTool(
   parts: ForAnyTenant<RunToolDeps>,
   tool: Tool,
 ): (input: RunToolInput) => Promise<RunToolResult> {
-  const run = parts.fastPath.toolActivity(tool, async (input, attempt, claimed) => {
+  const run = parts.engine.toolActivity(tool, async (input, attempt, claimed) => {
     const deps = await forTenant<RunToolDeps>(parts, input.tenant);
     const queue = await tool.elsewhere?.(deps.tools, input);
     if (queue !== undefined) return { ok: false, continues: queue };
@@ -59,7 +59,7 @@ export function createRunCustomTool(
   parts: ForAnyTenant<RunToolDeps>,
   toolOf: (input: RunToolInput, name: string) => Promise<Tool | undefined>,
 ): (input: RunToolInput) => Promise<RunToolResult> {
-  const run = parts.fastPath.toolActivity(ANY_TOOL, async (input, attempt, claimed) => {
+  const run = parts.engine.toolActivity(ANY_TOOL, async (input, attempt, claimed) => {
     // One that began with its answer's record has no activity of its own yet.
     const name = claimed?.running.tool ?? Context.current().info.activityType;
     const tool = await toolOf(input, name);
@@ -78,7 +78,7 @@ async function claimAndRun(
   input: RunToolInput,
   attempt: Attempt,
 ): Promise<RunToolResult> {
-  const known = deps.fastPath.resultOf(input);
+  const known = deps.engine.knownResult(input);
   if (known) return known;
   // Not of the activity's id and attempt: a local activity that is run again has the same ones.
   const fence = randomUUID();
@@ -120,7 +120,7 @@ async function runClaimed(
     if ('later' in done.pending) return { ok: false, later: done.pending.later };
     const ask = await newForm(deps, input, claimed.running, done.pending);
     const request = await askAgain(deps, input, claimed, attempt, ask, milliseconds);
-    return done.pending.left.isHeld ? { ...request, continues: deps.fastPath.queue } : request;
+    return done.pending.left.isHeld ? { ...request, continues: deps.engine.queue } : request;
   }
   // Its task goes on, or the model is asked again: so does whoever is next.
   if (isCutOff(done, attempt.signal) && (outside?.left?.task !== undefined || outside?.isSampling))
@@ -185,7 +185,7 @@ async function recordResult(
   // Its result is what the child will say; until then the call stays open.
   if (child?.wait) return outcome;
 
-  const reads = deps.fastPath.readsWith(input.tenant, claim);
+  const query = deps.engine.nextStepQuery(input.tenant, claim);
   const record = () =>
     deps.ledger.recordResult({
       tenant: input.tenant,
@@ -200,10 +200,10 @@ async function recordResult(
       read,
       child,
       events,
-      known: reads?.known,
+      known: query?.known,
       budget: {
         settle: claim.budgeted ? settlement(attempt.number, milliseconds) : undefined,
-        next: reads?.budget,
+        next: query?.budget,
       },
     });
   // A child's start and images are in no answer of an activity.
@@ -216,7 +216,7 @@ async function recordResult(
       unrecorded: cutText(text, UNRECORDED_BYTES, 'no place, since its record failed').text,
     };
   const { next } = recorded;
-  if (next && reads) deps.fastPath.keep(input.tenant, claim, reads.known, next);
+  if (next && query) deps.engine.keepNextStep(input.tenant, claim, query.known, next);
   return outcome;
 }
 

@@ -16,7 +16,7 @@ import { Failure } from '#domain/errors.ts';
 import { createMeter, NOTHING_SPENT } from '#domain/budget/meter.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Attempt } from '../attempt.ts';
-import type { FastPath, ReadBasis } from './step-engine.ts';
+import type { ModelActivity, ReadBasis, StepEngine } from './step-engine.ts';
 import type { Guards } from '../guards.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import { askModel, type AskModelDeps } from './ask-model.ts';
@@ -44,17 +44,15 @@ export interface CallModelDeps extends PlanDeps, AskModelDeps, Pick<PromptHookDe
   /** `catalog` is the native tools; these are an agent's. */
   readonly catalogs: AgentCatalogs;
   readonly transcripts: TranscriptCache;
-  readonly fastPath: FastPath;
+  readonly engine: StepEngine;
   /** Whether the turn of this lease of a team's task is still to answer with the task's result. */
   readonly awaitsAnswer: (tenant: string, team: TeamContext) => Promise<boolean>;
   readonly defaultAgent: string;
   readonly workspaceOf: WorkspaceOf;
 }
 
-export function createCallModel(
-  parts: ForAnyTenant<CallModelDeps>,
-): (input: CallModelInput) => Promise<CallModelResult> {
-  const run = parts.fastPath.modelActivity(async (input, attempt) =>
+export function createCallModel(parts: ForAnyTenant<CallModelDeps>): ModelActivity {
+  const run = parts.engine.modelActivity(async (input, attempt) =>
     callModel(await forTenant<CallModelDeps>(parts, input.tenant), input, attempt),
   );
   return failingAs(activityFailure, run);
@@ -93,7 +91,7 @@ async function callModel(
   if (basis.budget && !basis.budget.held)
     return deps.budgets.atLimit(input, basis.budget.exceeded, nowOf(basis));
   await deps.budgets.goOn(input, basis.budget, attempt.number);
-  if (!deps.fastPath.isQuick(agent.model)) attempt.leave();
+  deps.engine.beforeModelCall(attempt, agent);
   const options = await askModel(deps, input, attempt, basis, agent, transcript);
   return record(deps, input, attempt, basis, agent, { ...counting(options, uses), readUpTo: lastHeardAt });
 }
@@ -122,7 +120,7 @@ async function readBasis(
 ): Promise<{ readonly known: KnownTranscript; readonly basis: ReadBasis }> {
   const known = parts.transcripts.known(input.tenant, input.session);
   const basis =
-    parts.fastPath.basisOf(input, attempt, known) ?? (await beginStep(parts, input, attempt, known));
+    parts.engine.knownBasis(input, attempt, known) ?? (await beginStep(parts, input, attempt, known));
   if (basis.duplicate || known.since === undefined || known.since === basis.since) return { known, basis };
   return { known: NOTHING_KNOWN, basis: await beginStep(parts, input, attempt, NOTHING_KNOWN) };
 }
@@ -275,19 +273,16 @@ async function record(
     answer: written,
     events,
   };
-  const fate = await deps.fastPath.recordAnswer(recording);
+  const fate = await deps.engine.recordAnswer(recording);
   // Another attempt of this step was first: its answer is the one that counts, or the messages that it has taken are to be read.
   if (fate === 'refused') return callModel(deps, input, attempt);
   const spent = spentText(basis, answer, usd);
-  deps.fastPath.note(ref, options.spent.seconds);
-  const pace = paceOf(deps, agent, ref);
-  if (plan.calls.length > 0) return { kind: 'calls', calls: plan.planned, spent, pace };
   const ended = fate === 'ended' ? (true as const) : undefined;
-  return { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, pace, ...judging, ended };
-}
-
-function paceOf({ fastPath }: CallModelDeps, { visible }: AgentConfig, ref: string): 'quick' | undefined {
-  return !visible && fastPath.isQuick(ref) ? 'quick' : undefined;
+  const result: CallModelResult =
+    plan.calls.length > 0
+      ? { kind: 'calls', calls: plan.planned, spent }
+      : { kind: 'answer', preview: deps.scrubber.preview(text, PREVIEW), spent, ...judging, ended };
+  return deps.engine.afterAnswer(result, agent, ref, options.spent.seconds);
 }
 
 /** The tools by the names that the answer has them by: the dialect's of a model, their own where no model has asked. */

@@ -7,6 +7,7 @@ import { failingAs, recordFailure } from '../activity-failure.ts';
 import type { Assignments } from '../assignments/assignments.ts';
 import type { ReleaseAnswer } from '../gates/gate-run.ts';
 import type { EndCommands } from '../process/end-commands.ts';
+import type { StepEngine } from './step-engine.ts';
 import type { Pool } from '#store/pool.ts';
 import { hideTexts, type ScrubberOf } from '#store/secrets/scrubber.ts';
 import type { TeamBoard } from '#temporal/team-board.ts';
@@ -15,8 +16,7 @@ import { lostTurns } from '#store/turn-store.ts';
 
 export interface EndTurnDeps {
   readonly ledger: TurnLedger;
-  /** Ends what was begun for the turn in this worker and nobody follows. */
-  readonly endBegun: (tenant: string, turn: string) => Promise<void>;
+  readonly engine: Pick<StepEngine, 'endDetached'>;
   readonly endCommands: EndCommands;
   readonly assignments: Pick<Assignments, 'stopAll'>;
   readonly releaseTasks: TeamBoard['releaseTasks'];
@@ -30,7 +30,7 @@ export interface EndTurnDeps {
 /** The one record of a turn's end, however it ended: open calls are settled, waiting approvals withdrawn, readers told. */
 export function createEndTurn(deps: EndTurnDeps): TurnActivities['end_turn'] {
   return failingAs(recordFailure, async (input) => {
-    await deps.endBegun(input.tenant, input.turn);
+    await deps.engine.endDetached(input.tenant, input.turn);
     // Before the record: who reads `stopped` may rely on it.
     if (input.endCommands) await deps.endCommands(input.tenant, input.session);
     if (input.endAssignments)

@@ -6,27 +6,27 @@ import { createReleaseAnswer } from '../gates/gate-run.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { markHooked } from '#store/message-store.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
+import type { ModelActivity } from './step-engine.ts';
 import { type CallModelDeps, createCallModel } from './call-model.ts';
 import { createEndLostTurns, createEndTurn, createStopSession, type EndTurnDeps } from './end-turn.ts';
 
 export interface TurnParts
   extends ActivityDeps,
-    Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'hasLocal' | 'isInline' | 'markHooked'>,
+    Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'markHooked'>,
     Pick<EndTurnDeps, 'endCommands' | 'assignments' | 'releaseTasks'> {}
 
-export function createTurnActivities(parts: TurnParts): TurnActivities {
-  const { pool, fastPath } = parts;
+export function createTurnActivities(
+  parts: TurnParts,
+): Omit<TurnActivities, 'call_model'> & { readonly call_model: ModelActivity } {
+  const { pool } = parts;
   const endTurn = createEndTurn({
     ...parts,
     hasPending: (tenant, session) => hasPendingResults(pool, tenant, session),
-    endBegun: fastPath.endBegun,
     releaseAnswer: createReleaseAnswer(pool),
   });
   return {
     call_model: createCallModel({
       ...parts,
-      hasLocal: fastPath.hasLocal,
-      isInline: fastPath.isInline,
       markHooked: (...place) => markHooked(pool, ...place),
       awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
     }),

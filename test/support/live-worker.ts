@@ -2,6 +2,7 @@
  * A real worker on the run's Temporal and Postgres, with a tenant, a task queue and a database of its own, so that test
  * files run beside each other. Messages reach it the way any client sends them.
  */
+import type { InlineHints } from '#domain/fast-path.ts';
 import type { Feature } from '#domain/feature.ts';
 import { loadRowParts } from '#store/row-parts.ts';
 import { randomBytes } from 'node:crypto';
@@ -108,7 +109,7 @@ export interface LiveWorker {
   /** Under which its decision tokens are made. */
   readonly tokenSecret: string;
   /** A message of a client that is not our API: with its text, by update-with-start. */
-  say(session: string, text: string, options?: Partial<SubmitInput>, quick?: true): Promise<Receipt>;
+  say(session: string, text: string, options?: Partial<SubmitInput>, engine?: InlineHints): Promise<Receipt>;
   /** Resolves when the turn has ended, as its row says. */
   ended(turnId: string): Promise<TurnRow>;
   /** Resolves when `probe` gives a value; fails after two minutes. */
@@ -274,10 +275,10 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     workspaceRoot: config.workspaceRoot,
     models,
     keys: { stateDir: config.stateDir, encryption: config.encryption },
-    say(session, text, input = {}, quick) {
+    say(session, text, input = {}, engine) {
       const id = input.id ?? `m-${randomBytes(8).toString('hex')}`;
       const message = { preview: text.slice(0, 100), ...input, id, text };
-      return temporal.submit(tenant, session, message, { agent: 'main', summary: session, quick });
+      return temporal.submit(tenant, session, message, { agent: 'main', summary: session, engine });
     },
     state: (session) => temporal.state(tenant, session),
     approvalOf: (session) =>

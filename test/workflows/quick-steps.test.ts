@@ -116,7 +116,7 @@ rules:
   it('for who waits also the first time, once this worker knows it to be quick', async () => {
     const found = await eventually(async () => {
       const session = `first-${performance.now().toFixed()}`;
-      const { turn_id } = await live.say(session, 'Hello.', {}, true);
+      const { turn_id } = await live.say(session, 'Hello.', {}, { inline_model: true });
       assert.equal((await live.ended(turn_id)).status, 'completed');
       const [call, another] = (await ran(session)).filter(({ type }) => type === 'call_model');
       return call?.local === true && another === undefined;
@@ -125,7 +125,7 @@ rules:
   });
 
   it('one that this worker does not know is left to an activity at once, and asked once', async () => {
-    const { turn_id } = await live.say('unknown', 'Hello.', { agent: 'unknown' }, true);
+    const { turn_id } = await live.say('unknown', 'Hello.', { agent: 'unknown' }, { inline_model: true });
     const row = await live.ended(turn_id);
     assert.deepEqual([row.status, row.text, row.steps], ['completed', 'Asked 1 time.', 1]);
     const calls = (await ran('unknown')).filter(({ type }) => type === 'call_model');

@@ -1,18 +1,26 @@
 /**
  * Steps that are over at once, begun within the workflow task: a model whose last answer came at once, a command that is mostly
  * over in milliseconds. What is not goes on as an activity on the worker's own task queue. The worker says what is worth it
- * (`pace`, `inline`); one whose fast path is off never does, and every step takes its plain way.
+ * (domain/fast-path.ts); one whose fast path is off never does, and every step takes its plain way.
  */
 import { proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
-import type { CallModelInput, TurnActivities } from '#domain/turn.ts';
+import type {
+  InlineCall,
+  InlineHints,
+  InlineModelInput,
+  InlineNext,
+  InlineTurnActivities,
+} from '#domain/fast-path.ts';
+import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import {
   followOptions,
   inlineModelOptions,
   inlineToolOptions,
+  localToolOptions,
   modelOptions,
   toolOptions,
 } from '../activity-options.ts';
-import { type ModelAnswer, plainSteps, type Steps, toolIn } from '../steps/plain-steps.ts';
+import { plainSteps, type Steps, toolIn } from '../steps/plain-steps.ts';
 import { firstTry } from '../steps/first-try.ts';
 
 /**
@@ -24,9 +32,8 @@ const TASK_MS = 500;
 /** The most attempts of a call that was first begun in a workflow task: begun, and followed. */
 const TRIES = 2;
 
-/** `isQuick`: the first call of the model is likely to be. */
-export function createInlineSteps(isQuick = false): Steps {
-  let isModelQuick = isQuick;
+export function createInlineSteps({ inline_model }: InlineHints = {}): Steps {
+  let isModelInline = inline_model === true;
   let task = { length: workflowInfo().historyLength, began: Date.now() };
 
   function isTaskLong(): boolean {
@@ -37,39 +44,51 @@ export function createInlineSteps(isQuick = false): Steps {
 
   return {
     async askModel(input) {
-      const answer = await (isModelQuick && !isTaskLong() ? askInline(input) : plainSteps.askModel(input));
-      isModelQuick = 'pace' in answer && answer.pace === 'quick';
+      const isInline = isModelInline && !isTaskLong();
+      const answer: CallModelResult & InlineNext = await (isInline
+        ? askInline(input)
+        : plainSteps.askModel(input));
+      isModelInline = answer.inlineNext === true;
       return answer;
     },
-    async runTool(call, input) {
+    async runTool(call: InlineCall, input, heldOn) {
+      if (call.local) return toolIn(proxyLocalActivities, localToolOptions(call), call)(input);
       if (!call.inline) return plainSteps.runTool(call, input);
-      const started = call.queue
+      const started = heldOn
         ? undefined
         : await firstTry(() => toolIn(proxyLocalActivities, inlineToolOptions(call), call)(input));
       if (started?.asked) return started;
-      const queue = call.queue ?? started?.continues;
+      const queue = heldOn ?? started?.continues;
       if (queue === undefined) return started ?? plainSteps.runTool(call, input);
       const options = followOptions(queue, toolOptions(call));
       const followed = await firstTry(() => toolIn(proxyActivities, options, call)(input));
       return followed ?? plainSteps.runTool(call, input);
     },
+    // The model has just answered, and answers in the child too.
+    childInput({ input, sameModel }) {
+      const engine: InlineHints = { inline_model: true };
+      return isModelInline && sameModel ? { ...input, engine } : input;
+    },
   };
 }
 
-async function askInline(input: CallModelInput): Promise<ModelAnswer> {
-  const inTask = proxyLocalActivities<TurnActivities>(inlineModelOptions(input.step));
+async function askInline(input: CallModelInput): Promise<CallModelResult> {
+  const inTask = proxyLocalActivities<InlineTurnActivities>(inlineModelOptions(input.step));
   const started = await firstTry(() => inTask.call_model(input));
   if (started && started.kind !== 'continues') return started;
   const queue = started?.queue;
   // The worker's fast path is off.
   if (started && queue === undefined) return plainSteps.askModel(input);
   const followed = queue === undefined ? undefined : await follow(queue, input);
-  return followed ?? plainSteps.askModel({ ...input, tried: TRIES });
+  const last: InlineModelInput = { ...input, priorAttempts: TRIES };
+  return followed ?? plainSteps.askModel(last);
 }
 
 /** Undefined when it has to be tried as an activity like any other. */
-async function follow(queue: string, input: CallModelInput): Promise<ModelAnswer | undefined> {
-  const { call_model } = proxyActivities<TurnActivities>(followOptions(queue, modelOptions(input.step)));
-  const followed = await firstTry(() => call_model({ ...input, tried: 1 }));
+async function follow(queue: string, input: CallModelInput): Promise<CallModelResult | undefined> {
+  const { call_model } = proxyActivities<InlineTurnActivities>(
+    followOptions(queue, modelOptions(input.step)),
+  );
+  const followed = await firstTry(() => call_model({ ...input, priorAttempts: 1 }));
   return followed?.kind === 'continues' ? undefined : followed;
 }

@@ -4,37 +4,33 @@ import {
   ApplicationFailure,
   type LocalActivityOptions,
   proxyActivities,
-  proxyLocalActivities,
 } from '@temporalio/workflow';
 import type {
   CallModelInput,
   CallModelResult,
+  ChildStart,
   PlannedCall,
   RunToolInput,
   RunToolResult,
   TurnActivities,
 } from '#domain/turn.ts';
-import { followOptions, localToolOptions, modelOptions, toolOptions } from '../activity-options.ts';
+import { followOptions, modelOptions, toolOptions } from '../activity-options.ts';
 import { firstTry } from './first-try.ts';
 
-export type ModelAnswer = Exclude<CallModelResult, { kind: 'continues' }>;
-
 export interface Steps {
-  askModel(input: CallModelInput): Promise<ModelAnswer>;
-  runTool(call: PlannedCall, input: RunToolInput): Promise<RunToolResult>;
+  askModel(input: CallModelInput): Promise<CallModelResult>;
+  /** `heldOn`: the queue of the worker that still has the call from before people were asked. */
+  runTool(call: PlannedCall, input: RunToolInput, heldOn?: string): Promise<RunToolResult>;
+  /** The input of the workflow that a tool starts. */
+  childInput(child: ChildStart): ChildStart['input'];
 }
 
 export const plainSteps: Steps = {
   async askModel(input) {
     const { call_model } = proxyActivities<TurnActivities>(modelOptions(input.step));
-    const answer = await call_model(input);
-    if (answer.kind === 'continues')
-      throw new Error('only what is begun in a workflow task goes on elsewhere');
-    return answer;
+    return call_model(input);
   },
-  // A short one's row is its durable result, so it needs no task of its own.
   async runTool(call, input) {
-    if (call.local) return toolIn(proxyLocalActivities, localToolOptions(call), call)(input);
     const options = toolOptions(call);
     const result = await toolIn(proxyActivities, options, call)(input);
     const { continues } = result;
@@ -43,6 +39,7 @@ export const plainSteps: Steps = {
     const followed = await firstTry(() => there(input));
     return followed ?? toolIn(proxyActivities, options, call)({ ...input, here: true });
   },
+  childInput: ({ input }) => input,
 };
 
 type ToolActivities = Record<string, (input: RunToolInput) => Promise<RunToolResult>>;

@@ -10,7 +10,7 @@ import {
 } from '@temporalio/workflow';
 import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
-import type { CallModelResult, ChildStart, PlannedCall, RunToolResult, SettledCall } from '#domain/turn.ts';
+import type { ChildStart, PlannedCall, RunToolResult, SettledCall } from '#domain/turn.ts';
 import { inheritedLabels } from './child-labels.ts';
 import { causeOf } from './failure-cause.ts';
 import type { Steps } from './plain-steps.ts';
@@ -34,13 +34,13 @@ export interface CallSurroundings {
  * Rejects only when the turn is cancelled (after each call has ended) or by a bug.
  */
 export async function runCalls(
-  { calls, pace }: Pick<Extract<CallModelResult, { kind: 'calls' }>, 'calls' | 'pace'>,
+  calls: readonly PlannedCall[],
   around: CallSurroundings,
 ): Promise<SettledCall[]> {
   const ends: Promise<SettledCall | undefined>[] = [];
   for (const call of calls) {
     if (call.serial) await Promise.allSettled(ends);
-    ends.push(runCall(call, around, pace === 'quick'));
+    ends.push(runCall(call, around));
   }
   const results = await Promise.allSettled(ends);
   const failed = results.find((result) => result.status === 'rejected');
@@ -48,12 +48,7 @@ export async function runCalls(
   return results.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []));
 }
 
-/** `isQuick`: the model has just answered at once. */
-async function runCall(
-  call: PlannedCall,
-  around: CallSurroundings,
-  isQuick: boolean,
-): Promise<SettledCall | undefined> {
+async function runCall(call: PlannedCall, around: CallSurroundings): Promise<SettledCall | undefined> {
   let child: ChildStart | undefined;
   try {
     const result = await askAndRun(call, around);
@@ -61,7 +56,7 @@ async function runCall(
     ({ child } = result);
     if (result.unrecorded !== undefined) return unrecordedEnd(call, result, result.unrecorded, around);
     if (!child) return undefined;
-    return await runChild(call, child, isQuick);
+    return await runChild(call, child, around.steps.childInput(child));
   } catch (error) {
     // A child that somebody cancelled by itself is a result for the model; only a stop of the turn ends the turn.
     if (isCancellation(error) && CancellationScope.current().consideredCancelled) {
@@ -77,8 +72,13 @@ async function runCall(
 
 /** Undefined when it may not run. How often it is asked about is bounded by its activity. */
 async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<RunToolResult | undefined> {
+  let heldOn: string | undefined;
   const run = (request: PlannedCall, stopped?: true): Promise<RunToolResult> =>
-    around.steps.runTool(request, { tenant: around.tenant, call: call.id, ...(stopped && { stopped }) });
+    around.steps.runTool(
+      request,
+      { tenant: around.tenant, call: call.id, ...(stopped && { stopped }) },
+      heldOn,
+    );
   for (let requested = call; ; ) {
     if (requested.approval) {
       // Nobody is asked for a turn that ends with this step.
@@ -96,7 +96,8 @@ async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<R
     let result = await run(requested);
     while (result.later !== undefined) result = await lookAgain(result.later, requested, run);
     if (!result.asked) return result;
-    requested = { ...call, approval: result.asked, queue: result.continues };
+    requested = { ...call, approval: result.asked };
+    heldOn = result.continues;
   }
 }
 

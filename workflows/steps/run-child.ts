@@ -20,15 +20,14 @@ const LEFT_TO_ITSELF = {
   cancellationType: ChildWorkflowCancellationType.ABANDON,
 } as const;
 
-/** `isQuick`: the model of the turn has just answered at once. */
 export async function runChild(
   call: PlannedCall,
-  { type, id, input, labels, sameModel, wait }: ChildStart,
-  isQuick: boolean,
+  { type, id, labels, wait }: ChildStart,
+  input: ChildStart['input'],
 ): Promise<SettledCall | undefined> {
   const options = {
     workflowId: id,
-    args: [isQuick && sameModel ? { ...input, quick: true } : input] as [unknown],
+    args: [input] as [unknown],
     staticSummary: call.summary,
     typedSearchAttributes: labels ? childLabels(labels) : inheritedLabels('running'),
   };

@@ -16,7 +16,13 @@ import { TerminatedFailure, WorkflowExecutionAlreadyStartedError } from '@tempor
 import { LOST_END } from '#domain/lost-work.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import { stopOfWork, TIME_UP } from '#domain/stop-of-work.ts';
-import { AGENT_TURN, type AgentTurnInput, type StopInput, type TurnOutcome } from '#domain/turn.ts';
+import {
+  AGENT_TURN,
+  type AgentTurnInput,
+  type EngineHints,
+  type StopInput,
+  type TurnOutcome,
+} from '#domain/turn.ts';
 import { childLabels } from './child-labels.ts';
 
 /** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
@@ -31,8 +37,7 @@ export interface SessionWork {
   readonly user?: string;
   /** Scrubbed; shown in the web UI. */
   readonly label: string;
-  /** Its model is likely to answer at once. */
-  readonly quick?: true;
+  readonly engine?: EngineHints | undefined;
 }
 
 export interface SessionLimits {
@@ -61,8 +66,8 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
   let pending: Promise<void> = Promise.resolve();
   let inTime = true;
   try {
-    const { quick, message_id } = work;
-    const session = await scope.run(() => startSession(work, { assigned: turnIdOf(message_id), quick }));
+    const { engine, message_id } = work;
+    const session = await scope.run(() => startSession(work, { assigned: turnIdOf(message_id), engine }));
     pending = session.result().then(
       (outcome) => void (ends.outcome = outcome),
       (error: unknown) => void (ends.problem = problemOf(error)),
@@ -84,7 +89,7 @@ export type SessionHandle = ChildWorkflowHandle<(input: AgentTurnInput) => Promi
 /** The session's workflow with the message as its first turn. */
 export function startSession(
   { tenant, session_key: session, message_id, agent, user, label }: SessionWork,
-  more: Pick<AgentTurnInput, 'assigned' | 'quick'> = {},
+  more: Pick<AgentTurnInput, 'assigned' | 'engine'> = {},
 ): Promise<SessionHandle> {
   const turnId = turnIdOf(message_id);
   const turn = { turnId, messages: [{ id: message_id }], preview: label };

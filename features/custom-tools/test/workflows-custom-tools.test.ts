@@ -11,7 +11,7 @@ import { createAddedTools } from '../activities/added-tools.ts';
 import { createFindAddedTool } from '#activities/tool-call/added-tools.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { joinGuards } from '#activities/guards.ts';
-import { createPlainPath } from '#activities/turn/step-engine.ts';
+import { createPlainEngine } from '#activities/turn/step-engine.ts';
 import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
@@ -212,7 +212,7 @@ describe('CU custom tools at work', () => {
         documentWritten: [],
         guards: joinGuards([]),
         workspaceOf: () => ({ workspace, shows: 'user' }),
-        fastPath: createPlainPath(createTurnLedger(pool, () => undefined)),
+        engine: createPlainEngine(createTurnLedger(pool, () => undefined)),
         sandbox: {},
         placeOf: async () => 'host',
         rateLimit: { perHour: 0, burst: 1 },

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import type { Attempt } from '#activities/attempt.ts';
-import { createTakeOver } from '#activities/fast-path/in-flight-work.ts';
+import { createInFlightWork, type InlineAttempt } from '#activities/fast-path/in-flight-work.ts';
 import { eventually } from '#test/support/processes.ts';
 
 const MAX = 2;
@@ -14,20 +13,20 @@ interface Asked {
 
 /** Work that ends when the test says so, or when it is stopped. */
 function createStage(unfollowedMs?: number, patienceMs = 20) {
-  const started: Attempt[] = [];
+  const started: InlineAttempt[] = [];
   let end: (word: string) => void = () => undefined;
-  const work = (_asked: Asked, attempt: Attempt): Promise<string> => {
+  const work = (_asked: Asked, attempt: InlineAttempt): Promise<string> => {
     started.push(attempt);
     return new Promise((resolve) => {
       end = resolve;
       attempt.signal.addEventListener('abort', () => resolve('stopped'));
     });
   };
-  const { run, reserve, endAll } = createTakeOver<Asked, string>({
+  const { run, reserve, endAll } = createInFlightWork<Asked, string>({
     keyOf: ({ key }) => key,
     work,
     patienceMs,
-    most: MAX,
+    max: MAX,
     unfollowedMs,
   });
   return {
@@ -100,18 +99,18 @@ describe('DU-1 work that goes on', () => {
     stage.reserve()?.begin({ key: 'a' }, 'run', stage.work);
     await eventually(() => stage.begun.length === 1);
     const [attempt] = stage.begun;
-    assert.equal(attempt?.isAwaited(), false);
+    assert.equal(attempt?.isAwaited?.(), false);
     const waits = stage.run({ key: 'a' }, LOCAL);
-    await eventually(() => attempt?.isAwaited() === true);
+    await eventually(() => attempt?.isAwaited?.() === true);
     assert.equal(await waits, undefined);
-    assert.equal(attempt?.isAwaited(), false);
+    assert.equal(attempt?.isAwaited?.(), false);
   });
 
   it('is not waited for once it says that it lasts, and goes on', async () => {
     const stage = createStage(undefined, 60_000);
     const pending = stage.run({ key: 'a' }, LOCAL);
     await eventually(() => stage.begun.length === 1);
-    stage.begun[0]?.leave();
+    stage.begun[0]?.detach?.();
     assert.equal(await pending, undefined);
     assert.equal(await stage.run({ key: 'a' }, LOCAL), undefined);
     const follows = stage.run({ key: 'a' }, TASK);

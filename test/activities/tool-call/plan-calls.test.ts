@@ -11,6 +11,10 @@ import {
   planRecorded,
   realArgs,
 } from '#activities/tool-call/plan-calls.ts';
+import { createPlainEngine } from '#activities/turn/step-engine.ts';
+import type { PlannedCall } from '#domain/turn.ts';
+import type { Tool } from '#policy/define-tool.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
 import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } from './fakes.ts';
 
 const catalog = someTools();
@@ -27,8 +31,7 @@ const deps: PlanDeps = {
   knownAddresses: async () => ({}),
   needsToken: () => Promise.resolve(false),
   wall: 'files and network',
-  hasLocal: true,
-  isInline: () => false,
+  engine: createPlainEngine({} as TurnLedger),
 };
 
 const ASKED_AT = Date.UTC(2026, 0, 1);
@@ -68,14 +71,26 @@ describe('PO-3 what a model asked for', () => {
   test('is planned in its order when the rules allow it', async () => {
     const { calls, approvals, planned } = await plan([probe('a'), probe('b')]);
     assert.deepEqual(
-      planned.map(({ tool, summary, timeout, local }) => ({ tool, summary, timeout, local })),
-      ['a', 'b'].map((note) => ({ tool: 'look', summary: `look: ${note}`, timeout: 30, local: true })),
+      planned.map(({ tool, summary, timeout }) => ({ tool, summary, timeout })),
+      ['a', 'b'].map((note) => ({ tool: 'look', summary: `look: ${note}`, timeout: 30 })),
     );
     assert.deepEqual(
       calls.map(({ id, verdict, state }) => ({ id, verdict, state })),
       planned.map(({ id }) => ({ id, verdict: 'allow', state: undefined })),
     );
     assert.deepEqual(approvals, []);
+  });
+
+  test('is scheduled by the engine of the worker', async () => {
+    const scheduled = (call: PlannedCall, tool: Tool): PlannedCall => ({
+      ...call,
+      serial: tool.name === 'act' ? true : undefined,
+    });
+    const { planned } = await plan([probe('a'), act('b')], { engine: { scheduled } });
+    assert.deepEqual(
+      planned.map(({ serial }) => serial),
+      [undefined, true],
+    );
   });
 
   test('and the rules deny is over before it began, with the reason as its result', async () => {

@@ -13,7 +13,7 @@ import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import { joinGuards } from '#activities/guards.ts';
 import type { RunnableCall } from '#activities/tool-call/claimed-call.ts';
-import { createPlainPath } from '#activities/turn/step-engine.ts';
+import { createPlainEngine } from '#activities/turn/step-engine.ts';
 import { callDigest } from '#activities/tool-call/call-digest.ts';
 import { createRunTool, type RunToolDeps } from '#activities/tool-call/run-tool.ts';
 import { createCatalog } from '#policy/catalog.ts';
@@ -105,7 +105,7 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: Stage
   const catalog = createCatalog([tool]);
   const parts: Omit<RunToolDeps, 'scrubber'> = {
     ledger: ledger as TurnLedger,
-    fastPath: createPlainPath(ledger as TurnLedger),
+    engine: createPlainEngine(ledger as TurnLedger),
     rateLimit: { perHour: 0, burst: 0 },
     budgets: { request: () => ({}) } as unknown as RunToolDeps['budgets'],
     models: createModels({ providers: {} }),
@@ -173,9 +173,9 @@ describe('EX-3 a call that may run', () => {
   });
 
   test('and was recorded with its answer gives that, and asks the ledger nothing', async () => {
-    const fastPath = { ...createPlainPath({} as TurnLedger), resultOf: () => ({ ok: true }) };
+    const engine = { ...createPlainEngine({} as TurnLedger), knownResult: () => ({ ok: true }) };
     const { tool, ran } = countingTool('act', 'readonly');
-    const { run, fences } = stage(tool, { kind: 'missing' }, { deps: { fastPath } });
+    const { run, fences } = stage(tool, { kind: 'missing' }, { deps: { engine } });
     assert.deepEqual(await run(), { ok: true });
     assert.deepEqual([ran, fences], [[], []]);
   });
