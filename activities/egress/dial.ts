@@ -24,7 +24,7 @@ export function dial(
       const end = (): void => {
         signal.removeEventListener('abort', stop);
         exchange.count(socket.bytesRead);
-        exchange.end(null);
+        void exchange.end(null);
         socket.destroy();
       };
       signal.addEventListener('abort', stop, { once: true });

@@ -18,8 +18,8 @@ export interface Exchange {
   status: number | null;
   /** Bytes that came from outside; why there were too many, when there were, which ends it. */
   count(bytes: number): EgressError | undefined;
-  /** Its row, the first time. */
-  end(problem: EgressError['rule'] | null): void;
+  /** Keeps its row, the first time. Resolves when the row is written. */
+  end(problem: EgressError['rule'] | null): Promise<void>;
   /** The same for one that failed, in words for who asked. */
   fail(error: unknown): EgressError;
 }
@@ -44,15 +44,22 @@ export function createEgressLog(
   limits: EgressLimits,
 ): EgressLog {
   const rows = new Set<Promise<void>>();
-  const keep = (row: NewEgressRow): void => {
+  const keep = (row: NewEgressRow): Promise<void> => {
     const written = record(row).finally(() => rows.delete(written));
     rows.add(written);
+    return written;
   };
   return {
     begin({ tenant, purpose, callId = null }, method, first, { isRoutine = false, stopped, failed } = {}) {
       const began = performance.now();
       let bytes = 0;
-      let isOver = false;
+      let kept: Promise<void> | undefined;
+      const rowOf = (problem: EgressError['rule'] | null): NewEgressRow => {
+        const { url, status } = exchange;
+        const host = URL.canParse(url) ? new URL(url).host : '';
+        const milliseconds = Math.round(performance.now() - began);
+        return { tenant, purpose, call_id: callId, method, host, status, bytes, milliseconds, problem };
+      };
       const exchange: Exchange = {
         url: first,
         status: null,
@@ -63,18 +70,13 @@ export function createEgressLog(
           return exchange.fail(new EgressError('too_large', words));
         },
         end(problem) {
-          if (isOver) return;
-          isOver = true;
-          if (isRoutine && problem === null) return;
-          const { url, status } = exchange;
-          const host = URL.canParse(url) ? new URL(url).host : '';
-          const milliseconds = Math.round(performance.now() - began);
-          keep({ tenant, purpose, call_id: callId, method, host, status, bytes, milliseconds, problem });
+          kept ??= isRoutine && problem === null ? Promise.resolve() : keep(rowOf(problem));
+          return kept;
         },
         fail(error) {
           const problem = egressErrorOf(error, exchange.url, stopped, limits);
-          if (!isOver) failed?.(problem);
-          exchange.end(problem.rule);
+          if (kept === undefined) failed?.(problem);
+          void exchange.end(problem.rule);
           return problem;
         },
       };

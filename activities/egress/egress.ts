@@ -13,7 +13,7 @@ import { EgressError, refusedBy, refusedRedirect } from './egress-error.ts';
 import { guardedConnector, type Resolve } from './guarded-connector.ts';
 import { nextHop, withoutSecrets } from './next-hop.ts';
 import { type EgressProxy, openProxy, type ProxyUse } from './proxy.ts';
-import { type EgressSocket, openSocket } from './socket.ts';
+import { type EgressSocket, type OpenSocket, openSocket } from './socket.ts';
 
 /** Of one exchange: a redirect's answers count as one with the last. */
 export interface EgressLimits {
@@ -86,6 +86,7 @@ function openDoor(deps: EgressDeps, use: EgressUse): EgressClient {
   });
   const account = createEgressLog(deps.record, limits);
   const dialled: Dialled[] = [];
+  const sockets: OpenSocket[] = [];
   return {
     async fetch(input, init) {
       // As it was written: a Request has its canonical form.
@@ -106,7 +107,9 @@ function openDoor(deps: EgressDeps, use: EgressUse): EgressClient {
       const verdict = judgeUrl(url, use.rules);
       const exchange = account.begin(use, 'GET', url, { stopped: signal });
       if (verdict.decision === 'deny') throw exchange.fail(refusedBy(verdict, url));
-      return openSocket(agent, exchange, headers, signal);
+      const opened = openSocket(agent, exchange, headers, signal);
+      sockets.push(opened);
+      return opened;
     },
     async dial(url, signal) {
       const exchange = account.begin(use, 'CONNECT', url, { stopped: signal });
@@ -116,7 +119,7 @@ function openDoor(deps: EgressDeps, use: EgressUse): EgressClient {
       return made.socket;
     },
     async close() {
-      for (const { end } of dialled) end();
+      for (const { end } of [...dialled, ...sockets]) end();
       await agent.destroy();
       await account.settled();
     },
@@ -170,7 +173,7 @@ async function followed(
 }
 
 function counted({ status, statusText, headers, body }: Response, exchange: Exchange): Response {
-  if (!body) exchange.end(null);
+  if (!body) void exchange.end(null);
   const stream = body ? ReadableStream.from(countedBody(body, exchange)) : null;
   const answer = new Response(stream, { status, statusText, headers });
   // Where it was found in the end; the constructor has no way to say it.
@@ -186,11 +189,11 @@ async function* countedBody(body: AsyncIterable<Uint8Array>, exchange: Exchange)
       if (problem) throw problem;
       yield chunk;
     }
-    exchange.end(null);
+    void exchange.end(null);
   } catch (error) {
     throw exchange.fail(error);
   } finally {
     // Its reader has had enough.
-    exchange.end('stopped');
+    void exchange.end('stopped');
   }
 }

@@ -182,15 +182,15 @@ function forward(exchange: Carried, rules: UrlRules, request: IncomingMessage, r
     answer.on('data', (chunk: Buffer) => {
       if (!exchange.take(chunk.length)) answer.destroy();
     });
-    answer.once('end', () => exchange.end(null));
+    answer.once('end', () => void exchange.end(null));
     answer.once('close', () => {
-      exchange.end('stopped');
+      void exchange.end('stopped');
       if (!answer.complete) reply.destroy();
     });
     answer.pipe(reply);
   });
   reply.once('close', () => {
-    exchange.end('stopped');
+    void exchange.end('stopped');
     out.destroy();
   });
   request.pipe(out);
@@ -223,11 +223,10 @@ function tunnel(exchange: Carried, place: string, client: Duplex): void {
     socket.on('data', (chunk: Buffer) => {
       if (!exchange.take(chunk.length)) socket.destroy();
     });
-    socket.once('close', () => {
-      exchange.end(null);
-      client.destroy();
-    });
+    // A WebSocket's program must not see its end before its row is there.
+    socket.once('close', () => void exchange.end(null).then(() => client.end(() => client.destroy())));
     client.once('close', () => socket.destroy());
-    socket.pipe(client).pipe(socket);
+    socket.pipe(client, { end: false });
+    client.pipe(socket);
   });
 }

@@ -9,12 +9,17 @@ export interface EgressSocket {
   close(): void;
 }
 
+export interface OpenSocket extends EgressSocket {
+  /** Ends it with its row, unless it has ended. */
+  end(): void;
+}
+
 export function openSocket(
   agent: Agent,
   exchange: Exchange,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): EgressSocket {
+): OpenSocket {
   const socket = new WebSocket(exchange.url.replace(/^http/, 'ws'), { dispatcher: agent, headers });
   socket.binaryType = 'arraybuffer';
   const come: (string | Buffer)[] = [];
@@ -26,11 +31,16 @@ export function openSocket(
     changed = Promise.withResolvers();
   };
   const isOpening = (): boolean => !isOver && socket.readyState === WebSocket.CONNECTING;
-  const fail = (error: unknown): void => {
-    problem ??= exchange.fail(error);
+  /** Its reader learns of the end when the row is there. */
+  const finish = async (failure?: EgressError): Promise<void> => {
+    await exchange.end(null);
+    problem ??= failure;
     isOver = true;
-    socket.close();
     tell();
+  };
+  const fail = (error: unknown): void => {
+    void finish(exchange.fail(error));
+    socket.close();
   };
   socket.addEventListener('open', tell);
   socket.addEventListener('message', ({ data }: { readonly data: unknown }) => {
@@ -41,11 +51,7 @@ export function openSocket(
     tell();
   });
   socket.addEventListener('error', ({ error }: { readonly error: unknown }) => fail(error));
-  socket.addEventListener('close', () => {
-    isOver = true;
-    exchange.end(null);
-    tell();
-  });
+  socket.addEventListener('close', () => void finish());
   signal.addEventListener('abort', () => fail(signal.reason), { once: true });
   if (signal.aborted) fail(signal.reason);
 
@@ -64,6 +70,10 @@ export function openSocket(
     close() {
       isOver = true;
       socket.close();
+    },
+    end() {
+      socket.close();
+      void finish();
     },
   };
 }

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { type WebSocket, WebSocketServer } from 'ws';
 import {
   createEgress,
   type EgressClient,
@@ -57,6 +59,7 @@ function open(
   dns: Readonly<Record<string, readonly string[][]>> = {},
   limits: Partial<EgressLimits> = {},
   isRoutine: NonNullable<EgressUse['isRoutine']> = () => false,
+  recordMs = 0,
 ): Opened {
   const rows: NewEgressRow[] = [];
   const checked: string[] = [];
@@ -68,6 +71,7 @@ function open(
       return answer ?? [];
     },
     async record(row) {
+      if (recordMs > 0) await delay(recordMs);
       rows.push(row);
     },
   });
@@ -319,5 +323,39 @@ describe('R5 egress', () => {
     });
     assert.equal((await refusal(door.fetch('http://evil.example/'))).rule, 'blocked_domain');
     assert.equal((await refusal(door.fetch('http://other.example/'))).rule, 'not_listed');
+  });
+
+  it('keeps the row of a WebSocket before its reader sees the end, and when it is closed while it is open', async (t) => {
+    const server = createServer();
+    const port = await listening(t, server);
+    const sockets = new WebSocketServer({ server });
+    sockets.on('connection', (socket: WebSocket) =>
+      socket.on('message', (message) => {
+        if (String(message) === 'end') socket.close();
+        else socket.send(String(message));
+      }),
+    );
+    const { door, rows } = open(t, { internalHosts: [`127.0.0.1:${port}`] }, {}, {}, undefined, 50);
+    const opened = () => door.connect(`http://127.0.0.1:${port}/`, {}, new AbortController().signal);
+    const got: string[] = [];
+    await assert.rejects(async () => {
+      for await (const message of opened().messages(['hello', 'end'])) got.push(String(message));
+    }, /ended too early/);
+    assert.deepEqual(got, ['hello']);
+    const recorded = (): unknown => rows.map(({ bytes, problem }) => [bytes, problem]);
+    assert.deepEqual(recorded(), [[5, null]]);
+    const stop = new AbortController();
+    const stopped = door.connect(`http://127.0.0.1:${port}/`, {}, stop.signal).messages([]);
+    const next = stopped[Symbol.asyncIterator]().next();
+    setTimeout(() => stop.abort(), 20);
+    await assert.rejects(next, { rule: 'stopped' });
+    assert.deepEqual(rows.at(-1)?.problem, 'stopped');
+    await opened().messages(['more'])[Symbol.asyncIterator]().next();
+    await door.close();
+    assert.deepEqual(recorded(), [
+      [5, null],
+      [0, 'stopped'],
+      [4, null],
+    ]);
   });
 });

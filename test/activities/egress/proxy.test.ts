@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createEgress } from '#activities/egress/egress.ts';
 import type { EgressProxy } from '#activities/egress/proxy.ts';
 import type { UrlRules } from '#domain/net/judge-url.ts';
@@ -10,11 +11,15 @@ import type { NewEgressRow } from '#store/egress-store.ts';
 async function opened(
   t: TestContext,
   rules: UrlRules,
+  recordMs = 0,
 ): Promise<{ proxy: EgressProxy; rows: NewEgressRow[] }> {
   const rows: NewEgressRow[] = [];
   const egress = createEgress({
     resolve: async (host) => (host === 'inner.example' ? ['10.0.0.7'] : ['127.0.0.1']),
-    record: async (row) => void rows.push(row),
+    record: async (row) => {
+      if (recordMs > 0) await delay(recordMs);
+      rows.push(row);
+    },
   });
   const proxy = await egress.proxy({ tenant: 'default', purpose: 'browser', callId: 'call_1', rules });
   t.after(() => proxy.close());
@@ -142,6 +147,24 @@ describe('R5 egress proxy', () => {
     assert.deepEqual(
       rows.map(({ call_id, method, host, bytes }) => [call_id, method, host, bytes]),
       [['call_1', 'CONNECT', `pub.example:${port}`, 7]],
+    );
+  });
+
+  it('keeps the row of a tunnel before its program sees the end, which comes with the last bytes', async (t) => {
+    const server = createTcpServer((socket) => void socket.end('last words'));
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    t.after(() => void server.close());
+    const place = `pub.example:${(server.address() as AddressInfo).port}`;
+    const { proxy, rows } = await opened(t, { internalHosts: [place] }, 50);
+    const { hostname, port } = new URL(proxy.server);
+    const socket = connect(Number(port), hostname);
+    socket.write(`CONNECT ${place} HTTP/1.1\r\nProxy-Authorization: ${authorization(proxy)}\r\n\r\n`);
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    assert.match(text, /last words$/);
+    assert.deepEqual(
+      rows.map(({ bytes, problem }) => [bytes, problem]),
+      [[10, null]],
     );
   });
 });
