@@ -13,7 +13,7 @@ import { createCallRules } from '#policy/call-rules.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
-import { createEgress, type Egress } from '#activities/egress/egress.ts';
+import { createEgress, type Egress } from '#activities/egress/create-egress.ts';
 import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { type Boxes, createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
 import { type Bubblewrap, createBubblewrap } from '#activities/sandbox/bubblewrap.ts';

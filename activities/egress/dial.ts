@@ -1,15 +1,15 @@
-/** A plain connection through a door, for what speaks another protocol than HTTP: judged and dialled as the others are, with a row of its own. */
+/** A plain connection of a client, for another protocol than HTTP: judged and dialled as its other connections are, and recorded. */
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { Exchange } from './egress-log.ts';
 
 export interface Dialled {
   readonly socket: Socket;
-  /** Ends it with its row, unless it has ended. */
+  /** Ends and records it, unless it has ended. */
   end(): void;
 }
 
-/** `exchange` names the address, which the connector judges. Rejects with EgressError. */
+/** `exchange` has the address, which the connector judges. Rejects with EgressError. */
 export function dial(
   connect: buildConnector.connector,
   exchange: Exchange,

@@ -1,6 +1,5 @@
-/** Why nothing came back from the outside, in words for the model. */
+/** Why nothing came back from the outside, in words for the caller. */
 import type { UrlDenied, UrlRule } from '#domain/net/judge-url.ts';
-import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { EgressLimits } from './egress.ts';
 
 /** Of the rules, or of what happened on the way. */
@@ -74,17 +73,10 @@ function isTimeout({ name, code }: Error & { readonly code?: unknown }): boolean
   return name === 'TimeoutError' || (typeof code === 'string' && /TIMEOUT|ETIMEDOUT/.test(code));
 }
 
-/** Nothing can have come through to whoever was asked. */
+/** Nothing can have come through to the other side. */
 export function isUnsent(error: unknown): boolean {
   return (
     error instanceof EgressError &&
     (error.isRefused || error.rule === 'unresolved' || /ECONNREFUSED|bad port/.test(error.message))
   );
-}
-
-/** As the model reads it. Whatever is no EgressError is thrown on. */
-export function egressResult(error: unknown): ToolResult {
-  if (!(error instanceof EgressError)) throw error;
-  if (error.isRefused) return toolError('PermissionDenied', error.message);
-  return toolError(error.rule === 'timeout' ? 'Timeout' : 'ExecutionFailed', error.message);
 }

@@ -1,64 +1,75 @@
-/** The account of what goes out: of each exchange one row, whoever carries it (a door or a proxy). */
-import type { NewEgressRow } from '#store/egress-store.ts';
+/** Records what goes out: each exchange once, whether a client or a proxy carries it. */
 import type { EgressLimits } from './egress.ts';
-import { EgressError, egressErrorOf } from './egress-error.ts';
+import { EgressError, egressErrorOf, type EgressProblem } from './egress-error.ts';
 
-/** Who asks. */
-export interface Requester {
-  readonly tenant: string;
-  /** The tool's name, or what else asks: `mcp`, `webhook`. */
-  readonly purpose: string;
-  readonly callId?: string | undefined;
+/** What is recorded of an exchange with the outside. Neither paths nor headers nor bodies, since those may be secret. */
+export interface ExchangeRecord<Labels> {
+  /** Those of the client or the proxy. */
+  readonly labels: Labels;
+  /** `CONNECT` for a tunnel or a plain connection. */
+  readonly method: string;
+  /** `host:port` of the last address; empty when the address cannot be read. */
+  readonly host: string;
+  /** Null when no answer came. */
+  readonly status: number | null;
+  /** Those that came from outside, decompressed. */
+  readonly bytes: number;
+  readonly milliseconds: number;
+  /** Null when it went well. */
+  readonly problem: EgressProblem | null;
 }
 
+/** Records an exchange. Never rejects: the request has its answer already. */
+export type RecordExchange<Labels> = (exchange: ExchangeRecord<Labels>) => Promise<void>;
+
 export interface Exchange {
-  /** The address that is asked; a redirect changes it. */
+  /** A redirect changes it. */
   url: string;
   /** Of the answer, once it is there. */
   status: number | null;
   /** Bytes that came from outside; why there were too many, when there were, which ends it. */
   count(bytes: number): EgressError | undefined;
-  /** Keeps its row, the first time. Resolves when the row is written. */
-  end(problem: EgressError['rule'] | null): Promise<void>;
-  /** The same for one that failed, in words for who asked. */
+  /** Records it, the first time. Resolves when it is recorded. */
+  end(problem: EgressProblem | null): Promise<void>;
+  /** The same for one that failed; returns why, in words for the caller. */
   fail(error: unknown): EgressError;
 }
 
-export interface ExchangeHow {
-  /** Without a row unless it fails. */
+export interface ExchangeOptions {
+  /** Recorded only when it fails. */
   readonly isRoutine?: boolean;
-  /** The asker's own. */
+  /** The caller's own. */
   readonly stopped?: AbortSignal;
-  /** Told once, when it fails. */
-  readonly failed?: (problem: EgressError) => void;
+  /** Called once, when it fails. */
+  readonly onFailure?: (problem: EgressError) => void;
 }
 
-export interface EgressLog {
-  begin(asker: Requester, method: string, url: string, how?: ExchangeHow): Exchange;
-  /** Resolves when all rows are written. */
+export interface EgressLog<Labels> {
+  begin(labels: Labels, method: string, url: string, options?: ExchangeOptions): Exchange;
+  /** Resolves when all that has ended is recorded. */
   settled(): Promise<void>;
 }
 
-export function createEgressLog(
-  record: (row: NewEgressRow) => Promise<void>,
+export function createEgressLog<Labels>(
+  record: RecordExchange<Labels>,
   limits: EgressLimits,
-): EgressLog {
-  const rows = new Set<Promise<void>>();
-  const keep = (row: NewEgressRow): Promise<void> => {
-    const written = record(row).finally(() => rows.delete(written));
-    rows.add(written);
-    return written;
+): EgressLog<Labels> {
+  const pending = new Set<Promise<void>>();
+  const keep = (exchange: ExchangeRecord<Labels>): Promise<void> => {
+    const recorded = record(exchange).finally(() => pending.delete(recorded));
+    pending.add(recorded);
+    return recorded;
   };
   return {
-    begin({ tenant, purpose, callId = null }, method, first, { isRoutine = false, stopped, failed } = {}) {
-      const began = performance.now();
+    begin(labels, method, first, { isRoutine = false, stopped, onFailure } = {}) {
+      const startedAt = performance.now();
       let bytes = 0;
       let kept: Promise<void> | undefined;
-      const rowOf = (problem: EgressError['rule'] | null): NewEgressRow => {
+      const recordOf = (problem: EgressProblem | null): ExchangeRecord<Labels> => {
         const { url, status } = exchange;
         const host = URL.canParse(url) ? new URL(url).host : '';
-        const milliseconds = Math.round(performance.now() - began);
-        return { tenant, purpose, call_id: callId, method, host, status, bytes, milliseconds, problem };
+        const milliseconds = Math.round(performance.now() - startedAt);
+        return { labels, method, host, status, bytes, milliseconds, problem };
       };
       const exchange: Exchange = {
         url: first,
@@ -70,18 +81,18 @@ export function createEgressLog(
           return exchange.fail(new EgressError('too_large', words));
         },
         end(problem) {
-          kept ??= isRoutine && problem === null ? Promise.resolve() : keep(rowOf(problem));
+          kept ??= isRoutine && problem === null ? Promise.resolve() : keep(recordOf(problem));
           return kept;
         },
         fail(error) {
           const problem = egressErrorOf(error, exchange.url, stopped, limits);
-          if (kept === undefined) failed?.(problem);
+          if (kept === undefined) onFailure?.(problem);
           void exchange.end(problem.rule);
           return problem;
         },
       };
       return exchange;
     },
-    settled: async () => void (await Promise.all(rows)),
+    settled: async () => void (await Promise.all(pending)),
   };
 }

@@ -1,13 +1,12 @@
 /**
- * The one way out (SECURITY R5): whatever a tool, an MCP server, a download or a webhook asks, over HTTP or else, is asked through a door. A door
- * has its rules and connections of its own, so that no connection which one set of rules allowed serves another. Each address is judged as text,
- * by what it resolves to, and once more by the peer that was reached; each redirect is judged like the first address.
+ * HTTP requests, WebSockets and plain connections to addresses that others choose. A client has rules and connections of its own, so that
+ * no connection which one set of rules allowed serves another. Each address is judged as text, by what it resolves to, and once more by the
+ * peer that was reached; each redirect is judged like the first address.
  */
 import { Agent, fetch as undiciFetch } from 'undici';
 import { judgeUrl, MAX_REDIRECTS, type UrlRules } from '#domain/net/judge-url.ts';
-import { type Requester, createEgressLog, type Exchange } from './egress-log.ts';
+import { createEgressLog, type Exchange, type RecordExchange } from './egress-log.ts';
 import type { Socket } from 'node:net';
-import type { NewEgressRow } from '#store/egress-store.ts';
 import { dial, type Dialled } from './dial.ts';
 import { EgressError, refusedBy, refusedRedirect } from './egress-error.ts';
 import { guardedConnector, type Resolve } from './guarded-connector.ts';
@@ -15,18 +14,18 @@ import { nextHop, withoutSecrets } from './next-hop.ts';
 import { type EgressProxy, openProxy, type ProxyUse } from './proxy.ts';
 import { type EgressSocket, type OpenSocket, openSocket } from './socket.ts';
 
-/** Of one exchange: a redirect's answers count as one with the last. */
+/** Limits of one exchange. The answers of redirects count as one with the last. */
 export interface EgressLimits {
-  /** Redirects that are followed; 0: the caller sees them. */
+  /** How many redirects are followed; with 0 the caller sees them. */
   readonly redirects: number;
-  /** Of the answer, as it is read: decompressed. */
+  /** Of the answer, decompressed. */
   readonly bytes: number;
   /** Until the answer is read whole; undefined for streams, which are silent for at most `idleMs`. */
   readonly totalMs: number | undefined;
   readonly idleMs: number;
 }
 
-/** 10 MB and 30 s (REFERENCE §6). */
+/** What holds unless a client has other limits. */
 export const EGRESS_LIMITS: EgressLimits = {
   redirects: MAX_REDIRECTS,
   bytes: 10_485_760,
@@ -34,46 +33,50 @@ export const EGRESS_LIMITS: EgressLimits = {
   idleMs: 15_000,
 };
 
-export interface EgressUse extends Requester {
+export interface EgressUse<Labels> {
+  /** Recorded with each exchange. */
+  readonly labels: Labels;
   readonly rules: UrlRules;
   readonly limits?: Partial<EgressLimits> | undefined;
-  /** What is asked again and again has no row unless it fails. */
+  /** Requests such as a poll's, which are recorded only when they fail. */
   readonly isRoutine?: (init: RequestInit | undefined) => boolean;
 }
 
 export interface EgressClient {
   /** As fetch, decompressing; throws EgressError. Redirects are followed as the limits say, whatever `redirect` says. */
   readonly fetch: typeof globalThis.fetch;
-  /** A WebSocket to what an http(s) address names. @throws EgressError when it may not be asked */
+  /** A WebSocket to an http(s) address. @throws EgressError when the rules forbid it */
   connect(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): EgressSocket;
   /**
    * A plain connection to the host and port of an http address, for another protocol. It ends by `signal`, or after `totalMs`.
    * @throws EgressError
    */
   dial(url: string, signal: AbortSignal): Promise<Socket>;
-  /** Ends its connections; resolves when the rows of what it asked are written. */
+  /** Ends its connections; resolves when all its exchanges are recorded. */
   close(): Promise<void>;
 }
 
-export interface EgressDeps {
+export interface EgressDeps<Labels> {
   readonly resolve: Resolve;
-  /** Keeps one row for each exchange. Never rejects: what was asked has its answer already. */
-  readonly record: (row: NewEgressRow) => Promise<void>;
+  readonly record: RecordExchange<Labels>;
 }
 
-export interface Egress {
-  open(use: EgressUse): EgressClient;
-  /** For a program that speaks HTTP itself and knows proxies: a browser. */
-  proxy(use: ProxyUse, host?: string): Promise<EgressProxy>;
+export interface Egress<Labels> {
+  open(use: EgressUse<Labels>): EgressClient;
+  /**
+   * For a program that speaks HTTP itself and knows proxies, such as a browser. `host` is an address of this machine, or the path of a
+   * socket to make.
+   */
+  proxy(use: ProxyUse<Labels>, host?: string): Promise<EgressProxy<Labels>>;
 }
 
 const HEADER_BYTES = 64 * 1024;
 
-export function createEgress(deps: EgressDeps): Egress {
-  return { open: (use) => openDoor(deps, use), proxy: (use, host) => openProxy(deps, use, host) };
+export function createEgress<Labels>(deps: EgressDeps<Labels>): Egress<Labels> {
+  return { open: (use) => openClient(deps, use), proxy: (use, host) => openProxy(deps, use, host) };
 }
 
-function openDoor(deps: EgressDeps, use: EgressUse): EgressClient {
+function openClient<Labels>(deps: EgressDeps<Labels>, use: EgressUse<Labels>): EgressClient {
   const limits = { ...EGRESS_LIMITS, ...use.limits };
   const connector = guardedConnector(deps.resolve, use.rules);
   const agent = new Agent({
@@ -81,10 +84,10 @@ function openDoor(deps: EgressDeps, use: EgressUse): EgressClient {
     headersTimeout: limits.idleMs,
     bodyTimeout: limits.idleMs,
     maxHeaderSize: HEADER_BYTES,
-    // A wrong length ends the connection, not the worker.
+    // A wrong length ends the connection, not the process.
     strictContentLength: false,
   });
-  const account = createEgressLog(deps.record, limits);
+  const log = createEgressLog(deps.record, limits);
   const dialled: Dialled[] = [];
   const sockets: OpenSocket[] = [];
   return {
@@ -93,26 +96,29 @@ function openDoor(deps: EgressDeps, use: EgressUse): EgressClient {
       const requested = input instanceof Request ? input.url : String(input);
       const verdict = judgeUrl(requested, use.rules);
       if (verdict.decision === 'deny')
-        throw account.begin(use, init?.method ?? 'GET', requested).fail(refusedBy(verdict, requested));
+        throw log.begin(use.labels, init?.method ?? 'GET', requested).fail(refusedBy(verdict, requested));
       const request = new Request(input, init);
-      const how = { isRoutine: use.isRoutine?.(init) === true, stopped: request.signal };
-      const exchange = account.begin(use, request.method, request.url, how);
+      const options = { isRoutine: use.isRoutine?.(init) === true, stopped: request.signal };
+      const exchange = log.begin(use.labels, request.method, request.url, options);
       try {
-        return counted(await followed(request, exchange, { agent, rules: use.rules, limits }), exchange);
+        return countAnswer(
+          await followRedirects(request, exchange, { agent, rules: use.rules, limits }),
+          exchange,
+        );
       } catch (error) {
         throw exchange.fail(error);
       }
     },
     connect(url, headers, signal) {
       const verdict = judgeUrl(url, use.rules);
-      const exchange = account.begin(use, 'GET', url, { stopped: signal });
+      const exchange = log.begin(use.labels, 'GET', url, { stopped: signal });
       if (verdict.decision === 'deny') throw exchange.fail(refusedBy(verdict, url));
       const opened = openSocket(agent, exchange, headers, signal);
       sockets.push(opened);
       return opened;
     },
     async dial(url, signal) {
-      const exchange = account.begin(use, 'CONNECT', url, { stopped: signal });
+      const exchange = log.begin(use.labels, 'CONNECT', url, { stopped: signal });
       const late = limits.totalMs === undefined ? [] : [AbortSignal.timeout(limits.totalMs)];
       const made = await dial(connector, exchange, AbortSignal.any([signal, ...late]));
       dialled.push(made);
@@ -121,22 +127,22 @@ function openDoor(deps: EgressDeps, use: EgressUse): EgressClient {
     async close() {
       for (const { end } of [...dialled, ...sockets]) end();
       await agent.destroy();
-      await account.settled();
+      await log.settled();
     },
   };
 }
 
-interface Way {
+interface ClientParts {
   readonly agent: Agent;
   readonly rules: UrlRules;
   readonly limits: EgressLimits;
 }
 
 /** The answer that the redirects lead to. */
-async function followed(
+async function followRedirects(
   first: Request,
   exchange: Exchange,
-  { agent, rules, limits }: Way,
+  { agent, rules, limits }: ClientParts,
 ): Promise<Response> {
   const late = limits.totalMs === undefined ? [] : [AbortSignal.timeout(limits.totalMs)];
   const signal = AbortSignal.any([first.signal, ...late]);
@@ -172,9 +178,9 @@ async function followed(
   }
 }
 
-function counted({ status, statusText, headers, body }: Response, exchange: Exchange): Response {
+function countAnswer({ status, statusText, headers, body }: Response, exchange: Exchange): Response {
   if (!body) void exchange.end(null);
-  const stream = body ? ReadableStream.from(countedBody(body, exchange)) : null;
+  const stream = body ? ReadableStream.from(countBody(body, exchange)) : null;
   const answer = new Response(stream, { status, statusText, headers });
   // Where it was found in the end; the constructor has no way to say it.
   Object.defineProperty(answer, 'url', { value: exchange.url });
@@ -182,7 +188,7 @@ function counted({ status, statusText, headers, body }: Response, exchange: Exch
 }
 
 /** Up to the bound: also what a small body grows to when it is decompressed. */
-async function* countedBody(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
+async function* countBody(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) {
       const problem = exchange.count(chunk.byteLength);

@@ -1,4 +1,4 @@
-/** A connection to what the rules let through, for doors and for proxies. */
+/** A connection to what the rules let through, for clients and for proxies. */
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';

@@ -1,41 +1,41 @@
 /**
- * The one way out for programs that speak HTTP themselves: a proxy on this machine which judges each request and each tunnel as a door does
- * (egress.ts), dials the address that was judged, and keeps a row of each. What is in a tunnel it does not see.
+ * A proxy on this machine for programs that speak HTTP themselves. It judges each request and each tunnel as a client does (egress.ts), dials
+ * the address that was judged, and records each. What is in a tunnel it does not see.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { buildConnector } from 'undici';
 import { judgeUrl, type UrlRules } from '#domain/net/judge-url.ts';
-import { isToken } from '#policy/decision-token.ts';
-import type { NewEgressRow } from '#store/egress-store.ts';
-import { type Requester, createEgressLog, type Exchange } from './egress-log.ts';
+import { createEgressLog, type Exchange, type RecordExchange } from './egress-log.ts';
 import { EgressError, refusedBy } from './egress-error.ts';
 import { guardedConnector, type Resolve } from './guarded-connector.ts';
 
-export interface ProxyUse extends Requester {
+export interface ProxyUse<Labels> {
+  /** Recorded with each exchange. */
+  readonly labels: Labels;
   readonly rules: UrlRules;
 }
 
-export interface EgressProxy {
+export interface EgressProxy<Labels> {
   readonly server: string;
   readonly username: string;
   readonly password: string;
-  /** Whose requests come from now on. Other rules than before end what the old ones let through. */
-  serve(use: ProxyUse): void;
-  /** Why something was not reached, since the last look: each reason once, the newest ones. */
+  /** Labels and rules of the requests from now on. Rules that differ end the connections that the ones before let through. */
+  serve(use: ProxyUse<Labels>): void;
+  /** Why something was not reached, since the last call: each reason once, the newest ones. */
   takeRefusals(): readonly EgressError[];
-  /** Ends all connections; resolves when their rows are written. */
+  /** Ends all connections; resolves when they are recorded. */
   close(): Promise<void>;
 }
 
-interface ProxyDeps {
+interface ProxyDeps<Labels> {
   readonly resolve: Resolve;
-  readonly record: (row: NewEgressRow) => Promise<void>;
+  readonly record: RecordExchange<Labels>;
 }
 
-/** Of one connection; a film is none of a tool's business. */
+/** Of one connection. */
 const BYTES = 100 * 1024 * 1024;
 /** Of all that one proxy has ever carried. */
 const ALL_BYTES = 1024 * 1024 * 1024;
@@ -59,29 +59,29 @@ interface Carried extends Exchange {
 }
 
 /** `host`: an address of this machine, or the path of a socket to make. */
-export async function openProxy(
-  { resolve, record }: ProxyDeps,
-  first: ProxyUse,
+export async function openProxy<Labels>(
+  { resolve, record }: ProxyDeps<Labels>,
+  first: ProxyUse<Labels>,
   host = '127.0.0.1',
-): Promise<EgressProxy> {
-  const username = 'browser';
+): Promise<EgressProxy<Labels>> {
+  const username = 'egress';
   const password = randomBytes(24).toString('base64url');
   const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   const sockets = new Set<Duplex>();
-  const account = createEgressLog(record, LIMITS);
+  const log = createEgressLog(record, LIMITS);
   const refusals = new Map<string, EgressError>();
   let use = first;
   let carried = 0;
 
   const isKnown = ({ headers }: IncomingMessage): boolean =>
-    isToken(headers['proxy-authorization'], expected);
+    isSame(headers['proxy-authorization'] ?? '', expected);
   const hold = (socket: Duplex): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // It ends the exchange by its close; without a listener it would end the worker.
+    // It ends the exchange by its close; without a listener it would end the process.
     socket.on('error', () => socket.destroy());
   };
-  const failed = (problem: EgressError): void => {
+  const onFailure = (problem: EgressError): void => {
     // A page that asks for the same all the time leaves room for what else is refused.
     refusals.delete(problem.message);
     refusals.set(problem.message, problem);
@@ -89,7 +89,7 @@ export async function openProxy(
     if (refusals.size > REFUSALS && oldest !== undefined) refusals.delete(oldest);
   };
   const begin = (method: string, url: string): Carried => {
-    const exchange = account.begin(use, method, url, { failed });
+    const exchange = log.begin(use.labels, method, url, { onFailure });
     const connector = guardedConnector(resolve, use.rules);
     return Object.assign(exchange, {
       connect: ((options, callback) =>
@@ -114,12 +114,12 @@ export async function openProxy(
   server.maxConnections = CONNECTIONS;
   server.on('connection', hold);
   server.on('connect', (request, client, head) => {
-    if (!isKnown(request)) return void client.end(ASK_WHO);
+    if (!isKnown(request)) return void client.end(UNAUTHORIZED);
     client.unshift(head);
     tunnel(begin('CONNECT', `https://${request.url}/`), request.url ?? '', client);
   });
-  await new Promise<void>((done, failed) => {
-    server.once('error', failed);
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail);
     if (host.startsWith('/')) server.listen(host, done);
     else server.listen(0, host, done);
   });
@@ -141,13 +141,19 @@ export async function openProxy(
     async close() {
       server.close();
       for (const socket of sockets) socket.destroy();
-      await account.settled();
+      await log.settled();
     },
   };
 }
 
 const REALM = 'Basic realm="egress"';
-const ASK_WHO = `HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: ${REALM}\r\nContent-Length: 0\r\n\r\n`;
+const UNAUTHORIZED = `HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: ${REALM}\r\nContent-Length: 0\r\n\r\n`;
+
+/** Takes the same time wherever they differ. */
+function isSame(text: string, expected: string): boolean {
+  const digest = (value: string): Buffer => createHash('sha256').update(value).digest();
+  return timingSafeEqual(digest(text), digest(expected));
+}
 
 /** A request of plain HTTP, its address in whole (RFC 9112 §3.2.2). */
 function forward(exchange: Carried, rules: UrlRules, request: IncomingMessage, reply: ServerResponse): void {
@@ -214,7 +220,7 @@ function tunnel(exchange: Carried, place: string, client: Duplex): void {
   if (!URL.canParse(`https://${place}/`))
     return refuse(new EgressError('malformed', 'a tunnel needs host:port', true));
   const { hostname, port } = new URL(`https://${place}/`);
-  // Plain: what makes it TLS is the program's. The port is always told, so that the scheme does not matter to the judge.
+  // Plain: the program makes it TLS. The port is always there, so that the scheme does not matter to the judge.
   const options = { protocol: 'http:', hostname: hostname.replace(/^\[|\]$/g, ''), port: port || '443' };
   exchange.connect(options, (error, socket) => {
     if (error) return refuse(error);
@@ -223,7 +229,7 @@ function tunnel(exchange: Carried, place: string, client: Duplex): void {
     socket.on('data', (chunk: Buffer) => {
       if (!exchange.take(chunk.length)) socket.destroy();
     });
-    // A WebSocket's program must not see its end before its row is there.
+    // The program must not see the end of a WebSocket before it is recorded.
     socket.once('close', () => void exchange.end(null).then(() => client.end(() => client.destroy())));
     client.once('close', () => socket.destroy());
     socket.pipe(client, { end: false });

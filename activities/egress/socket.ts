@@ -1,4 +1,4 @@
-/** A WebSocket through a door: dialled as its other connections are, its bytes counted, with a row of its own. */
+/** A WebSocket of a client: dialled as its other connections are, its bytes counted, and recorded. */
 import { type Agent, WebSocket } from 'undici';
 import type { Exchange } from './egress-log.ts';
 import { EgressError } from './egress-error.ts';
@@ -10,7 +10,7 @@ export interface EgressSocket {
 }
 
 export interface OpenSocket extends EgressSocket {
-  /** Ends it with its row, unless it has ended. */
+  /** Ends and records it, unless it has ended. */
   end(): void;
 }
 
@@ -22,33 +22,33 @@ export function openSocket(
 ): OpenSocket {
   const socket = new WebSocket(exchange.url.replace(/^http/, 'ws'), { dispatcher: agent, headers });
   socket.binaryType = 'arraybuffer';
-  const come: (string | Buffer)[] = [];
+  const received: (string | Buffer)[] = [];
   let problem: EgressError | undefined;
   let isOver = false;
   let changed = Promise.withResolvers<void>();
-  const tell = (): void => {
+  const notify = (): void => {
     changed.resolve();
     changed = Promise.withResolvers();
   };
   const isOpening = (): boolean => !isOver && socket.readyState === WebSocket.CONNECTING;
-  /** Its reader learns of the end when the row is there. */
+  /** Its reader learns of the end once it is recorded. */
   const finish = async (failure?: EgressError): Promise<void> => {
     await exchange.end(null);
     problem ??= failure;
     isOver = true;
-    tell();
+    notify();
   };
   const fail = (error: unknown): void => {
     void finish(exchange.fail(error));
     socket.close();
   };
-  socket.addEventListener('open', tell);
+  socket.addEventListener('open', notify);
   socket.addEventListener('message', ({ data }: { readonly data: unknown }) => {
     const message = data instanceof ArrayBuffer ? Buffer.from(data) : String(data);
     const tooMuch = exchange.count(Buffer.byteLength(message));
     if (tooMuch) return fail(tooMuch);
-    come.push(message);
-    tell();
+    received.push(message);
+    notify();
   });
   socket.addEventListener('error', ({ error }: { readonly error: unknown }) => fail(error));
   socket.addEventListener('close', () => void finish());
@@ -60,7 +60,7 @@ export function openSocket(
       while (isOpening()) await changed.promise;
       if (!isOver) for (const message of first) socket.send(message);
       for (;;) {
-        const next = come.shift();
+        const next = received.shift();
         if (next !== undefined) yield next;
         else if (problem) throw problem;
         else if (isOver) throw new EgressError('unreachable', `${exchange.url} ended too early`);

@@ -9,7 +9,7 @@ import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type BookDeps, bookModel } from '../budgets/book-model.ts';
 import { isUnsent } from '../egress/egress-error.ts';
-import type { Egress } from '../egress/egress.ts';
+import type { Egress } from '../egress/create-egress.ts';
 import { operatorRules } from '../egress/operator-rules.ts';
 import { type Models, providerType, useOf } from './model-catalog.ts';
 import type { ModelsConfig } from './models-config.ts';
@@ -97,7 +97,11 @@ export function createOpenAiServers(parts: OpenAiServerParts): OpenAiServers {
     const key = await apiKeyOf(settings);
     const url = `${base}/${endpoint}`;
     const rules = operatorRules({ url, isOwn: baseUrl !== undefined }, egressSettings);
-    const door = egress.open({ tenant, callId, purpose: 'openai_compat_call', rules, limits: LIMITS });
+    const door = egress.open({
+      labels: { tenant, purpose: 'openai_compat_call', callId },
+      rules,
+      limits: LIMITS,
+    });
     try {
       const answer = await door.fetch(url, {
         method: 'POST',

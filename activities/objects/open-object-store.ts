@@ -1,6 +1,6 @@
 /** The object store that settings name: a folder, or a bucket of a service that speaks S3. */
 import { resolveHost } from '#policy/explain/resolve-host.ts';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { createFolderStore, type ObjectStore } from './object-store.ts';
 import { createS3Store } from './s3-store.ts';
 
@@ -31,8 +31,7 @@ export function openObjectStore(
   // The operator's own service, whose address nobody else can choose. Its exchanges are no rows: they would be more than all others.
   const egress = createEgress({ resolve: resolveHost, record: () => Promise.resolve() });
   const door = egress.open({
-    tenant: '',
-    purpose,
+    labels: { tenant: '', purpose },
     rules: { internalHosts: [`${host}:${port || (protocol === 'https:' ? 443 : 80)}`] },
     limits: { redirects: 0, bytes: MAX_ANSWER_BYTES },
   });

@@ -4,7 +4,7 @@
  */
 import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
-import type { Egress } from '../egress/egress.ts';
+import type { Egress } from '../egress/create-egress.ts';
 import type { AssignmentTools } from '../assignments/assignment-activities.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';
 import type { Processes } from '../process/background.ts';

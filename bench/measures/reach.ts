@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fetch } from 'undici';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { pageText } from '../../features/web/pages/page-text.ts';
 import { createWebPages } from '../../features/web/pages/web-pages.ts';
 import { insertEgressRow } from '#store/egress-store.ts';

@@ -1,10 +1,8 @@
 /**
- * Whether an address on the web may be asked (SECURITY R5), before a connection is made. Names are judged twice: as names
+ * Whether a request may go to an address on the web, before a connection is made. Names are judged twice: as names
  * here, and by all addresses that a resolver gives in `judgeAddresses`. The address that was judged is the one to dial:
- * who resolves again dials something that nobody judged (rebinding). Each redirect is judged like the first address.
+ * whoever resolves again dials something that nobody judged (rebinding). Each redirect is judged like the first address.
  */
-import type { domainRulesSchema } from '../schema/agent.ts';
-import type { Kept } from '../schema/scalars.ts';
 import { isWebPort } from './judge-port.ts';
 import { parseAddress } from './parse-address.ts';
 import { type AddressUse, useOf } from './special-addresses.ts';
@@ -16,15 +14,21 @@ import {
   spelledAddress,
 } from './special-names.ts';
 
-/** Which hosts somebody lets through: the settings, a tenant or an agent. */
-export type DomainRules = Kept<typeof domainRulesSchema>;
+/** Which hosts somebody lets through, named as they stand in JSON settings. */
+export interface DomainRules {
+  readonly policy?: 'allow_all' | 'allowlist' | undefined;
+  /** Hosts that an allowlist has: `github.com`, `*.example.com`. */
+  readonly allowed_domains?: readonly string[] | undefined;
+  /** Hosts with all below them; they hold under either policy. */
+  readonly blocked_domains?: readonly string[] | undefined;
+}
 
 export interface UrlRules {
   /** Each must let a host through. */
   readonly domains?: readonly (DomainRules | undefined)[] | undefined;
-  /** Services of one's own net that may be asked: hosts, `*.example.com`, or `host:port` for one port; metadata never. */
+  /** Services of one's own net that are let through: hosts, `*.example.com`, or `host:port` for one port; metadata never. */
   readonly internalHosts?: readonly string[] | undefined;
-  /** Private and loopback addresses may be asked; metadata, link-local and reserved ones never. */
+  /** Lets private and loopback addresses through; metadata, link-local and reserved ones never. */
   readonly allowPrivate?: boolean | undefined;
   /** Beside the web's own. */
   readonly allowedPorts?: readonly number[] | undefined;
@@ -48,7 +52,7 @@ export type UrlRule =
 export interface UrlDenied {
   readonly decision: 'deny';
   readonly rule: UrlRule;
-  /** One sentence, for the model and for people. */
+  /** One sentence, for people and for language models. */
   readonly reason: string;
   /** The address that is the reason. */
   readonly address?: string;
@@ -58,7 +62,7 @@ export interface UrlAllowed {
   readonly decision: 'allow';
   readonly rule: UrlRule;
   readonly reason: string;
-  /** Canonical: what to ask, and the Host to name. */
+  /** Canonical: where the request goes, with the Host that it names. */
   readonly url: string;
   /** Lower case, without a trailing dot or brackets. */
   readonly host: string;

@@ -1,5 +1,5 @@
 /** Host names that never mean the public net, whatever a resolver says of them. */
-import { matchGlob } from '@tempoclaw/shell-judge/glob';
+import { matchHost } from './match-host.ts';
 import { parseAddress } from './parse-address.ts';
 
 /** Where clouds give out credentials by name. */
@@ -46,13 +46,13 @@ export function spelledAddress(host: string): string | undefined {
 
 /** `github.com` is that host, `*.example.com` those below it. */
 export function isListedDomain(host: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => matchGlob(pattern.toLowerCase().replace(/\.$/, ''), host));
+  return patterns.some((pattern) => matchHost(pattern.toLowerCase().replace(/\.$/, ''), host));
 }
 
 /** A blocked name blocks what is below it, too. */
 export function isBlockedDomain(host: string, patterns: readonly string[]): boolean {
   return patterns.some((value) => {
     const pattern = value.toLowerCase().replace(/^\*\./, '').replace(/\.$/, '');
-    return matchGlob(pattern, host) || matchGlob(`*.${pattern}`, host);
+    return matchHost(pattern, host) || matchHost(`*.${pattern}`, host);
   });
 }

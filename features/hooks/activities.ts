@@ -22,7 +22,7 @@ import { storableText } from '#domain/storable-text.ts';
 import { policyToolOf } from '#policy/call-rules.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import type { Guard, GuardOutcome, GuardScope, GuardTime } from '#activities/guards.ts';
-import type { Egress } from '#activities/egress/egress.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
 import { generateWithFallback } from '#activities/model/fallback.ts';
 import { type Models, useOf } from '#activities/model/model-catalog.ts';
 import { type GateCommand, runWithInput } from '#activities/gates/gate-command.ts';
@@ -181,7 +181,7 @@ async function askServer({ deps, scope, signal }: Asked, hook: Hook, body: strin
   const { tenant, tenant_policy } = scope;
   const rules = effectiveEgress(deps.egressSettings, [tenant_policy?.egress]);
   const limits = { redirects: 0, bytes: HOOK_LIMITS.answer, totalMs: HOOK_LIMITS.mostSeconds * 1000 };
-  const door = deps.egress.open({ tenant, purpose: 'hook', rules, limits });
+  const door = deps.egress.open({ labels: { tenant, purpose: 'hook' }, rules, limits });
   try {
     const headers = new Headers({ 'content-type': 'application/json' });
     for (const [name, value] of Object.entries(hook.headers ?? {}))

@@ -17,7 +17,7 @@ import {
 } from './store/webhook-delivery-store.ts';
 import type { Deliverer, DeliveryOutcome } from './deliverer.ts';
 import { openWebhook } from './store/webhook-store.ts';
-import type { Egress } from '#activities/egress/egress.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { Sealer } from '#store/seal.ts';
 import { startDueDeliveries } from './temporal.ts';
@@ -136,7 +136,7 @@ async function post(
   const { secret, before } = openWebhook(deps.sealer, tenant, webhook);
   const secrets = before && Date.parse(before.until) > now.getTime() ? [secret, before.secret] : [secret];
   const rules = await tenantEgress(deps.pool, deps.egressSettings, tenant);
-  const door = deps.egress.open({ tenant, purpose: 'webhook', rules, limits: LIMITS });
+  const door = deps.egress.open({ labels: { tenant, purpose: 'webhook' }, rules, limits: LIMITS });
   const { cancellationSignal: signal } = Context.current();
   try {
     const response = await door.fetch(webhook.url, {

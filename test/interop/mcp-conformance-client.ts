@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { resumeCall } from '#features/mcp/activities/resume-call.ts';
 import { openServer } from '#features/mcp/activities/open-server.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';

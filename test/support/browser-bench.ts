@@ -10,7 +10,7 @@ import {
   createBrowsers,
 } from '#features/browser/activities/browsers.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { tool } from '#features/browser/tools/browser.ts';
 import type { ToolResult } from '#domain/tool.ts';

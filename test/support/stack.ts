@@ -15,7 +15,7 @@ import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
 import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
 import type { ChannelDeps } from '#features/channels/activities/visit-service.ts';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';

@@ -1,7 +1,7 @@
 /** A server on this machine that stands for a place of the web, and the real way to it. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createEgress, type Egress } from '#activities/egress/egress.ts';
+import { createEgress, type Egress } from '#activities/egress/create-egress.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
 
 export interface WebRequest {

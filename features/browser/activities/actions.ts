@@ -2,7 +2,7 @@
 import type { Frame, Locator, Page, Request } from 'playwright-core';
 import { judgeUrl } from '#domain/net/judge-url.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
-import { egressResult } from '#activities/egress/egress-error.ts';
+import { egressResult } from '#activities/egress/egress-result.ts';
 import { acted, cut, type Done, element, type InTab, NAVIGATION_MS, needs, terms } from './in-tab.ts';
 import type { TAB_ACTION_NAMES } from './browser-input.ts';
 import { ignoring, SETTLE_MS, within } from './open-browser.ts';

@@ -5,7 +5,7 @@
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import { type Boxing, browserBox, type BrowserBox, type BrowserCall } from './browser-box.ts';
 import type { BrowserPlaces } from '../store/browser-place.ts';
-import type { ProxyUse } from '#activities/egress/proxy.ts';
+import type { ProxyUse } from '#activities/egress/create-egress.ts';
 import { shortError } from './in-tab.ts';
 import { ignoring, type OpenBrowser } from './open-browser.ts';
 import { startBrowser, type StartedBrowser, type StartOptions } from './start-browser.ts';
@@ -167,7 +167,7 @@ function keyOf(tenant: string, sessionKey: string): string {
 }
 
 function useOf({ tenant, callId, egress }: BrowserCall): ProxyUse {
-  return { tenant, purpose: 'browser', callId, rules: egress };
+  return { labels: { tenant, purpose: 'browser', callId }, rules: egress };
 }
 
 async function within<Result>(

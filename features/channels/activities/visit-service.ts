@@ -5,7 +5,7 @@ import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import { type ChannelRow, openChannel } from '../store/channel-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import type { Egress } from '#activities/egress/egress.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
 import type { EgressError } from '#activities/egress/egress-error.ts';
 import { operatorRules } from '#activities/egress/operator-rules.ts';
 import { ChannelError } from './channel-error.ts';
@@ -54,7 +54,7 @@ export async function visitService(
   const own = services[channel.type]?.baseUrl;
   const baseUrl = (own ?? sender.usualUrl).replace(/\/+$/, '');
   const rules = operatorRules({ url: baseUrl, isOwn: own !== undefined }, egressSettings);
-  const door = egress.open({ tenant, purpose: 'channel', rules, limits: { ...LIMITS, bytes } });
+  const door = egress.open({ labels: { tenant, purpose: 'channel' }, rules, limits: { ...LIMITS, bytes } });
   const late = AbortSignal.timeout(VISIT_MS);
   try {
     const credentials = await openChannel(sealer, resolveOf, tenant, channel);

@@ -4,7 +4,7 @@ import { ChannelError, type Refusal } from '../activities/channel-error.ts';
 import type { ChannelSender, SendContext } from '../activities/channel-sender.ts';
 import { discordSender } from '../discord/sender.ts';
 import { slackSender } from '../slack/sender.ts';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import type { ChannelPlace, ChannelPost } from '../contract.ts';
 import { DISCORD, startDiscord } from './discord-server.ts';
 import { SLACK, slackRefusal, startSlack } from '#test/support/slack-server.ts';
@@ -14,7 +14,7 @@ import { refusal, startTelegram, TOKEN } from '#test/support/telegram-server.ts'
 function contextOf(t: TestContext, baseUrl: string, token: string): SendContext {
   const egress = createEgress({ resolve: async () => ['127.0.0.1'], record: async () => undefined });
   const rules = { internalHosts: [new URL(baseUrl).host] };
-  const door = egress.open({ tenant: 't', purpose: 'channel', rules });
+  const door = egress.open({ labels: { tenant: 't', purpose: 'channel' }, rules });
   t.after(() => door.close());
   return { door, credentials: { token }, baseUrl, signal: new AbortController().signal };
 }

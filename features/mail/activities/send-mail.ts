@@ -3,7 +3,7 @@ import { callbackify } from 'node:util';
 import { createTransport } from 'nodemailer';
 import type { MailText } from '../rules.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
-import type { Egress } from '#activities/egress/egress.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
 import { operatorRules } from '#activities/egress/operator-rules.ts';
 
 export interface Mail extends MailText {
@@ -36,7 +36,7 @@ export function createSendMail({ egress, egressSettings, mail: settings }: MailD
   const { place, from, domain, ...server } = readServer(settings.url, settings.from);
   const rules = operatorRules({ url: place, isOwn: true }, egressSettings);
   return async (tenant, { to, id, replyTo, ...text }, signal) => {
-    const door = egress.open({ tenant, purpose: 'mail', rules, limits: LIMITS });
+    const door = egress.open({ labels: { tenant, purpose: 'mail' }, rules, limits: LIMITS });
     const transport = createTransport({
       ...server,
       getSocket: (_options, done) =>

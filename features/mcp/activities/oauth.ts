@@ -15,7 +15,7 @@ import {
   type OAuthTokens,
   refreshAuthorization,
 } from '@modelcontextprotocol/client';
-import type { Egress } from '#activities/egress/egress.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
 import { Failure } from '#domain/errors.ts';
 import { mcpClientMetadata } from '../contract/mcp-login.ts';
 import type { UrlRules } from '#domain/net/judge-url.ts';
@@ -277,7 +277,11 @@ async function throughDoor<Answer>(
   ask: (fetchFn: typeof fetch) => Promise<Answer>,
 ): Promise<Answer> {
   const rules = await rulesOf(tenant);
-  const door = egress.open({ tenant, purpose: 'mcp_oauth', rules, limits: { bytes: ANSWER_BYTES } });
+  const door = egress.open({
+    labels: { tenant, purpose: 'mcp_oauth' },
+    rules,
+    limits: { bytes: ANSWER_BYTES },
+  });
   try {
     return await ask(door.fetch);
   } finally {

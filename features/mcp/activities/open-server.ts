@@ -259,8 +259,7 @@ async function httpWay(
   login: LogIn,
 ): Promise<Way> {
   const door = egress.open({
-    tenant,
-    purpose: 'mcp',
+    labels: { tenant, purpose: 'mcp' },
     rules: await rulesOf(tenant),
     // The client follows those to the same origin, and no other.
     limits: { redirects: 0, bytes: STREAM_BYTES, totalMs: undefined, idleMs: SILENT_MS },

@@ -2,7 +2,8 @@
 import type { McpServers } from './mcp-servers.ts';
 import { randomUUID } from 'node:crypto';
 import { ProtocolError, SdkHttpError } from '@modelcontextprotocol/client';
-import { EgressError, egressResult } from '#activities/egress/egress-error.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import { egressResult } from '#activities/egress/egress-result.ts';
 import { callSeconds } from '../rules/grants.ts';
 import { mcpReplay } from '../rules/server.ts';
 import { judgeUrl } from '#domain/net/judge-url.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { TIMING, type Timing } from '../activities/backoff.ts';
 import { createMcpServers, type McpServers } from '../activities/mcp-servers.ts';
 import { isAlive, processRow } from '#activities/process/process-table.ts';

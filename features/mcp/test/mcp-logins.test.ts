@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { createMcpServers } from '../activities/mcp-servers.ts';
 import { withoutWall } from '#activities/process/wall.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, it, type TestContext } from 'node:test';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { type OpenServer, openServer } from '../activities/open-server.ts';
 import type { ServerBoxing } from '../activities/server-box.ts';
 import { withoutWall } from '#activities/process/wall.ts';

@@ -5,7 +5,7 @@ import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { BudgetLedger } from '#store/budget-ledger.ts';
 import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
-import type { Egress } from '#activities/egress/egress.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
 import { operatorRules } from '#activities/egress/operator-rules.ts';
 import type { Media } from '../reading/media-reading-tools.ts';
 import type { Files } from '#activities/workspace/files.ts';
@@ -57,9 +57,7 @@ export async function reached<Result>(
 ): Promise<Result> {
   const { tenant, callId, signal } = call;
   const door = egress.open({
-    tenant,
-    callId,
-    purpose: 'media',
+    labels: { tenant, purpose: 'media', callId },
     rules: operatorRules(place, egressSettings),
     limits: { bytes: 2 * MAX_BYTES, totalMs, idleMs: totalMs, redirects: 0 },
   });

@@ -4,7 +4,7 @@ import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type ArtifactPlaces, findArtifacts, readWhole } from '#store/artifact-store.ts';
 import { detectType, UNKNOWN_TYPE } from '#store/detect-type.ts';
-import type { Egress } from '#activities/egress/egress.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import type { Files } from '#activities/workspace/files.ts';
@@ -57,7 +57,7 @@ async function fetchMedia(
   ref: string,
 ): Promise<MediaFile> {
   const limits = { bytes: ARTIFACT_BYTES, totalMs: FETCH_MS };
-  const door = egress.open({ tenant, callId, rules, purpose: 'read_media', limits });
+  const door = egress.open({ labels: { tenant, purpose: 'read_media', callId }, rules, limits });
   try {
     const response = await door.fetch(ref, { signal });
     if (!response.ok) {

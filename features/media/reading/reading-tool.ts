@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { markOutside } from '#domain/outside-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
-import { EgressError, egressResult } from '#activities/egress/egress-error.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
+import { egressResult } from '#activities/egress/egress-result.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 
 const ref = z.string().min(1).max(8_192).optional();

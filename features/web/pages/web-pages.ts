@@ -1,6 +1,7 @@
 /** Asks for pages through the one way out, and gives them as text. */
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { EgressClient, Egress } from '#activities/egress/egress.ts';
+import type { EgressClient } from '#activities/egress/egress.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import { type CachedPage, createPageCache } from './page-cache.ts';
 import { type PageMode, type PageText, pageText } from './page-text.ts';
@@ -42,7 +43,7 @@ export function createWebPages(egress: Egress, now: () => number): WebPages {
       const cached = key === undefined ? undefined : cache.get(key);
       if (cached?.isFresh) return cached.page;
       const { tenant, callId, egress: rules, signal } = caller;
-      const door = egress.open({ tenant, callId, rules, purpose: 'web_fetch' });
+      const door = egress.open({ labels: { tenant, purpose: 'web_fetch', callId }, rules });
       try {
         const { response, body } = await ask(door, request, conditionsOf(cached), signal);
         if (response.status === 304 && key !== undefined && cached) {

@@ -2,7 +2,7 @@
 import { SecretProblem } from '#domain/secret.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { Egress } from '#activities/egress/egress.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
 import { EgressError } from '#activities/egress/egress-error.ts';
 import { operatorRules } from '#activities/egress/operator-rules.ts';
 import { ReadingProblem } from '../pages/read-apart.ts';
@@ -54,7 +54,11 @@ export function createWebSearch(parts: WebSearchParts): WebSearch {
           continue;
         }
         const rules = operatorRules(at, egressSettings);
-        const door = egress.open({ tenant, callId, purpose: 'web_search', rules, limits: LIMITS });
+        const door = egress.open({
+          labels: { tenant, purpose: 'web_search', callId },
+          rules,
+          limits: LIMITS,
+        });
         try {
           const request = { settings, resolveSecret, signal, fetch: door.fetch };
           const pages = shown(await search(request, at.url, query), query.count);

@@ -11,9 +11,9 @@ import {
   type EgressLimits,
   type EgressUse,
 } from '#activities/egress/egress.ts';
-import { EgressError, egressResult } from '#activities/egress/egress-error.ts';
+import { EgressError } from '#activities/egress/egress-error.ts';
 import type { UrlRules } from '#domain/net/judge-url.ts';
-import type { NewEgressRow } from '#store/egress-store.ts';
+import type { ExchangeRecord } from '#activities/egress/egress-log.ts';
 
 type Handler = (request: IncomingMessage, reply: ServerResponse) => void;
 
@@ -46,10 +46,14 @@ async function site(t: TestContext, handle: Handler): Promise<Site> {
   return { port: await listening(t, server), requests, headers };
 }
 
+interface Labels {
+  readonly purpose: string;
+}
+
 interface Opened {
-  readonly door: EgressClient;
-  readonly rows: NewEgressRow[];
-  readonly looked: string[];
+  readonly client: EgressClient;
+  readonly records: ExchangeRecord<Labels>[];
+  readonly resolved: string[];
 }
 
 /** `dns`: the answers for a name, one lookup after the other; the last one stays. */
@@ -58,33 +62,31 @@ function open(
   rules: UrlRules,
   dns: Readonly<Record<string, readonly string[][]>> = {},
   limits: Partial<EgressLimits> = {},
-  isRoutine: NonNullable<EgressUse['isRoutine']> = () => false,
+  isRoutine: NonNullable<EgressUse<Labels>['isRoutine']> = () => false,
   recordMs = 0,
 ): Opened {
-  const rows: NewEgressRow[] = [];
-  const checked: string[] = [];
-  const egress = createEgress({
+  const records: ExchangeRecord<Labels>[] = [];
+  const resolved: string[] = [];
+  const egress = createEgress<Labels>({
     async resolve(host) {
       const answers = dns[host] ?? [['93.184.215.14']];
-      const answer = answers[Math.min(checked.filter((name) => name === host).length, answers.length - 1)];
-      checked.push(host);
+      const answer = answers[Math.min(resolved.filter((name) => name === host).length, answers.length - 1)];
+      resolved.push(host);
       return answer ?? [];
     },
-    async record(row) {
+    async record(exchange) {
       if (recordMs > 0) await delay(recordMs);
-      rows.push(row);
+      records.push(exchange);
     },
   });
-  const door = egress.open({
-    tenant: 'default',
-    purpose: 'web_fetch',
-    callId: 'call_1',
+  const client = egress.open({
+    labels: { purpose: 'fetch' },
     rules,
     limits,
     isRoutine,
   });
-  t.after(() => door.close());
-  return { door, rows, looked: checked };
+  t.after(() => client.close());
+  return { client, records, resolved };
 }
 
 async function refusal(pending: Promise<Response>): Promise<EgressError> {
@@ -97,26 +99,24 @@ async function refusal(pending: Promise<Response>): Promise<EgressError> {
   assert.fail('an answer came');
 }
 
-describe('R5 egress', () => {
-  it('reaches a public name at the address that was judged, and keeps a row of it', async (t) => {
+describe('a client', () => {
+  it('reaches a public name at the address that was judged, and records it', async (t) => {
     const { port } = await site(t, (_request, reply) => reply.end('hello'));
-    const { door, rows, looked } = open(
+    const { client, records, resolved } = open(
       t,
       { internalHosts: [`pub.example:${port}`] },
       { 'pub.example': [['127.0.0.1']] },
     );
-    const reply = await door.fetch(`http://pub.example:${port}/a`);
+    const reply = await client.fetch(`http://pub.example:${port}/a`);
     assert.equal(await reply.text(), 'hello');
     assert.equal(reply.url, `http://pub.example:${port}/a`);
-    assert.deepEqual(looked, ['pub.example']);
-    await door.close();
-    const [row] = rows;
+    assert.deepEqual(resolved, ['pub.example']);
+    await client.close();
+    const [record] = records;
     assert.deepEqual(
-      { ...row, milliseconds: 0 },
+      { ...record, milliseconds: 0 },
       {
-        tenant: 'default',
-        purpose: 'web_fetch',
-        call_id: 'call_1',
+        labels: { purpose: 'fetch' },
         method: 'GET',
         host: `pub.example:${port}`,
         status: 200,
@@ -127,17 +127,16 @@ describe('R5 egress', () => {
     );
   });
 
-  it('opens a private place by host and port only where the operator says so', async (t) => {
+  it('reaches a private place by host and port only where the rules have it', async (t) => {
     const { port, requests } = await site(t, (_request, reply) => reply.end('inside'));
-    const { door } = open(t, { internalHosts: [`127.0.0.1:${port}`] });
-    assert.equal(await (await door.fetch(`http://127.0.0.1:${port}/`)).text(), 'inside');
+    const { client } = open(t, { internalHosts: [`127.0.0.1:${port}`] });
+    assert.equal(await (await client.fetch(`http://127.0.0.1:${port}/`)).text(), 'inside');
     const other = open(t, { internalHosts: ['127.0.0.1:1'] });
-    const error = await refusal(other.door.fetch(`http://127.0.0.1:${port}/`));
+    const error = await refusal(other.client.fetch(`http://127.0.0.1:${port}/`));
     assert.deepEqual([error.rule, error.isRefused], ['loopback', true]);
-    assert.equal(egressResult(error).ok, false);
-    await other.door.close();
+    await other.client.close();
     assert.deepEqual(
-      other.rows.map(({ problem, status }) => [problem, status]),
+      other.records.map(({ problem, status }) => [problem, status]),
       [['loopback', null]],
     );
     assert.equal(requests.length, 1);
@@ -152,38 +151,38 @@ describe('R5 egress', () => {
       { internalHosts: [`pub.example:${port}`] },
       { 'evil.example': [['10.0.0.5', '93.184.215.14']] },
     );
-    const error = await refusal(rebinding.door.fetch(`http://evil.example:${port}/`));
+    const error = await refusal(rebinding.client.fetch(`http://evil.example:${port}/`));
     assert.equal(error.rule, 'private');
     assert.match(error.message, /evil\.example resolves to 10\.0\.0\.5/);
-    assert.deepEqual(rebinding.looked, ['evil.example']);
+    assert.deepEqual(rebinding.resolved, ['evil.example']);
     const later = open(
       t,
       { internalHosts: [`pub.example:${port}`] },
       { 'pub.example': [['127.0.0.1'], ['169.254.169.254']] },
     );
-    assert.equal(await (await later.door.fetch(`http://pub.example:${port}/`)).text(), 'once');
-    assert.equal((await refusal(later.door.fetch(`http://pub.example:${port}/`))).rule, 'metadata');
+    assert.equal(await (await later.client.fetch(`http://pub.example:${port}/`)).text(), 'once');
+    assert.equal((await refusal(later.client.fetch(`http://pub.example:${port}/`))).rule, 'metadata');
     assert.equal(requests.length, 1);
   });
 
-  it('keeps a row of what is routine only when it fails', async (t) => {
+  it('records what is routine only when it fails', async (t) => {
     const place = await site(t, (_request, reply) => reply.end('alive'));
-    const { door, rows } = open(
+    const { client, records } = open(
       t,
       { internalHosts: [`127.0.0.1:${place.port}`] },
       {},
       {},
       ({ body } = {}) => body === 'ping',
     );
-    const ask = (body: string) => door.fetch(`http://127.0.0.1:${place.port}/`, { method: 'POST', body });
+    const ask = (body: string) => client.fetch(`http://127.0.0.1:${place.port}/`, { method: 'POST', body });
     await (await ask('ping')).text();
     await (await ask('other')).text();
     assert.deepEqual(
-      rows.map(({ status, problem }) => [status, problem]),
+      records.map(({ status, problem }) => [status, problem]),
       [[200, null]],
     );
-    await door.fetch('http://127.0.0.1:1/', { method: 'POST', body: 'ping' }).catch(() => undefined);
-    assert.equal(rows.length, 2);
+    await client.fetch('http://127.0.0.1:1/', { method: 'POST', body: 'ping' }).catch(() => undefined);
+    assert.equal(records.length, 2);
   });
 
   it('follows three redirects, each judged as the first address, and no fourth', async (t) => {
@@ -192,11 +191,11 @@ describe('R5 egress', () => {
       if (count === 0) reply.end('there');
       else reply.writeHead(302, { location: `/${count - 1}` }).end();
     });
-    const { door } = open(t, { internalHosts: [`127.0.0.1:${place.port}`] });
-    const reply = await door.fetch(`http://127.0.0.1:${place.port}/3`);
+    const { client } = open(t, { internalHosts: [`127.0.0.1:${place.port}`] });
+    const reply = await client.fetch(`http://127.0.0.1:${place.port}/3`);
     assert.equal(await reply.text(), 'there');
     assert.equal(reply.url, `http://127.0.0.1:${place.port}/0`);
-    assert.equal((await refusal(door.fetch(`http://127.0.0.1:${place.port}/4`))).rule, 'redirects');
+    assert.equal((await refusal(client.fetch(`http://127.0.0.1:${place.port}/4`))).rule, 'redirects');
   });
 
   it('does not follow to a private address, another scheme, or an address with a user name', async (t) => {
@@ -210,13 +209,13 @@ describe('R5 egress', () => {
     const place = await site(t, (request, reply) =>
       reply.writeHead(301, { location: leads[Number(request.url?.slice(1))] }).end(),
     );
-    const { door, rows } = open(t, { internalHosts: [`127.0.0.1:${place.port}`] });
+    const { client, records } = open(t, { internalHosts: [`127.0.0.1:${place.port}`] });
     const rules: string[] = [];
     for (const index of leads.keys())
-      rules.push((await refusal(door.fetch(`http://127.0.0.1:${place.port}/${index}`))).rule);
+      rules.push((await refusal(client.fetch(`http://127.0.0.1:${place.port}/${index}`))).rule);
     assert.deepEqual(rules, ['metadata', 'private', 'scheme', 'userinfo', 'loopback']);
-    await door.close();
-    assert.equal(rows.length, leads.length);
+    await client.close();
+    assert.equal(records.length, leads.length);
   });
 
   it('carries a key to no other origin, and a body only where the redirect keeps the method', async (t) => {
@@ -224,7 +223,7 @@ describe('R5 egress', () => {
     const first = await site(t, (request, reply) =>
       reply.writeHead(Number(request.url?.slice(1)), { location: `http://127.0.0.1:${other.port}/x` }).end(),
     );
-    const { door } = open(t, { internalHosts: [first, other].map(({ port }) => `127.0.0.1:${port}`) });
+    const { client } = open(t, { internalHosts: [first, other].map(({ port }) => `127.0.0.1:${port}`) });
     const headers = {
       authorization: 'Bearer k',
       'x-api-key': 'k',
@@ -233,7 +232,7 @@ describe('R5 egress', () => {
     };
     for (const status of [303, 307])
       await (
-        await door.fetch(`http://127.0.0.1:${first.port}/${status}`, { method: 'POST', headers, body: 'b' })
+        await client.fetch(`http://127.0.0.1:${first.port}/${status}`, { method: 'POST', headers, body: 'b' })
       ).text();
     assert.deepEqual(other.requests, ['GET /x', 'POST /x']);
     for (const got of other.headers) {
@@ -251,15 +250,20 @@ describe('R5 egress', () => {
       const timer = setInterval(() => reply.write(Buffer.alloc(65_536)), 1);
       reply.on('close', () => clearInterval(timer));
     });
-    const { door, rows } = open(t, { internalHosts: [`127.0.0.1:${place.port}`] }, {}, { bytes: 1_000_000 });
+    const { client, records } = open(
+      t,
+      { internalHosts: [`127.0.0.1:${place.port}`] },
+      {},
+      { bytes: 1_000_000 },
+    );
     for (const path of ['bomb', 'endless'])
-      assert.equal((await refusal(door.fetch(`http://127.0.0.1:${place.port}/${path}`))).rule, 'too_large');
-    await door.close();
+      assert.equal((await refusal(client.fetch(`http://127.0.0.1:${place.port}/${path}`))).rule, 'too_large');
+    await client.close();
     assert.deepEqual(
-      rows.map(({ problem }) => problem),
+      records.map(({ problem }) => problem),
       ['too_large', 'too_large'],
     );
-    assert.ok(rows.every(({ bytes }) => bytes < 2_000_000));
+    assert.ok(records.every(({ bytes }) => bytes < 2_000_000));
   });
 
   it('ends what drips: headers byte by byte, and bodies that never end', async (t) => {
@@ -273,18 +277,18 @@ describe('R5 egress', () => {
       reply.on('close', () => clearInterval(timer));
     });
     const places = [port, slow.port].map((one) => `127.0.0.1:${one}`);
-    const { door, rows } = open(t, { internalHosts: places }, {}, { totalMs: 300 });
+    const { client, records } = open(t, { internalHosts: places }, {}, { totalMs: 300 });
     const rules: string[] = [];
-    for (const place of places) rules.push((await refusal(door.fetch(`http://${place}/`))).rule);
+    for (const place of places) rules.push((await refusal(client.fetch(`http://${place}/`))).rule);
     // What is no HTTP at all is refused by its first line.
     assert.ok(['timeout', 'unreachable'].includes(rules[0] ?? ''), rules[0]);
     assert.equal(rules[1], 'timeout');
-    await door.close();
-    assert.equal(rows.at(-1)?.problem, 'timeout');
+    await client.close();
+    assert.equal(records.at(-1)?.problem, 'timeout');
   });
 
-  it('judges what was written, before it is read as an address, and keeps a row of that too', async (t) => {
-    const { door, rows } = open(t, {});
+  it('judges what was written, before it is read as an address, and records that too', async (t) => {
+    const { client, records } = open(t, {});
     const requests = [
       'http://exa\tmple.com/',
       'http:///path',
@@ -293,39 +297,39 @@ describe('R5 egress', () => {
       'http://a:b@8.8.8.8/',
     ];
     const rules: string[] = [];
-    for (const url of requests) rules.push((await refusal(door.fetch(url))).rule);
+    for (const url of requests) rules.push((await refusal(client.fetch(url))).rule);
     assert.deepEqual(rules, ['malformed', 'malformed', 'malformed', 'scheme', 'userinfo']);
-    await door.close();
+    await client.close();
     assert.deepEqual(
-      rows.map(({ problem }) => problem),
+      records.map(({ problem }) => problem),
       rules,
     );
   });
 
   it('says what a caller stopped, and what cannot be reached', async (t) => {
     const place = await site(t, () => undefined);
-    const { door } = open(t, { internalHosts: [`127.0.0.1:${place.port}`, '127.0.0.1:9'] });
+    const { client } = open(t, { internalHosts: [`127.0.0.1:${place.port}`, '127.0.0.1:9'] });
     const stop = new AbortController();
-    const pending = refusal(door.fetch(`http://127.0.0.1:${place.port}/`, { signal: stop.signal }));
+    const pending = refusal(client.fetch(`http://127.0.0.1:${place.port}/`, { signal: stop.signal }));
     setTimeout(() => stop.abort(), 50);
     assert.equal((await pending).rule, 'stopped');
-    const closed = await refusal(door.fetch('http://127.0.0.1:9/'));
+    const closed = await refusal(client.fetch('http://127.0.0.1:9/'));
     assert.deepEqual([closed.rule, closed.isRefused], ['unreachable', false]);
   });
 
-  it('asks each layer: the settings, the tenant and the agent', async (t) => {
-    const { door } = open(t, {
+  it('requires each of several lists to let a host through', async (t) => {
+    const { client } = open(t, {
       domains: [
         { blocked_domains: ['evil.example'] },
         undefined,
         { policy: 'allowlist', allowed_domains: ['good.example', 'evil.example'] },
       ],
     });
-    assert.equal((await refusal(door.fetch('http://evil.example/'))).rule, 'blocked_domain');
-    assert.equal((await refusal(door.fetch('http://other.example/'))).rule, 'not_listed');
+    assert.equal((await refusal(client.fetch('http://evil.example/'))).rule, 'blocked_domain');
+    assert.equal((await refusal(client.fetch('http://other.example/'))).rule, 'not_listed');
   });
 
-  it('keeps the row of a WebSocket before its reader sees the end, and when it is closed while it is open', async (t) => {
+  it('records a WebSocket before its reader sees the end, and when the client is closed while it is open', async (t) => {
     const server = createServer();
     const port = await listening(t, server);
     const sockets = new WebSocketServer({ server });
@@ -335,23 +339,23 @@ describe('R5 egress', () => {
         else socket.send(String(message));
       }),
     );
-    const { door, rows } = open(t, { internalHosts: [`127.0.0.1:${port}`] }, {}, {}, undefined, 50);
-    const opened = () => door.connect(`http://127.0.0.1:${port}/`, {}, new AbortController().signal);
+    const { client, records } = open(t, { internalHosts: [`127.0.0.1:${port}`] }, {}, {}, undefined, 50);
+    const opened = () => client.connect(`http://127.0.0.1:${port}/`, {}, new AbortController().signal);
     const got: string[] = [];
     await assert.rejects(async () => {
       for await (const message of opened().messages(['hello', 'end'])) got.push(String(message));
     }, /ended too early/);
     assert.deepEqual(got, ['hello']);
-    const recorded = (): unknown => rows.map(({ bytes, problem }) => [bytes, problem]);
+    const recorded = (): unknown => records.map(({ bytes, problem }) => [bytes, problem]);
     assert.deepEqual(recorded(), [[5, null]]);
     const stop = new AbortController();
-    const stopped = door.connect(`http://127.0.0.1:${port}/`, {}, stop.signal).messages([]);
+    const stopped = client.connect(`http://127.0.0.1:${port}/`, {}, stop.signal).messages([]);
     const next = stopped[Symbol.asyncIterator]().next();
     setTimeout(() => stop.abort(), 20);
     await assert.rejects(next, { rule: 'stopped' });
-    assert.deepEqual(rows.at(-1)?.problem, 'stopped');
+    assert.deepEqual(records.at(-1)?.problem, 'stopped');
     await opened().messages(['more'])[Symbol.asyncIterator]().next();
-    await door.close();
+    await client.close();
     assert.deepEqual(recorded(), [
       [5, null],
       [0, 'stopped'],

@@ -6,33 +6,37 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createEgress } from '#activities/egress/egress.ts';
 import type { EgressProxy } from '#activities/egress/proxy.ts';
 import type { UrlRules } from '#domain/net/judge-url.ts';
-import type { NewEgressRow } from '#store/egress-store.ts';
+import type { ExchangeRecord } from '#activities/egress/egress-log.ts';
+
+interface Labels {
+  readonly call: number;
+}
 
 async function opened(
   t: TestContext,
   rules: UrlRules,
   recordMs = 0,
-): Promise<{ proxy: EgressProxy; rows: NewEgressRow[] }> {
-  const rows: NewEgressRow[] = [];
-  const egress = createEgress({
+): Promise<{ proxy: EgressProxy<Labels>; records: ExchangeRecord<Labels>[] }> {
+  const records: ExchangeRecord<Labels>[] = [];
+  const egress = createEgress<Labels>({
     resolve: async (host) => (host === 'inner.example' ? ['10.0.0.7'] : ['127.0.0.1']),
-    record: async (row) => {
+    record: async (exchange) => {
       if (recordMs > 0) await delay(recordMs);
-      rows.push(row);
+      records.push(exchange);
     },
   });
-  const proxy = await egress.proxy({ tenant: 'default', purpose: 'browser', callId: 'call_1', rules });
+  const proxy = await egress.proxy({ labels: { call: 1 }, rules });
   t.after(() => proxy.close());
-  return { proxy, rows };
+  return { proxy, records };
 }
 
-function authorization({ username, password }: EgressProxy): string {
+function authorization({ username, password }: EgressProxy<Labels>): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
 /** Plain HTTP through the proxy. */
 async function through(
-  proxy: EgressProxy,
+  proxy: EgressProxy<Labels>,
   url: string,
   body = '',
   headers: Record<string, string> = {},
@@ -54,7 +58,7 @@ async function through(
 }
 
 /** The first line that a tunnel is answered with, and its socket. */
-async function tunnel(proxy: EgressProxy, place: string): Promise<{ line: string; socket: Socket }> {
+async function tunnel(proxy: EgressProxy<Labels>, place: string): Promise<{ line: string; socket: Socket }> {
   const { hostname, port } = new URL(proxy.server);
   const socket = connect(Number(port), hostname);
   socket.write(
@@ -71,8 +75,8 @@ async function echoing(t: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe('R5 egress proxy', () => {
-  it('passes plain requests on as they are, without its own password, and keeps a row of each', async (t) => {
+describe('a proxy', () => {
+  it('passes plain requests on as they are, without its own password, and records each', async (t) => {
     const seen: string[] = [];
     const server = createServer((message, reply) => {
       seen.push(
@@ -85,14 +89,14 @@ describe('R5 egress proxy', () => {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     t.after(() => void server.close());
     const place = `pub.example:${(server.address() as AddressInfo).port}`;
-    const { proxy, rows } = await opened(t, { internalHosts: [place] });
+    const { proxy, records } = await opened(t, { internalHosts: [place] });
     assert.deepEqual(await through(proxy, `http://${place}/a?b=1`, 'hello'), { status: 200, text: 'hello' });
     assert.equal((await through(proxy, `http://${place}/away`)).status, 302);
     assert.deepEqual(seen, [`POST /a?b=1 ${place} none`, `GET /away ${place} none`]);
     await proxy.close();
     assert.deepEqual(
-      rows.map(({ call_id, method, host, status, bytes, problem }) => [
-        call_id,
+      records.map(({ labels, method, host, status, bytes, problem }) => [
+        labels.call,
         method,
         host,
         status,
@@ -100,14 +104,14 @@ describe('R5 egress proxy', () => {
         problem,
       ]),
       [
-        ['call_1', 'POST', place, 200, 5, null],
-        ['call_1', 'GET', place, 302, 0, null],
+        [1, 'POST', place, 200, 5, null],
+        [1, 'GET', place, 302, 0, null],
       ],
     );
   });
 
   it('refuses who has no password, and what the rules do not let through, by name and by address', async (t) => {
-    const { proxy, rows } = await opened(t, {});
+    const { proxy, records } = await opened(t, {});
     const unknown = await through(proxy, 'http://pub.example/', '', { 'proxy-authorization': 'Basic eDp5' });
     assert.equal(unknown.status, 407);
     const refused = await through(proxy, 'http://169.254.169.254/latest');
@@ -124,7 +128,7 @@ describe('R5 egress proxy', () => {
     );
     await proxy.close();
     assert.equal(
-      rows.every(({ status, problem }) => status === null && problem !== null),
+      records.every(({ status, problem }) => status === null && problem !== null),
       true,
     );
   });
@@ -132,30 +136,30 @@ describe('R5 egress proxy', () => {
   it('tunnels to the judged address, and ends a tunnel that newer rules would not let through', async (t) => {
     const port = await echoing(t);
     const rules = { internalHosts: [`pub.example:${port}`] };
-    const { proxy, rows } = await opened(t, rules);
+    const { proxy, records } = await opened(t, rules);
     const { line, socket } = await tunnel(proxy, `pub.example:${port}`);
     assert.match(line, / 200 /);
     const back = new Promise<Buffer>((done) => socket.once('data', done));
     socket.write('through');
     assert.equal((await back).toString(), 'through');
-    proxy.serve({ tenant: 'default', purpose: 'browser', callId: 'call_2', rules: { ...rules } });
+    proxy.serve({ labels: { call: 2 }, rules: { ...rules } });
     assert.equal(socket.destroyed, false);
     const closed = new Promise((done) => socket.once('close', done));
-    proxy.serve({ tenant: 'default', purpose: 'browser', callId: 'call_3', rules: {} });
+    proxy.serve({ labels: { call: 3 }, rules: {} });
     await closed;
     await proxy.close();
     assert.deepEqual(
-      rows.map(({ call_id, method, host, bytes }) => [call_id, method, host, bytes]),
-      [['call_1', 'CONNECT', `pub.example:${port}`, 7]],
+      records.map(({ labels, method, host, bytes }) => [labels.call, method, host, bytes]),
+      [[1, 'CONNECT', `pub.example:${port}`, 7]],
     );
   });
 
-  it('keeps the row of a tunnel before its program sees the end, which comes with the last bytes', async (t) => {
+  it('records a tunnel before its program sees the end, which comes with the last bytes', async (t) => {
     const server = createTcpServer((socket) => void socket.end('last words'));
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     t.after(() => void server.close());
     const place = `pub.example:${(server.address() as AddressInfo).port}`;
-    const { proxy, rows } = await opened(t, { internalHosts: [place] }, 50);
+    const { proxy, records } = await opened(t, { internalHosts: [place] }, 50);
     const { hostname, port } = new URL(proxy.server);
     const socket = connect(Number(port), hostname);
     socket.write(`CONNECT ${place} HTTP/1.1\r\nProxy-Authorization: ${authorization(proxy)}\r\n\r\n`);
@@ -163,7 +167,7 @@ describe('R5 egress proxy', () => {
     for await (const chunk of socket) text += String(chunk);
     assert.match(text, /last words$/);
     assert.deepEqual(
-      rows.map(({ bytes, problem }) => [bytes, problem]),
+      records.map(({ bytes, problem }) => [bytes, problem]),
       [[10, null]],
     );
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createEgress } from '#activities/egress/egress.ts';
+import { createEgress } from '#activities/egress/create-egress.ts';
 import { createFolderStore, type ObjectStore } from '#activities/objects/object-store.ts';
 import { createS3Store, type S3Settings } from '#activities/objects/s3-store.ts';
 import { startS3Server } from '#test/support/s3-server.ts';
@@ -13,7 +13,7 @@ async function bucket(t: TestContext, overrides: Partial<S3Settings> = {}) {
   t.after(() => server.close());
   const egress = createEgress({ resolve: async () => [], record: async () => undefined });
   const rules = { internalHosts: [new URL(server.url).host] };
-  const door = egress.open({ tenant: '', purpose: 'workspaces', rules });
+  const door = egress.open({ labels: { tenant: '', purpose: 'workspaces' }, rules });
   t.after(() => door.close());
   const settings = {
     endpoint: server.url,

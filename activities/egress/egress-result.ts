@@ -1,0 +1,10 @@
+/** Failures on the way out as results of a tool, as the model reads them. */
+import { toolError, type ToolResult } from '#domain/tool.ts';
+import { EgressError } from './egress-error.ts';
+
+/** Throws what is no EgressError. */
+export function egressResult(error: unknown): ToolResult {
+  if (!(error instanceof EgressError)) throw error;
+  if (error.isRefused) return toolError('PermissionDenied', error.message);
+  return toolError(error.rule === 'timeout' ? 'Timeout' : 'ExecutionFailed', error.message);
+}

@@ -1,0 +1,24 @@
+/** Whether a host fits a pattern: `*` is any run of characters, `?` one. Without recursion or backtracking beyond the last star. */
+export function matchHost(pattern: string, host: string): boolean {
+  let p = 0;
+  let h = 0;
+  let star = -1;
+  let taken = 0;
+  while (h < host.length) {
+    const part = pattern[p];
+    if (part === '*') {
+      star = p;
+      taken = h;
+      p += 1;
+    } else if (part !== undefined && (part === '?' || part === host[h])) {
+      p += 1;
+      h += 1;
+    } else if (star >= 0) {
+      // At a mismatch the last star takes one more character.
+      taken += 1;
+      h = taken;
+      p = star + 1;
+    } else return false;
+  }
+  return /^\**$/.test(pattern.slice(p));
+}
