@@ -19,7 +19,7 @@ import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceDoor } from '#activities/workspace/workspace-door.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
-import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { readInstallation } from '#store/installation-store.ts';

@@ -1,7 +1,7 @@
 /** Explains a case under the rows of the caller's tenant, and says no more of the host than a caller may know. */
 import { relative } from 'node:path';
 import { explainCase } from '#policy/explain/explain-case.ts';
-import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { findSkillsInUse } from '#store/turn-store.ts';
 import { findUsed } from '#store/session-store.ts';
 import { findRulesOfAgent, type RulesOfAgent } from '#store/tenant-policy-store.ts';

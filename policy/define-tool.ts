@@ -8,7 +8,7 @@ import type { FileOrigins } from '#domain/file-origins.ts';
 import type { CallOutside } from '#domain/pending-call.ts';
 import type { SubagentContext } from '#domain/subagent.ts';
 import type { TeamContext } from '#domain/team.ts';
-import type { UrlRules } from '#domain/net/judge-url.ts';
+import type { UrlRules } from '@tempoclaw/egress/rules';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CUSTOM_GROUP, MCP_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';

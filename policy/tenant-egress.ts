@@ -1,5 +1,5 @@
 /** Where a tenant's tools and servers may go: the settings, narrowed by its policy. */
-import type { UrlRules } from '#domain/net/judge-url.ts';
+import type { UrlRules } from '@tempoclaw/egress/rules';
 import { effectiveEgress } from '#domain/policy/effective-egress.ts';
 import type { Pool } from '#store/pool.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';

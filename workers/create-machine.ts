@@ -26,7 +26,7 @@ import type { Feature } from '#domain/feature.ts';
 import { deniedPrefixes } from '#domain/path-rules.ts';
 import { bytesOf } from '#domain/sandbox.ts';
 import { commandEnvironment } from '#policy/command-environment.ts';
-import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { insertEgressRow } from '#store/egress-store.ts';
 import { createFileLock } from '#store/file-lock.ts';
 import type { Pool } from '#store/pool.ts';

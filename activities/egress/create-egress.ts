@@ -4,8 +4,9 @@ import {
   createEgress as createGuardedEgress,
   type Egress as GuardedEgress,
   type EgressDeps,
-} from './egress.ts';
-import type { EgressProxy as GuardedProxy, ProxyUse as GuardedProxyUse } from './proxy.ts';
+  type EgressProxy as GuardedProxy,
+  type ProxyUse as GuardedProxyUse,
+} from '@tempoclaw/egress';
 
 /** Whose exchange it is, and what for. */
 export interface Requester {

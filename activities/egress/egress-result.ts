@@ -1,6 +1,6 @@
 /** Failures on the way out as results of a tool, as the model reads them. */
 import { toolError, type ToolResult } from '#domain/tool.ts';
-import { EgressError } from './egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 
 /** Throws what is no EgressError. */
 export function egressResult(error: unknown): ToolResult {

@@ -1,5 +1,5 @@
 /** Where a service that the operator has named may be asked: lists of where agents may go are not about it, what is blocked for all is. */
-import type { UrlRules } from '#domain/net/judge-url.ts';
+import type { UrlRules } from '@tempoclaw/egress/rules';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 
 /** `isOwn`: at an address of the operator's own, which may be a private one. */

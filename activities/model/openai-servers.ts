@@ -8,7 +8,7 @@ import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type BookDeps, bookModel } from '../budgets/book-model.ts';
-import { isUnsent } from '../egress/egress-error.ts';
+import { isUnsent } from '@tempoclaw/egress';
 import type { Egress } from '../egress/create-egress.ts';
 import { operatorRules } from '../egress/operator-rules.ts';
 import { type Models, providerType, useOf } from './model-catalog.ts';

@@ -1,5 +1,5 @@
 /** The object store that settings name: a folder, or a bucket of a service that speaks S3. */
-import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { createEgress } from '#activities/egress/create-egress.ts';
 import { createFolderStore, type ObjectStore } from './object-store.ts';
 import { createS3Store } from './s3-store.ts';

@@ -8,7 +8,7 @@ import { judgePath } from '#activities/workspace/judge-path.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
 import { explainCase } from '#policy/explain/explain-case.ts';
-import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';

@@ -3,7 +3,7 @@
  * machine (DNS rebinding): its browser then lets it read the answers, but still says the name, in `Host`. Addresses are no
  * such names.
  */
-import { parseAddress } from './parse-address.ts';
+import { parseAddress } from '@tempoclaw/egress/rules';
 
 export interface AllowedHosts {
   /** Names, without ports, beside `localhost` and addresses. */

@@ -1,5 +1,5 @@
 /** SECURITY R5: where a call may go, from the settings, its tenant and its agent. Each can only narrow what the one before lets through. */
-import type { DomainRules, UrlRules } from '../net/judge-url.ts';
+import type { DomainRules, UrlRules } from '@tempoclaw/egress/rules';
 
 /** What the operator says: alone to open private places. */
 export interface EgressSettings {

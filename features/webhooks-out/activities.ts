@@ -22,7 +22,7 @@ import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { Sealer } from '#store/seal.ts';
 import { startDueDeliveries } from './temporal.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 
 export interface WebhookDeps extends Pick<ActivityDeps, 'pool'> {
   readonly sealer: Pick<Sealer, 'open'>;

@@ -3,7 +3,7 @@ import { HAS_DUE } from './store/webhook-delivery-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mailAddressOf } from './contract.ts';
 import { Failure } from '#domain/errors.ts';
-import { judgeUrl } from '#domain/net/judge-url.ts';
+import { judgeUrl } from '@tempoclaw/egress/rules';
 import { webhooks } from './resource.ts';
 import { MAX_WEBHOOKS } from './contract.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';

@@ -6,7 +6,7 @@ import {
   MAX_REDIRECTS,
   type UrlRules,
   type UrlVerdict,
-} from '#domain/net/judge-url.ts';
+} from '@tempoclaw/egress/rules';
 import { effectiveEgress } from '#domain/policy/effective-egress.ts';
 import type { ExplainAnswer, explainUrlSchema } from '#domain/schema/explain.ts';
 import type { RuleSource } from './explain-scope.ts';

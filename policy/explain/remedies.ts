@@ -1,7 +1,7 @@
 /** What would change a decision, in one sentence for who may change it. */
+import type { UrlRule } from '@tempoclaw/egress/rules';
 import type { ShellVerdict } from '@tempoclaw/shell-judge';
 import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
-import type { UrlRule } from '#domain/net/judge-url.ts';
 import type { CallStep } from '../call-rules.ts';
 
 const OWNERS: Readonly<Record<string, string>> = {

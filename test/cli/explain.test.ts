@@ -131,7 +131,7 @@ describe('PO-4 tempoclaw explain', () => {
 
   test('R5 addresses and SC-1 texts', async (t) => {
     const folder = await temporaryFolder(t);
-    const { cases } = vectors<any>('urls.json');
+    const { cases } = vectors<any>('../../packages/egress/test/vectors/urls.json');
     const urls = await explainAll(
       folder,
       'url',

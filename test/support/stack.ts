@@ -10,7 +10,7 @@ import { createCallRules } from '#policy/call-rules.ts';
 import { childEnvironment, type Config, loadConfig } from '#config';
 import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
-import { resolveHost } from '#policy/explain/resolve-host.ts';
+import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
 import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';

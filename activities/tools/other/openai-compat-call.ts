@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { egressResult } from '#activities/egress/egress-result.ts';
-import { isUnsent } from '#activities/egress/egress-error.ts';
+import { isUnsent } from '@tempoclaw/egress';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { ModelError } from '#domain/model.ts';
 import { markOutside } from '#domain/outside-text.ts';

@@ -1,6 +1,6 @@
 /** What the tool `browser` can do in a tab. Each gives words of ours and, apart from them, what the page says. */
 import type { Frame, Locator, Page, Request } from 'playwright-core';
-import { judgeUrl } from '#domain/net/judge-url.ts';
+import { judgeUrl } from '@tempoclaw/egress/rules';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import { egressResult } from '#activities/egress/egress-result.ts';
 import { acted, cut, type Done, element, type InTab, NAVIGATION_MS, needs, terms } from './in-tab.ts';

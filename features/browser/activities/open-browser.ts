@@ -1,6 +1,6 @@
 /** One session's browser while it runs: its tabs, and what has happened in them that nobody asked for. */
 import type { BrowserContext, CDPSession, ConsoleMessage, Dialog, Download, Page } from 'playwright-core';
-import type { EgressError } from '#activities/egress/egress-error.ts';
+import type { EgressError } from '@tempoclaw/egress';
 import type { EgressProxy } from '#activities/egress/create-egress.ts';
 
 export interface Tab {

@@ -1,7 +1,7 @@
 /** The way out to a chat service: its wire form over a door of ours, one request at a time. */
 import type { ChannelCredentials, ChannelPlace, ChannelPost, InboundFile } from '../contract.ts';
 import type { ChannelSettings } from '../schema.ts';
-import type { EgressClient } from '#activities/egress/egress.ts';
+import type { EgressClient } from '@tempoclaw/egress';
 
 export interface SendContext {
   /** Opens to the service alone. */

@@ -2,7 +2,7 @@
 import type { ConnectChannel } from '../contract.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { findChannel } from '../store/channel-store.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 import { ChannelError } from './channel-error.ts';
 import type { ConnectReport } from './channel-sender.ts';
 import { type ChannelDeps, refusalWords, visitService } from './visit-service.ts';

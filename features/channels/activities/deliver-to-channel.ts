@@ -28,7 +28,7 @@ import { type ChannelRow, findChannel, placeOfSession } from '../store/channel-s
 import { findSession } from '#store/session-store.ts';
 import type { DeliveryOutcome } from '#features/webhooks-out/index.ts';
 import type { ChannelDelivery } from './channel-delivery.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 import { ChannelError } from './channel-error.ts';
 import { streamAnswer, finalizeStream } from './stream-answer.ts';
 import { type Part, sendPart, sendPartAgain, type SendTarget } from './send-part.ts';

@@ -13,7 +13,7 @@ import { type ArtifactPlaces, asAttachment, putArtifact } from '#store/artifact-
 import { insertDirectPost } from '../store/channel-post-store.ts';
 import { type ChannelRow, hasSpokenIn, listChannels } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { ChannelError } from './channel-error.ts';
 import type { TopicOptions } from './channel-sender.ts';

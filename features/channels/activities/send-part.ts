@@ -4,7 +4,7 @@ import type { ChannelPlace, ChannelPost } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
 import { markdownText } from '#domain/markdown.ts';
 import { type ArtifactPlaces, readWhole } from '#store/artifact-store.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { refusalWords } from './visit-service.ts';

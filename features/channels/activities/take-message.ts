@@ -25,7 +25,7 @@ import { closeAlbum, insertDirectPost, postsOf, recordPost } from '../store/chan
 import { type ChannelRow } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { findSession } from '#store/session-store.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';

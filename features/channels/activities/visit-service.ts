@@ -6,7 +6,7 @@ import { type ChannelRow, openChannel } from '../store/channel-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
-import type { EgressError } from '#activities/egress/egress-error.ts';
+import type { EgressError } from '@tempoclaw/egress';
 import { operatorRules } from '#activities/egress/operator-rules.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';

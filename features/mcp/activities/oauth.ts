@@ -18,7 +18,7 @@ import {
 import type { Egress } from '#activities/egress/create-egress.ts';
 import { Failure } from '#domain/errors.ts';
 import { mcpClientMetadata } from '../contract/mcp-login.ts';
-import type { UrlRules } from '#domain/net/judge-url.ts';
+import type { UrlRules } from '@tempoclaw/egress/rules';
 import { isRecord } from '#domain/outside-value.ts';
 import {
   changeMcpCredentials,

@@ -2,11 +2,11 @@
 import type { McpServers } from './mcp-servers.ts';
 import { randomUUID } from 'node:crypto';
 import { ProtocolError, SdkHttpError } from '@modelcontextprotocol/client';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 import { egressResult } from '#activities/egress/egress-result.ts';
 import { callSeconds } from '../rules/grants.ts';
 import { mcpReplay } from '../rules/server.ts';
-import { judgeUrl } from '#domain/net/judge-url.ts';
+import { judgeUrl } from '@tempoclaw/egress/rules';
 import { markOutside } from '#domain/outside-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import { createGoneTool } from '#policy/gone-tool.ts';

@@ -1,5 +1,5 @@
 /** What must hold between the fields of an MCP server (SECURITY R9): one way to reach it, a program that may be started, an address that may be asked. */
-import { judgeUrl, type UrlRules } from '#domain/net/judge-url.ts';
+import { judgeUrl, type UrlRules } from '@tempoclaw/egress/rules';
 import { argsProblem, commandProblem } from './judge-launch.ts';
 import type { McpServerConfig } from './server.ts';
 

@@ -3,8 +3,7 @@ import { AISDKError, APICallError, NoImageGeneratedError } from 'ai';
 import type { MediaKind, MediaRequest } from '../contract.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import type { EgressClient } from '#activities/egress/egress.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { type EgressClient, EgressError } from '@tempoclaw/egress';
 import { retryAfterMs } from '#activities/model/model-error.ts';
 
 /** How one is reached for a call. */

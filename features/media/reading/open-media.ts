@@ -5,7 +5,7 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import { type ArtifactPlaces, findArtifacts, readWhole } from '#store/artifact-store.ts';
 import { detectType, UNKNOWN_TYPE } from '#store/detect-type.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import type { Files } from '#activities/workspace/files.ts';
 

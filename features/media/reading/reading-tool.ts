@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { markOutside } from '#domain/outside-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 import { egressResult } from '#activities/egress/egress-result.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 

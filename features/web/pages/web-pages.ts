@@ -1,8 +1,7 @@
 /** Asks for pages through the one way out, and gives them as text. */
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { EgressClient } from '#activities/egress/egress.ts';
+import { type EgressClient, EgressError } from '@tempoclaw/egress';
 import type { Egress } from '#activities/egress/create-egress.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
 import { type CachedPage, createPageCache } from './page-cache.ts';
 import { type PageMode, type PageText, pageText } from './page-text.ts';
 

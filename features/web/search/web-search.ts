@@ -3,7 +3,7 @@ import { SecretProblem } from '#domain/secret.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
+import { EgressError } from '@tempoclaw/egress';
 import { operatorRules } from '#activities/egress/operator-rules.ts';
 import { ReadingProblem } from '../pages/read-apart.ts';
 import type { FoundPage } from '../pages/read-html.ts';

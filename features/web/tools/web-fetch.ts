@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import { egressResult } from '#activities/egress/egress-result.ts';
-import { isUnsent } from '#activities/egress/egress-error.ts';
+import { isUnsent } from '@tempoclaw/egress';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { PAGE_MODES } from '../pages/page-text.ts';
 import type { Page, WebPages } from '../pages/web-pages.ts';

@@ -2,7 +2,7 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
-import { judgeAddresses, judgeUrl, type UrlAllowed, type UrlRules } from '#domain/net/judge-url.ts';
+import { judgeAddresses, judgeUrl, type UrlAllowed, type UrlRules } from './rules/judge-url.ts';
 import { type EgressError, refusedBy } from './egress-error.ts';
 
 /** All addresses of a name; throws or gives none when there are none. */

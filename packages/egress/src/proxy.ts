@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, request as httpRequest, type Server
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { buildConnector } from 'undici';
-import { judgeUrl, type UrlRules } from '#domain/net/judge-url.ts';
+import { judgeUrl, type UrlRules } from './rules/judge-url.ts';
 import { createEgressLog, type Exchange, type RecordExchange } from './egress-log.ts';
 import { EgressError, refusedBy } from './egress-error.ts';
 import { guardedConnector, type Resolve } from './guarded-connector.ts';

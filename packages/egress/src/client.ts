@@ -4,7 +4,7 @@
  * peer that was reached; each redirect is judged like the first address.
  */
 import { Agent, fetch as undiciFetch } from 'undici';
-import { judgeUrl, MAX_REDIRECTS, type UrlRules } from '#domain/net/judge-url.ts';
+import { judgeUrl, MAX_REDIRECTS, type UrlRules } from './rules/judge-url.ts';
 import { createEgressLog, type Exchange, type RecordExchange } from './egress-log.ts';
 import type { Socket } from 'node:net';
 import { dial, type Dialled } from './dial.ts';

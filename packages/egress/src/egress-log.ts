@@ -1,5 +1,5 @@
 /** Records what goes out: each exchange once, whether a client or a proxy carries it. */
-import type { EgressLimits } from './egress.ts';
+import type { EgressLimits } from './client.ts';
 import { EgressError, egressErrorOf, type EgressProblem } from './egress-error.ts';
 
 /** What is recorded of an exchange with the outside. Neither paths nor headers nor bodies, since those may be secret. */

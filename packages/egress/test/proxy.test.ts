@@ -3,10 +3,8 @@ import { createServer, request, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createEgress } from '#activities/egress/egress.ts';
-import type { EgressProxy } from '#activities/egress/proxy.ts';
-import type { UrlRules } from '#domain/net/judge-url.ts';
-import type { ExchangeRecord } from '#activities/egress/egress-log.ts';
+import { createEgress, type EgressProxy, type ExchangeRecord } from '@tempoclaw/egress';
+import type { UrlRules } from '@tempoclaw/egress/rules';
 
 interface Labels {
   readonly call: number;

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { judgeAddresses, judgeUrl, type UrlRules, type UrlVerdict } from '#domain/net/judge-url.ts';
-import { useOf } from '#domain/net/special-addresses.ts';
+import { judgeAddresses, judgeUrl, type UrlRules, type UrlVerdict, useOf } from '@tempoclaw/egress/rules';
 
 interface Case {
   readonly url: string;
@@ -12,7 +11,7 @@ interface Case {
   readonly dns?: Readonly<Record<string, readonly string[]>>;
 }
 
-const { cases } = JSON.parse(readFileSync(new URL('../../vectors/urls.json', import.meta.url), 'utf8')) as {
+const { cases } = JSON.parse(readFileSync(new URL('vectors/urls.json', import.meta.url), 'utf8')) as {
   cases: readonly Case[];
 };
 

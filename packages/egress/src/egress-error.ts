@@ -1,6 +1,6 @@
 /** Why nothing came back from the outside, in words for the caller. */
-import type { UrlDenied, UrlRule } from '#domain/net/judge-url.ts';
-import type { EgressLimits } from './egress.ts';
+import type { UrlDenied, UrlRule } from './rules/judge-url.ts';
+import type { EgressLimits } from './client.ts';
 
 /** Of the rules, or of what happened on the way. */
 export type EgressProblem = UrlRule | 'redirects' | 'too_large' | 'timeout' | 'unreachable' | 'stopped';

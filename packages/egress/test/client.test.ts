@@ -10,10 +10,10 @@ import {
   type EgressClient,
   type EgressLimits,
   type EgressUse,
-} from '#activities/egress/egress.ts';
-import { EgressError } from '#activities/egress/egress-error.ts';
-import type { UrlRules } from '#domain/net/judge-url.ts';
-import type { ExchangeRecord } from '#activities/egress/egress-log.ts';
+  EgressError,
+  type ExchangeRecord,
+} from '@tempoclaw/egress';
+import type { UrlRules } from '@tempoclaw/egress/rules';
 
 type Handler = (request: IncomingMessage, reply: ServerResponse) => void;
 
