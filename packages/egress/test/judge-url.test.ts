@@ -1,8 +1,9 @@
-/** SECURITY R5: every form of an address (vectors/urls.json), the lists of an owner, and properties over all addresses. */
+/** Every form of an address (vectors/urls.json), lists of domains, and properties over all addresses. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { matchHost } from '../src/rules/match-host.ts';
 import { judgeAddresses, judgeUrl, type UrlRules, type UrlVerdict, useOf } from '@tempoclaw/egress/rules';
 
 interface Case {
@@ -22,7 +23,7 @@ function judge(url: string, dns: Case['dns'] = {}, rules: UrlRules = {}): UrlVer
   return judgeAddresses(verdict, dns[verdict.host] ?? ['93.184.215.14'], rules);
 }
 
-describe('R5 addresses and the rule that decides', () => {
+describe('addresses and the rule that decides', () => {
   for (const { url, is, dns } of cases)
     test(`${JSON.stringify(url)} ${dns ? JSON.stringify(dns) : ''}: ${is}`, () => {
       const verdict = judge(url, dns);
@@ -31,7 +32,7 @@ describe('R5 addresses and the rule that decides', () => {
     });
 });
 
-describe('R5 what an allowed address says', () => {
+describe('what an allowed address says', () => {
   test('where to dial: the address that was judged, the canonical host and the port', () => {
     const verdict = judge('https://EXAMPLE.com./a b'.replace(' ', '%20'));
     assert.deepEqual(verdict, {
@@ -55,7 +56,7 @@ describe('R5 what an allowed address says', () => {
   });
 });
 
-describe('R5 lists of an owner', () => {
+describe('lists of domains', () => {
   const decide = (url: string, rules: UrlRules, dns?: Case['dns']) => judge(url, dns, rules).rule;
 
   test('a blocked domain is blocked with all below it, also when it is allowed', () => {
@@ -111,7 +112,7 @@ describe('R5 lists of an owner', () => {
   });
 });
 
-describe('R5 what holds for every address', () => {
+describe('what holds for every address', () => {
   const byte = fc.nat({ max: 255 });
   const v4 = fc.tuple(byte, byte, byte, byte);
 
@@ -152,6 +153,17 @@ describe('R5 what holds for every address', () => {
         const verdict = judgeUrl(text);
         if (verdict.decision === 'allow') assert.ok(verdict.host !== '' && verdict.port > 0);
         else assert.ok(verdict.reason !== '');
+      }),
+    );
+  });
+
+  test('a pattern of hosts means the same as the regular expression', () => {
+    const text = (...characters: string[]) =>
+      fc.array(fc.constantFrom(...characters), { maxLength: 12 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text('a', 'b', '.', '*', '?'), text('a', 'b', '.'), (pattern, host) => {
+        const source = pattern.replaceAll('.', String.raw`\.`).replaceAll('*', '.*').replaceAll('?', '.');
+        assert.equal(matchHost(pattern, host), new RegExp(`^${source}$`).test(host));
       }),
     );
   });
