@@ -230,7 +230,11 @@ function tunnel(exchange: Carried, place: string, client: Duplex): void {
       if (!exchange.take(chunk.length)) socket.destroy();
     });
     // The program must not see the end of a WebSocket before it is recorded.
-    socket.once('close', () => void exchange.end(null).then(() => client.end(() => client.destroy())));
+    const finish = async (): Promise<void> => {
+      await exchange.end(null);
+      client.end(() => client.destroy());
+    };
+    socket.once('close', () => void finish());
     client.once('close', () => socket.destroy());
     socket.pipe(client, { end: false });
     client.pipe(socket);
