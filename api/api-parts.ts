@@ -1,4 +1,4 @@
-/** What features make in the API, put together. */
+/** Puts together what features contribute to the API. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
 import type { ApiPart, DocumentWritten, Feature, MessageToAdmit } from '#domain/feature.ts';
@@ -9,7 +9,7 @@ import type { Secrets } from '#store/secrets/open-secrets.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import type { FeatureDeps } from './deps.ts';
 
-/** What the parts of features are made of. */
+/** What the parts of features are made from. */
 export interface ApiCore {
   readonly config: Config;
   readonly pool: Pool;
@@ -33,7 +33,7 @@ export async function createApiParts(
   const modules = await Promise.all(features.flatMap(({ api }) => api?.() ?? []));
   const parts: readonly ApiPart[] = modules.map((module) => module.createApiPart(core));
   return {
-    // Routes of a feature that is not there are not served either.
+    // The routes of a feature that is not installed are not served either.
     deps: Object.assign({}, ...parts.map(({ deps }) => deps)) as FeatureDeps,
     async start() {
       for (const part of parts) await part.start?.();

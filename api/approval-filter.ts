@@ -1,4 +1,4 @@
-/** Which approvals a request means: the filter of a list, and of a bulk decision. */
+/** Defines which approvals a request means: the filter of a list and of a bulk decision. */
 import type { z } from 'zod';
 import type { ApprovalFilter } from '#store/approval-store.ts';
 import type { approvalFilterSchema } from '#domain/schema/approval.ts';

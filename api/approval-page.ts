@@ -1,6 +1,6 @@
 /**
- * The page behind an approval link: what will run, exactly and harmlessly, and buttons. No script, nothing from
- * elsewhere, and nothing happens by looking at it.
+ * The page behind an approval link. It shows exactly and harmlessly what will run, with buttons. It has no script and
+ * loads nothing from elsewhere, and viewing it has no effect.
  */
 import { createHash } from 'node:crypto';
 import type { ApprovalRow } from '#store/approval-store.ts';
@@ -29,20 +29,20 @@ button.approve { background: var(--yes); } button.reject { background: var(--no)
 button:focus-visible, textarea:focus-visible { outline: 3px solid #4493f8; outline-offset: 2px; }
 .mark { background: #fc08; border-radius: 3px; } .who { opacity: .7; }`;
 
-/** Only our style, by its hash, and forms that come back to us. */
+/** The policy allows only our style, by its hash, and forms that are sent back to us. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
-/** UTF-16 units of JSON: as a form it is three to nine times as long at worst. */
+/** Length of the JSON in UTF-16 units. As a form it is three to nine times as long at worst. */
 const MAX_EDITED = 6_000;
 
 export interface AskedOf {
   readonly user: string;
   readonly decision: LinkDecision | null;
-  /** What was sent in place of the arguments, and why it was not taken. */
+  /** The arguments that were sent in place of the original ones, and why they were refused. */
   readonly tried?: { readonly args: string; readonly problem: string } | undefined;
 }
 
-/** Asks; `user` decides by it. */
+/** The page that asks for a decision; `user` makes it. */
 export function askingPage(row: ApprovalRow, { user, decision, tried }: AskedOf, now: Date): string {
   const mayDecide = (one: LinkDecision): boolean => decision === null || decision === one;
   const shown = approvalFacts(row, now).map(([name, value]) => `<dt>${name}</dt><dd>${marked(value)}</dd>`);
@@ -64,7 +64,7 @@ function call({ summary, tool, args }: ApprovalRow): string {
 <pre>${marked(JSON.stringify(args, null, 2))}</pre>`;
 }
 
-/** Not what is masked, nor what is too long to be sent back, nor the answer to a question. */
+/** True unless the arguments are masked or too long to be sent back, or the approval is an answer to a question. */
 export function isChangeable({ form, is_masked, args }: ApprovalRow): boolean {
   return !form && !is_masked && editable(args).length <= MAX_EDITED;
 }
@@ -83,7 +83,7 @@ ${escapeHtml(tried?.args ?? editable(row.args))}</textarea><button class="approv
   return `<details${tried ? ' open' : ''}><summary>Change it before it runs</summary>${form(row, 'edit', area)}</details>`;
 }
 
-/** Of an MCP server; its words are anybody's, so that no link is made of them. */
+/** A question of an MCP server. Anyone may have written its words, so no link is made of them. */
 function question({ server, message, url, prompt }: McpForm): string {
   const open =
     url === undefined
@@ -93,7 +93,7 @@ function question({ server, message, url, prompt }: McpForm): string {
   return `<h1>The MCP server ${marked(server)} asks</h1><pre>${marked(message)}</pre>${requested}${open}`;
 }
 
-/** What stands in it is as the server likes; it is sent only by the person. */
+/** The server chose the field's contents; only the person can send them. */
 function input(field: FormField): string {
   const { name, title, description, type, required, options } = field;
   const id = escapeHtml(`field:${name}`);
@@ -124,13 +124,13 @@ function lineOf({ type, format, default: standard }: FormField, request: string)
 
 const INPUTS: Readonly<Record<string, string>> = { email: 'email', uri: 'url', date: 'date' };
 
-/** Says how it stands, of which call; nothing can be decided any more. */
+/** The page that shows an approval's state and which call it is for, when nothing can be decided any more. */
 export function noticePage(title: string, words: string, summary?: string): string {
   const call = summary === undefined ? '' : `<pre>${marked(summary)}</pre>`;
   return page(title, `<h1>${marked(title)}</h1>${call}<p>${marked(words)}</p>`);
 }
 
-/** Says what the button does; nothing happens before. */
+/** The page that says what the button does. Nothing happens before the button is pressed. */
 export function confirmPage(title: string, words: string, button: string): string {
   return page(
     title,
@@ -148,7 +148,7 @@ ${body}
 </main></body></html>`;
 }
 
-/** Text of any origin, as it is: what would hide or reorder it is shown as its code. */
+/** Shows text of any origin as it is. Characters that would hide or reorder it are shown as their codes. */
 function marked(text: string): string {
   return showHidden(escapeHtml(text), (code) => `<span class="mark">${code}</span>`);
 }

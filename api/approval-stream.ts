@@ -1,6 +1,7 @@
 /**
- * One reader of the approvals of all sessions: what waits, and then each approval again whenever it changes. A frame is
- * the approval as it is by then, so that one that comes twice does no harm and one that is skipped is made up by the next.
+ * One reader of the approvals of all sessions. It gets the pending ones, and then each approval again whenever it
+ * changes. A frame is the approval as it is at that time. A frame that comes twice therefore does no harm, and the next
+ * frame makes up for a skipped one.
  */
 import {
   type ApprovalFilter,
@@ -13,16 +14,19 @@ import type { ApiDeps } from './deps.ts';
 import type { SseSource } from './sse-stream.ts';
 
 const PAGE = 200;
-/** How long a lost notice can delay a reader. */
+/** How long a lost notification can delay a reader. */
 const LOOK_MS = 2_000;
-/** Longer than changes are read again (COMMIT_LAG of the store), in microseconds. */
+/**
+ * Microseconds for which a sent change is remembered. This is longer than changes are read again (COMMIT_LAG of the
+ * store).
+ */
 const REMEMBER = 60_000_000;
 
 export interface ApprovalStreamOptions {
   readonly tenant: string;
   readonly viewer: Viewer;
   readonly filter: ApprovalFilter;
-  /** The id of the last frame that the reader has; without it begins with what is pending. */
+  /** The id of the last frame that the reader has. Without it, the stream begins with the pending approvals. */
   readonly after: number | undefined;
   readonly show: (row: ChangedApproval) => unknown;
 }
@@ -31,12 +35,12 @@ export function approvalSource(
   { pool, feed }: Pick<ApiDeps, 'pool' | 'feed'>,
   { tenant, viewer, filter, after, show }: ApprovalStreamOptions,
 ): SseSource {
-  /** What was sent, by id, and of which change. */
+  /** The change of each approval that was sent last, by the approval's id. */
   const sent = new Map<string, number>();
   let since = after;
-  /** When a reader who asked for what is pending came. */
+  /** When the reader that requested the pending approvals connected. */
   let received = 0;
-  /** Over before he came, and he has never heard of it. */
+  /** True if the approval ended before the reader connected, and the reader never received it. */
   const isOldNews = (row: ChangedApproval): boolean =>
     row.changed <= received && row.status !== 'pending' && !sent.has(row.id);
 
@@ -65,7 +69,7 @@ export function approvalSource(
     subscribe: (wake) => feed.subscribeAll(tenant, wake),
     async sendNew(...reader) {
       if (since === undefined) {
-        // What changes while the pending ones are read is after this.
+        // Anything that changes while the pending ones are read has a later time than this.
         received = await readChangeClock(pool);
         since = received;
         await send(reader, 0, { ...filter, status: 'pending' });

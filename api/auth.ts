@@ -1,6 +1,6 @@
 /**
- * Who calls: bearer keys only, no cookie and no query (a cookie would let other sites act, a query ends up in logs).
- * The tenant comes from the key and from nothing else (SECURITY R8).
+ * Authenticates callers: by bearer keys only, not by cookies or the query. A cookie would let other sites act, and a
+ * query ends up in logs. The tenant comes from the key and from nothing else.
  */
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
@@ -13,9 +13,9 @@ export interface Caller {
   readonly tenant: string;
   readonly keyId: string;
   readonly keyName: string;
-  /** Set when the key speaks for one user only. */
+  /** Set when the key acts for one user only. */
   readonly user: string | null;
-  /** The only user whose sessions it reaches (IN-9); null: those of all. */
+  /** The only user whose sessions the key reaches (IN-9). Null means the sessions of all users. */
   readonly confinedTo: string | null;
   readonly scopes: ReadonlySet<Scope>;
 }
@@ -35,11 +35,11 @@ const KEY = /^tc_[0-9A-Za-z]{32,128}$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 43;
 
-/** A key that is revoked elsewhere is still known here for at most so long. */
+/** For at most this long, this process still accepts a key that was revoked elsewhere. */
 const CACHE_MS = 10_000;
 const CACHE_SIZE = 1_000;
 
-/** 256 bits of chance in letters and digits. */
+/** A secret of 256 random bits in letters and digits. */
 export function makeSecret(): string {
   return `tc_${Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('')}`;
 }
@@ -59,7 +59,7 @@ export function hashSecret(secret: string): Buffer {
 export interface Authenticator {
   /** Throws Unauthorized; Unavailable errors of the database pass through. */
   authenticate(header: string | undefined): Promise<Caller>;
-  /** To be called when a key is revoked here. */
+  /** Must be called when a key is revoked in this process. */
   forget(keyId: string): void;
 }
 
@@ -106,7 +106,7 @@ export function createAuthenticator(pool: Pool, now: () => number = Date.now): A
   };
 }
 
-/** Wrong, revoked and expired keys get the same words: an answer is not an oracle. */
+/** Wrong, revoked and expired keys get the same words, so that an answer is not an oracle. */
 function unknownKey(): Failure {
   return new Failure('Unauthorized', 'The API key is not known, was revoked or has expired');
 }
@@ -122,12 +122,12 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller;
 }
 
-/** How a decision or a stop is signed. */
+/** The name that a caller's decisions and stops are signed with. */
 export function signatureOf(caller: Caller): string {
   return caller.user ?? `key:${caller.keyName}`;
 }
 
-/** Whom a message is from: a key of a user speaks for that user only; a service's key may say for whom. */
+/** The user whom a message is from. A user's key acts for that user only; a service's key may name any user. */
 export function userOf(caller: Caller, named: string | undefined): string | undefined {
   if (caller.user === null) return named;
   if (named !== undefined && named !== caller.user)
@@ -135,7 +135,7 @@ export function userOf(caller: Caller, named: string | undefined): string | unde
   return caller.user;
 }
 
-/** For what lets somebody else decide in the name of a user. */
+/** Checks requests that let somebody else decide in the name of a user. */
 export function requireOwnUser(caller: Caller, user: string, what: string): void {
   if (caller.user !== user && !caller.scopes.has('admin'))
     throw new Failure(

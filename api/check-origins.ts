@@ -1,4 +1,4 @@
-/** Turns away what pages of other sites send, before anything else looks at it (domain/net/judge-origin.ts). */
+/** Refuses what pages of other sites send, before anything else reads the request (domain/net/judge-origin.ts). */
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '#domain/errors.ts';
 import { type DoorProblem, doorProblem, hostNames } from '#domain/net/judge-origin.ts';
@@ -14,17 +14,17 @@ export function checkOrigins(
   app.addHook('onRequest', async (request, reply) => {
     const { raw, method, headers, is404 } = request;
     if (rawValues(raw, 'host').length > 1) {
-      // What follows on such a connection may not be what it seems.
+      // Later requests on such a connection may not be what they seem.
       reply.header('connection', 'close');
       throw new Failure('InvalidInput', 'The request names more than one host');
     }
     const problem = doorProblem(doors, { method, host: headers.host, origin: headers.origin });
-    // What is not there changes nothing, and says so itself.
+    // A route that does not exist changes nothing, and answers 404 itself.
     if (problem && !(is404 && problem.kind === 'origin')) throw refusal(problem);
   });
 }
 
-/** All that a request says under one name, which Node's own `headers` join or leave out. */
+/** All values that a request sends under one header name; Node's own `headers` joins or omits some. */
 export function rawValues({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   return rawHeaders.filter((_value, at) => rawHeaders[at - 1]?.toLowerCase() === name && at % 2 === 1);
 }

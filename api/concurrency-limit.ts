@@ -1,10 +1,10 @@
 /**
- * Lets few through at once where many come for one thing, so that the many do not drive the few away: Temporal takes ten
- * updates of one run at a time and turns the rest back.
+ * Lets only a few requests through at once where many target the same thing, so that the many do not drive the few
+ * away. Temporal accepts ten updates of one run at a time and refuses the rest.
  */
 
 export interface ConcurrencyLimit {
-  /** Runs `work` as soon as fewer than the limit run under `name`, and tells it whether it had to wait. */
+  /** Runs `work` as soon as fewer than the limit run under `name`. Passes to `work` whether it had to wait. */
   pass<Result>(name: string, work: (waited: boolean) => Promise<Result>): Promise<Result>;
 }
 
@@ -13,7 +13,9 @@ interface Slot {
   readonly waiting: (() => void)[];
 }
 
-/** In this process; first come, first served. Whoever goes in leaves by `work`'s end, so `work` must have one. */
+/**
+ * Limits within this process, first come, first served. A place is free again when its `work` ends, so `work` must end.
+ */
 export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
   const places = new Map<string, Slot>();
   return {
@@ -26,7 +28,7 @@ export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
       try {
         return await work(waits);
       } finally {
-        // Whoever comes next takes this place over, so that nobody slips in between.
+        // The next one in the queue takes over this place, so that nobody slips in between.
         const next = place.waiting.shift();
         if (next) next();
         else place.inside -= 1;

@@ -1,4 +1,4 @@
-/** Lets browsers on configured origins call the API. With none configured no origin is let in. */
+/** Lets browsers on configured origins call the API. Without configured origins, no origin is allowed. */
 import type { Api } from './deps.ts';
 
 const METHODS = 'GET, POST, PATCH, DELETE';

@@ -1,4 +1,6 @@
-/** The composition root of the API: real parts from settings, for the process and for tests of the whole stack. */
+/**
+ * The composition root of the API: it makes real parts from settings, for the process and for tests of the whole stack.
+ */
 import { loadRowParts } from '#store/row-parts.ts';
 import { deniedPrefixes } from '#domain/path-rules.ts';
 import { join } from 'node:path';
@@ -37,13 +39,13 @@ import { createToolDirectory } from './tool-directory.ts';
 
 export interface OwnedDeps {
   readonly deps: ApiDeps;
-  /** Before the API listens, when the database is there. */
+  /** Must be called before the API listens, when the database is available. */
   start(): Promise<void>;
-  /** To be called after the server is closed. */
+  /** Must be called after the server is closed. */
   close(): Promise<void>;
 }
 
-/** Postgres is asked for the id of the installation; Temporal may come later. */
+/** Reads the id of the installation from Postgres. Temporal may become available later. */
 export async function createDeps(
   live: LiveSettings,
   databaseUrl: string,
@@ -143,7 +145,7 @@ export async function createDeps(
   };
 }
 
-/** The objects of the settings themselves, which a reload changes in place. */
+/** Returns the objects of the settings themselves, which a reload changes in place. */
 function rulesOf({ tools, exec, sandbox, egress, hooks }: Config) {
   return { tools, exec, deniedPaths: deniedPrefixes(tools.denied_paths), sandbox, egress, hooks };
 }

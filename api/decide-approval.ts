@@ -1,4 +1,4 @@
-/** A decision by the API (AP-2): given to the approval's workflow, or answered from its row when that has ended. */
+/** Sends an API decision (AP-2) to the approval's workflow, or answers it from its row when the workflow has ended. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApprovalRow, findApproval, hasDecision, insertDecisionProof } from '#store/approval-store.ts';
@@ -11,30 +11,31 @@ import type { ApiDeps } from './deps.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 
 /**
- * The workflow is started right after its row is written, by a worker that may be busy; its row is settled right before it ends. A decision
- * that comes before it waits for it so long.
+ * How long a decision waits for its workflow. A worker, which may be busy, starts the workflow right after its row is
+ * written. The row is settled right before the workflow ends.
  */
 const NOT_THERE_MS = 20_000;
 const AGAIN_MS = 150;
 
-/** Who decides, by the credential that came with the request. */
+/** Who decides, according to the credential of the request. */
 export interface DecisionSender {
   readonly by: string;
   readonly user: string | null;
   readonly scopes: readonly Scope[];
   readonly keyId: string | null;
   readonly via: 'api' | 'link';
-  /** Used up by the decision. */
+  /** The link that this decision uses up. */
   readonly linkId?: string;
   /** See insertDecisionProof. */
   readonly sealedArgs?: string | undefined;
-  /** Names the request: sent once more it is no other decision. */
+  /** Identifies the request. When it is sent again, it counts as the same decision. */
   readonly key?: string | undefined;
 }
 
 /**
- * Safe to repeat: the first decision wins, the same one again is told so. Throws AlreadyDecided (who and when),
- * ApprovalExpired, ApprovalWithdrawn, and what the workflow refuses. Without a sender `by` is a mere claim.
+ * Is safe to repeat: the first decision wins, and a repeat of it gets the same receipt. Throws AlreadyDecided (who and
+ * when), ApprovalExpired, ApprovalWithdrawn, and what the workflow refuses. Without a sender, `by` is an unproven
+ * claim.
  */
 export function decideApproval(
   deps: Pick<ApiDeps, 'pool' | 'temporal'>,
@@ -44,13 +45,13 @@ export function decideApproval(
   sender?: DecisionSender,
 ): Promise<DecisionReceipt> {
   return limit.pass(`${tenant}/${approval.id}`, async (waited) => {
-    // Those who were let in before may have settled it.
+    // A decision that went before this one may have settled it.
     const row = waited ? await readAgain(deps.pool, tenant, approval.id) : approval;
     return send(deps, tenant, row, decision, sender);
   });
 }
 
-/** Under the ten updates that Temporal takes of one run at a time, also with several API processes. */
+/** Stays under the ten updates that Temporal accepts of one run at a time, also with several API processes. */
 const limit = createConcurrencyLimit(4);
 
 async function send(
@@ -60,14 +61,14 @@ async function send(
   decision: DecideInput,
   sender: DecisionSender | undefined,
 ): Promise<DecisionReceipt> {
-  // Its workflow may end before it can answer the one who won: then the row tells, by this key.
+  // The workflow may end before it can answer the winner. The row then shows by this key who won.
   const key = sender?.key ?? randomUUID();
   if (approval.status !== 'pending')
     return answerFromRow(approval, decision, await isRecorded(deps.pool, approval, tenant, key));
   if (sender) {
     const { terms, user_id: requester, digest, escalated_at } = approval;
     const question = { terms, requester, digest, escalated: escalated_at !== null };
-    // Before Temporal, whose workflow takes so many messages only.
+    // This check precedes Temporal, because a workflow accepts a limited number of messages.
     const problem = requestProblem(approval.id, decision, question, { ...sender, proof: 'key' });
     if (problem) throw new Failure(problem.type, problem.message);
     await insertDecisionProof(deps.pool, tenant, approval.id, key, sender);
@@ -102,7 +103,7 @@ function notThere(row: ApprovalRow): Failure {
       );
 }
 
-/** Whether the decision with this key counted, though its answer was lost with the workflow's end. */
+/** Whether the decision with this key counted, though its answer was lost when the workflow ended. */
 async function isRecorded(pool: Pool, row: ApprovalRow, tenant: string, key: string): Promise<boolean> {
   return row.decision_key === key || (isQuorum(row) && (await hasDecision(pool, tenant, row.id, key)));
 }

@@ -1,4 +1,4 @@
-/** A decision in the name of a caller: the key says who decides, the body only what. */
+/** Decides in the name of a caller. The key says who decides; the body says only what. */
 import type { z } from 'zod';
 import { type ApprovalRow, decisionPlace } from '#store/approval-store.ts';
 import { type DecideInput, type DecisionReceipt, readDecision } from '#domain/approval.ts';
@@ -11,7 +11,9 @@ import type { ApiDeps } from './deps.ts';
 
 export type DecisionBody = z.output<typeof decisionSchema>;
 
-/** Throws as `decideApproval` does. Counts how it went. `key` names the request, for when it is repeated. */
+/**
+ * Throws as `decideApproval` does. Counts the outcome in metrics. `key` identifies the request in case it is repeated.
+ */
 export function decideAs(
   deps: ApiDeps,
   caller: Caller,
@@ -41,7 +43,7 @@ export async function sendDecision(
   const decision = scope === 'always' ? 'approve_always' : readDecision(word);
   if (!decision) throw new Failure('InvalidInput', `${word} is not a decision`);
   const { args, reason, text } = rest;
-  // A vote is for one call: without a word of which, for the one that stands when it comes.
+  // A vote is for one call. If it does not say which, it is for the call that is current when it comes.
   const isQuorum = votesNeeded(approval.terms) > 1 && isAgreement(decision);
   const digest = rest.digest ?? (isQuorum ? approval.digest : undefined);
   const options = { args, reason, text, digest, decision, by: sender.by };
@@ -58,7 +60,10 @@ export async function sendDecision(
   }
 }
 
-/** SC-3: what people say goes into Temporal's history, so secrets are hidden in it; the real arguments of an edit go sealed beside it. */
+/**
+ * SC-3: a decision's words go into Temporal's history, so secrets in them are hidden. The real arguments of an edit are
+ * sealed beside it.
+ */
 async function hide(
   { secrets }: ApiDeps,
   tenant: string,

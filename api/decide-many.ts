@@ -1,4 +1,4 @@
-/** Many approvals by one request: each is decided by itself and has an outcome of its own. */
+/** Decides many approvals by one request. Each is decided separately and has its own outcome. */
 import type { z } from 'zod';
 import { findVisibleApproval, listApprovals } from '#store/approval-store.ts';
 import { FAILURES, Failure } from '#domain/errors.ts';
@@ -17,10 +17,10 @@ interface Meant {
   readonly digest?: string;
 }
 
-/** Workflows that are spoken to at once, for one request. */
+/** How many workflows one request sends decisions to at once. */
 const AT_ONCE = 8;
 
-/** Never throws for one of them; repeating it is safe, as repeating each decision is. */
+/** Never throws for a single approval. Repeating it is safe, because repeating each decision is safe. */
 export async function decideMany(
   deps: ApiDeps,
   caller: Caller,
@@ -36,7 +36,7 @@ export async function decideMany(
   const work = async (): Promise<void> => {
     for (let one = waiting.shift(); one; one = waiting.shift()) {
       const outcome = away ? unavailable(one.id) : await decideOne(deps, caller, one, body);
-      // What is away for one is away for all: the rest is not made to wait for it.
+      // A service that is away for one is away for all, so the rest does not wait for it.
       away ||= outcome.error?.code === 'Unavailable';
       outcomes.set(one.id, outcome);
     }
@@ -58,7 +58,7 @@ async function matching(
     MAX_BULK + 1,
     undefined,
   );
-  // What is decided is what the filter found, whatever becomes of it meanwhile.
+  // Decides what the filter found, even if it changes in the meantime.
   const meant = rows.slice(0, MAX_BULK).map(({ id, digest }) => ({ id, digest }));
   return { meant, hasMore: rows.length > MAX_BULK };
 }

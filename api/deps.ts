@@ -1,4 +1,4 @@
-/** What the API needs of the world; api/main.ts builds it, tests pass their own. */
+/** What the API needs from outside. api/main.ts builds it; tests pass their own. */
 import type { ResolveProgram } from '@tempoclaw/shell-judge';
 import type { Feature } from '#domain/feature.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
@@ -36,15 +36,15 @@ import type { Metrics } from './metrics.ts';
 export type ToolDescription = Kept<typeof toolSchema>;
 
 export interface ToolDirectory {
-  /** Whether a tool of TempoClaw's own has the name or alias. */
+  /** Whether one of TempoClaw's own tools has the name or alias. */
   isNative(name: string): boolean;
-  /** What an agent may be given, whatever its policy leaves of it. */
+  /** The tools that an agent may have, before its policy is applied. */
   list(tenant: string, agent: string, dialect?: ToolDialect): Promise<readonly ToolDescription[]>;
-  /** The same as policies see them. */
+  /** The same tools as policies see them. */
   policyTools(tenant: string, agent: string): Promise<readonly PolicyTool[]>;
-  /** Those of TempoClaw's own. */
+  /** TempoClaw's own tools. */
   native(dialect?: ToolDialect): readonly ToolDescription[];
-  /** By name or alias. */
+  /** Finds a tool by its name or alias. */
   find(tenant: string, agent: string, name: string): Promise<ToolDescription | undefined>;
   /** Checks a call's arguments as the worker will. */
   check(
@@ -61,45 +61,45 @@ export interface ToolDirectory {
 export interface ModelDirectory {
   /** The model of agents that name none. */
   best(): string;
-  /** The model for vectors; undefined: there is none. */
+  /** The embedding model; undefined if there is none. */
   embedder(): string | undefined;
-  /** Undefined when there is such a model; else why not. */
+  /** Why a model cannot be used; undefined if it can. */
   problem(ref: string): string | undefined;
 }
 
 export interface ApiSettings {
-  /** 0: no limit. */
+  /** Zero means no limit. */
   readonly rateLimitPerMinute: number;
   readonly bodyLimitBytes: number;
   readonly corsOrigins: readonly string[];
-  /** Addresses and prefixes of the proxies that say for whom they ask. */
+  /** Addresses and prefixes of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies?: readonly string[];
-  /** Beside localhost, addresses and the name in `publicUrl`. */
+  /** Hosts that are allowed besides localhost, addresses and the name in `publicUrl`. */
   readonly allowedHosts: readonly string[];
-  /** The address others know us by; https turns on HSTS. */
+  /** The address by which others reach this API. An https address turns on HSTS. */
   readonly publicUrl?: string | undefined;
   readonly temporalUiUrl?: string | undefined;
   readonly temporalNamespace: string;
-  /** Keys of users reach the sessions of all users. */
+  /** Whether keys of users reach the sessions of all users. */
   readonly sharedSessions: boolean;
-  /** Of the workers: whether a first model call may be made within a workflow task. */
+  /** A setting of the workers: whether a first model call may be made within a workflow task. */
   readonly fastPath: boolean;
-  /** Where this process keeps files; /readyz tries to write there. */
+  /** The folder where this process keeps files; /readyz tries to write there. */
   readonly stateDir?: string | undefined;
 }
 
-/** What explain and backtest judge by, beside the rows. */
+/** What explain and backtest use besides the rows. */
 export interface PolicyBasis {
   readonly catalogs: AgentCatalogs;
   readonly settings: RuleSource['settings'];
-  /** Where this process sees workspaces. */
+  /** The workspace folders as this process sees them. */
   readonly workspaceOf: (
     tenant: string,
     agent: AgentConfig,
     use: { readonly user?: string | undefined; readonly session: string },
   ) => { readonly workspace: string };
   readonly judgePath: JudgePath;
-  /** Which files commands start, as far as this process can tell. */
+  /** Resolves which files commands start, as far as this process can tell. */
   readonly resolveProgram: ResolveProgram;
 }
 
@@ -109,17 +109,22 @@ export interface WorkspaceAsked {
   readonly agent: AgentConfig;
   readonly user: string | null;
   readonly session: string;
-  /** How a change is signed. */
+  /** The name that a change is signed with. */
   readonly by: string;
 }
 
-/** Bytes in and out of workspaces, by the rules of the file tools. Throws Failure; Unavailable where this machine has none. */
+/**
+ * Transfers bytes in and out of workspaces, by the rules of the file tools. Throws Failure; Unavailable if this machine
+ * has no workspaces.
+ */
 export interface WorkspaceDoor {
   read(
     request: WorkspaceAsked,
     path: string,
   ): Promise<{ readonly bytes: number; readonly version: string; readonly stream: Readable }>;
-  /** Safe to repeat. `check` gets the version of what is there (undefined: nothing), and throws to leave it. */
+  /**
+   * Is safe to repeat. `check` gets the current file's version (undefined if there is no file), and throws to keep it.
+   */
   write(
     requested: WorkspaceAsked,
     path: string,
@@ -128,20 +133,22 @@ export interface WorkspaceDoor {
   ): Promise<{ readonly created: boolean; readonly bytes: number; readonly version: string }>;
 }
 
-/** A file of routes. */
+/** A module of routes. */
 export interface RouteModule {
   addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void;
 }
 
-/** What the routes of features need beside: a feature adds its own by declaration merging, and makes it (ApiPart). */
+/**
+ * Further dependencies of the routes of features. A feature adds its own by declaration merging and makes it (ApiPart).
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: it is filled by the features
 export interface FeatureDeps {}
 
 export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'documentWritten'> {
-  /** Optional capabilities, whose routes are served too. */
+  /** Optional capabilities whose routes are also served. */
   readonly features: readonly Feature[];
   readonly pool: Pool;
-  /** What features say of their rows. */
+  /** What features declare about their rows. */
   readonly rows: RowParts;
   readonly temporal: TemporalAccess;
   readonly feed: EventFeed;
@@ -152,15 +159,15 @@ export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'd
   readonly metrics: Metrics;
   readonly models: ModelDirectory;
   readonly tools: ToolDirectory;
-  /** The same by which workers judge. */
+  /** The same rules that workers use. */
   readonly rules: CallRules;
   readonly policy: PolicyBasis;
   readonly workspaces: WorkspaceDoor;
-  /** Where large artifacts are, when not in Postgres. */
+  /** Where large artifacts are stored; absent if they are in Postgres. */
   readonly objects?: ArtifactPlaces['objects'];
   readonly settings: ApiSettings;
   readonly gateway: Gateway;
-  /** Under which decision tokens are made. */
+  /** The secret that signs decision tokens. */
   readonly tokenSecret: string;
   readonly logLevel: string;
   /** Where log lines go; standard output when absent. */

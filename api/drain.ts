@@ -1,15 +1,17 @@
-/** An orderly end: streams and waits end, requests that run are answered, and no quiet connection holds the process. */
+/**
+ * Shuts down in order: streams and waits end, running requests are answered, and no idle connection holds the process.
+ */
 import type { Socket } from 'node:net';
 import type { Api } from './deps.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Aborted when the server begins to stop: who waits or streams ends. */
+    /** Aborted when the server begins to stop; waits and streams then end. */
     stopping: AbortSignal;
   }
 }
 
-/** Connections fall quiet one by one while requests end. */
+/** How often idle connections are closed. Connections become idle one by one as requests end. */
 const SWEEP_MS = 50;
 
 export function drainOnClose(app: Api): void {

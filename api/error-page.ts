@@ -1,8 +1,8 @@
-/** What the `type` of a problem leads to: a page that says what each code means. */
+/** The page that a problem's `type` links to: it says what each code means. */
 import { FAILURES } from '#domain/errors.ts';
 import type { Api } from './deps.ts';
 
-/** Static and without a script, so the strict policy of all other answers serves it too. */
+/** The page is static and has no script, so the strict policy of all other answers also fits it. */
 export function serveErrorPage(app: Api): void {
   const rows = Object.entries(FAILURES).map(
     ([code, { status, title, retryable }]) =>

@@ -1,4 +1,4 @@
-/** The one mapper from every error to application/problem+json (RFC 9457) with a code of domain/errors.ts. */
+/** Maps every error to application/problem+json (RFC 9457) with a code of domain/errors.ts. */
 import { plainWords } from '#domain/schema/problem-words.ts';
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors, isResponseSerializationError } from 'fastify-type-provider-zod';
@@ -8,7 +8,7 @@ import type { Problem } from '#domain/schema/problem.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** Seconds, where a failure does not say itself. */
+/** Seconds to wait, for failures that do not state it themselves. */
 const RETRY_AFTER: Partial<Record<FailureType, number>> = {
   Unavailable: 2,
   IdempotencyInFlight: 1,
@@ -17,7 +17,7 @@ const RETRY_AFTER: Partial<Record<FailureType, number>> = {
   RateLimited: 1,
 };
 
-/** Details that have a field of their own in a problem, or are not for its body. */
+/** Details that have a field of their own in a problem, or that the body must not contain. */
 const RESERVED = new Set([
   'errors',
   'retry_after',
@@ -35,11 +35,11 @@ export interface ProblemAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Problem;
-  /** An error of ours: to be logged whole. */
+  /** True for an error of ours, which is logged in full. */
   readonly isBug: boolean;
 }
 
-/** Never throws, and never shows words of an error that we did not write for callers. */
+/** Never throws, and never shows the words of an error that we did not write for callers. */
 export function toProblem(error: unknown, request: Pick<FastifyRequest, 'id' | 'url'>): ProblemAnswer {
   const failure = toFailure(error);
   const row = FAILURES[failure.type];
@@ -89,7 +89,7 @@ interface Issue {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** Names of unknown fields are the caller's own words; long ones are cut. */
+/** Names of unknown fields are the caller's own words, so long ones are cut. */
 function invalid(
   error: Pick<FastifyError, 'validationContext'> & { readonly validation: readonly Issue[] },
 ): Failure {
@@ -110,7 +110,7 @@ function invalid(
   );
 }
 
-/** An unknown field is named itself, not the object it stands in. */
+/** An unknown field is named itself, not the object that contains it. */
 function fieldsOf({ instancePath, params }: Issue): readonly string[] {
   const base = instancePath === '/' ? '' : instancePath;
   const unknown = params?.['keys'];
@@ -124,7 +124,7 @@ function issueText({ message, params }: Issue): string {
   return [...new Set(lines.map(plainWords))].join(', or ').slice(0, 500);
 }
 
-/** Of a field that takes several shapes: what is wrong with it as each of them. */
+/** For a field that accepts several shapes, lists what is wrong with it as each of them. */
 function wordsOfEither(either: readonly unknown[]): readonly string[] {
   const words = either.flatMap((issues) => {
     const first: unknown = Array.isArray(issues) ? issues[0] : undefined;
@@ -162,7 +162,9 @@ function fromFastify(error: unknown): Failure | undefined {
   return status >= 400 && status < 500 ? new Failure('InvalidInput', 'The request is not valid') : undefined;
 }
 
-/** SQLSTATE class 22: a value that Postgres cannot take got past the schemas; still the caller's to change. */
+/**
+ * Maps SQLSTATE class 22: a value that Postgres cannot store passed the schemas, and the caller can still change it.
+ */
 function fromPostgres(error: unknown): Failure | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
   if (error.code.startsWith('22'))

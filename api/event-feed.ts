@@ -1,22 +1,24 @@
 /**
- * Wakes readers of sessions' feeds in this process: one LISTEN connection for all of them, and a poll that makes up for
- * notices that were lost. It only says "look": the table is the truth.
+ * Wakes readers of sessions' feeds in this process. It has one LISTEN connection for all of them, and a poll that makes
+ * up for lost notifications. It only says that there may be something new; the table is the source.
  */
 import { AT_ONCE, EVENT_CHANNEL } from '#store/event-notifier.ts';
 import { readLastEventIds } from '#store/event-store.ts';
 import { listenTo } from '#store/listener.ts';
 import type { Pool } from '#store/pool.ts';
 
-/** How long a lost notice can delay a reader. */
+/** How long a lost notification can delay a reader. */
 const POLL_MS = 2_000;
 
 export interface EventFeed {
   /**
-   * Calls `wake` whenever the session may have new events; returns how to end that. `wake` must not throw. `atOnce`: a turn may
-   * have ended or waits for a decision, or an answer has begun.
+   * Calls `wake` whenever the session may have new events; returns a function that ends this. `wake` must not throw.
+   * `atOnce` means that a turn may have ended or waits for a decision, or that an answer has started.
    */
   subscribe(tenant: string, session: string, wake: Wake): () => void;
-  /** The same for all sessions of the tenant; without a poll, so its reader looks by itself now and then. */
+  /**
+   * Does the same for all sessions of the tenant, but without a poll, so its reader must check by itself now and then.
+   */
   subscribeAll(tenant: string, wake: () => void): () => void;
   close(): Promise<void>;
 }
@@ -30,7 +32,7 @@ interface Watched {
   last: number;
 }
 
-/** Connects in the background and again for as long as it takes. Errors are told, never thrown. */
+/** Connects in the background, and reconnects for as long as necessary. Reports errors and never throws them. */
 export function createEventFeed(options: {
   readonly databaseUrl: string;
   readonly pool: Pool;
@@ -46,7 +48,7 @@ export function createEventFeed(options: {
     databaseUrl: options.databaseUrl,
     applicationName: 'tempoclaw-api-events',
     onError: options.onError,
-    // While nobody listened, anything may have happened.
+    // Anything may have happened while there was no listener.
     onConnected: wakeAll,
     onNotice(payload) {
       const isImmediate = payload.startsWith(AT_ONCE);

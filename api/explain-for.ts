@@ -1,4 +1,4 @@
-/** Explains a case under the rows of the caller's tenant, and says no more of the host than a caller may know. */
+/** Explains a case under the rows of the caller's tenant. It reveals no more of the host than a caller may know. */
 import { relative } from 'node:path';
 import { explainCase } from '#policy/explain/explain-case.ts';
 import { resolveHost } from '@tempoclaw/egress/resolve-host';
@@ -79,7 +79,7 @@ function withUser(
   return { ...body, context: { ...(typeof context === 'object' ? context : {}), user } };
 }
 
-/** Who may ask is not told what the names of the server's own net resolve to. */
+/** Callers do not learn what the names of the server's own network resolve to. */
 function withoutInnerNames(answer: ExplainAnswer): ExplainAnswer {
   if (answer.decision !== 'deny' || !answer.reason?.includes(' resolves to ')) return answer;
   const { address: _address, ...rest } = answer;

@@ -1,17 +1,20 @@
-/** Bodies that are a file, of whatever content type: taken as they come, and read within a bound. */
+/** Bodies that are a file of any content type: they are accepted as they come, and read within a limit. */
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
 import type { Api } from './deps.ts';
 
-/** The routes of `routes` have such a body, and no other. */
+/** The routes of `routes` have such a body and no other. */
 export function takeFileBodies(routes: Api): void {
   routes.removeAllContentTypeParsers();
   routes.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 }
 
-/** The same of bodies that are read whole before the route begins, so that an Idempotency-Key stands for their bytes too. */
+/**
+ * Does the same for bodies that are read whole before the route begins, so that an Idempotency-Key also covers their
+ * bytes.
+ */
 export function readFileBodies(routes: Api, mostBytes: number): void {
   routes.removeAllContentTypeParsers();
   routes.addContentTypeParser('*', (_request: unknown, payload: Readable) =>

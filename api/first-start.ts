@@ -1,4 +1,4 @@
-/** What a new deployment needs before anybody can call it: the tenant `default` and an admin key in a file. */
+/** Makes what a new deployment needs before anybody can call it: the tenant `default`, and an admin key in a file. */
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasAdminKey, insertFirstApiKey, insertTenant } from '#store/api-key-store.ts';
@@ -7,8 +7,8 @@ import { hashSecret, isSecret, makeKeyId, makeSecret } from './auth.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 
 /**
- * Makes the first admin key when there is none; resolves with the path of its file then. The file comes first and is
- * taken up again, so a crash between leaves no key that nobody has. Runs again safely, also in several processes.
+ * Makes the first admin key if there is none, and then resolves with the path of its file. The file is written first
+ * and reused, so a crash in between leaves no key that nobody has. It is safe to run again, also in several processes.
  */
 export async function prepareFirstStart(pool: Pool, stateDir: string): Promise<string | undefined> {
   await insertTenant(pool, OPERATOR_TENANT, 'Default');
@@ -27,7 +27,9 @@ export async function prepareFirstStart(pool: Pool, stateDir: string): Promise<s
   return key ? file : undefined;
 }
 
-/** Whole or not at all: written aside and linked into place, which only one process can. */
+/**
+ * Writes the file completely or not at all: it is written aside and linked into place, which only one process can do.
+ */
 async function secretInFile(file: string): Promise<string> {
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, `${makeSecret()}\n`, { mode: 0o600 });

@@ -1,8 +1,14 @@
-/** The session in which a chat goes on: where it was handed over, that of the agent that has it now (DE-5). */
+/**
+ * Finds the session in which a chat continues. If the chat was handed over, that is the session of the agent that has
+ * it now (DE-5).
+ */
 import { findHandoff } from '#store/handoff-store.ts';
 import type { Pool } from '#store/pool.ts';
 
-/** Asks only about messages that name their chat. Who names an agent wants that one, whatever the route says. */
+/**
+ * Looks up a handoff only for messages that name their chat. A sender that names an agent gets that one, whatever the
+ * route says.
+ */
 export async function followHandoff(
   pool: Pool,
   tenant: string,
@@ -16,6 +22,6 @@ export async function followHandoff(
   const { agent, channel, chat_id } = message;
   if (agent !== undefined || channel === undefined || chat_id === undefined) return session;
   const route = await findHandoff(pool, tenant, channel, chat_id);
-  // The agent was deleted: the chat is its first session's again.
+  // If the agent was deleted, the chat belongs to its first session again.
   return route?.is_open ? route.session_key : session;
 }

@@ -1,6 +1,6 @@
 /**
- * Looks a noun up before its body is looked at, so that an id of another tenant or, for those who are confined to one, of
- * another user (IN-9), an id that never was and an id that could not be all get the same 404 (SECURITY R8).
+ * Looks a noun up before its body is read. The same 404 therefore answers for an id of another tenant or, for confined
+ * callers, of another user (IN-9), for an id that never existed, and for an invalid id.
  */
 import type { FastifyRequest } from 'fastify';
 import { type AssignmentRow, findAssignment } from '#store/assignment-store.ts';
@@ -51,7 +51,7 @@ export async function reachableAssignment(
   return row?.kind === kind && isReachable(confinedTo, row.user_id) ? row : undefined;
 }
 
-/** From the raw parameters: this runs before they are checked. */
+/** Reads the raw parameters, because this runs before they are checked. */
 export function paramOf(request: FastifyRequest, name: string): unknown {
   const { params } = request;
   return typeof params === 'object' && params !== null

@@ -1,6 +1,6 @@
 /**
- * Idempotency-Key on every POST: the same request under the same key gets the same stored answer. What must not be kept
- * (answers that say "try again", secrets) is not.
+ * Implements Idempotency-Key on every POST: the same request under the same key gets the same stored answer. Answers
+ * that must not be kept (those that say "try again", and secrets) are not kept.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,13 +17,16 @@ import type { Api } from './deps.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Held while this request must answer or release its key. */
+    /** Set while this request must answer or release its key. */
     idempotency: HeldKey | null;
   }
   interface FastifyContextConfig {
-    /** The route may run while the first request with the key still does, since its ids follow from the key. */
+    /**
+     * The route may run while the first request with the key is still running, because its ids are derived from the
+     * key.
+     */
     repeatable?: true;
-    /** Fields of the answer that are kept as null: they are shown once. */
+    /** Fields that are stored as null, because they are shown only once. */
     shownOnce?: readonly string[];
   }
 }
@@ -34,10 +37,10 @@ interface HeldKey {
 }
 
 const MAX_KEY = 255;
-/** Seconds to wait are how a caller listens, not what it asks for. */
+/** Parameters that do not change the request: seconds to wait are how a caller receives the answer. */
 const NOT_PART_OF_REQUEST = /^(wait)$/;
 
-/** The header, checked. */
+/** The checked header. */
 export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const header = request.headers['idempotency-key'];
   if (header === undefined) return undefined;
@@ -51,7 +54,10 @@ export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   return header;
 }
 
-/** An id that follows from the request's key, so that a repeated request makes the same thing; else a random stem. */
+/**
+ * An id that is derived from the request's key, so that a repeated request makes the same thing. Without a key, a
+ * random stem.
+ */
 export function stemOf(
   request: FastifyRequest,
   caller: Caller,
@@ -61,7 +67,7 @@ export function stemOf(
   return key === undefined ? undefined : stemOfKey(key, caller, ...parts);
 }
 
-/** The same of a key that did not come in the header. */
+/** The same for a key that did not come in the header. */
 export function stemOfKey(key: string, caller: Caller, ...parts: readonly string[]): string {
   return createHash('sha256')
     .update(JSON.stringify([caller.tenant, caller.keyId, ...parts, key]))
@@ -104,7 +110,7 @@ export function useIdempotency(app: Api, pool: Pool): void {
     await settle(pool, held, reply, payload, request.routeOptions.config.shownOnce ?? []);
   });
 
-  // The answer was never given: the connection broke, or the reply was hijacked.
+  // The answer was never sent: the connection broke, or the reply was hijacked.
   app.addHook('onResponse', async (request) => {
     const held = request.idempotency;
     if (held) await releaseIdempotencyKey(pool, held.tenant, held.key);
@@ -133,12 +139,15 @@ async function settle(
       });
     } else await releaseIdempotencyKey(pool, held.tenant, held.key);
   } catch (error) {
-    // The work is done and its answer is true; only a repeat of it will be less comfortable.
+    // The work is done and its answer is true. Only a repeat of it will be less convenient.
     reply.log.error({ err: error }, 'the answer could not be kept for its idempotency key');
   }
 }
 
-/** Kept: what will be so the next time. Not kept: refusals for lack of rights, and all that says "try again". */
+/**
+ * Keeps answers that will be the same the next time. It does not keep refusals for missing rights, or anything that
+ * says "try again".
+ */
 function isKept(status: number, payload: string): boolean {
   if (status < 400) return true;
   if (status >= 500 || status === 401 || status === 403 || status === 429) return false;
@@ -179,7 +188,7 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Field order does not make a request another one. Depth is bounded by json-body.ts. */
+/** Field order does not make two requests different. json-body.ts limits the depth. */
 function sorted(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return createHash('sha256').update(value).digest('hex');
   if (Array.isArray(value)) return value.map(sorted);

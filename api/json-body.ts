@@ -1,14 +1,17 @@
-/** Reads JSON bodies: only UTF-8, only what Postgres and every other reader can hold, no prototype tricks. */
+/**
+ * Reads JSON bodies. It accepts only UTF-8 and only what Postgres and every other reader can store, and prevents
+ * prototype pollution.
+ */
 import { Failure } from '#domain/errors.ts';
 import type { Api } from './deps.ts';
 
-/** Deeper values overflow stacks further on; people do not write them. */
+/** Deeper values overflow stacks later on; people do not write them. */
 const MAX_DEPTH = 64;
 const MAX_VALUES = 100_000;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Replaces fastify's parser, which takes broken UTF-8 for replacement characters. */
+/** Replaces fastify's parser, which turns broken UTF-8 into replacement characters. */
 export function readJsonBodies(app: Api): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
@@ -18,7 +21,7 @@ export function readJsonBodies(app: Api): void {
       done(new Failure('UnsupportedMedia', 'JSON is UTF-8; send application/json without another charset'));
       return;
     }
-    // Read as it stands it would be another document than the client's.
+    // If it were read as it is, it would be a different document from the client's.
     if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
       done(new Failure('UnsupportedMedia', 'Send the body without a Content-Encoding'));
       return;
@@ -32,7 +35,7 @@ export function readJsonBodies(app: Api): void {
       done(new Failure('InvalidInput', 'The body is not UTF-8'));
       return;
     }
-    // Returns nothing: it answers through `done`.
+    // The promise is ignored, because the parser answers through `done`.
     void parse(request, text, (error: Error | null, value?: unknown) => {
       if (error) done(new Failure('InvalidInput', 'The body is not JSON that can be read'));
       else done(problemOf(value) ?? null, value);
@@ -44,12 +47,12 @@ function decode(body: Buffer): string | undefined {
   try {
     return decoder.decode(body);
   } catch {
-    // Told to the caller as "not UTF-8".
+    // The caller gets the error "not UTF-8".
     return undefined;
   }
 }
 
-/** Walks without recursion: the value may be as deep as the body is long. */
+/** Walks without recursion, because the value may be as deep as the body is long. */
 function problemOf(value: unknown): Failure | undefined {
   const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 1 }];
   for (let seen = 1; ; seen += 1) {

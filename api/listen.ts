@@ -1,12 +1,15 @@
-/** Where the API listens: at its port, and for the programs of its own user on a Unix socket, which nobody else can stand behind. */
+/**
+ * Opens the sockets of the API: its port, and for programs of its own user a Unix socket, which nobody else can
+ * impersonate.
+ */
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { Api } from './deps.ts';
 
 /**
- * The address of the port: the wished one, or for 0 any. Throws when it is taken: commands are kept from this one (docs/sandbox.md), and
- * clients look for it there. `socket` is closed with the API.
+ * Returns the address of the port: the requested one, or any free one for 0. Throws when the port is taken. Commands
+ * cannot reach this port (docs/sandbox.md), and clients expect the API there. `socket` is closed with the API.
  */
 export async function listen(
   app: Api,
@@ -20,12 +23,12 @@ export async function listen(
   return app.listen({ host, port });
 }
 
-/** For what is being answered when the port is closed. */
+/** How long current answers may take after the port is closed. */
 const LAST_ANSWERS_MS = 1_000;
 
 async function listenAt(app: Api, path: string): Promise<void> {
   const server = createServer((message, answer) => app.server.emit('request', message, answer));
-  // Of one that was killed.
+  // Removes the socket of a process that was killed.
   await rm(path, { force: true });
   await once(server.listen(path), 'listening');
   app.server.once('close', () => {

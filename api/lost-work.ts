@@ -1,12 +1,15 @@
-/** The API's look at assignments whose workflow was ended from outside: whoever lists, reads or stops one sees that it is over. */
+/**
+ * Finds assignments whose workflow was ended from outside, so that a caller that lists, reads or stops one sees that it
+ * is over.
+ */
 import { createLostWork, type LostWork } from '#temporal/lost-work.ts';
 import type { StopAssignmentsDeps } from '#temporal/stop-assignments.ts';
 import type { ApiDeps } from './deps.ts';
 
-/** A list is worth no longer a wait for Temporal: it then says what the rows say. */
+/** A list is not worth a longer wait for Temporal; after this time it shows what the rows say. */
 const LOOK_MS = 1_000;
 
-/** For `stopAssignment` and `stopAssignments`, which see what is lost as well. */
+/** The lookup for `stopAssignment` and `stopAssignments`, which also detect lost work. */
 export function assignmentsToStop({
   pool,
   notifier,

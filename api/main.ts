@@ -1,4 +1,4 @@
-/** The API's process: settings in, migrations, the first key, a socket, and an orderly end. Any number may run at once. */
+/** The API's process: settings, migrations, the first key, a socket, and an orderly end. Any number may run at once. */
 import '../config/prepare-variables.ts';
 import { pino } from 'pino';
 import { ConfigError, loadConfig, preflight } from '#config';
@@ -13,9 +13,9 @@ import { prepareFirstStart } from './first-start.ts';
 import { listen } from './listen.ts';
 import { createServer } from './server.ts';
 
-/** Requests that run get so long to end; then their connections are cut. */
+/** Running requests have this long to end; then their connections are closed. */
 const DRAIN_MS = 10_000;
-/** For a Temporal that may be away. */
+/** How long to wait for Temporal, which may be away. */
 const CLAIM_MS = 5_000;
 
 async function main(): Promise<void> {
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   const owned = await createDeps(live, config.database.url, log, logs);
   const { deps } = owned;
   await deps.temporal.claim(CLAIM_MS).catch((error: unknown) => {
-    // A server that is away may come later.
+    // A server that is away may come back later.
     if (error instanceof ForeignNamespace) throw error;
   });
   const keyFile = await prepareFirstStart(deps.pool, config.stateDir);

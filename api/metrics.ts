@@ -1,4 +1,7 @@
-/** Prometheus metrics of this API process (IN-8). Labels never hold ids or tenants, so their number is bounded. */
+/**
+ * Defines the Prometheus metrics of this API process (IN-8). Labels never contain ids or tenants, so their number is
+ * limited.
+ */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { EgressCount } from '#store/egress-store.ts';
 

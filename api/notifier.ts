@@ -1,7 +1,7 @@
-/** Lets one loop sleep until somebody rings; a ring while it is awake is not lost. */
+/** Lets one loop sleep until somebody rings. A ring while the loop is awake is not lost. */
 export interface Bell {
   readonly ring: () => void;
-  /** Returns at once when it rang since the last wait. */
+  /** Returns immediately if it rang since the last wait. */
   wait(milliseconds: number): Promise<'rang' | 'silence'>;
 }
 

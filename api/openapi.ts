@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 from the same zod schemas that check requests and answers, and the page that shows it. */
+/** Makes OpenAPI 3.1 from the same zod schemas that check requests and answers, and the page that shows it. */
 import swagger from '@fastify/swagger';
 import scalar from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
@@ -8,7 +8,7 @@ import { problemSchema } from '#domain/schema/problem.ts';
 import { PROBLEM_TYPE } from './errors.ts';
 import type { Api } from './deps.ts';
 
-/** Refusals that any route with a key may give. */
+/** Refusals that any route with a key may send. */
 const ALWAYS: readonly FailureType[] = [
   'InvalidInput',
   'Unauthorized',
@@ -23,12 +23,12 @@ type ProblemAnswers = Record<
   { description: string; content: { [PROBLEM_TYPE]: { schema: typeof problemSchema } } }
 >;
 
-/** The refusals of a route, for its `response`: those named and those that every route may give. */
+/** The refusals of a route, for its `response`: the named ones and those that every route may send. */
 export function problems(...types: readonly FailureType[]): ProblemAnswers {
   return withProblems({}, [...types, ...ALWAYS]);
 }
 
-/** What a route gives as it is, for its `response`. */
+/** The description of an answer that a route sends as raw bytes, for its `response`. */
 export function bytesOf(type: string, description: string) {
   return { description, content: { [type]: { schema: z.any().meta({ format: 'binary' }) } } };
 }
@@ -94,13 +94,13 @@ export async function describeApi(app: Api): Promise<void> {
       const schema = made.schema as Record<string, unknown>;
       const { body } = route.schema ?? {};
       const examples = body instanceof z.ZodType ? body.meta()?.['examples'] : undefined;
-      // zod leaves out those of what reads other names for its fields.
+      // zod omits the examples of a schema that reads other names for its fields.
       if (examples !== undefined) schema['body'] = { ...(schema['body'] as object), examples };
       if (scope === 'public') schema['security'] = [];
       else if (scope)
         schema['description'] = [schema['description'], `Scope: \`${scope}\``].filter(Boolean).join('\n\n');
       if (takesKey) schema['headers'] = IDEMPOTENCY_HEADER;
-      // Of a wildcard, which has no name.
+      // A wildcard has no name.
       return { ...made, url: made.url.replace('*', ':path') };
     },
   });
@@ -112,7 +112,7 @@ export async function describeApi(app: Api): Promise<void> {
       telemetry: false,
       hideClientButton: true,
       showDeveloperTools: 'never',
-      // Both send the document to a service outside.
+      // Both send the document to an external service.
       agent: { disabled: true },
       mcp: { disabled: true },
       pageTitle: 'TempoClaw API',
@@ -131,7 +131,7 @@ const IDEMPOTENCY_HEADER = {
   },
 };
 
-/** To be called after all routes are known. */
+/** Must be called after all routes are known. */
 export function serveOpenApi(app: Api): void {
   app.get(
     '/openapi.json',

@@ -1,16 +1,19 @@
-/** Pages for people who come with a link and without a key: a form, and words for what cannot be. */
+/** Pages for people who come with a link and without a key: a form, and texts for what is not possible. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FAILURES, Failure } from '#domain/errors.ts';
 import { noticePage, PAGE_POLICY } from './approval-page.ts';
 import type { Api } from './deps.ts';
 
-/** A reason, some fields, or the arguments of a call, percent-encoded at worst. */
+/** Enough for a reason, some fields, or the arguments of a call, all percent-encoded at worst. */
 const FORM_BYTES = 65_536;
 
-/** A form as it was sent: its fields in their order, a name as often as it was chosen. */
+/** A form as it was sent: its fields are in order, and a name appears as often as it was chosen. */
 export type FormFields = readonly (readonly [name: string, text: string])[];
 
-/** The page; `again` sends the browser there instead, so that reloading repeats nothing; `status`: it says what is wrong with what was sent. */
+/**
+ * The page to show. `again` redirects the browser instead, so that reloading repeats nothing. With `status`, the page
+ * says what is wrong with the input.
+ */
 export type Answered =
   | string
   | { readonly again: string }
@@ -19,11 +22,11 @@ export type Answered =
 export interface FormPage {
   readonly path: string;
   show(request: FastifyRequest): Promise<Answered>;
-  /** Of the form on it; the body is its FormFields. */
+  /** Handles the form on the page; the body is its FormFields. */
   submit(request: FastifyRequest): Promise<Answered>;
 }
 
-/** Within a scope of its own: no other route takes forms. */
+/** Adds the page in a scope of its own, so that no other route accepts forms. */
 export function addPage(app: Api, { path, show, submit }: FormPage): void {
   app.register(async (pages: Api) => {
     pages.addContentTypeParser(
@@ -41,7 +44,7 @@ async function answerPage(reply: FastifyReply, make: () => Promise<Answered>): P
   reply
     .serializer((payload) => String(payload))
     .header('content-security-policy', PAGE_POLICY)
-    // With none at all a browser does not say whose page sends the form, which check-origins.ts asks for.
+    // Without any policy, a browser does not say which page sends the form, and check-origins.ts requires that.
     .header('referrer-policy', 'same-origin');
   try {
     const made = await make();

@@ -1,4 +1,7 @@
-/** Cursor pages: `{data, has_more, next_cursor}`. A cursor is opaque to callers and holds the sort keys of the last row. */
+/**
+ * Cursor pages: `{data, has_more, next_cursor}`. A cursor is opaque to callers and contains the sort keys of the last
+ * row.
+ */
 import { Failure } from '#domain/errors.ts';
 
 export interface Page<Item> {
@@ -15,7 +18,7 @@ export interface PageQuery {
 
 export type CursorKeys = readonly (string | number)[];
 
-/** Reads one row more than the page has, so that `has_more` is known. `keys` are what `read` gets back for the next page. */
+/** Reads one row more than the page has, so that `has_more` is known. `read` gets `keys` back for the next page. */
 export async function readPage<Row, Item>(
   query: PageQuery,
   read: (limit: number, after: CursorKeys | undefined) => Promise<readonly Row[]>,
@@ -53,12 +56,12 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not a cursor of ours: refused by the caller with the words for that.
+    // This is not a cursor of ours; the caller refuses it with the right words.
     return undefined;
   }
 }
 
-/** Sort keys [time, id] as Postgres wrote the time, as text or in JSON. */
+/** Sort keys [time, id] with the time as Postgres wrote it, as text or in JSON. */
 export function isTimeKeys(keys: CursorKeys): keys is readonly [string, string] {
   return (
     keys.length === 2 &&
@@ -87,7 +90,7 @@ export function readTextPage<Key extends string, Row extends Readonly<Record<Key
   return readPage(query, readAfter, (row) => [row[key]], show, isTextKey);
 }
 
-/** `readPage` where rows are sorted by a time, as `keys` gives it with the row's id. */
+/** `readPage` where rows are sorted by a time, which `keys` returns with the row's id. */
 export function readTimePage<Row, Item>(
   query: PageQuery,
   read: (limit: number, after: readonly [time: string, id: string] | undefined) => Promise<readonly Row[]>,

@@ -1,12 +1,12 @@
-/** Rules of a policy that perhaps do not do what was meant, as the API tells them beside it. */
+/** Warns about rules of a policy that may not do what was meant. The API returns the warnings with the policy. */
 import { policyWarnings } from '#domain/policy/check-policy.ts';
 import type { ToolPolicy } from '#domain/agent.ts';
 import type { ApiDeps } from './deps.ts';
 
-/** Bounds what one answer carries; each is a line. */
+/** Limits what one answer contains; each warning is a line. */
 const MAX_WARNINGS = 50;
 
-/** `agent` is the one whose own tools count too; those of all agents when absent. */
+/** `agent` is the agent whose own tools also count. If it is absent, the tools of all agents count. */
 export async function warningsOf(
   { tools }: Pick<ApiDeps, 'tools'>,
   tenant: string,

@@ -1,4 +1,4 @@
-/** Answers what is not even HTTP: broken request lines, smuggling attempts, headers that never end. */
+/** Answers input that is not even HTTP: broken request lines, smuggling attempts, headers that never end. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { FAILURES } from '#domain/errors.ts';
@@ -9,7 +9,7 @@ const STATUS: Readonly<Record<string, readonly [number, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive'],
 };
 
-/** Says why and closes: after such an error nothing on the connection can be trusted. */
+/** Sends the reason and closes, because after such an error nothing on the connection can be trusted. */
 export function answerRawErrors(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

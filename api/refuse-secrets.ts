@@ -1,6 +1,6 @@
 /**
- * SC-3: what is refused where it holds a secret: keys and ids, which name workflows, rows and addresses, and definitions, which stand
- * there as they were written. Messages, arguments and files are scrubbed or sealed instead.
+ * SC-3: refuses secrets in keys and ids, which name workflows, rows and addresses, and in definitions, which are stored
+ * as written. Messages, arguments and files are scrubbed or sealed instead.
  */
 import { Failure } from '#domain/errors.ts';
 import { isRecord } from '#domain/outside-value.ts';
@@ -10,12 +10,12 @@ import type { Api, ApiDeps } from './deps.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What its body defines is kept as it is. */
+    /** True if what the body defines is stored as it is. */
     isDefinition?: true | undefined;
   }
 }
 
-/** Many texts of a definition may hold one. */
+/** Limits the listed places, because many texts of a definition may contain a secret. */
 const MAX_TOLD = 50;
 
 export function refuseSecretsOfRoutes(app: Api, deps: Pick<ApiDeps, 'secrets'>): void {
@@ -31,7 +31,7 @@ export function refuseSecretsOfRoutes(app: Api, deps: Pick<ApiDeps, 'secrets'>):
 /** @throws Failure Unprocessable */
 export function refuseSecretIds(scrubber: Scrubber, ids: unknown, where: string): void {
   const found = Object.entries(isRecord(ids) ? ids : {})
-    // The word says that long hex digits of an id are a digest.
+    // The word marks long hex digits of an id as a digest.
     .filter(([, id]) => typeof id === 'string' && scrubber.text(`checksum ${id}`) !== `checksum ${id}`)
     .map(([name]) => `${where}/${name}`);
   refuse(found, 'a key or id, which everybody sees');
@@ -50,7 +50,7 @@ function refuse(pointers: readonly string[], of: string): void {
   if (errors[0]) throw new Failure('Unprocessable', `${errors[0].pointer}: ${errors[0].message}`, { errors });
 }
 
-/** Where two values differ; a field whose name does is told as its object. */
+/** Pointers to where two values differ. If a field's name differs, the pointer is to its object. */
 function changed(value: unknown, scrubbed: unknown, pointer: string): readonly string[] {
   if (value === scrubbed) return [];
   if (!isComposite(value) || !isComposite(scrubbed)) return [pointer];

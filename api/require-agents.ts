@@ -1,16 +1,16 @@
-/** Agents that a request names: what is bound to an unknown one would match nothing, in silence. */
+/** Checks the agents that a request names, because a binding to an unknown agent would silently match nothing. */
 import { Failure } from '#domain/errors.ts';
 import { nearest } from '#domain/nearest-name.ts';
 import { knownAgents, listAgents } from '#store/agent-store.ts';
 import type { Pool } from '#store/pool.ts';
 
-/** A JSON pointer into the request, and the key that stands there; none for what names no agent. */
+/** A JSON pointer into the request, and the key at that place; none if it names no agent. */
 export type NamedAgent = readonly [pointer: string, key: string | null | undefined];
 
-/** How many agents are looked at for one that may be meant. */
+/** How many agents are searched for similar names. */
 const MAX_CANDIDATES = 500;
 
-/** @throws Failure Unprocessable, with each that there is not and the names that come near. */
+/** @throws Failure Unprocessable, with each agent that does not exist and similar names. */
 export async function requireAgents(pool: Pool, tenant: string, named: readonly NamedAgent[]): Promise<void> {
   const requests = named.filter((each): each is readonly [string, string] => typeof each[1] === 'string');
   if (requests.length === 0) return;

@@ -1,4 +1,4 @@
-/** The routes of a resource, from its definition: handlers get what was asked for, checked, and give the answer. */
+/** Makes the routes of a resource from its definition. Handlers get the checked request and return the answer. */
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Failure, type FailureType } from '#domain/errors.ts';
@@ -11,7 +11,7 @@ import { problems } from './openapi.ts';
 export interface Call<One extends Operation = Operation> {
   readonly caller: Caller;
   readonly tenant: string;
-  /** How a change is signed. */
+  /** The name that a change is signed with. */
   readonly by: string;
   readonly params: OutputOf<One['params']>;
   readonly query: OutputOf<One['query']>;
@@ -19,7 +19,7 @@ export interface Call<One extends Operation = Operation> {
   readonly request: FastifyRequest;
 }
 
-/** Undefined, or false of a deletion, is a 404: there is no such row. */
+/** Undefined, or false for a deletion, is a 404: there is no such row. */
 type Answered<One extends Operation> = One['answer'] extends z.ZodNull
   ? boolean
   : z.output<One['answer']> | undefined;
@@ -28,14 +28,17 @@ export type Handlers<Named extends Operations> = {
   readonly [Id in keyof Named]: (call: Call<Named[Id]>) => Promise<Answered<Named[Id]>>;
 };
 
-/** Undefined when the tenant has no such row, or none that the caller reaches. `key` passed `isKey`, and no schema yet. */
+/**
+ * Returns undefined when the tenant has no such row, or none that the caller can reach. `key` passed `isKey`, but no
+ * schema yet.
+ */
 export type Find = (
   caller: Caller,
   key: string,
   params: Readonly<Partial<Record<string, string>>>,
 ) => Promise<unknown>;
 
-/** One route an operation. `find` is needed where an operation of the resource looks for its row first. */
+/** Adds one route for each operation. `find` is needed where an operation of the resource looks up its row first. */
 export function serveResource<Named extends Operations>(
   app: Api,
   resource: Resource<Named>,
@@ -75,14 +78,14 @@ export function serveResource<Named extends Operations>(
         response: { [status]: answer, ...problems(...refusalsOf(operation)) },
       },
       async preValidation(request) {
-        // Clients leave out the body of an action whose fields they may all leave out.
+        // Clients omit the body of an action whose fields are all optional.
         if (method === 'POST' && body) request.body ??= {};
         if (!params) return;
         const value = String(paramOf(request, key));
         if (!isKey(value)) throw missing();
         if (!isKeyed(request)) await probe(request);
       },
-      // A repeat of what took the row away is answered as the first request was, and so is not looked for before that.
+      // A repeat of a request that removed the row gets the first answer, so the row is not looked up before that.
       async preHandler(request) {
         if (isKeyed(request)) await probe(request);
       },
@@ -107,7 +110,7 @@ function isKeyed({ method, headers }: FastifyRequest): boolean {
   return method === 'POST' && headers['idempotency-key'] !== undefined;
 }
 
-/** A PUT that does not look for its row makes it. */
+/** A PUT that does not look up its row creates it. */
 function refusalsOf({ method, params, findsFirst, refuses = [] }: Operation): readonly FailureType[] {
   return params && (method !== 'PUT' || findsFirst) ? ['NotFound', ...refuses] : refuses;
 }

@@ -1,4 +1,4 @@
-/** Builds the HTTP app: the order of its parts is the order in which a request meets them. */
+/** Builds the HTTP app. Its parts are in the order in which a request passes them. */
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { randomBytes } from 'node:crypto';
@@ -23,13 +23,16 @@ import { refuseSecretsOfRoutes } from './refuse-secrets.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 import { countWrongKeys } from './wrong-keys.ts';
 
-/** A client sends its headers and its body within these, or is cut off (F: slow requests). */
+/** A client must send its headers and its body within these times, or it is disconnected (slow requests). */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Longer than a session key may be, escaped. */
+/** Longer than an escaped session key can be. */
 const MAX_PARAM_LENGTH = 800;
 
-/** Documents below `memory/` are named by their path: its slashes are the name's, whether a client escapes them or not. */
+/**
+ * Documents below `memory/` are named by their path. Its slashes belong to the name, whether a client escapes them or
+ * not.
+ */
 const MEMORY = /^(\/v1\/agents\/[^/?#]+\/files\/memory)\/([^?#]+?\.md)(?=[/?#]|$)/i;
 
 function memoryAddress(url: string): string {
@@ -39,7 +42,7 @@ function memoryAddress(url: string): string {
   );
 }
 
-/** Not yet listening. `close()` ends streams and waits, finishes requests, and refuses new ones. */
+/** The server does not listen yet. `close()` ends streams and waits, finishes requests, and refuses new ones. */
 export async function createServer(deps: ApiDeps): Promise<Api> {
   const { settings } = deps;
   const app: Api = fastify({
@@ -51,11 +54,11 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: settings.bodyLimitBytes,
-    // Whoever else sends X-Forwarded-For could be anybody, and would have no limit.
+    // Any other sender of X-Forwarded-For could be anybody, and would have no rate limit.
     trustProxy: settings.trustedProxies?.length ? [...settings.trustedProxies] : false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, shouldUpgradeCallback: isForNode },
-    // Requests that came in before the end are answered, not refused.
+    // Requests that arrived before the shutdown are answered, not refused.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     rewriteUrl: ({ url = '/' }) => memoryAddress(url),
@@ -81,7 +84,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   });
 
   await addSecurityHeaders(app, settings.publicUrl?.startsWith('https:') ?? false);
-  // The web UI's pages ask the codec endpoint from their own origin.
+  // The web UI's pages call the codec endpoint from their own origin.
   const uiOrigin = deps.codec && settings.temporalUiUrl ? [new URL(settings.temporalUiUrl).origin] : [];
   const origins = [...settings.corsOrigins, ...uiOrigin];
   checkOrigins(app, settings, origins);
@@ -93,7 +96,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown';
     deps.metrics.request(route, request.method, reply.statusCode, reply.elapsedTime / 1000);
-    // The route, not the address: what stands in a query is nobody's business later.
+    // The route is logged, not the address, because a query may contain private data.
     request.log.debug(
       {
         method: request.method,
@@ -116,7 +119,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   return app;
 }
 
-/** Each file of `routes/` adds its own, then each feature; the order is that of the OpenAPI document. */
+/** Each file of `routes/` adds its own routes, then each feature; the order is that of the OpenAPI document. */
 async function addAllRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): Promise<void> {
   const folder = new URL('./routes/', import.meta.url);
   const own = (await readdir(folder))
@@ -146,7 +149,7 @@ async function addSecurityHeaders(app: Api, tls: boolean): Promise<void> {
   });
 }
 
-/** The page of Scalar has its own script, its inline settings and styles; it may ask only this server. */
+/** Scalar's page has its own script, and inline settings and styles; it may send requests only to this server. */
 const DOCS_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
@@ -159,7 +162,7 @@ function addAuthentication(app: Api, deps: ApiDeps): Authenticator {
     const { url } = request.routeOptions;
     const scope = url?.startsWith('/docs') ? 'public' : request.routeOptions.config.scope;
     if (scope === 'public') return;
-    // Two keys are none: a proxy before us may have judged the other one.
+    // Two keys count as none, because a proxy before us may have judged the other one.
     const keys = rawValues(request.raw, 'authorization');
     const caller = await authenticator
       .authenticate(keys.length > 1 ? keys.join(', ') : keys[0])
@@ -187,18 +190,21 @@ async function addRateLimit(app: Api, perMinute: number): Promise<void> {
   });
 }
 
-/** Other requests that offer another protocol (h2c) are answered in this one, body and all. */
+/** Other requests that offer another protocol (h2c) are answered over HTTP/1.1, including their body. */
 function isForNode({ url }: IncomingMessage): boolean {
   return url === '/v1/nodes/connect';
 }
 
-/** The caller's own id when it is one, for following a request through several systems; else a new one. */
+/** The caller's own id if it is a valid one, to follow a request through several systems; otherwise a new one. */
 function requestIdOf(header: string | string[] | undefined): string {
   if (typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header)) return header;
   return `req_${randomBytes(9).toString('hex')}`;
 }
 
-/** Plain names and values; repeated names become lists, which the schemas refuse. No prototype to pollute. */
+/**
+ * Parses plain names and values. Repeated names become lists, which the schemas refuse. There is no prototype to
+ * pollute.
+ */
 function parseQuery(text: string): Record<string, unknown> {
   const query = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of new URLSearchParams(text)) {

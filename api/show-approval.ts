@@ -1,4 +1,4 @@
-/** An approval's row as the API answers it. */
+/** Shows an approval's row as the API answers it. */
 import { readEntry } from '@tempoclaw/shell-judge';
 import type { z } from 'zod';
 import type { ApprovalRow } from '#store/approval-store.ts';

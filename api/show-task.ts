@@ -1,4 +1,4 @@
-/** A team's task as the API shows it; the lease without its token. */
+/** Shows a team's task as the API answers it; the lease has no token. */
 import type { z } from 'zod';
 import type { TeamTaskRow } from '#store/team-task-store.ts';
 import type { taskSchema } from '#domain/schema/team-task.ts';

@@ -1,4 +1,7 @@
-/** Answers of server-sent events: so many a key, with our headers, ended when the reader or the server goes. */
+/**
+ * Answers with server-sent events: a limited number for each key, with our headers, ended when the reader disconnects
+ * or the server stops.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
 import { isKeyInForce } from '#store/api-key-store.ts';
@@ -6,21 +9,21 @@ import { callerOf } from './auth.ts';
 import type { Api, ApiDeps } from './deps.ts';
 import { type SseSource, streamSse } from './sse-stream.ts';
 
-/** A browser has a handful, a console for a team some dozens. */
+/** A browser has a few, a console for a team some dozens. */
 const MAX_STREAMS_PER_KEY = 200;
 
-/** A stream ends at most so long after its key was revoked or has expired. */
+/** A stream ends at most this long after its key was revoked or has expired. */
 const KEY_CHECK_MS = 5_000;
 
 export interface SseReplies {
   /**
-   * Resolves when the stream is ending: the reader or the server is gone, or `key` (the caller's, unless it is named) is no more in
-   * force. Throws RateLimited, before anything is written.
+   * Resolves when the stream ends: the reader disconnected, the server stops, or `key` (by default the caller's) is no
+   * longer valid. Throws RateLimited before anything is written.
    */
   open(request: FastifyRequest, reply: FastifyReply, source: SseSource, key?: string): Promise<void>;
 }
 
-/** The streams of one key, which end with it. */
+/** The streams of one key, which end when the key is no longer valid. */
 interface Holder {
   streams: number;
   readonly ending: AbortController;
@@ -35,7 +38,7 @@ export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'met
     const probe = async (): Promise<void> => {
       if (!(await isKeyInForce(pool, tenant, key))) ended.abort();
     };
-    // While Postgres is away nothing new is sent either.
+    // While Postgres is away, nothing new is sent either.
     const timer = setInterval(() => void probe().catch(() => undefined), KEY_CHECK_MS);
     const made = { streams: 0, ending: ended, timer };
     holders.set(name, made);
@@ -80,7 +83,7 @@ export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'met
   };
 }
 
-/** Browsers send back the last `id` they saw; anything else was not ours. */
+/** Browsers send back the last `id` they saw; anything else was not sent by us. */
 export function lastEventId(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string' || header === '') return undefined;
   const id = Number(header);

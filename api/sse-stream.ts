@@ -1,30 +1,30 @@
 /**
- * One reader of server-sent events: what is new is read from a table, which is the buffer, so a slow reader costs no
- * memory, and one that stops reading is let go: it comes back with Last-Event-ID.
+ * Serves one reader of server-sent events. New events are read from a table, which is the buffer, so a slow reader
+ * costs no memory. A reader that stops reading is disconnected, and returns with Last-Event-ID.
  */
 import type { ServerResponse } from 'node:http';
 import { createNotifier } from './notifier.ts';
 
-/** Under the 15 s that proxies and clients are promised. */
+/** Stays under the 15 s that proxies and clients are promised. */
 const HEARTBEAT_MS = 10_000;
-/** How long a reader may take nothing of what is written. */
+/** How long a reader may accept nothing of what is written. */
 const STALLED_MS = 30_000;
-/** Milliseconds until a client comes back by itself. */
+/** Milliseconds after which a client reconnects by itself. */
 const RETRY_MS = 2_000;
 
-/** What a reader reads. */
+/** The source of one reader's events. */
 export interface SseSource {
-  /** Calls `wake` when there may be something new; returns how to end that. */
+  /** Calls `wake` when there may be something new; returns a function that ends this. */
   readonly subscribe: (wake: () => void) => () => void;
-  /** Writes all that is new, frame by frame; each write waits for the reader. */
+  /** Writes everything new, frame by frame; each write waits for the reader. */
   readonly sendNew: (write: (frame: string) => Promise<void>, signal: AbortSignal) => Promise<void>;
-  /** How often to look without being woken, below a heartbeat. */
+  /** How often to check without being woken; less than a heartbeat. */
   readonly lookMs?: number;
 }
 
 /**
- * Resolves when the stream is over; never throws. The head has been written. `signal` is aborted when the client goes away or the
- * server stops.
+ * Resolves when the stream is over; never throws. The head has already been written. `signal` is aborted when the
+ * client disconnects or the server stops.
  */
 export async function streamSse(
   response: ServerResponse,
@@ -46,7 +46,7 @@ export async function streamSse(
       silence = 0;
     }
   } catch (error) {
-    // The client comes back with the last id it has and misses nothing.
+    // The client returns with the last id it has, and misses nothing.
     if (!signal.aborted) onError(error);
   } finally {
     signal.removeEventListener('abort', bell.ring);
@@ -55,7 +55,7 @@ export async function streamSse(
   }
 }
 
-/** Waits until the client has taken most of it; throws when it takes nothing for too long. */
+/** Waits until the client has accepted most of it; throws when it accepts nothing for too long. */
 async function write(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
   if (signal.aborted || response.write(text)) return;
   await new Promise<void>((resolve, reject) => {

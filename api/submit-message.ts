@@ -1,6 +1,6 @@
 /**
- * The way of a message into a session, safe to crash at any point and to repeat: its row first, then Temporal, then the
- * turn's row (DESIGN §3.0). Who repeats it with the same id gets the same turn.
+ * Brings a message into a session; it is safe to crash at any point and to repeat. It writes the message's row, sends
+ * the message to Temporal, and writes the turn's row, in this order. A repeat with the same id gets the same turn.
  */
 import { invocationPlace } from '#store/message-store.ts';
 import { refuseSecretIds } from './refuse-secrets.ts';
@@ -25,26 +25,26 @@ import { MAIN_AGENT } from './tenant-defaults.ts';
 import { hasEnded } from './turn-wait.ts';
 
 export interface Submission extends NewMessage {
-  /** The id follows from an Idempotency-Key: the same request may run twice, even at once. */
+  /** The id is derived from an Idempotency-Key, so the same request may run twice, even at once. */
   readonly repeatable: boolean;
   /**
-   * The sender looks at the turn only when it has ended: one that begins at once needs no row before that, and may end before its
-   * receipt comes. Resolves with the turn then, or when the sender waits no longer.
+   * The sender reads the turn only when it has ended. A turn that starts immediately needs no row before that, and may
+   * end before its receipt comes. Resolves with the turn then, or when the sender no longer waits.
    */
   readonly waitFor?: ((newTurn: string) => Promise<TurnRow | undefined>) | undefined;
 }
 
 export interface Accepted {
   readonly receipt: Receipt;
-  /** Writes the turn's row, should no worker have done so. */
+  /** Writes the turn's row if no worker has done so. */
   readonly keepTurn: () => Promise<void>;
-  /** What `waitFor` gives, for a turn that is the message's own. */
+  /** The result of `waitFor`, for a turn that belongs to the message. */
   readonly waited?: Promise<TurnRow | undefined> | undefined;
   readonly workflowId: string;
   readonly agent: string;
 }
 
-/** How the message is handed over; undefined when there is no turn to take it. */
+/** How the message is handed over; undefined when there is no turn to accept it. */
 type HandOver = (
   input: SubmitInput,
   labels: { agent: string; user?: string | undefined; isVisible: boolean },
@@ -54,19 +54,21 @@ type SubmitDeps = Pick<ApiDeps, 'pool' | 'temporal' | 'notifier' | 'metrics' | '
   readonly settings: Pick<ApiDeps['settings'], 'fastPath'>;
 };
 
-/** A worker that is there takes a message within milliseconds; without one the sender need not wait long to be told so. */
+/** A running worker accepts a message within milliseconds. Without one, the sender learns that after this time. */
 const TAKEN_MS = 5_000;
 /**
- * The modes whose receipt is known before a worker answers: a new turn. The others depend on what runs; their senders are
- * told to come back.
+ * The modes whose receipt is known before a worker answers: a new turn. The others depend on what runs, so their
+ * senders must retry.
  */
 const LEAVABLE: ReadonlySet<SubmitMode> = new Set(['queue', 'interrupt']);
-/** Far from the most that a session takes, since one that is left can no longer be refused. */
+/**
+ * Far below the maximum that a session accepts, because a message that was left with Temporal can no longer be refused.
+ */
 const MAX_LEFT = INBOX_LIMITS.turns / 2;
 
 /**
- * Throws NotFound for an agent that is not there, Conflict for a session with another agent, and the workflow's refusals.
- * With no worker there, the message is left with Temporal, which is as good: the next worker runs it once.
+ * Throws NotFound for an agent that does not exist, Conflict for a session with another agent, and the workflow's
+ * refusals. Without a worker, the message stays with Temporal, which is as good: the next worker runs it once.
  */
 export function submitMessage(deps: SubmitDeps, tenant: string, message: Submission): Promise<Accepted> {
   const mode = message.mode ?? 'queue';
@@ -118,7 +120,7 @@ async function submit(
   refuseSecretIds(scrubber, { session_key: session, user, channel, chat_id }, 'body');
   const context = await deps.admitMessage(tenant, submission);
   const message = hide(scrubber, deps.secrets.sealer, tenant, { ...submission, context });
-  // What a stranger says through the API is marked in its context.
+  // The context marks what a stranger says through the API.
   const row = await writeMessage(deps.pool, tenant, { ...message, isOwn: context.read === undefined });
   if (row.is_foreign) throw noSession();
   const agent = checkAgent(row.agent_key, message);
@@ -135,7 +137,7 @@ async function submit(
   const labels = { agent, preview, isVisible: row.is_visible };
   const offered = offer(deps, tenant, message, labels, handOver);
   const receipt = await (waited ? receiptOrEnd(message, offered, waited) : offered);
-  // On a repeat, another run of the session may have taken the message before: then its row knows better.
+  // On a repeat, another run of the session may have accepted the message before; then its row has the turn.
   const taken = row.written ? undefined : await turnOfMessage(deps.pool, tenant, message.id);
   if (taken && taken !== receipt.turn_id) {
     deps.metrics.submitted('repeated');
@@ -148,7 +150,7 @@ async function submit(
   return { receipt, workflowId, agent, keepTurn, waited: isNew ? waited : undefined };
 }
 
-/** A turn that has ended before its receipt came has begun at once. */
+/** A turn that ended before its receipt came started immediately. */
 function receiptOrEnd(
   { id, mode }: Submission,
   offered: Promise<Receipt>,
@@ -172,7 +174,10 @@ async function insertTurn(
   if (grown) deps.notifier.notify(tenant, session);
 }
 
-/** SC-3: what users send is hidden before it is written down, like all else; the real arguments of a call are sealed. */
+/**
+ * SC-3: secrets in what users send are hidden before it is written, as everywhere; the real arguments of a call are
+ * sealed.
+ */
 function hide(scrubber: Scrubber, sealer: Sealer, tenant: string, message: Submission): Submission {
   const text = scrubber.text(message.text);
   if (!message.calls) return { ...message, text };
@@ -194,7 +199,7 @@ async function offer(
   handOver: HandOver,
 ): Promise<Receipt> {
   try {
-    // The row has them, and Temporal's word would not count.
+    // The row has them, and a value from Temporal would not be trusted.
     const { roles: _, key: __, ...context } = message.context;
     const input = {
       id: message.id,
@@ -208,7 +213,7 @@ async function offer(
   } catch (error) {
     const away = !(error instanceof Failure) || error.type === 'Unavailable';
     deps.metrics.submitted(away ? 'unavailable' : 'refused');
-    // What was refused leaves no row. A repeatable one stays: the same request may be running a second time.
+    // A refused message leaves no row. A repeatable one stays, because the same request may be running a second time.
     if (!away && !message.repeatable) {
       await deleteRefusedMessage(deps.pool, tenant, message.id);
       await deleteEmptySession(deps.pool, tenant, message.session);
@@ -234,7 +239,7 @@ function checkAgent(actual: string | null, { session, context }: Submission): st
   return actual;
 }
 
-/** The id follows from the key, so another text under it is another request with an old key. */
+/** The id is derived from the key, so another text under it means another request with an old key. */
 function checkSame(
   row: { readonly session_key: string | null; readonly text: string | null },
   message: Submission,

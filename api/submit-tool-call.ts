@@ -1,4 +1,4 @@
-/** A call of a tool outside of a conversation: a message whose turn does nothing else. */
+/** Submits a call of a tool outside a conversation: a message whose turn does nothing else. */
 import { Failure } from '#domain/errors.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { Caller } from './auth.ts';
@@ -6,21 +6,23 @@ import type { ApiDeps } from './deps.ts';
 import { submitMessage } from './submit-message.ts';
 
 export interface ToolCallSubmission {
-  /** Of its message. */
+  /** The id of the call's message. */
   readonly id: string;
   readonly repeatable: boolean;
   readonly session: string;
-  /** Whose tools are meant. */
+  /** The agent whose tools are meant. */
   readonly agent: string;
-  /** By name or alias. */
+  /** The tool's name or alias. */
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** By what way it came, for the transcript. */
+  /** How the call came in, for the transcript. */
   readonly by: string;
   readonly context: MessageContext;
 }
 
-/** The id of its turn. Throws InvalidInput and NotFound before anything is written, and as `submitMessage` does. */
+/**
+ * Returns the id of its turn. Throws InvalidInput and NotFound before anything is written, and as `submitMessage` does.
+ */
 export async function submitToolCall(
   deps: ApiDeps,
   { tenant, confinedTo }: Caller,

@@ -1,9 +1,9 @@
-/** Addresses in the Temporal web UI (IN-5). */
+/** Makes addresses in the Temporal web UI (IN-5). */
 import type { ApiSettings } from './deps.ts';
 
 export type TemporalLink = (workflowId: string, runId?: string | null) => string | null;
 
-/** Null when no UI is configured. Without a run the UI shows the newest one. */
+/** Returns null when no UI is configured. Without a run, the UI shows the newest one. */
 export function createTemporalLink(
   settings: Pick<ApiSettings, 'temporalUiUrl' | 'temporalNamespace'>,
   kind: 'workflows' | 'schedules' = 'workflows',

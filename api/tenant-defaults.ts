@@ -1,11 +1,11 @@
-/** Sees to it that every tenant has its agent `main`, however the tenant was made. */
+/** Ensures that every tenant has its agent `main`, however the tenant was made. */
 import { insertAgent } from '#store/agent-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { ModelDirectory } from './deps.ts';
 
 export const MAIN_AGENT = 'main';
 
-/** Once per tenant and process; repeated after a failure. */
+/** Runs once per tenant and process, and again after a failure. */
 export function createTenantCare(pool: Pool, models: ModelDirectory): (tenant: string) => Promise<void> {
   const done = new Map<string, Promise<void>>();
   return (tenant) => {
@@ -20,7 +20,10 @@ export function createTenantCare(pool: Pool, models: ModelDirectory): (tenant: s
   };
 }
 
-/** On the best configured model, which is `rehearsal/welcome` when there is no other. Runs again safely. */
+/**
+ * Makes the agent with the best configured model, which is `rehearsal/welcome` when there is no other. Is safe to run
+ * again.
+ */
 async function makeMainAgent(pool: Pool, tenant: string, models: ModelDirectory): Promise<void> {
   await insertAgent(pool, tenant, { key: MAIN_AGENT, type: 'open', model: models.best() }, 'system');
 }

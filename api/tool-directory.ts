@@ -8,9 +8,9 @@ import type { Tool } from '#policy/define-tool.ts';
 import { jsonSchemaOf } from '#policy/read-arguments.ts';
 import type { ToolDescription, ToolDirectory } from './deps.ts';
 
-/** `native` is what every agent has; `catalogs` adds what their tenants have made. */
+/** `native` contains the tools of every agent; `catalogs` adds those that their tenants have made. */
 export function createToolDirectory(native: Catalog, catalogs: AgentCatalogs): ToolDirectory {
-  // Schemas are turned into JSON once for each tool.
+  // Schemas are converted to JSON once for each tool.
   const described = new WeakMap<Tool, ToolDescription>();
   const describe = (tool: Tool): ToolDescription => {
     const known = described.get(tool) ?? descriptionOf(tool);

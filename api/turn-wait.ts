@@ -1,4 +1,4 @@
-/** Waits for a turn's end by the feed (IN-1, `?wait=`): woken by events, not by asking again and again. */
+/** Waits for a turn's end through the feed (IN-1, `?wait=`): events wake it, so it does not poll. */
 import { findTurn, type TurnRow } from '#store/turn-store.ts';
 import { createNotifier } from './notifier.ts';
 import type { ApiDeps } from './deps.ts';
@@ -9,12 +9,17 @@ export function hasEnded(turn: TurnRow | undefined): boolean {
   return turn !== undefined && ENDED.has(turn.status);
 }
 
-/** A person must decide before anything more happens: nobody waits for that on an open connection. */
+/**
+ * True if the turn has ended or a person must decide first, because nobody waits for a decision on an open connection.
+ */
 export function hasEndedOrAsks(turn: TurnRow | undefined): boolean {
   return hasEnded(turn) || turn?.status === 'waiting_approval';
 }
 
-/** The turn's row when `isDone` holds, the time is up or `signal` is aborted; undefined when there is no row yet. */
+/**
+ * Returns the turn's row when `isDone` holds, the time is up or `signal` is aborted; undefined when there is no row
+ * yet.
+ */
 export async function waitForTurn(
   deps: Pick<ApiDeps, 'pool' | 'feed'>,
   turn: { readonly tenant: string; readonly session: string; readonly id: string },
@@ -22,7 +27,7 @@ export async function waitForTurn(
     readonly seconds: number;
     readonly signal: AbortSignal;
     readonly isDone?: (turn: TurnRow) => boolean | Promise<boolean>;
-    /** It has not begun: its row is looked for when something is told. */
+    /** The turn has not started; its row is looked up when an event arrives. */
     readonly isNew?: boolean;
   },
 ): Promise<TurnRow | undefined> {
@@ -30,7 +35,7 @@ export async function waitForTurn(
   const deadline = Date.now() + options.seconds * 1000;
   const remaining = (): number => Math.max(0, deadline - Date.now());
   const bell = createNotifier();
-  // Pieces of an answer come many times a second, and say nothing of the turn's row.
+  // Pieces of an answer come many times a second, and do not concern the turn's row.
   const unsubscribe = deps.feed.subscribe(turn.tenant, turn.session, (isImmediate) => {
     if (isImmediate) bell.ring();
   });

@@ -1,8 +1,8 @@
-/** 404 for addresses nobody serves, 405 with `Allow` for known addresses and wrong methods. */
+/** Answers 404 for unknown addresses, and 405 with `Allow` for known addresses with wrong methods. */
 import { Failure } from '#domain/errors.ts';
 import type { Api } from './deps.ts';
 
-/** To be called before the routes are added. */
+/** Must be called before the routes are added. */
 export function answerUnknownRoutes(app: Api): void {
   const known = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -12,7 +12,7 @@ export function answerUnknownRoutes(app: Api): void {
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    // An address can be a route of its own and, for other methods, the value of another route's parameter.
+    // An address can be a route of its own and, for other methods, match another route's parameter.
     const methods = new Set(
       [...known.values()].flatMap((route) => (route.pattern.test(path) ? [...route.methods] : [])),
     );

@@ -1,19 +1,20 @@
 /**
- * Who tries keys is told to wait, each time longer. A right key is let in all the same, also from the same address: behind
- * a reverse proxy everybody has that one. Keys are 256 bits of chance; this keeps noise away and makes it visible.
+ * A client that tries wrong keys must wait, each time longer. A right key is always accepted, also from the same
+ * address, because behind a reverse proxy everybody has that address. Keys are 256 random bits; this limit only reduces
+ * noise and makes attempts visible.
  */
 import { normalizeIP, type RateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
 import type { Api } from './deps.ts';
 
-/** Of one address (of IPv6 one network of 64 bits), until it has sent none for a minute. */
+/** Wrong keys allowed from one address (for IPv6, one network of 64 bits) until it has sent none for a minute. */
 const WRONG_KEYS = 20;
-/** Addresses that are remembered; the longest silent one is forgotten first. */
+/** Addresses that are remembered; the one that was silent the longest is forgotten first. */
 const ADDRESSES = 10_000;
 const LONGEST_SECONDS = 3_600;
 
-/** Throws what authentication threw, or RateLimited in its place. To be made after the plugin is registered. */
+/** Throws what authentication threw, or RateLimited in its place. Must be created after the plugin is registered. */
 export function countWrongKeys(app: Api): (request: FastifyRequest, error: unknown) => Promise<never> {
   const options: RateLimitOptions = {
     max: WRONG_KEYS,

@@ -1,4 +1,4 @@
-/** Agent links: rows behind the definition. */
+/** Serves agent links from their rows. */
 import { randomBytes } from 'node:crypto';
 import {
   type AgentLinkRow,
@@ -57,7 +57,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
   );
 }
 
-/** Settings that somebody broke by hand are shown as they are, unless they are no object at all. */
+/** Shows settings that were damaged by hand as they are, unless they are no object at all. */
 function showLink(row: AgentLinkRow) {
   const { settings } = row;
   return {

@@ -1,4 +1,4 @@
-/** Agents: rows behind the definition, their models checked. */
+/** Serves agents from their rows, and checks their models. */
 import type { z } from 'zod';
 import {
   type AgentRow,
@@ -18,7 +18,7 @@ import { warningsOf } from '../policy-warnings.ts';
 import { serveResource } from '../serve-resource.ts';
 import { MAIN_AGENT } from '../tenant-defaults.ts';
 
-/** Two writers at once: the loser looks again, but not for ever. */
+/** Two writers may change the same agent at once. The loser tries again, but not forever. */
 const PATCH_TRIES = 5;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -81,7 +81,7 @@ export function checkModels(deps: Pick<ApiDeps, 'models'>, config: AgentConfig):
   if (errors[0]) throw new Failure('Unprocessable', errors[0].message, { errors });
 }
 
-/** VF-5: what was shared is not lost when each user gets a folder of his own; it begins as a copy. */
+/** VF-5: shared files are not lost when each user gets their own folder; that folder begins as a copy. */
 function keepFiles(old: AgentConfig, config: AgentConfig): AgentConfig {
   const { workspace } = config;
   const before = typeof old.workspace === 'string' ? { scope: 'shared', name: old.workspace } : old.workspace;
@@ -99,7 +99,7 @@ function merge(old: AgentConfig, patch: z.infer<typeof agentPatchSchema>): Agent
   return toConfig(agentConfigSchema.parse(Object.fromEntries(merged)));
 }
 
-/** Without the fields that are there but undefined, as JSON would have it. */
+/** Removes fields that are present but undefined, as JSON does. */
 export function toConfig(body: z.infer<typeof agentConfigSchema>): AgentConfig {
   return JSON.parse(JSON.stringify(body)) as AgentConfig;
 }

@@ -1,4 +1,4 @@
-/** API keys of the caller's tenant, and tenants for the operator: rows behind the definitions. */
+/** Serves API keys of the caller's tenant, and tenants for the operator, from their rows. */
 import {
   type ApiKeyRow,
   insertApiKey,

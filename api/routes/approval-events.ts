@@ -1,4 +1,4 @@
-/** The approvals of all sessions over SSE, for inboxes. */
+/** Streams the approvals of all sessions over SSE, for inboxes. */
 import { z } from 'zod';
 import { approvalFilterShape, approvalSchema } from '#domain/schema/approval.ts';
 import { readApprovalFilter } from '../approval-filter.ts';

@@ -1,4 +1,4 @@
-/** Links that decide an approval, as any browser uses them without a key. */
+/** Serves links that decide an approval. Any browser can use them without a key. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { hashToken } from '#policy/decision-token.ts';
@@ -36,10 +36,10 @@ const jsonText = z.string().transform((text, context): unknown => {
   }
 });
 
-/** Of arguments that can be corrected. */
+/** Failures of arguments that the person can correct. */
 const UNFIT: ReadonlySet<FailureType> = new Set(['InvalidInput', 'Unprocessable']);
 
-/** Before the name of a field that an MCP server asks for. */
+/** Prefix of the name of a field that an MCP server asks for. */
 const FIELD = 'field:';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -47,7 +47,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     path: '/a/:token',
     show: (request) => showPage(deps, request),
     async submit(request) {
-      // Back to the link, which then tells the outcome.
+      // The browser returns to the link, which then shows the outcome.
       return (await decideByLink(deps, request)) ?? { again: tokenOf(request) };
     },
   });
@@ -67,7 +67,7 @@ async function showPage(deps: ApiDeps, request: FastifyRequest): Promise<string>
   return askingPage(approval, { user: link.user_id, decision: link.decision }, new Date());
 }
 
-/** Gives the page again, with all that was written, when changed arguments are not taken. */
+/** Returns the page again, with everything that was typed, if changed arguments are refused. */
 async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<Answered | undefined> {
   const { link, approval } = await linkOr404(deps, request);
   const sent = request.body as FormFields;
@@ -117,7 +117,7 @@ function readArgs(json = ''): Record<string, unknown> {
   throw new Failure('InvalidInput', `the arguments are not an object in JSON: ${why}`);
 }
 
-/** One that never was, was revoked, or has expired unused gets the same words. */
+/** A link that never existed, was revoked, or expired unused gets the same words. */
 async function linkOr404(
   deps: ApiDeps,
   request: FastifyRequest,
@@ -132,14 +132,17 @@ async function linkOr404(
   return { link, approval };
 }
 
-/** Also the way back to the page, whatever a proxy puts before it. */
+/** The token is also the way back to the page, whatever prefix a proxy adds to the path. */
 function tokenOf(request: FastifyRequest): string {
   return (request.params as { token: string }).token;
 }
 
 const NO_LINK = 'This link does not exist, was revoked, or has expired. Nothing was decided by it.';
 
-/** What was decided and by whom; of what was approved also how it ended, but nothing of its result, since a used link stays readable. */
+/**
+ * What was decided and by whom; for an approved call, also how it ended. It contains nothing of the result, because a
+ * used link stays readable.
+ */
 async function outcomeOf({ pool }: ApiDeps, tenant: string, row: ApprovalRow): Promise<string> {
   const { status, decision, decided_by, decided_at, note, call_id } = row;
   const how = decision === 'edit' ? ' with other arguments' : '';

@@ -1,4 +1,7 @@
-/** Approvals: what waits for a person, and the decision; links (approval-links.ts uses them) and tokens for others to decide by. */
+/**
+ * Serves approvals: what waits for a person, and the decision. It also makes links (used by approval-links.ts) and
+ * tokens for others to decide with.
+ */
 import { randomBytes } from 'node:crypto';
 import { decisionToken, hashToken } from '#policy/decision-token.ts';
 import { insertApprovalLink, revokeApprovalLink } from '#store/approval-link-store.ts';
@@ -94,7 +97,7 @@ async function makeLink(
   const { for: user, decision = null, expires_seconds: seconds = null } = body;
   requireOwnUser(caller, user, 'links');
   const scopes: Scope[] = caller.user === user ? [...caller.scopes] : ['approve'];
-  // It may be made for those who may decide only later.
+  // The token may be for people who may decide only later.
   const who = { by: user, user, scopes, proof: 'key' as const };
   const problem = deciderProblem({ terms, requester, escalated: true }, who);
   if (problem !== undefined)
@@ -112,7 +115,7 @@ async function makeLink(
   return { id, url: `${base}/a/${token}`, for: user, decision, expires_at: expires.toISOString() };
 }
 
-/** Nobody gets more by a token than by the key: throws Forbidden, or Unprocessable for another user. */
+/** Ensures that a token grants no more than the key. Throws Forbidden, or Unprocessable for another user. */
 function requireDecider(approval: ApprovalRow, caller: Caller, by: string | undefined): void {
   const { terms, user_id: requester, escalated_at } = approval;
   const isForOther = by !== undefined && by !== caller.user;
@@ -125,7 +128,7 @@ function requireDecider(approval: ApprovalRow, caller: Caller, by: string | unde
   } as const;
   const problemAs = (who: Decider): string | undefined =>
     deciderProblem({ terms, requester, escalated: escalated_at !== null }, who);
-  // All that the token will prove of its sender.
+  // This is all that the token will prove of its sender.
   const proven: Decider =
     by === undefined
       ? { ...own, proof: 'claim' }

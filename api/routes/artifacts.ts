@@ -1,4 +1,4 @@
-/** Artifacts: bytes in, and out again as a download, whole or in part. */
+/** Serves artifacts: uploads, and downloads in whole or in part. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
@@ -18,7 +18,7 @@ const querySchema = z.strictObject({
   user: labelSchema.optional().describe('Whose; a user’s key means its own'),
 });
 
-/** What a browser draws or plays and does not run. */
+/** Media types that a browser displays or plays but does not run. */
 const PASSIVE =
   /^(?:image\/(?:png|jpeg|gif|webp|avif)|(?:audio|video)\/[\w.+-]+|application\/(?:pdf|json|zip)|text\/(?:plain|csv))$/;
 
@@ -134,7 +134,7 @@ function show({
   };
 }
 
-/** One range (RFC 9110 §14); undefined for the whole: other units, several ranges, and what is no range. */
+/** One range (RFC 9110 §14). Undefined means the whole: other units, several ranges, and invalid ranges. */
 function rangeOf(
   header: string | undefined,
   size: number,

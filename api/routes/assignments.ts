@@ -1,4 +1,4 @@
-/** Work that agents gave to others: a page of it, one as it is now, ending one, and steering a subagent. */
+/** Lists, shows and stops work that agents delegated to others, and steers a subagent. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { ASSIGNMENT, type AssignmentKind, type WorkStatus } from '#domain/assignment.ts';
@@ -128,7 +128,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-/** Those whose workflow was ended from outside are seen to be over. */
+/** Assignments whose workflow was ended from outside appear as over. */
 export function pageOfAssignments<Shown>(
   deps: ApiDeps,
   tenant: string,
@@ -151,7 +151,7 @@ function notRunning({ kind, id, status, ended_at }: AssignmentRow): Failure {
   return new Failure('Conflict', `${name} "${id}" is not running${how}`);
 }
 
-/** Of every kind. */
+/** Fields of every kind of assignment. */
 function sharedFields(row: AssignmentRow, link: TemporalLink) {
   const workflowId = assignmentWorkflowId(row.kind, row.id);
   return {
@@ -163,7 +163,7 @@ function sharedFields(row: AssignmentRow, link: TemporalLink) {
   };
 }
 
-/** Of those that one session works on. */
+/** Fields of assignments that one session works on. */
 function workFields(row: AssignmentRow, link: TemporalLink) {
   return {
     ...sharedFields(row, link),

@@ -1,4 +1,4 @@
-/** Budgets: rows behind the definition. */
+/** Serves budgets from their rows. */
 import {
   type BudgetRow,
   changeBudget,

@@ -1,6 +1,6 @@
 /**
- * Lets the Temporal web UI and CLI read what the payload codec encrypted (Temporal's remote codec protocol). The UI of a
- * server without a login can send no key, so the way in is an address that only administrators are told.
+ * Lets the Temporal web UI and CLI read what the payload codec encrypted (Temporal's remote codec protocol). The UI of
+ * a server without a login cannot send a key, so access is by an address that only administrators know.
  */
 import { createHmac } from 'node:crypto';
 import type { PayloadCodec } from '@temporalio/common';
@@ -10,7 +10,7 @@ import { isToken } from '#policy/decision-token.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 
-/** The wire's form of payloads: protobuf JSON, bytes in base64. */
+/** The wire format of payloads: protobuf JSON with bytes in base64. */
 const payloadsSchema = z.object({
   payloads: z
     .array(z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }))
@@ -19,11 +19,11 @@ const payloadsSchema = z.object({
 
 export interface CodecAccess {
   readonly codec: PayloadCodec;
-  /** Secret part of the address; another one after each change of the key. */
+  /** The secret part of the address; it changes with the key. */
   readonly token: string;
 }
 
-/** `key`: base64, as configured. */
+/** `key` is base64, as configured. */
 export function codecToken(key: string): string {
   return createHmac('sha256', Buffer.from(key, 'base64'))
     .update('tempoclaw codec endpoint')

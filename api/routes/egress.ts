@@ -1,4 +1,4 @@
-/** What was asked of the outside: rows behind the definition. */
+/** Serves records of outgoing requests from their rows. */
 import { Failure } from '#domain/errors.ts';
 import { egress } from '#domain/resource/egress.ts';
 import { type EgressRow, listEgressRows } from '#store/egress-store.ts';

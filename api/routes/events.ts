@@ -1,4 +1,4 @@
-/** The feed of a session over SSE (IN-2): replays from the table after an id, then follows. */
+/** Streams the feed of a session over SSE (IN-2): it replays from the table after an id, then follows. */
 import { z } from 'zod';
 import { firstEventId, readEvents } from '#store/event-store.ts';
 import { Failure } from '#domain/errors.ts';

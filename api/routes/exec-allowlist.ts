@@ -1,4 +1,4 @@
-/** What was allowed always: rows behind the definition. */
+/** Serves the commands that are always allowed, from their rows. */
 import { shownEntry } from '@tempoclaw/shell-judge';
 import { type AllowlistRow, listAllowlist, revokeAllowlistEntry } from '#store/allowlist-store.ts';
 import { execAllowlist } from '#domain/resource/exec-allowlist.ts';

@@ -1,4 +1,4 @@
-/** PO-4: what would be decided, by which rule, and why. */
+/** PO-4: serves what would be decided, by which rule, and why. */
 import { z } from 'zod';
 import { EXPLAIN_INPUTS, EXPLAIN_KINDS, explainAnswerSchema } from '#domain/schema/explain.ts';
 import { jsonObjectSchema } from '#domain/schema/scalars.ts';

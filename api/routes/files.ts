@@ -1,4 +1,4 @@
-/** Context files and memory: rows behind the definition, each written in the name of who may. */
+/** Serves context files and memory from their rows. Each is written in the name of a user who may write it. */
 import { createTwoFilesPatch } from 'diff';
 import { type DocumentScope, keptText, mayWriteDocument } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
@@ -19,7 +19,7 @@ import { type Caller, requireScope, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 
-/** Milliseconds: texts that have nothing in common would take minutes. */
+/** Milliseconds that a comparison may take: texts that have nothing in common would take minutes. */
 const COMPARE_MS = 1_000;
 
 type Asked = Pick<Call, 'caller' | 'tenant' | 'by'> & {
@@ -27,7 +27,10 @@ type Asked = Pick<Call, 'caller' | 'tenant' | 'by'> & {
   readonly query: { readonly user?: string | undefined };
 };
 
-/** Null: the agent's own. An admin names whom he means, a user's key is its user's, any other says for whom. */
+/**
+ * The owner of the files; null means the agent itself. An admin names the user, a user's key belongs to its user, and
+ * any other key names the user it acts for.
+ */
 export function fileOwner(caller: Caller, named: string | undefined): string | null {
   return (caller.scopes.has('admin') ? named : userOf(caller, named)) ?? null;
 }
@@ -40,7 +43,7 @@ interface Written {
 }
 
 export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps): void {
-  /** Undefined: there is no such agent. */
+  /** Returns undefined if there is no such agent. */
   async function scopeOf({ caller, tenant, params, query }: Asked): Promise<DocumentScope | undefined> {
     const agent = await findAgent(pool, tenant, params.agent);
     const user = fileOwner(caller, query.user);
@@ -86,7 +89,7 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
       const scope = await scopeOf(request);
       if (!scope) return undefined;
       await write(request, scope, name, { text, expected });
-      // An emptied BOOTSTRAP.md is there no more (VF-1).
+      // An emptied BOOTSTRAP.md no longer exists (VF-1).
       return (
         (await shownText(scope, name)) ??
         emptied(scope, name, await documentVersions(pool, scope, name, request.caller.confinedTo))

@@ -1,4 +1,4 @@
-/** Forgetting: a row that says what, and the workflow that does it. */
+/** Serves forgetting: a row says what to forget, and a workflow does it. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';

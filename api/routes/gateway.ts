@@ -1,4 +1,4 @@
-/** The deployment for its operators, behind the definition. */
+/** Serves the state of the deployment to its operators. */
 import { gateway as resource } from '#domain/resource/gateway.ts';
 import type { Caller } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';

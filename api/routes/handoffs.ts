@@ -1,4 +1,4 @@
-/** Chats that were handed over: rows behind the definition. */
+/** Serves chats that were handed over, from their rows. */
 import { clearHandoff, type HandoffRouteRow, listHandoffs } from '#store/handoff-store.ts';
 import { handoffs } from '#domain/resource/handoffs.ts';
 import type { Api, ApiDeps } from '../deps.ts';

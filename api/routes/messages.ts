@@ -1,4 +1,4 @@
-/** Saying something in a session. */
+/** Accepts messages to a session. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ import { problems } from '../openapi.ts';
 import { type Accepted, submitMessage } from '../submit-message.ts';
 import { hasEnded, hasEndedOrAsks, waitForTurn } from '../turn-wait.ts';
 
-/** A caller that waits holds a connection, so there is an end to it. */
+/** A waiting caller holds a connection, so the wait is limited. */
 const MAX_WAIT_SECONDS = 300;
 
 export const sessionParams = z.object({ key: sessionKeySchema });
@@ -81,7 +81,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-/** What the user whom the message is from may read. @throws Failure Unprocessable */
+/** The attachments that the message's user may read. @throws Failure Unprocessable */
 async function attachmentsOf(
   pool: ApiDeps['pool'],
   { tenant }: Caller,
@@ -105,7 +105,7 @@ async function attachmentsOf(
   });
 }
 
-/** An id that follows from the Idempotency-Key, or one that nobody can guess. */
+/** An id that is derived from the Idempotency-Key, or one that nobody can guess. */
 export function newId(
   request: FastifyRequest,
   caller: Caller,
@@ -139,10 +139,13 @@ export function contextOf(caller: Caller, context: RequestContext): MessageConte
   };
 }
 
-/** Aborted when the caller goes away or has its answer, or the server is about to stop: nobody waits for nobody. */
+/**
+ * Aborted when the caller disconnects or has its answer, or when the server is about to stop, so that nothing waits in
+ * vain.
+ */
 export function endOf({ raw, server }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  // Of the response: a request is closed as soon as it is read.
+  // This is the event of the response: a request is closed as soon as it is read.
   raw.once('close', () => gone.abort());
   return AbortSignal.any([gone.signal, server.stopping]);
 }

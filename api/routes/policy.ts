@@ -1,4 +1,4 @@
-/** The tenant's policy behind the definition, and trying other rules. */
+/** Serves the tenant's policy, and tries other rules. */
 import { z } from 'zod';
 import { backtest, type BacktestReport, type Differing } from '#policy/explain/backtest.ts';
 import {
@@ -26,7 +26,7 @@ import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
-  // One at a time: each keeps a connection while it reads.
+  // Backtests run one at a time, because each keeps a connection while it reads.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
     const mine = last.then(work, work);

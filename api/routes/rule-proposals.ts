@@ -1,4 +1,4 @@
-/** Rules that decisions suggest: found, backtested and taken behind the definition. */
+/** Serves rules that past decisions suggest: it finds, backtests and accepts them. */
 import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { ruleProposals } from '#domain/resource/rule-proposals.ts';
@@ -60,7 +60,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   }
 }
 
-/** Lists have an end. @throws Failure Unprocessable */
+/** Checks limits of lists. @throws Failure Unprocessable */
 function checked<Output>(schema: z.ZodType<Output>, value: unknown): Output {
   const read = schema.safeParse(value);
   if (read.success) return read.data;

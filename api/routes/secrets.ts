@@ -1,4 +1,4 @@
-/** Secrets: sealed rows behind the definition. */
+/** Serves secrets from their sealed rows. */
 import { resealRows } from '#store/key-rotation.ts';
 import {
   deleteSecret,
@@ -25,7 +25,7 @@ export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }
       const row = await putSecret(pool, tenant, { name, sealed, keyId: sealer.keyId, by });
       if (!row)
         throw new Failure('Unprocessable', `There are ${MAX_SECRETS} secrets, which is the most; delete one`);
-      // Whoever has this answer may have the next text scrubbed of it.
+      // A caller that has this answer may rely on the next text being scrubbed of the secret.
       changes.tell('secrets', tenant);
       return showSecret(row);
     },

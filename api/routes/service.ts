@@ -1,4 +1,4 @@
-/** Health for whoever restarts us, and numbers for whoever watches us. */
+/** Serves health for whatever restarts us, and metrics for whatever monitors us. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -13,18 +13,18 @@ import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../openapi.ts';
 
-/** A service that does not answer within this is not ready. */
+/** A service that does not answer within this time is not ready. */
 const CHECK_MS = 2_000;
-/** The count of open turns is read at most so often, however many scrape. */
+/** The count of open turns is read at most this often, however many clients scrape. */
 const COUNT_KEPT_MS = 10_000;
 const EGRESS_MINUTES = 5;
 
-/** Whoever asks within this gets the last answer: probes write, and nobody needs a key to ask. */
+/** Requests within this time get the last answer, because probes write, and the route needs no key. */
 const READINESS_KEPT_MS = 1_000;
-/** More than what is left over in blocks that files have already. */
+/** More than the free space in blocks that files already occupy. */
 const PROBE_BYTES = 65_536;
 
-/** `full`: it answers, and its disk has no room to write. */
+/** `full` means that it answers, but its disk has no space to write. */
 const part = z.enum(['ok', 'full', 'away']);
 type Part = z.infer<typeof part>;
 const readiness = z.object({
@@ -97,7 +97,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           deps.metrics.egress(await countEgress(deps.pool, EGRESS_MINUTES));
           counted = Date.now();
         } catch (error) {
-          // The other numbers are worth having most of all when the database is away.
+          // The other metrics are most useful exactly when the database is away.
           request.log.warn({ err: error }, 'open turns and egress could not be counted');
         }
       }
@@ -123,13 +123,13 @@ async function lookAtParts({ pool, temporal, settings }: ApiDeps): Promise<Readi
   ]);
   const parts = { postgres, temporal: reached, state_folder: folder };
   const isFull = postgres === 'full' || folder === 'full';
-  // A Postgres that could not write its log has ended: the disk is what there is to do something about.
+  // A Postgres that could not write its log has ended; the full disk is what an operator can fix.
   if (isFull)
     return { status: 'full', ...parts, detail: 'The disk is full: nothing can be written. Free some space.' };
   return { status: Object.values(parts).every((one) => one === 'ok') ? 'ok' : 'away', ...parts, detail };
 }
 
-/** Writes and removes a small file. A folder that was never made needs none. */
+/** Writes and removes a small file. A folder that was never made needs no check. */
 function probeFolder(folder: string): () => Promise<void> {
   return async () => {
     const file = join(folder, `.write-probe-${process.pid}`);
@@ -143,7 +143,7 @@ function probeFolder(folder: string): () => Promise<void> {
   };
 }
 
-/** One look at a time, whose answer is everybody's for a while. */
+/** Runs one probe at a time, and shares its answer with all callers for a while. */
 function keptFor<T>(ms: number, probe: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | undefined;
   let until = 0;

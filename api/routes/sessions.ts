@@ -1,4 +1,4 @@
-/** Sessions: which there are, what they are doing, what was said; steering and stopping their turns. */
+/** Serves sessions: which there are, what they do, and what was said. It also steers and stops their turns. */
 import type { z } from 'zod';
 import { listMessages, type MessageRow } from '#store/message-store.ts';
 import { listSessions, type SessionRow } from '#store/session-store.ts';
@@ -105,8 +105,8 @@ async function stopTurn(deps: ApiDeps, call: StopCall) {
 }
 
 /**
- * What goes on in a session in which no turn runs that could stop it itself. False when there is nothing; only a worker knows
- * of background commands, so `all` is true for each session that had a turn.
+ * Stops what runs in a session that has no turn to stop it itself. Returns false if there is nothing. Only a worker
+ * knows of background commands, so `all` returns true for each session that had a turn.
  */
 async function stopIdleSession(
   deps: ApiDeps,
@@ -119,7 +119,7 @@ async function stopIdleSession(
   const stop = { level, turn_id: last.id, by, reason };
   if (level === 'now') {
     const ended = await stopAssignments(assignmentsToStop(deps), tenant, key, by);
-    // One that works on an assignment waits for what has been ended.
+    // A session that works on an assignment waits for what has just been ended.
     await deps.temporal.signal(sessionWorkflowId(tenant, key), AGENT_TURN.signals.stop, stop);
     return ended > 0;
   }

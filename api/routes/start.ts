@@ -1,4 +1,4 @@
-/** The first page: where everything is, for a person with a browser and for a program. */
+/** Serves the first page, which links to everything, for a person with a browser and for a program. */
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { escapeHtml, page, PAGE_POLICY } from '../approval-page.ts';

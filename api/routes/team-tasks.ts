@@ -1,4 +1,4 @@
-/** A team's board: tasks, what is done to them, and who did it when (TE-2 … TE-6). The task's workflow decides. */
+/** Serves a team's board: tasks, actions on them, and who did what when (TE-2 … TE-6). The task's workflow decides. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import {
@@ -31,7 +31,7 @@ import { createConcurrencyLimit } from '../concurrency-limit.ts';
 import { teamOr404 } from './teams.ts';
 
 const taskParams = z.object({ team: z.string(), id: z.string() });
-/** An attachment in base64, and what stands round it. */
+/** Enough for an attachment in base64 and the fields around it. */
 const MAX_BODY_BYTES = 15_000_000;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -40,7 +40,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   addAction(app, deps, 'submit_for_review', 'review', 'submitTaskForReview');
 }
 
-/** By its id, `#7` or `7`. */
+/** Finds a task by its id, `#7` or `7`. */
 async function taskOr404(deps: ApiDeps, team: TeamRow, tenant: string, id: string): Promise<TeamTaskRow> {
   const ref = readTaskRef(id);
   const own = ref && (ref.team === undefined || ref.team === team.key);
@@ -105,7 +105,7 @@ function addTasks(app: Api, deps: ApiDeps): void {
         return { name: found.name, content: found.bytes.toString('base64') };
       },
     },
-    // Of a new one, its team.
+    // For a new task, this looks up its team.
     ({ tenant }, _id, { team = '' }) => teamOr404(deps, tenant, team),
   );
 }
@@ -161,7 +161,7 @@ function addAction(
         token,
       };
       const receipt = await limit.pass(`${tenant}/${row.team_key}/${number}`, async (waited) => {
-        // Those who were let in before may have got it.
+        // An earlier claim may have got the task.
         if (waited && action === 'claim')
           refuseClaim(await taskOr404(deps, team, tenant, request.params.id), member);
         return board.act(
@@ -183,13 +183,13 @@ function addAction(
   );
 }
 
-/** What is handed in may have to be judged first: 202. */
+/** Actions that submit a result, which may first need a review; the answer is then 202. */
 const HANDS_IN: ReadonlySet<TaskAction> = new Set(['complete', 'review']);
 
-/** Under the ten updates that Temporal takes of one run at a time, also with several API processes. */
+/** Stays under the ten updates that Temporal accepts of one run at a time, also with several API processes. */
 const limit = createConcurrencyLimit(4);
 
-/** Its own holder may be repeating itself: the workflow knows. */
+/** Refuses a claim of a task that is taken. A claim of its own holder may be a repeat, so the workflow decides. */
 function refuseClaim({ state }: TeamTaskRow, member: string | undefined): void {
   if (member === undefined || state.lease?.member === member) return;
   const problem = claimProblem(state, member);
@@ -223,7 +223,7 @@ function boardOf(deps: ApiDeps) {
   });
 }
 
-/** Settings name users and channels; who administers the deployment is above them. */
+/** Settings name the users and channels with access; an administrator of the deployment always has it. */
 function demandAccess(team: TeamRow, caller: ReturnType<typeof callerOf>): void {
   if (caller.scopes.has('admin')) return;
   const problem = teamAccessProblem(team.settings, { user: caller.user, channel: 'api' });

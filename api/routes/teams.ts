@@ -1,4 +1,4 @@
-/** Teams: rows behind the definition. */
+/** Serves teams from their rows. */
 import {
   changeTeam,
   deleteTeam,
@@ -17,7 +17,7 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { isNumberKeys, readPage, readTextPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
-/** One of another tenant and one that never was get the same 404. */
+/** A team of another tenant and one that never existed get the same 404. */
 export async function teamOr404({ pool }: ApiDeps, tenant: string, key: string): Promise<TeamRow> {
   const team = isName(key) ? await findTeam(pool, tenant, key) : undefined;
   if (!team) throw new Failure('NotFound', teams.missing);
@@ -77,7 +77,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-/** The lead gets no tasks, so it is no member. */
+/** The lead gets no tasks, so it is not a member. */
 function membersOf(lead: string, members: readonly string[]): readonly string[] {
   if (members.includes(lead))
     throw new Failure(

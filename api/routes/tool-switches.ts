@@ -1,4 +1,4 @@
-/** Tools that are switched on and off for all agents of a tenant: names in its policy, behind the definition. */
+/** Serves tools that are switched on and off for all agents of a tenant: names in its policy. */
 import { toolSwitches } from '#domain/resource/tool-switches.ts';
 import { findTenantPolicy, switchTool } from '#store/tenant-policy-store.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -7,7 +7,7 @@ import { serveResource } from '../serve-resource.ts';
 export function addRoutes(app: Api, { pool, tools }: Pick<ApiDeps, 'pool' | 'tools'>): void {
   const find = (name: string) =>
     tools.native().find((one) => one.name === name || one.aliases.includes(name));
-  /** The tool's own name, which an alias stands for. */
+  /** The tool's own name, which an alias refers to. */
   const nameOf = (value: string): string => find(value)?.name ?? value;
   serveResource(
     app,

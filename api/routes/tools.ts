@@ -1,4 +1,4 @@
-/** Tools: which there are, and a call outside of a conversation. */
+/** Serves tools: which there are, and a call outside a conversation. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { findAgent } from '#store/agent-store.ts';
@@ -158,7 +158,7 @@ function addInvoke(app: Api, deps: ApiDeps): void {
   );
 }
 
-/** GoClaw's form of the same. */
+/** The form of the same that GoClaw uses. */
 function addSeedInvoke(app: Api, deps: ApiDeps): void {
   app.post(
     '/v1/tools/invoke',
@@ -221,7 +221,7 @@ async function invoke(
   const caller = callerOf(request);
   const { args, session_key, ...context } = body;
   const agent = await agentOf(deps, caller, body);
-  // With an Idempotency-Key, the session too follows from it.
+  // With an Idempotency-Key, the session is also derived from it.
   const session = session_key ?? `tool-${stemOf(request, caller, 'tool') ?? randomUUID()}`;
   const turnId = await submitToolCall(deps, caller, {
     ...newId(request, caller, 'tool', session),
@@ -272,7 +272,7 @@ async function showInvocation(
   };
 }
 
-/** By name or alias, of those that the agent may be given. */
+/** Finds a tool by name or alias among those that the agent may have. */
 async function toolOr404(
   deps: ApiDeps,
   tenant: string,
@@ -288,14 +288,17 @@ function noTool(): Failure {
   return new Failure('NotFound', 'There is no tool with this name; GET /v1/tools lists them');
 }
 
-/** An agent that is asked for is there; without one it is `main`. */
+/** A requested agent must exist; without one, the agent is `main`. */
 async function knownAgent(deps: ApiDeps, tenant: string, agent: string | undefined): Promise<string> {
   if (agent !== undefined && !(await findAgent(deps.pool, tenant, agent)))
     throw new Failure('NotFound', `There is no agent ${agent}`);
   return agent ?? MAIN_AGENT;
 }
 
-/** Whose call it will be, from a body that may not have been checked yet: its agent, its session's, else `main`. */
+/**
+ * The agent of the call, from a body that may not have been checked yet: the body's agent, its session's agent, or
+ * `main`.
+ */
 async function agentOf(deps: ApiDeps, caller: Caller, body: unknown): Promise<string> {
   const { agent, session_key } = (typeof body === 'object' && body !== null ? body : {}) as Record<
     string,

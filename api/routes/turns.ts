@@ -1,4 +1,4 @@
-/** Turns: what became of a message, and the ledger of its tool calls. */
+/** Serves turns: what became of a message, and the ledger of its tool calls. */
 import { z } from 'zod';
 import { findCallImage } from '#store/file-store.ts';
 import { findWholeResult, listToolCalls, type ToolCallRow } from '#store/tool-call-store.ts';
@@ -95,7 +95,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const found = isMessageId(id) ? await findCallImage(pool, caller.tenant, id, number) : undefined;
       if (!found || !(await reachableSession(pool, caller, found.session_key)))
         throw new Failure('NotFound', 'There is no such image of a tool call');
-      // Told by its bytes when it was kept, and taken for nothing else.
+      // The type was detected from its bytes when it was stored, and no other type is used.
       return reply
         .headers({
           'x-content-type-options': 'nosniff',

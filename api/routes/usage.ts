@@ -1,4 +1,4 @@
-/** What models were used and what they cost, summed as the caller asks (DU-7). */
+/** Serves which models were used and what they cost, summed as the caller requests (DU-7). */
 import { z } from 'zod';
 import { readUsage } from '#store/usage-store.ts';
 import { Failure } from '#domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Raw bytes in and out of an agent's workspace, by the rules of its file tools. */
+/** Transfers raw bytes in and out of an agent's workspace, by the rules of its file tools. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
@@ -11,7 +11,7 @@ import { paramOf } from '../found.ts';
 import { bytesOf, problems } from '../openapi.ts';
 import { fileOwner } from './files.ts';
 
-/** Of a file, both ways. */
+/** Largest file in either direction. */
 const MAX_BYTES = 50_000_000;
 
 const querySchema = z.strictObject({
@@ -31,7 +31,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     const agent = await findAgent(deps.pool, tenant, String(paramOf(request, 'agent')));
     if (!agent) throw new Failure('NotFound', 'There is no agent with this key');
     const user = fileOwner(caller, named);
-    // What all who use the agent share, and sessions of anybody, are not one user's.
+    // What all users of the agent share, and sessions of any user, do not belong to one user.
     if (caller.confinedTo !== null && (session !== '' || isShared(agent.config)))
       requireScope(caller, 'admin');
     return {
@@ -114,7 +114,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   });
 }
 
-/** RFC 9110 §13.1: throws where the file is not as the caller wants it to be. Undefined: whatever it is. */
+/**
+ * Implements RFC 9110 §13.1: throws if the file is not in the state that the caller requires. Undefined means that any
+ * state is accepted.
+ */
 function preconditionOf({ headers }: FastifyRequest): ((version: string | undefined) => void) | undefined {
   const { 'if-match': match, 'if-none-match': none } = headers;
   if (match === undefined && none === undefined) return undefined;
