@@ -1,5 +1,5 @@
 /** Shows an approval's row as the API answers it. */
-import { readEntry } from '@tempoclaw/shell-judge';
+import { parseEntry } from '@tempoclaw/shell-judge';
 import type { z } from 'zod';
 import type { ApprovalRow } from '#store/approval-store.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
@@ -52,7 +52,7 @@ const NO_FILE = { sha256: null, bytes: null, missing: false, unbound: null };
 function showAlways(offer: AlwaysOffer): z.infer<typeof approvalSchema>['always'] {
   const nothing = { allows: null, program: null, file: null, args: null };
   if ('refused' in offer) return { ...nothing, refused: offer.refused };
-  const entry = readEntry(offer.pattern);
+  const entry = parseEntry(offer.pattern);
   const command = entry && { program: entry.path, file: entry.file ?? null, args: [...entry.args] };
   return { ...nothing, allows: offer.shown, ...command, refused: null };
 }

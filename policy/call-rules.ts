@@ -5,7 +5,7 @@ import {
   entryProblem,
   judgeCommand,
   proposeAllowlistEntry,
-  resolveAt,
+  resolverAt,
   type ResolveProgram,
   type ShellVerdict,
 } from '@tempoclaw/shell-judge';
@@ -144,7 +144,7 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
         ...exec,
         deniedPaths,
         stored: storedFor(call),
-        resolve: resolveAt(call.place ?? 'host', resolve),
+        resolve: resolverAt(call.place ?? 'host', resolve),
         openHost: call.place === 'open_host' ? OPEN_HOST : undefined,
         followLinks:
           call.workspace === undefined ? undefined : createFollowLinks(call.workspace, folderOf(call.args)),

@@ -1,5 +1,5 @@
 /** Which tools are commands, and what the arguments of one say, as canonical arguments have them. */
-import { quoted } from '@tempoclaw/shell-judge';
+import { quoteWord } from '@tempoclaw/shell-judge';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ const LINES: Readonly<Record<string, (args: Arguments) => string>> = {
 };
 
 function word(value: unknown): string {
-  return quoted(typeof value === 'string' ? value : '');
+  return quoteWord(typeof value === 'string' ? value : '');
 }
 
 /** Undefined for tools that are no commands. */

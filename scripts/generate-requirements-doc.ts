@@ -132,7 +132,7 @@ const PROVED_BY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'packages/scrubber/test/many-values.test.ts': ['SC-2'],
   'packages/scrubber/test/preview.test.ts': ['SC-3'],
   'packages/scrubber/test/registered-values.test.ts': ['SC-2'],
-  'packages/scrubber/test/scrub-args.test.ts': ['SC-1', 'SC-3'],
+  'packages/scrubber/test/scrub-json.test.ts': ['SC-1', 'SC-3'],
   'packages/scrubber/test/scrub-stream.test.ts': ['SC-2'],
   'packages/scrubber/test/scrub-text.test.ts': ['SC-1'],
   'packages/shell-judge/test/corpus.test.ts': ['SH-1'],

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { type CommandPlace, quoted } from '@tempoclaw/shell-judge';
+import { type CommandPlace, quoteWord } from '@tempoclaw/shell-judge';
 import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import { HOST_LIMITS } from './host-limits.ts';
@@ -217,7 +217,7 @@ function walledLine(command: string, folders: readonly string[], wall: HostWall 
   const prefix = wall?.prefix(folders) ?? [];
   if (wall === undefined || prefix.length === 0) return command;
   const variables = Object.entries(wall.environment(folders)).map(([name, value]) => `${name}=${value}`);
-  return `exec env ${[...variables, ...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}`;
+  return `exec env ${[...variables, ...prefix, shellProgram(), '-c', command].map(quoteWord).join(' ')}`;
 }
 
 interface ShellEnd extends CommandEnd {

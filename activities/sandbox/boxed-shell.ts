@@ -3,7 +3,7 @@
  * must run in a container never runs anywhere else.
  */
 import { fileURLToPath } from 'node:url';
-import { quoted } from '@tempoclaw/shell-judge';
+import { quoteWord } from '@tempoclaw/shell-judge';
 import {
   type BackgroundLine,
   type BoxRequest,
@@ -134,7 +134,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
       if (!place) return attached;
       const { prefix, note } = place;
       const line: BackgroundLine = prefix
-        ? { ok: true, line: `exec ${[...prefix, shellProgram(), '-c', command].map(quoted).join(' ')}` }
+        ? { ok: true, line: `exec ${[...prefix, shellProgram(), '-c', command].map(quoteWord).join(' ')}` }
         : await host.backgroundLine(command, folders, undefined);
       return { ...line, ...note };
     },
@@ -180,7 +180,7 @@ export async function attachedLine(
     };
     const argument = Buffer.from(JSON.stringify(attachment)).toString('base64');
     const program = [process.execPath, '--disable-warning=ExperimentalWarning', ATTACH, argument];
-    const line = `exec ${program.map(quoted).join(' ')}`;
+    const line = `exec ${program.map(quoteWord).join(' ')}`;
     if (line.length > MAX_LINE)
       return {
         ok: false,

@@ -1,5 +1,5 @@
 /** Serves the commands that are always allowed, from their rows. */
-import { shownEntry } from '@tempoclaw/shell-judge';
+import { displayEntry } from '@tempoclaw/shell-judge';
 import { type AllowlistRow, listAllowlist, revokeAllowlistEntry } from '#store/allowlist-store.ts';
 import { execAllowlist } from '#domain/resource/exec-allowlist.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -27,7 +27,7 @@ function showEntry(row: AllowlistRow) {
     agent: agent_key,
     user: user_id,
     tool,
-    allows: shownEntry(pattern),
+    allows: displayEntry(pattern),
     approval_id,
     created_by,
     created_at: created_at.toISOString(),

@@ -1,5 +1,5 @@
 /** AP-5: the rule, if any, that allows, denies or puts a call to a person; any tool may have one. */
-import { spellings } from '@tempoclaw/shell-judge';
+import { commandSpellings } from '@tempoclaw/shell-judge';
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import type { CallRule, RuleDecision, ToolPolicy } from '#domain/agent.ts';
 import { addressesOf, withoutFragment } from './addresses.ts';
@@ -110,5 +110,5 @@ function matchesArgument(rule: CallRule, call: CallToMatch, name: string, glob: 
   const { commands } = call;
   if (rule.decision === 'allow')
     return commands.length > 0 && commands.every((words) => matchGlob(glob, words.join(' ')));
-  return isMatch || commands.some((words) => spellings(words).some((text) => matchGlob(glob, text)));
+  return isMatch || commands.some((words) => commandSpellings(words).some((text) => matchGlob(glob, text)));
 }

@@ -3,7 +3,7 @@
  * changed; a URL's name is looked up unless the case says what it resolves to.
  */
 import { registerValues, scrubText } from '@tempoclaw/scrubber';
-import { judgeCommand, proposeAllowlistEntry, resolveAt, type ResolveProgram } from '@tempoclaw/shell-judge';
+import { judgeCommand, proposeAllowlistEntry, resolverAt, type ResolveProgram } from '@tempoclaw/shell-judge';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
@@ -87,7 +87,7 @@ async function explainShell(
   const verdict = judgeCommand(input.command, {
     ...exec,
     stored,
-    resolve: resolveAt(place, resolve),
+    resolve: resolverAt(place, resolve),
     deniedPaths: input.denied_paths ?? scope.settings.deniedPaths ?? DEFAULT_PATH_RULES.deniedPrefixes,
   });
   const { decision, category, rule, reason, command_words } = verdict;

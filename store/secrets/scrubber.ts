@@ -4,7 +4,7 @@ import {
   NO_VALUES,
   preview,
   type RegisteredValues,
-  scrubArgs,
+  scrubJson,
   type ScrubStream,
   scrubText,
 } from '@tempoclaw/scrubber';
@@ -47,7 +47,7 @@ export function hideTexts(scrubber: Scrubber, messages: readonly HeldMessage[]):
 export function createScrubber(registered: RegisteredValues = NO_VALUES): Scrubber {
   return {
     text: (text) => scrubText(text, registered).text,
-    args: (args) => scrubArgs<Record<string, unknown>>(args, registered),
+    args: (args) => scrubJson<Record<string, unknown>>(args, registered),
     preview: (text, length) => preview(text, { chars: length }, registered),
     stream: () => createScrubStream(registered),
   };

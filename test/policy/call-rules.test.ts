@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { entryText } from '@tempoclaw/shell-judge';
+import { formatEntry } from '@tempoclaw/shell-judge';
 import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
@@ -13,7 +13,7 @@ import { FEATURES } from '#features';
 
 const agent: AgentConfig = { key: 'main', type: 'open', model: 'rehearsal/echo' };
 const resolveProgram = (name: string) => ({ path: `/usr/bin/${name}` });
-const NPM_PUBLISH = entryText({ path: '/usr/bin/npm', args: ['publish'] });
+const NPM_PUBLISH = formatEntry({ path: '/usr/bin/npm', args: ['publish'] });
 const scope = { agent, context: {} };
 let catalog: Catalog;
 
@@ -330,7 +330,7 @@ describe('SH-2 commands', () => {
 
   test('a command that was always allowed passes a rule that asks, a denied one never does', () => {
     const tools: ToolPolicy = { ask: [{ tool: 'exec' }] };
-    const allowlist = [NPM_PUBLISH, entryText({ path: '/usr/bin/rm', args: ['-rf', '/'] })].map(
+    const allowlist = [NPM_PUBLISH, formatEntry({ path: '/usr/bin/rm', args: ['-rf', '/'] })].map(
       (pattern) => ({
         tool: 'exec',
         pattern,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { quoted } from '@tempoclaw/shell-judge';
+import { quoteWord } from '@tempoclaw/shell-judge';
 import type { BrowserContext } from 'playwright-core';
 import type { Egress, EgressProxy, ProxyUse } from '#activities/egress/create-egress.ts';
 import { CALL_MARK, findTree, killTree } from '#activities/process/kill-tree.ts';
@@ -147,7 +147,7 @@ async function launch(options: StartOptions, reach: Reach, box?: BrowserBox): Pr
 /** What playwright starts in place of Chromium: it has CDP on 3 and 4. */
 async function writeStart(profile: string, command: readonly string[]): Promise<string> {
   const path = join(profile, 'start');
-  const line = `exec ${command.map(quoted).join(' ')} "$@" <&3 >&4 3<&- 4>&-`;
+  const line = `exec ${command.map(quoteWord).join(' ')} "$@" <&3 >&4 3<&- 4>&-`;
   await writeFile(path, `#!/bin/sh\n${line}\n`, { mode: 0o700 });
   return path;
 }

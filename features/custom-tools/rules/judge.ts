@@ -3,10 +3,10 @@
  * categories and closed paths hold for the whole command all the same, and what only the arguments bring in is asked.
  */
 import {
-  byMode,
+  verdictOnDoubt,
   type CommandProblem,
   commandWords,
-  deniedBy,
+  verdictOnDenial,
   expandCommands,
   findProblems,
   foldCommand,
@@ -15,7 +15,7 @@ import {
   type ParsedShell,
   type ShellRules,
   type ShellVerdict,
-  unclear,
+  unclearProblem,
 } from '@tempoclaw/shell-judge';
 import type { Parameters } from './check-parameters.ts';
 import { type Arguments, quoteWord, valueOf } from './render.ts';
@@ -41,7 +41,7 @@ export function judgeCustomTool(
     values.map((text) => (text === null ? '' : quoteWord(visible(text)))),
   );
   if (actual.length > MAX_COMMAND_LENGTH)
-    return byMode({ ask }, unclear('too_long', 'the command is too long to be judged'), []);
+    return verdictOnDoubt({ ask }, unclearProblem('too_long', 'the command is too long to be judged'), []);
   const neutral = fill(
     template.texts,
     values.map((text) => (text === null ? '' : quoteWord(NEUTRAL))),
@@ -49,9 +49,9 @@ export function judgeCustomTool(
   const shell = expandCommands(actual);
   const words = commandWords(shell);
   const denial = problemsOf(shell, rules).find((each) => each.severity === 'deny' && !each.isForAuthors);
-  if (denial) return deniedBy(denial, words);
+  if (denial) return verdictOnDenial(denial, words);
   const added = addedProblem(shell, expandCommands(neutral), rules);
-  if (added) return byMode({ ask }, added, words);
+  if (added) return verdictOnDoubt({ ask }, added, words);
   return {
     decision: 'allow',
     category: null,
@@ -84,7 +84,7 @@ function addedProblem(
   rules: CustomRules,
 ): Pick<ShellVerdict, 'category' | 'rule' | 'reason'> | undefined {
   if (actual.commands.length !== neutral.commands.length)
-    return unclear('unclear_arguments', 'the arguments change what the command is');
+    return unclearProblem('unclear_arguments', 'the arguments change what the command is');
   const alone = (shell: ParsedShell, index: number): ParsedShell => ({
     ...shell,
     commands: shell.commands.slice(index, index + 1),

@@ -1,7 +1,7 @@
 /** A box of its own for a program that is an MCP server: a container, else bubblewrap, as the settings allow; never the host. */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { quoted } from '@tempoclaw/shell-judge';
+import { quoteWord } from '@tempoclaw/shell-judge';
 import { shellProgram } from '#activities/process/shell.ts';
 import { makeTemporaryFolder } from '#activities/process/worker-folders.ts';
 import { attachedLine, boxBounds } from '#activities/sandbox/boxed-shell.ts';
@@ -41,7 +41,7 @@ export async function serverBox(
     await rm(workspace, { recursive: true, force: true });
   };
   const probe = await boxes.look(sandbox);
-  const line = `exec ${program.map(quoted).join(' ')}`;
+  const line = `exec ${program.map(quoteWord).join(' ')}`;
   const attached = probe.ok
     ? await attachedLine(boxes, line, { owner, sandbox, inside: '' }, probe, variables)
     : { ok: false as const, reason: probe.reason };

@@ -1,6 +1,6 @@
 /** A node's way to its server: out by WebSocket, and again for as long as it takes. What it is asked goes through its journal. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { scrubArgs } from '@tempoclaw/scrubber';
+import { scrubJson } from '@tempoclaw/scrubber';
 import { type RawData, WebSocket } from 'ws';
 import { CLOSED, NODE_LIMITS, type NodeResult, PING_MS, reconnectDelay } from '../contract/node.ts';
 import { type ToNode, toNodeSchema } from '../schema.ts';
@@ -80,7 +80,7 @@ export function createRunner({
       if (started === 'full') return BUSY;
       if (started === 'lost') return LOST;
       if (started !== 'new') return started;
-      const what = JSON.stringify(scrubArgs(requested.params));
+      const what = JSON.stringify(scrubJson(requested.params));
       say(oneLine(`${requested.capability}${what === '{}' ? '' : ` ${what}`}`, 200));
       const result = stop.signal.aborted ? NOT_BEGUN : await run(requested, stop.signal);
       await journal.end(requested.id, result);

@@ -17,7 +17,7 @@ const NAME_KEYS = ['name', 'key', 'id', 'variable'];
 const SCHEME = /^(?:bearer|basic|token|bot)\s{1,4}/i;
 
 /** The shape stays; only texts (and texts used as keys) change. Anything but JSON is kept as it is. */
-export function scrubArgs<Value>(value: Value, registered: RegisteredValues = NO_VALUES): Value {
+export function scrubJson<Value>(value: Value, registered: RegisteredValues = NO_VALUES): Value {
   const walk = (node: unknown, name: string | undefined, depth: number): unknown => {
     if (typeof node === 'string') return scrubText(withoutNamed(name, node), registered).text;
     if (typeof node !== 'object' || node === null) return node;

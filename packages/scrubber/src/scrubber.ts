@@ -8,6 +8,6 @@ export {
   type RegisteredValues,
   type ValueToRegister,
 } from './registered-values.ts';
-export { scrubArgs } from './scrub-args.ts';
+export { scrubJson } from './scrub-json.ts';
 export { createScrubStream, type ScrubStream } from './scrub-stream.ts';
 export { scrubText } from './scrub-text.ts';

@@ -1,7 +1,7 @@
 /** A secret of any shape is gone wherever it stands. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createScrubStream, registerValues, scrubArgs, scrubText } from '@tempoclaw/scrubber';
+import { createScrubStream, registerValues, scrubJson, scrubText } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -127,7 +127,7 @@ describe('a secret of any shape', () => {
     fc.assert(
       fc.property(secret, embedding, (value, [where, embed]) => {
         const args = { command: embed(value), list: [{ deep: embed(value) }], [embed(value)]: 1 };
-        isGone(JSON.stringify(scrubArgs(args)), value, where);
+        isGone(JSON.stringify(scrubJson(args)), value, where);
       }),
       { numRuns: 500 },
     );

@@ -1,14 +1,14 @@
 /** Arguments and other JSON, through and through. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { registerValues, scrubArgs } from '@tempoclaw/scrubber';
+import { registerValues, scrubJson } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';
 
 describe('arguments', () => {
   test('texts are scrubbed at any depth, values by their names, and the rest is as it was', () => {
-    const value = scrubArgs({
+    const value = scrubJson({
       command: `curl -H "Authorization: Bearer ${TOKEN.slice(4)}" https://x.test`,
       env: { API_TOKEN: 'FAKE99aa88bb77cc', HOME: '/root', retries: 3, dry: true, none: null },
       list: ['plain', { password: 'Fake1234pw', user: 'me' }, [TOKEN]],
@@ -23,20 +23,20 @@ describe('arguments', () => {
   });
 
   test('a list of arguments is read as a command line', () => {
-    assert.deepEqual(scrubArgs({ args: ['--password', 'Fake1234pw', '--verbose', 'word'] }), {
+    assert.deepEqual(scrubJson({ args: ['--password', 'Fake1234pw', '--verbose', 'word'] }), {
       args: ['--password', '[REDACTED]', '--verbose', 'word'],
     });
   });
 
   test('a value with quotes or line ends is judged by its name too', () => {
     for (const password of ['Fake"12\\34pw', 'Fake12\n34pw', "Fa'ke1234"])
-      assert.deepEqual(scrubArgs({ password }), { password: '[REDACTED]' }, password);
+      assert.deepEqual(scrubJson({ password }), { password: '[REDACTED]' }, password);
   });
 
   test('a header and an address are judged as they are in text', () => {
     const key = 'FAKEaa88bb77';
     assert.deepEqual(
-      scrubArgs({
+      scrubJson({
         headers: { Authorization: `Bearer ${key}`, Accept: ['text/html'] },
         pairs: [['x-api-key', key], { name: 'DB_PASSWORD', value: 'Fake1234pw' }],
         dsn: 'user:Fake1234pw@tcp(host:3306)/db',
@@ -53,7 +53,7 @@ describe('arguments', () => {
 
   test('registered values go', () => {
     const registered = registerValues(['fake-registered-1']);
-    assert.deepEqual(scrubArgs({ a: ['x fake-registered-1'] }, registered), { a: ['x [REDACTED]'] });
+    assert.deepEqual(scrubJson({ a: ['x fake-registered-1'] }, registered), { a: ['x [REDACTED]'] });
   });
 
   test('what holds no secret comes back equal, also with odd keys', () => {
@@ -73,7 +73,7 @@ describe('arguments', () => {
     })).node;
     fc.assert(
       fc.property(json, (value) => {
-        assert.equal(JSON.stringify(scrubArgs(value)), JSON.stringify(value));
+        assert.equal(JSON.stringify(scrubJson(value)), JSON.stringify(value));
       }),
     );
   });
@@ -81,6 +81,6 @@ describe('arguments', () => {
   test('nesting without end is cut, not followed', () => {
     let deep: unknown = TOKEN;
     for (let depth = 0; depth < 5_000; depth++) deep = [deep];
-    assert.ok(!JSON.stringify(scrubArgs(deep)).includes(TOKEN));
+    assert.ok(!JSON.stringify(scrubJson(deep)).includes(TOKEN));
   });
 });

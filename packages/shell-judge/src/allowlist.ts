@@ -32,7 +32,7 @@ export function entryProblem(pattern: string): string | null {
 export type CommandPlace = 'host' | 'open_host' | 'system' | 'image';
 
 /** The resolver of a machine, for commands that run at `place`. */
-export function resolveAt(place: CommandPlace, resolve: ResolveProgram): ResolveProgram {
+export function resolverAt(place: CommandPlace, resolve: ResolveProgram): ResolveProgram {
   if (place === 'host' || place === 'open_host') return resolve;
   if (place === 'image') return () => null;
   return (name) => {
@@ -46,18 +46,18 @@ function isOfSystem(path: string): boolean {
 }
 
 /** Canonical, so that equal entries are equal texts. */
-export function entryText({ path, file, args }: StoredEntry): string {
+export function formatEntry({ path, file, args }: StoredEntry): string {
   return JSON.stringify({ path, file: file === undefined || file === path ? undefined : file, args });
 }
 
 /** For people: the program's path and its arguments; the text itself when it is no entry of a command. */
-export function shownEntry(pattern: string): string {
-  const entry = readEntry(pattern);
+export function displayEntry(pattern: string): string {
+  const entry = parseEntry(pattern);
   return entry ? [entry.path, ...entry.args.map(quoted)].join(' ') : pattern;
 }
 
 /** Undefined for an entry of another tool. */
-export function readEntry(pattern: string): StoredEntry | undefined {
+export function parseEntry(pattern: string): StoredEntry | undefined {
   try {
     const entry = JSON.parse(pattern) as Partial<StoredEntry> | null;
     return typeof entry?.path === 'string' && Array.isArray(entry.args) ? (entry as StoredEntry) : undefined;
@@ -86,7 +86,7 @@ export function isStored(command: ShellCommand, stored: readonly string[], resol
   if (stored.length === 0 || !isPlain(command)) return false;
   const [name = '', ...args] = command.words.map((word) => word.value);
   const program = resolve(name);
-  return program !== null && stored.includes(entryText({ ...program, args }));
+  return program !== null && stored.includes(formatEntry({ ...program, args }));
 }
 
 /** An owner's entry covers the command; a bare program name covers it with any arguments. Words that are not known match nothing. */

@@ -8,7 +8,7 @@ const GIT_VALUE =
  * `/usr/bin/git -C x push` is also `git push`. As written comes first; in doubt there are more, so that they are for rules that ask or
  * deny, and not for one that allows.
  */
-export function spellings([name = '', ...rest]: readonly string[]): readonly string[] {
+export function commandSpellings([name = '', ...rest]: readonly string[]): readonly string[] {
   const [program, ...more] = called(name);
   const args = [...more, ...rest];
   const tails = subcommandsOf(program, args).map((at) => [program, ...args.slice(at)].join(' '));

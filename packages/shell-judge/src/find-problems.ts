@@ -16,7 +16,7 @@ export interface CommandProblem {
 }
 
 /** A text whose meaning is open: no category of its own, and not to be switched off. */
-export function unclear(rule: string, reason: string): CommandProblem {
+export function unclearProblem(rule: string, reason: string): CommandProblem {
   return { severity: 'confirm', category: 'unclear', rule, reason };
 }
 
@@ -39,13 +39,13 @@ export function findProblems(
       problems.push(denied('denied_path', 'denied_path', `names ${path}, which is closed to commands`));
     problems.push(...problemsOf(command, off));
     const open = openName(command);
-    if (open) problems.push(unclear('unknown_program', open));
+    if (open) problems.push(unclearProblem('unknown_program', open));
   }
-  if (problem !== null) problems.push(unclear('unparsable', problem));
+  if (problem !== null) problems.push(unclearProblem('unparsable', problem));
   if (marks.has('unknown_script'))
-    problems.push(unclear('unknown_script', 'a shell gets text that is not known before'));
+    problems.push(unclearProblem('unknown_script', 'a shell gets text that is not known before'));
   if (marks.has('evaluates_text') && marks.has('hides_command'))
-    problems.push(unclear('evaluated_text', 'arithmetic may evaluate text that holds a command'));
+    problems.push(unclearProblem('evaluated_text', 'arithmetic may evaluate text that holds a command'));
   return problems;
 }
 

@@ -1,7 +1,7 @@
 /** Allow, ask or deny: the verdict on one command line. The worst of its simple commands decides. */
 import { isListed, isStored, type ResolveProgram } from './allowlist.ts';
 import { expandCommands } from './expand-commands.ts';
-import { findProblems, type CommandProblem, unclear } from './find-problems.ts';
+import { findProblems, type CommandProblem, unclearProblem } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
 import { isHarmless } from './safe/is-harmless.ts';
 import { runsOwnCode } from './safe/runs-own-code.ts';
@@ -64,15 +64,15 @@ function plain(
 /** Judges a command; never throws. */
 export function judgeCommand(command: string, rules: ShellRules): ShellVerdict {
   if (command.length > MAX_COMMAND_LENGTH)
-    return byMode(rules, unclear('too_long', 'the command is too long to be judged'), []);
+    return verdictOnDoubt(rules, unclearProblem('too_long', 'the command is too long to be judged'), []);
   const { folded, hasInvisible, refused } = foldCommand(command);
   if (refused !== null) return plain('deny', 'refused_text', `${BY_SAFETY}: ${refused}`, []);
   const verdict = judgeText(command, rules);
   // What a reader sees may differ from what the shell reads: both must pass.
   const seen = folded === command ? verdict : worse(verdict, judgeText(folded, rules));
   if (!hasInvisible || seen.decision === 'deny') return seen;
-  const hidden = unclear('invisible_text', 'the command has characters that cannot be seen');
-  return worse(byMode(rules, hidden, seen.command_words), seen);
+  const hidden = unclearProblem('invisible_text', 'the command has characters that cannot be seen');
+  return worse(verdictOnDoubt(rules, hidden, seen.command_words), seen);
 }
 
 function judgeText(command: string, rules: ShellRules): ShellVerdict {
@@ -82,14 +82,14 @@ function judgeText(command: string, rules: ShellRules): ShellVerdict {
   const shell = { ...written, commands: [...written.commands, ...led] };
   const problems = findProblems(shell, rules.categoriesOff, rules.deniedPaths);
   const denial = problems.find((each) => each.severity === 'deny');
-  if (denial) return deniedBy(denial, words);
+  if (denial) return verdictOnDenial(denial, words);
   if (rules.security === 'deny') return plain('deny', 'security_deny', BY_POLICY, words);
   const [doubt] = problems;
   const { stored = [], resolve = () => null } = rules;
   const [only, ...others] = written.commands;
   if (only && others.length === 0 && isStored(only, stored, resolve) && !isOpen(only, rules))
     return plain('allow', ALLOWED_ALWAYS, 'a person allowed it always', words);
-  if (doubt) return byMode(rules, doubt, words);
+  if (doubt) return verdictOnDoubt(rules, doubt, words);
   if (rules.ask === 'always') return plain('ask', 'ask_always', 'every command is put to a person', words);
   return byLists(shell, rules, words);
 }
@@ -121,12 +121,12 @@ export function commandWords({ commands }: ParsedShell): Words {
   return commands.flatMap(({ words }) => (words.length > 0 ? [words.map(({ value }) => value)] : []));
 }
 
-export function deniedBy({ category, rule, reason }: CommandProblem, words: Words): ShellVerdict {
+export function verdictOnDenial({ category, rule, reason }: CommandProblem, words: Words): ShellVerdict {
   return { decision: 'deny', category, rule, reason: `${BY_SAFETY}: ${reason}`, command_words: words };
 }
 
 /** A doubt is put to a person, and refused when nobody is asked. */
-export function byMode(
+export function verdictOnDoubt(
   rules: Pick<ShellRules, 'ask'> & Partial<Pick<ShellRules, 'security'>>,
   { category, rule, reason }: Pick<ShellVerdict, 'category' | 'rule' | 'reason'>,
   words: Words,

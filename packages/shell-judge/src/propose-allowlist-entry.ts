@@ -2,10 +2,10 @@
 import {
   type CommandPlace,
   entryProblem,
-  entryText,
+  formatEntry,
   type ResolveProgram,
-  resolveAt,
-  shownEntry,
+  resolverAt,
+  displayEntry,
 } from './allowlist.ts';
 import { expandCommands } from './expand-commands.ts';
 import { findProblems } from './find-problems.ts';
@@ -60,12 +60,12 @@ function entryOf(words: readonly string[], place: CommandPlace, resolve: Resolve
   const [name = '', ...args] = words;
   if (args.some((word) => word.includes(REDACTED))) return { refused: 'it holds a secret' };
   if (place === 'image') return { refused: 'it runs in a sandbox, whose programs are its image’s' };
-  const program = resolveAt(place, resolve)(name);
+  const program = resolverAt(place, resolve)(name);
   if (program === null)
     return { refused: `there is no program ${name} that only owners of the machine can change` };
-  const pattern = entryText({ ...program, args });
+  const pattern = formatEntry({ ...program, args });
   const problem = entryProblem(pattern);
-  return problem === null ? { pattern, shown: shownEntry(pattern) } : { refused: problem };
+  return problem === null ? { pattern, shown: displayEntry(pattern) } : { refused: problem };
 }
 
 /** Why what the command does is not fixed by its words, or null. */

@@ -2,36 +2,36 @@
 export {
   type CommandPlace,
   entryProblem,
-  entryText,
-  readEntry,
-  resolveAt,
+  formatEntry,
+  parseEntry,
+  resolverAt,
   type ResolvedProgram,
   type ResolveProgram,
-  shownEntry,
+  displayEntry,
   type StoredEntry,
 } from './allowlist.ts';
 export { expandCommands } from './expand-commands.ts';
-export { type CommandProblem, findProblems, unclear } from './find-problems.ts';
+export { type CommandProblem, findProblems, unclearProblem } from './find-problems.ts';
 export { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
 export { isGitInternal } from './git-internals.ts';
 export { globMayMatch } from './glob-may-match.ts';
 export {
   ALLOWED_ALWAYS,
-  byMode,
+  verdictOnDoubt,
   commandWords,
-  deniedBy,
+  verdictOnDenial,
   judgeCommand,
   type ShellRules,
   type ShellVerdict,
 } from './judge-command.ts';
 export { parseShell } from './parse-shell.ts';
 export { type AllowlistProposal, proposeAllowlistEntry } from './propose-allowlist-entry.ts';
-export { quoted } from './quoted.ts';
+export { quoteWord } from './quote-word.ts';
 export { readsNetwork } from './reads-network.ts';
 export { filesHandedTo, filesRunBy, type RunFiles } from './run-files.ts';
 export { isHarmless } from './safe/is-harmless.ts';
 export { type ParsedShell, programOf, type ShellCommand } from './shell-command.ts';
-export { spellings } from './spellings.ts';
+export { commandSpellings } from './command-spellings.ts';
 export type { FollowLinks } from './through-links.ts';
 export { unwrapCommand } from './unwrap-command.ts';
 export { INTERPRETERS, SHELLS, WRAPPERS } from './wrappers.ts';
