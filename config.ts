@@ -1,6 +1,7 @@
 /**
- * TempoClaw's settings and the only reader of process.env with config/client-environment.ts: flags over environment over `tempoclaw.yaml`
- * over defaults, checked once and frozen. Workflow code must never import this.
+ * TempoClaw's settings, and with config/client-environment.ts the only reader of process.env. Flags override the
+ * environment, which overrides `tempoclaw.yaml`, which overrides defaults. They are checked once and frozen. Workflow
+ * code must never import this.
  */
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -26,7 +27,7 @@ export { DATABASE_FOLDER_OF_ROOT } from './config/secret-files.ts';
 export { deploymentValues } from './config/deployment-values.ts';
 export type { Environment } from './config/environment.ts';
 
-/** Everything a part of TempoClaw may be told. Frozen; folders are absolute, TLS files are read. */
+/** All settings of TempoClaw. They are frozen; folders are absolute, and TLS files are read. */
 export interface Config
   extends Omit<ParsedConfig, 'database' | 'temporal' | 'rehearsal' | 'workspaceRoot' | 'workspaces'> {
   readonly database: Omit<ParsedConfig['database'], 'password'>;
@@ -36,20 +37,20 @@ export interface Config
     readonly tls?: TemporalTls;
     readonly metadata?: Record<string, string>;
   };
-  /** `dir` holds the shipped scripts, `userDir` one's own; a script in `userDir` wins. */
+  /** `dir` contains the shipped scripts, `userDir` the user's own; a script in `userDir` wins. */
   readonly rehearsal: { readonly dir: string; readonly userDir: string };
   /** The file that was read, if there was one. */
   readonly file?: string;
-  /** Files with keys, which commands of agents do not read. */
+  /** Files with keys, which agents' commands cannot read. */
   readonly secretFiles: readonly string[];
 }
 
-/** Settings given on a command line. */
+/** Settings from a command line. */
 export type ConfigFlags = { readonly config?: string | undefined; readonly port?: number | undefined } & {
   readonly [Name in Exclude<keyof typeof FLAGS, 'port'>]?: string | undefined;
 };
 
-/** Refused settings: `problems` has one line each, naming the source, the key and what is allowed. */
+/** Refused settings: `problems` has one line each, with the source, the key and what is allowed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -100,7 +101,7 @@ export function loadConfig(
   });
 }
 
-/** The named file, which must exist, or `tempoclaw.yaml`, which need not. */
+/** Reads the named file, which must exist, or `tempoclaw.yaml`, which may be missing. */
 function readFile(named: string | undefined, cwd: string, env: Environment): YamlFile & { path?: string } {
   const path = resolve(cwd, named ?? 'tempoclaw.yaml');
   const file = readYamlFile(path, relative(cwd, path) || path, env);
@@ -109,7 +110,7 @@ function readFile(named: string | undefined, cwd: string, env: Environment): Yam
   return { values: {}, problems: [], locate: () => undefined };
 }
 
-/** Puts the official Temporal settings below ours; returns what has no key of its own in the file. */
+/** Puts the official Temporal settings below ours; returns those that have no key of their own in the file. */
 function readOfficialLayer(
   env: Environment,
   layer: Layer,
@@ -191,7 +192,7 @@ function finishSections(parsed: ParsedConfig, cwd: string): FeatureSettings {
   return Object.fromEntries(finished) as FeatureSettings;
 }
 
-/** Of an object store: a bucket's address, or a folder's path. */
+/** True if an object store is a bucket's address, and false if it is a folder's path. */
 function isBucket(store: string): boolean {
   return store.startsWith('s3://');
 }
@@ -203,7 +204,7 @@ function storePlace(cwd: string, store = '', stateDir: string): string {
 
 type Providers = ParsedConfig['models']['providers'];
 
-/** Fills in type, usual base URL and OpenAI's protocol; a base URL of one's own is taken to speak only chat. */
+/** Fills in the type, the usual base URL and OpenAI's protocol; a custom base URL is assumed to support only chat. */
 function finishProviders(providers: Providers): Providers {
   const made: Providers = {};
   for (const [name, entry] of Object.entries(providers)) {
@@ -237,7 +238,7 @@ function withProblem<T>(key: string, read: () => T): T {
   }
 }
 
-/** What Connection.connect and NativeConnection.connect take. Throws when no address is set. */
+/** What Connection.connect and NativeConnection.connect need. Throws when no address is set. */
 export function temporalConnection(config: Config): {
   address: string;
   apiKey?: string;
@@ -251,7 +252,7 @@ export function temporalConnection(config: Config): {
   return { address, apiKey, tls, metadata };
 }
 
-/** Contradictions that parsing alone cannot see; nothing should start while there are any. */
+/** Contradictions that parsing alone cannot find; nothing should start while there are any. */
 export function preflight(config: Config): string[] {
   const problems: string[] = [];
   if (statSync(config.stateDir, { throwIfNoEntry: false })?.isDirectory() === false)
@@ -278,7 +279,7 @@ export function preflight(config: Config): string[] {
   return problems;
 }
 
-/** Nothing else may write where objects are kept. */
+/** Checks that nothing else writes where objects are stored. */
 function storeProblems({ workspaces: { follow, store }, artifacts, workspaceRoot }: Config): string[] {
   const kept = {
     'workspaces.store': follow === 'snapshots' ? store : '',
@@ -313,14 +314,14 @@ export function describe(config: Config): string[] {
   ];
 }
 
-/** A database URL fit to be shown. */
+/** Makes a database URL safe to show. */
 export function withoutPassword(url: string): string {
   if (!URL.canParse(url)) return '(not a URL)';
   const parsed = new URL(url);
   return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
 }
 
-/** The environment to start a child with: this process's own and what is added; undefined removes a variable. */
+/** The environment for a child process: this process's own plus `extra`; undefined removes a variable. */
 export function childEnvironment(extra: Environment, env: Environment = process.env): Record<string, string> {
   const made: Record<string, string> = {};
   for (const [name, value] of Object.entries({ ...env, ...extra }))
@@ -328,7 +329,9 @@ export function childEnvironment(extra: Environment, env: Environment = process.
   return made;
 }
 
-/** Where things fetched once for every checkout are kept: XDG_CACHE_HOME, else the platform's usual folder. */
+/**
+ * The folder for things that are downloaded once for every checkout: XDG_CACHE_HOME, else the platform's usual folder.
+ */
 export function userCacheDir(env: Environment = process.env): string {
   const base =
     env['XDG_CACHE_HOME'] ||
@@ -336,7 +339,7 @@ export function userCacheDir(env: Environment = process.env): string {
   return join(base, 'tempoclaw');
 }
 
-/** The folders in which a command is looked for. */
+/** The folders in which a command is searched for. */
 export function commandFolders(env: Environment = process.env): string[] {
   return (env['PATH'] ?? '').split(process.platform === 'win32' ? ';' : ':').filter((part) => part !== '');
 }

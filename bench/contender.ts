@@ -1,4 +1,7 @@
-/** The sides that are compared, each driven the way its user would: one call that starts a turn, one that waits for its end. */
+/**
+ * The sides that are compared. Each is driven the way its user would: one call starts a turn, and one waits for its
+ * end.
+ */
 import { ROWS } from '#test/support/rows.ts';
 import type { MessageToAdmit } from '#domain/feature.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -19,15 +22,17 @@ export interface Work {
   readonly command?: string;
   readonly parallel?: number;
   readonly modelMs?: number;
-  /** What a call of the MCP server takes. */
+  /** Milliseconds that a call of the MCP server takes. */
   readonly callMs?: number;
-  /** Characters of random text that the user's message has besides. */
+  /** Characters of random text that are added to the user's message. */
   readonly pad?: number;
 }
 
 export interface StartedTurn {
   readonly workflowId: string;
-  /** Resolves when the turn's workflow has ended; throws when it did not end well. Not asked for, nothing waits. */
+  /**
+   * Resolves when the turn's workflow has ended; throws when it did not end well. If it is not called, nothing waits.
+   */
   end(): Promise<void>;
 }
 
@@ -45,7 +50,7 @@ export function textOf(work: Work): string {
 
 function randomText(characters: number): string {
   let text = '';
-  // Long hexadecimal alone would be taken for a secret and hidden.
+  // Long hexadecimal digits alone would be hidden as a secret.
   while (text.length < characters) text += `${randomUUID()} `;
   return text.slice(0, characters);
 }
@@ -69,7 +74,7 @@ export function createBare(stack: BenchStack, workflow: 'bareCarried' | 'bareTab
   };
 }
 
-/** Whose everything of TempoClaw's side is. */
+/** The tenant of everything on TempoClaw's side. */
 export const TENANT = 'default';
 
 const AGENTS: readonly AgentConfig[] = [
@@ -89,7 +94,7 @@ const AGENTS: readonly AgentConfig[] = [
   },
 ];
 
-/** TempoClaw by what its API's routes call: the message's row, update-with-start, the turn's row. */
+/** Drives TempoClaw by what its API's routes call: the message's row, update-with-start, the turn's row. */
 export async function createTempoclaw(
   stack: BenchStack,
 ): Promise<{ contender: Contender; temporal: TemporalAccess; close(): Promise<void> }> {

@@ -1,7 +1,8 @@
 /**
- * `npm run bench`: TempoClaw beside hand-written Temporal loops on the same server, in one run, interleaved. Prints tables
- * and writes bench/results.md (a whole run only). `--quick` takes a minute, `--only NAME` picks, `--json` prints numbers;
- * `--server FOLDER` runs on Temporal as production has it, which is a part of its own in the results.
+ * `npm run bench` compares TempoClaw with hand-written Temporal loops on the same server, in one run, interleaved. It
+ * prints tables and writes bench/results.md (a whole run only). `--quick` takes a minute, `--only NAME` selects, and
+ * `--json` prints numbers. `--server FOLDER` runs on a production-like Temporal server, which has its own part of the
+ * results.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
@@ -24,7 +25,7 @@ import { workspaces } from './measures/workspaces.ts';
 import { reached, type Section, sectionText } from './report.ts';
 import { startBenchStack } from './stack.ts';
 
-/** In this order: the parked sessions stay in the worker, and the kills come last. */
+/** The order matters: the parked sessions stay in the worker, and the kills come last. */
 const MEASURES: Readonly<Record<string, Measure>> = {
   short: shortSteps,
   long: longSteps,
@@ -61,7 +62,7 @@ const { values: flags } = parseArgs({
     /** Folder for CPU profiles of the workers. */
     profile: { type: 'string' },
     server: { type: 'string' },
-    /** Runs of the whole thing on one stack. */
+    /** How often everything runs on one stack. */
     repeat: { type: 'string', default: '1' },
   },
 });
@@ -113,7 +114,7 @@ if (whole) await writeResults(flags.server === undefined ? 'dev' : 'production',
 const goals = sections.flatMap((section) => section.goals);
 if (!flags.quick) log(`${goals.filter(reached).length} of ${goals.length} goals reached`);
 
-/** The part of the other server stays as it is. */
+/** Keeps the part of the other server as it is. */
 async function writeResults(part: keyof typeof PARTS, text: string): Promise<void> {
   const file = fileURLToPath(new URL('./results.md', import.meta.url));
   const before = await readFile(file, 'utf8');

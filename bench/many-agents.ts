@@ -1,4 +1,4 @@
-/** The two sides of the measurement of many agents: each starts a child, opens tasks to claim and lets a team work. */
+/** The two sides of the measurement of many agents: each starts a child, opens tasks to claim, and lets a team work. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
@@ -16,17 +16,17 @@ import { childrenOf, historyOf, type Run } from './model-calls.ts';
 import { type Bench, untilCount } from './measure.ts';
 import { type BenchStack, QUEUES } from './stack.ts';
 
-/** Whose tasks the team works on; the script names them. */
+/** The members whose tasks the team works on; the script names them. */
 const MEMBERS = Array.from({ length: 5 }, (_, n) => `member-${n + 1}`);
 export const CLAIMERS: readonly string[] = Array.from({ length: 50 }, (_, n) => `claimer-${n + 1}`);
 
 export interface ManyAgents {
   readonly name: 'bare' | 'TempoClaw';
-  /** Resolves when all is quiet again, with the run of the one that started a child. */
+  /** Resolves when nothing runs any more, with the run of the agent that started a child. */
   spawn(): Promise<Run>;
-  /** A task that nobody has, its workflow running and in the worker's cache. */
+  /** Opens a task that nobody has claimed; its workflow runs and is in the worker's cache. */
   openTask(): Promise<WorkflowHandle>;
-  /** Resolves with its milliseconds, also when somebody else has the task. */
+  /** Resolves with the milliseconds it took, also when somebody else has the task. */
   claim(task: WorkflowHandle, member: string): Promise<{ readonly ms: number; readonly won: boolean }>;
   /** Milliseconds from the lead's message until the rows say that all tasks are completed. */
   team(tasksEach: number): Promise<number>;
@@ -83,10 +83,10 @@ export function createBareAgents({ client, pool }: BenchStack): ManyAgents {
 
 const BARE_DONE = `select count(*)::int from bare_tasks where team = $1 and status = 'completed'`;
 const OURS_DONE = `select count(*)::int from team_tasks where origin_session = $1 and status = 'completed'`;
-/** The one that gave the work, and the one that its results have begun. */
+/** Counts the turn that delegated the work and the turn that its results started. */
 const TURNS_OVER = `select count(*)::int from turns where session_key = $1 and status = 'completed'`;
 
-/** By what the API's routes call, as the other measurements do. */
+/** Drives TempoClaw by what the API's routes call, as the other measurements do. */
 export async function createOurAgents({ stack, ours, temporal }: Bench): Promise<ManyAgents> {
   const { client, pool } = stack;
   await makeTeams(stack);
@@ -167,7 +167,9 @@ async function timeClaim(
   }
 }
 
-/** A busy server gives it up before, or after, a worker has looked at it: who asks again under its id hears which. */
+/**
+ * A busy server gives up the update before or after a worker has processed it. A repeat under the same id shows which.
+ */
 function isUnprocessed({ cause }: WorkflowUpdateFailedError): boolean {
   return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
 }

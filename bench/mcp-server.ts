@@ -1,4 +1,4 @@
-/** An MCP server over stdio whose one tool takes as long as it is asked to: what services on a net do. */
+/** An MCP server over stdio whose one tool takes as long as requested, like services on a network. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { setTimeout as sleep } from 'node:timers/promises';

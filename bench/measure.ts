@@ -1,4 +1,4 @@
-/** What every measurement is given, and the round that keeps comparisons fair. */
+/** What every measurement gets, and the round that keeps comparisons fair. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TemporalAccess } from '#temporal/client.ts';
 import type { Contender } from './contender.ts';
@@ -13,17 +13,20 @@ export interface Bench {
   readonly ours: Contender;
   readonly temporal: TemporalAccess;
   readonly workers: { bare: WorkerProcess; tempoclaw: WorkerProcess };
-  /** Few and small rounds: shows that it works, not how fast. */
+  /** Runs few and small rounds, which show that it works, not how fast. */
   readonly quick: boolean;
   readonly log: (words: string) => void;
 }
 
 export type Measure = (bench: Bench) => Promise<Section>;
 
-/** One value a contender and round, by name. */
+/** One value for each contender and round, by name. */
 export type Rounds = Readonly<Record<Contender['name'], readonly number[]>>;
 
-/** Runs every contender once a round, each round beginning with another one, so that none has the machine's best moment. */
+/**
+ * Runs every contender once a round. Each round begins with another one, so that none always has the machine's best
+ * moment.
+ */
 export async function inRounds(
   bench: Bench,
   rounds: number,
@@ -41,7 +44,7 @@ export async function inRounds(
 
 const PATIENCE_MS = 120_000;
 
-/** Waits until the rows that `query` counts are so many; throws when they are not after two minutes. */
+/** Waits until `query` counts this many rows; throws when it does not after two minutes. */
 export async function untilCount(
   pool: BenchStack['pool'],
   expected: number,
@@ -57,7 +60,7 @@ export async function untilCount(
   }
 }
 
-/** `query` gives a `count`. */
+/** Returns the `count` of the query. */
 export async function countOf(
   pool: BenchStack['pool'],
   query: string,

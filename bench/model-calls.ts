@@ -1,7 +1,7 @@
-/** When the first model calls of a run and of what it has started began and ended, by their histories. */
+/** Reads from histories when the first model calls of a run, and of what it started, began and ended. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 
-/** A run whose history has a model call, or whose child's has. */
+/** A run whose history, or whose child's history, has a model call. */
 export interface Run {
   readonly workflowId: string;
   readonly runId: string;
@@ -18,7 +18,7 @@ type Timestamp = Events[number]['eventTime'];
 
 const MODEL_CALLS: readonly string[] = ['call_model', 'ask_model_tabled'];
 
-/** The first model calls of a run and of the first below it that makes one. */
+/** The first model calls of a run and of the first child run that makes one. */
 export async function modelCallsOf(
   client: Client,
   run: Run,
@@ -54,7 +54,7 @@ function firstModelCall(events: Events): ModelCall | undefined {
   return firstOfItsOwn(events) ?? firstWithinTask(events);
 }
 
-/** An activity of its own. */
+/** The model call that is an activity of its own. */
 function firstOfItsOwn(events: Events): ModelCall | undefined {
   const scheduled = events.find((event) =>
     MODEL_CALLS.includes(event.activityTaskScheduledEventAttributes?.activityType?.name ?? ''),
@@ -73,8 +73,8 @@ interface LocalActivity {
 }
 
 /**
- * The first local activity of its workflow task. The marker's end is in the workflow's time, which stands still at the task's
- * start until the activity is over, so that both together say how long it took.
+ * The model call that is the first local activity of its workflow task. The marker's end is in the workflow's time,
+ * which stops at the task's start until the activity is over. Both together therefore say how long it took.
  */
 function firstWithinTask(events: Events): ModelCall | undefined {
   let taskBegan: Timestamp;

@@ -1,10 +1,13 @@
-/** What processes have cost so far, as Linux counts it. */
+/** Reads what processes have cost so far, as Linux counts it. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux gives times in ticks of 10 ms on every machine that Node runs on. */
+/** Linux reports times in ticks of 10 ms on every machine that Node runs on. */
 const TICK_MS = 10;
 
-/** CPU milliseconds of the process with all its threads, and of its children and what they awaited. 0 without /proc. */
+/**
+ * CPU milliseconds of the process with all its threads, and of its children and what they awaited. It is 0 without
+ * /proc.
+ */
 export function cpuMs(pid: number): number {
   const own = statOf(pid);
   if (own === undefined) return 0;
@@ -18,12 +21,12 @@ export function cpuMs(pid: number): number {
 function statOf(pid: number): { own: number; ended: number; parent: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name before may hold anything, blanks and brackets too.
+    // The name before it may contain anything, including blanks and brackets.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const at = (index: number): number => Number(fields[index] ?? 0);
     return { parent: at(1), own: (at(11) + at(12)) * TICK_MS, ended: (at(13) + at(14)) * TICK_MS };
   } catch {
-    // Gone meanwhile, or no Linux.
+    // The process has ended, or this is not Linux.
     return undefined;
   }
 }

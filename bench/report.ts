@@ -1,10 +1,10 @@
-/** What a measurement found, as tables for people and numbers for programs. */
+/** Reports what a measurement found, as tables for people and numbers for programs. */
 
 export interface Goal {
   readonly what: string;
   readonly value: number;
   readonly limit: number;
-  /** `max`: the value is to be at most the limit. */
+  /** `max` means that the value must not exceed the limit. */
   readonly kind: 'max' | 'min';
 }
 
@@ -24,7 +24,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Of at least one number. */
+/** Needs at least one number. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -32,7 +32,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: (low + high) / 2, min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
 }
 
-/** Pairs of one round each: what the machine did meanwhile falls out of a ratio, not of two medians. */
+/** Compares pairs of one round each. A ratio cancels what else the machine did then; two medians do not. */
 export function ratioOf(ours: readonly number[], theirs: readonly number[]): Spread {
   return spreadOf(ours.map((value, index) => value / (theirs[index] ?? Number.NaN)));
 }
@@ -42,7 +42,7 @@ export function digits(value: number): string {
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 }
 
-/** `12.3 (11.0–15.1)`. */
+/** Formats as `12.3 (11.0–15.1)`. */
 export function shown({ median, min, max }: Spread): string {
   return `${digits(median)} (${digits(min)}–${digits(max)})`;
 }

@@ -1,6 +1,6 @@
 /**
- * Everything a bench run stands on, in a folder of its own: Postgres (durable), the workers, and the tuned dev server of
- * Temporal, or a server as production has it with a Postgres of its own.
+ * Everything that a bench run needs, in a folder of its own: Postgres (durable), the workers, and either the tuned dev
+ * server of Temporal or a production-like server with its own Postgres.
  */
 import { FEATURES } from '#features';
 import { randomBytes } from 'node:crypto';
@@ -30,13 +30,13 @@ export interface BenchStack {
   readonly address: string;
   readonly client: Client;
   readonly pool: pg.Pool;
-  /** `temporalStore`: the Postgres of a server that has one. */
+  /** `temporalStore` is the Postgres of a server that has one. */
   readonly pids: { readonly temporal: number; readonly postgres: number; readonly temporalStore?: number };
-  /** Starts the worker of a side; the caller stops it, and the stack at its end whatever still runs. */
+  /** Starts the worker of a side. The caller stops it; the stack stops at its end whatever still runs. */
   startWorker(side: 'bare' | 'tempoclaw'): Promise<WorkerProcess>;
-  /** TempoClaw's API beside its worker, with an admin key. */
+  /** Starts TempoClaw's API beside its worker, with an admin key. */
   startApi(settings?: Readonly<Record<string, string>>): Promise<ApiProcess>;
-  /** Whom the agent `bench-words` asks. */
+  /** The model server of the agent `bench-words`. */
   readonly words: WordServer;
   /** Bytes that the two stores hold now: rows, indexes, histories. */
   storage(): Promise<{ readonly temporal: number; readonly postgres: number }>;
@@ -52,7 +52,7 @@ export interface ApiProcess {
 
 /** Task queue of either side. */
 export const QUEUES = { bare: 'bench-bare', tempoclaw: 'bench-tempoclaw' } as const;
-/** Such a server keeps ports as smallint. */
+/** A production-like server stores ports as smallint. */
 const SERVER_PORT = 17_233;
 /** Lines of random text that read_file reads. */
 const NOISE_LINES = 2_000;
@@ -60,13 +60,13 @@ const SCRIPTS = fileURLToPath(new URL('./rehearsal', import.meta.url));
 
 export interface BenchStackOptions {
   readonly profileDir?: string | undefined;
-  /** Programs of a server as production has it (scripts/build-temporal-server.ts). */
+  /** Folder with the programs of a production-like server (scripts/build-temporal-server.ts). */
   readonly server?: string | undefined;
 }
 
 export async function startBenchStack(options: BenchStackOptions): Promise<BenchStack> {
   const stateDir = await mkdtemp(join(tmpdir(), 'tempoclaw-bench-'));
-  // As root, Postgres runs as another user and must be able to pass through.
+  // As root, Postgres runs as another user and must be able to enter the folder.
   await chmod(stateDir, 0o711);
   const stops: (() => Promise<unknown>)[] = [() => rm(stateDir, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {
@@ -88,7 +88,7 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
     const folder = await makeWorkspace(stateDir);
     const connection = await Connection.connect({ address: services.address });
     stops.push(() => connection.close());
-    // As a start of an installation does, since workers take no namespace.
+    // The start of an installation claims the namespace, because workers claim none.
     await claimNamespace(
       { service: connection.workflowService, namespace: 'default' },
       await readInstallation(pool),
@@ -191,7 +191,7 @@ async function startServices(
   };
 }
 
-/** The folder of TempoClaw's agent `bench`, which the bare tools use too. */
+/** Makes the folder of TempoClaw's agent `bench`, which the bare tools use too. */
 async function makeWorkspace(stateDir: string): Promise<string> {
   const folder = join(stateDir, 'workspaces', 'default', 'bench');
   await mkdir(folder, { recursive: true });
@@ -200,7 +200,7 @@ async function makeWorkspace(stateDir: string): Promise<string> {
   return folder;
 }
 
-/** Of worker and API. */
+/** Settings of worker and API. */
 function settingsOf(stateDir: string, { address, databaseUrl }: Services): Record<string, string> {
   return {
     TEMPOCLAW_STATE_DIR: stateDir,

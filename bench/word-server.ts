@@ -1,4 +1,6 @@
-/** A model's server that streams a few words and knows when the first one was whole: OpenAI's chat completions. */
+/**
+ * A model server that streams a few words as OpenAI's chat completions, and records when the first word was complete.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,9 +10,12 @@ const WORDS = ['One', ' two', ' three', ' four', ' five.'];
 const PAUSE_MS = 60;
 
 export interface WordServer {
-  /** The base URL that a provider is given. */
+  /** The base URL for a provider. */
   readonly url: string;
-  /** When the blank after the last answer's first word was sent (Date.now): until then it may be the beginning of a secret. */
+  /**
+   * Returns when (Date.now) the blank after the last answer's first word was sent. Until then, the word may be the
+   * beginning of a secret.
+   */
   readonly firstWordAt: () => number;
   close(): Promise<void>;
 }

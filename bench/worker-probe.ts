@@ -1,6 +1,7 @@
 /**
- * Loaded into a worker's process before its own code (`--import`): on SIGUSR2 it collects garbage in every thread and tells
- * the bench, over IPC, how much is then in use. Workflows live in threads, so the main thread's heap alone says little.
+ * Loaded into a worker's process before its own code (`--import`). On SIGUSR2, it collects garbage in every thread and
+ * sends the bench the memory then in use, over IPC. Workflows live in threads, so the main thread's heap alone says
+ * little.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -14,7 +15,7 @@ interface Used {
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as (options: object) => void;
-// The last resort gives the system back what a heap keeps free, which comes and goes by hundreds of megabytes.
+// The last-resort collection returns to the system what a heap keeps free, which varies by hundreds of megabytes.
 const collect = (): void => gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 const channel: BroadcastChannel = new BroadcastChannel('bench-probe');
 channel.unref();
@@ -37,7 +38,7 @@ if (isMainThread) {
   const report = async (): Promise<void> => {
     answers.length = 0;
     channel.postMessage('collect');
-    // Threads answer between their tasks; the bench asks only of workers at rest.
+    // Threads answer between their tasks; the bench measures only idle workers.
     await sleep(1_500);
     const own = used();
     process.send?.({

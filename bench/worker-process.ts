@@ -1,4 +1,4 @@
-/** A worker's process as the bench handles it: started, watched, asked for its memory, killed. */
+/** A worker's process as the bench controls it: it starts it, watches it, reads its memory, and kills it. */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { childEnvironment } from '#config';
@@ -18,9 +18,9 @@ export type Memory = Omit<Extract<z.infer<typeof messages>, { type: 'memory' }>,
 
 export interface WorkerProcess {
   readonly pid: number;
-  /** After a garbage collection in all its threads; takes two seconds. */
+  /** Memory after a garbage collection in all its threads; takes two seconds. */
   memory(): Promise<Memory>;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface WorkerProcessOptions {
   readonly args?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** Write a CPU profile into this folder when it ends. */
+  /** Folder into which it writes a CPU profile when it ends. */
   readonly profileDir?: string | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** Commands of the API as data: what is asked, what flags fill, and how a person reads the answer. `--json` prints it as it came. */
+/**
+ * Describes commands of the API as data: the request, the flags that fill it, and how a person reads the answer.
+ * `--json` prints the answer unchanged.
+ */
 import { type Command, Option } from 'commander';
 import type { Flag as NamedFlag, CommandInput } from '#domain/resource/command.ts';
 import type { Operation } from '#domain/resource/define-resource.ts';
@@ -18,7 +21,7 @@ import type { Page } from './wire.ts';
 export interface Flag extends NamedFlag {
   readonly default?: string | number;
   readonly required?: true;
-  /** Of a whole number; both count. */
+  /** Limits of a whole number; both are inclusive. */
   readonly bounds?: readonly [least: number, most: number];
 }
 
@@ -36,7 +39,7 @@ export interface ApiCommand<
   Argument extends string = string,
   Named extends Flags = Flags,
 > {
-  /** Absent where the command is the parent itself, which has its help. */
+  /** Absent if the command is the parent itself, which has its own help. */
   readonly word?: string;
   readonly help?: string;
   /** Runs when no command below the parent is named. */
@@ -46,22 +49,24 @@ export interface ApiCommand<
   /** Its parameters (`:id`) are the first arguments. */
   readonly path: Path;
   readonly arguments?: readonly Argument[];
-  /** Arguments that are ids, for each of which a name will do too, by which the list finds its row. */
+  /** Arguments that are ids. For each, a name is also accepted, by which the list finds its row. */
   readonly named?: { readonly list: string; readonly ids: readonly string[] } | undefined;
-  /** The last argument is undefined then. */
+  /** True if the last argument may be missing; it is then undefined. */
   readonly mayLackLast?: boolean;
-  /** Takes any number of words behind its arguments, which are those of a program: `-- npx -y PACKAGE`. */
+  /** Accepts any number of words after its arguments, which belong to a program: `-- npx -y PACKAGE`. */
   readonly takesProgram?: true;
   readonly flags?: Named;
-  /** The query of GET and DELETE, the body of others; all that is given beside the path when absent. */
+  /**
+   * The query of GET and DELETE, or the body of other methods. When absent, everything is sent that is not in the path.
+   */
   sends?(
     input: CommandInput<ParamOf<Path> | Argument, Named>,
     context: CommandContext,
     program: readonly string[],
   ): object | Promise<object>;
-  /** Of a method that has a body. */
+  /** The query of a method that has a body. */
   asks?(options: CommandInput<ParamOf<Path> | Argument, Named>): Query;
-  /** Printed for programs in place of an answer that is empty. */
+  /** Printed for programs in place of an empty answer. */
   answer?(input: CommandInput<ParamOf<Path> | Argument, Named>): Answer;
   print(
     context: CommandContext,
@@ -101,7 +106,7 @@ export function addApiCommand<
   });
 }
 
-/** Of the row with this name, else what was typed. */
+/** The id of the row with this name, otherwise the typed text. */
 async function idOf({ client }: CommandContext, list: string, typed: string): Promise<string> {
   const { data } = await client.get<Page<{ readonly id: string; readonly agent?: string }>>(list, {
     name: typed,
@@ -124,14 +129,16 @@ export interface List<Row>
   extends Pick<ApiCommand<Page<Row>>, 'help' | 'path' | 'flags' | 'isDefault' | 'named'> {
   /** `list` when absent. */
   readonly word?: string;
-  /** All rows come at once. */
+  /** True if all rows come at once. */
   readonly isWhole?: boolean;
   readonly columns: readonly Column<Row>[];
-  /** Said when there is no row. */
+  /** Printed when there is no row. */
   readonly nothing: string;
 }
 
-/** A table; its flags are fields of the query. The default unless it takes an argument. */
+/**
+ * Adds a command that prints a table; its flags are fields of the query. It is the default unless it takes an argument.
+ */
 export function addList<Row>(parent: Command, { columns, nothing, isWhole, ...list }: List<Row>): void {
   addApiCommand(parent, {
     word: 'list',
@@ -153,7 +160,7 @@ export function printRows<Row>(
   printNext(context, page);
 }
 
-/** The way to the next page. */
+/** Prints how to get the next page. */
 export function printNext({ err }: CommandContext, page: Omit<Page<unknown>, 'data'>): void {
   if (page.has_more) err.line(err.paint('dim', `more: --after ${page.next_cursor ?? ''}`));
 }
@@ -168,7 +175,7 @@ function optionOf({ flags, help, choices, required, bounds, default: usual }: Fl
   return choices ? option.choices([...choices]) : option;
 }
 
-/** Those that were named, or have a default. */
+/** The flags that were used or have a default. */
 function readFlags(flags: Flags, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values = Object.entries(flags).map(([name, flag]) => {
     const option = optionOf(flag);
@@ -185,7 +192,7 @@ function readFlag({ kind }: Flag, value: unknown, name: string): unknown {
   return value;
 }
 
-/** Whether it is in bounds is the API's to say. */
+/** Only the API checks whether the number is within its limits. */
 function readNumber(value: string, name: string): number {
   const number = Number(value);
   if (Number.isFinite(number)) return number;

@@ -1,4 +1,4 @@
-/** One approval for a person who decides: what would run, for whom and why, how it stands, and what happens next. */
+/** Shows one approval to a person who decides: what would run, for whom and why, its state, and what happens next. */
 import { formLines } from '#domain/form.ts';
 import { alwaysLine, decideCommands } from './ask-approval.ts';
 import { fitted, indent, type Output, printFields } from './output.ts';
@@ -49,7 +49,7 @@ function printCall(out: Output, { form, args }: ApprovalDetail): void {
     block(out, 'arguments', JSON.stringify(typeof command === 'string' ? others : args, null, 2));
 }
 
-/** The text as it is: where a long line ends shows what belongs together. */
+/** Prints the text as it is: where a long line ends shows what belongs together. */
 function block(out: Output, name: string, text: string): void {
   out.line(`\n${out.paint('dim', name)}\n${indent(printable(text))}`);
 }

@@ -1,4 +1,6 @@
-/** Takes the approvals of a watched session one after another: asks in place, approves all, or says how to decide. */
+/**
+ * Handles the approvals of a watched session one after another: it asks in place, approves all, or says how to decide.
+ */
 import type { StoredEvent } from '#domain/event.ts';
 import { decideCommands, decideInTime, settleApproval, type Settling } from './ask-approval.ts';
 import { orMissing, pathOf } from './command-context.ts';
@@ -8,22 +10,22 @@ import type { Approval } from './wire.ts';
 export type ApprovalMode = 'ask' | 'approve-all' | 'tell';
 
 export interface ApprovalPrompter {
-  /** Give it every event; it takes those about approvals. */
+  /** Must get every event; it handles those about approvals. */
   take(event: StoredEvent): void;
-  /** One that was asked for before the feed was followed. */
+  /** Asks about an approval that was requested before the feed was followed. */
   ask(approvalId: string, turnId: string): void;
-  /** Ends a question that is being asked. */
+  /** Ends a question that is on the screen. */
   close(): void;
 }
 
-/** How to decide one that is left open is said too. */
+/** These options also cover printing how to decide an approval that is left open. */
 export interface ApprovalPrompterOptions extends Settling {
   readonly mode: ApprovalMode;
   readonly onInterrupt: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** A turn that has ended withdraws what it asked. */
+/** The end of a turn withdraws the approvals that it requested. */
 const TURN_ENDS = new Set<string>(['turn.completed', 'turn.failed', 'turn.stopped']);
 
 export function createApprovalPrompter(options: ApprovalPrompterOptions): ApprovalPrompter {
@@ -33,7 +35,7 @@ export function createApprovalPrompter(options: ApprovalPrompterOptions): Approv
 
   async function handle(id: string, gone: AbortSignal): Promise<void> {
     if (gone.aborted) return;
-    // Old events are replayed when a session is opened again: only what is still pending is asked.
+    // Old events are replayed when a session is opened again, so only what is still pending is asked.
     const approval = await orMissing(client.get<Approval>(pathOf('approvals', id)));
     if (approval?.status !== 'pending' || gone.aborted) return;
     if (mode === 'tell') return say(`  to decide: ${decideCommands(id)}`);

@@ -1,6 +1,6 @@
 /**
- * The approvals of all sessions as they come and go, one at a time to whoever handles them. The feed gives each again
- * whenever it changes: what is decided elsewhere is taken back, and what is edited is handled anew.
+ * Watches the approvals of all sessions as they come and go, and handles them one at a time. The feed sends each again
+ * whenever it changes. An approval that is decided elsewhere is withdrawn, and an edited one is handled anew.
  */
 import { CliError } from './cli-error.ts';
 import type { Client } from './client.ts';
@@ -9,16 +9,16 @@ import type { Approval } from './wire.ts';
 
 export interface ApprovalWatchOptions {
   readonly client: Client;
-  /** `gone` aborts when it is over or another call by now. */
+  /** `gone` aborts when the approval is over or has become another call. */
   readonly handle: (approval: Approval, gone: AbortSignal) => Promise<void>;
   readonly onConnection: (reason: string | undefined) => void;
 }
 
-/** Ends by rejecting only: with what `handle` throws, or since the feed cannot be followed. */
+/** Ends only by rejecting: with what `handle` throws, or because the feed cannot be followed. */
 export async function watchApprovals({ client, handle, onConnection }: ApprovalWatchOptions): Promise<void> {
   const closing = new AbortController();
   const failed = Promise.withResolvers<never>();
-  /** What is handled or waits for it, by id; no longer than it is pending. */
+  /** Approvals that are being handled or wait for it, by id, for as long as they are pending. */
   const open = new Map<string, { readonly digest: string; readonly gone: AbortController }>();
   let last: Promise<void> = Promise.resolve();
 
@@ -47,7 +47,7 @@ export async function watchApprovals({ client, handle, onConnection }: ApprovalW
   try {
     await Promise.race([follow(), failed.promise]);
   } finally {
-    // Else the feed's connection would keep the process alive.
+    // Otherwise, the feed's connection would keep the process alive.
     closing.abort();
   }
 }

@@ -1,4 +1,4 @@
-/** Puts one approval to the person at the terminal and turns the answer into the API's decision. */
+/** Asks the person at the terminal about one approval, and turns the answer into the API's decision. */
 import { isCancel, text, type TextOptions } from '@clack/prompts';
 import type { Decision } from '#domain/approval.ts';
 import { formLines } from '#domain/form.ts';
@@ -17,17 +17,20 @@ export interface DecisionBody {
   readonly args?: Record<string, unknown>;
   readonly reason?: string;
   readonly text?: string;
-  /** Of the call that was shown: refused when it has been edited since. */
+  /** Digest of the call that was shown; the decision is refused if the call has been edited since. */
   readonly digest?: string;
 }
 
-/** `later`: left open. `interrupted`: Ctrl-C. `gone`: decided elsewhere while asking (the signal). */
+/**
+ * `later` means that it stays open, `interrupted` means Ctrl-C, and `gone` means that it was decided elsewhere in the
+ * meantime (the signal).
+ */
 type PromptOutcome = DecisionBody | 'later' | 'interrupted' | 'gone';
 
-/** Arguments that are shown at most; the whole of them is at `npx tempoclaw approvals show`. */
+/** Characters of the arguments that are shown; `npx tempoclaw approvals show` shows all of them. */
 const MAX_ARGS = 4_000;
 
-/** The call that is asked about, in full: who wants what, why it is asked, and until when. */
+/** The call in full: who wants what, why it needs approval, and until when. */
 export function approvalLines(approval: Approval, output: Output): string[] {
   const { paint } = output;
   const { runs } = approval;
@@ -45,7 +48,7 @@ export function approvalLines(approval: Approval, output: Output): string[] {
     approval.tally ? `agreed ${approval.tally}` : '',
     approval.status === 'pending' ? `expires ${agoWords(approval.expires_at, Date.now())}` : approval.status,
   ];
-  // The arguments are left to the terminal: a line that it breaks itself hides no space.
+  // The terminal breaks the lines of arguments itself, because a line that it breaks hides no space.
   const dim = (text: string): string => fitted(output, paint('dim', text));
   return [
     `${paint(['yellow', 'bold'], '?')} ${paint('bold', oneLine(approval.summary || approval.tool, 400))}`,
@@ -61,7 +64,7 @@ export function approvalLines(approval: Approval, output: Output): string[] {
   ];
 }
 
-/** One a line, so that they can be compared. */
+/** Prints one file a line, so that they can be compared. */
 function filesLines({ files }: Approval): string[] {
   const there = files.filter(({ missing }) => !missing);
   return (there.length > 0 ? there : files).map(({ path, sha256, bytes, unbound }) => {
@@ -70,7 +73,7 @@ function filesLines({ files }: Approval): string[] {
   });
 }
 
-/** What “always” would store, for people; or why it is not offered. */
+/** Says what “always” would store, or why it is not offered. */
 export function alwaysLine({ always }: Approval): string {
   if (always?.allows == null) return `not offered (${always?.refused ?? 'asked about by an older version'})`;
   const { allows, program, file } = always;
@@ -79,15 +82,18 @@ export function alwaysLine({ always }: Approval): string {
 
 export interface Settling {
   readonly client: Client;
-  /** Where questions are asked. */
+  /** Where questions are printed. */
   readonly output: Output;
-  /** A line that is no question: why a decision came to nothing. */
+  /** Prints a line that is no question: why a decision failed. */
   readonly say: (line: string) => void;
-  /** Holds everything else back from the terminal while a question is on it. */
+  /** Keeps all other output off the terminal while a question is on it. */
   readonly alone?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** Asks, and asks again when the API refuses the decision, until it is decided, left open, or `gone` aborts since it is over. */
+/**
+ * Asks, and asks again when the API refuses the decision, until it is decided or left open, or `gone` aborts because it
+ * is over.
+ */
 export async function settleApproval(
   settling: Settling,
   approval: Approval,
@@ -106,7 +112,7 @@ export async function settleApproval(
   }
 }
 
-/** As `decide`, but that somebody or the clock was first is said, and no error. */
+/** Works as `decide`, but reports it as a message, not an error, if somebody else or the deadline was first. */
 export async function decideInTime(
   { client, output, say }: Settling,
   id: string,
@@ -126,7 +132,7 @@ const LATE: ReadonlySet<string> = new Set(['AlreadyDecided', 'ApprovalExpired', 
 
 async function askApproval(approval: Approval, output: Output, gone: AbortSignal): Promise<PromptOutcome> {
   if (gone.aborted) return 'gone';
-  // A prompt that has ended still listens to its signal, and would take the terminal out of raw mode from the next one.
+  // A finished prompt still listens to its signal, and would take the terminal out of raw mode under the next one.
   const asking = new AbortController();
   const forward = (): void => asking.abort();
   gone.addEventListener('abort', forward);
@@ -142,7 +148,10 @@ async function askApproval(approval: Approval, output: Output, gone: AbortSignal
   }
 }
 
-/** Longer than the time between two keys of somebody who writes: what was meant for something else decides nothing. */
+/**
+ * Longer than the time between two keystrokes of somebody who types, so that keys meant for something else decide
+ * nothing.
+ */
 const QUIET_MS = 400;
 
 type PromptIo = Required<Pick<TextOptions, 'output' | 'signal'>> & { readonly input: TypedInput };
@@ -152,7 +161,7 @@ async function ask(approval: Approval, output: Output, io: PromptIo): Promise<Pr
   const choices = choicesOf(approval);
   output.line();
   for (const { words, hint } of choices) output.line(`  ${words.join(', ').padEnd(WORDS_WIDTH)}${hint}`);
-  // Nothing is chosen beforehand, so that Enter alone decides nothing.
+  // Nothing is preselected, so that Enter alone decides nothing.
   const typed = await text({
     ...io,
     message: approval.form ? 'Answer it?' : 'Run it?',
@@ -171,7 +180,7 @@ async function ask(approval: Approval, output: Output, io: PromptIo): Promise<Pr
 
 interface Choice {
   readonly value: Decision | 'later';
-  /** What is typed for it, the whole of it. */
+  /** What a person types for it, in full. */
   readonly words: readonly [string, ...string[]];
   readonly hint: string;
 }
@@ -184,7 +193,7 @@ function choiceOf(choices: readonly Choice[], typed: string | undefined): Choice
   return choices.find(({ words }) => words.includes(word))?.value;
 }
 
-/** “Always” only where something would be stored. */
+/** Offers “always” only where something would be stored. */
 function choicesOf({ always, form }: Approval): Choice[] {
   const choices: Choice[] = [
     { value: 'approve', words: ['approve', 'yes', 'y'], hint: 'this once' },
@@ -200,7 +209,7 @@ function choicesOf({ always, form }: Approval): Choice[] {
   );
 }
 
-/** What else there is to say. */
+/** Asks for further input of the choice. */
 function questionOf(choice: Decision, { args }: Approval): TextOptions {
   if (choice === 'reject')
     return { message: 'Why not? The model is told.', placeholder: 'no reason', defaultValue: '' };
@@ -228,7 +237,7 @@ export function decide(client: Client, approvalId: string, body: DecisionBody): 
   return client.post<DecisionReceipt>(pathOf('approvals', approvalId, 'decision'), body);
 }
 
-/** `approved by ann`, or how many have agreed so far. */
+/** Says `approved by ann`, or how many have agreed so far. */
 export function receiptWords(receipt: DecisionReceipt): string {
   const by = oneLine(receipt.decided_by, 80);
   if (receipt.status !== 'pending')
@@ -236,15 +245,15 @@ export function receiptWords(receipt: DecisionReceipt): string {
   return `pending, ${receipt.tally ?? ''} agreed${receipt.already ? ' (you had before)' : ''}`;
 }
 
-/** The commands that decide it, for where nobody can be asked. */
+/** The commands that decide it, for places where nobody can be asked. */
 export function decideCommands(approvalId: string): string {
   return `npx tempoclaw approvals approve ${approvalId}   (or: reject ${approvalId} --reason "…")`;
 }
 
-/** Not valid, not among the approvers, not to be done. */
+/** Invalid, not among the approvers, or impossible to do. */
 const REFUSED: ReadonlySet<number> = new Set([400, 403, 422]);
 
-/** A decision that the API refused, such as edited arguments that do not fit; the person may try again. */
+/** True for a decision that the API refused, such as edited arguments that do not fit. The person may try again. */
 function isRefusedDecision(error: unknown): error is CliError {
   return error instanceof ApiError && (REFUSED.has(error.status) || error.code === 'Conflict');
 }

@@ -1,4 +1,4 @@
-/** Work that agents give each other, whichever kind it is: the commands `list`, `show ID` and `stop ID` of each. */
+/** Commands for work that agents delegate to each other, for each kind of it: `list`, `show ID` and `stop ID`. */
 import type { Command } from 'commander';
 import { addApiCommand, addList, type List } from './api-commands.ts';
 import { type Column, indent, type Output, printFields } from './output.ts';
@@ -9,13 +9,13 @@ type Assignment = Subagent | Delegation | Evaluation;
 
 interface Words<Row, Detail> {
   readonly kind: 'subagents' | 'delegations' | 'evaluations';
-  /** Newest first; `columns` are this kind's own. */
+  /** Lists the newest first; `columns` are this kind's own. */
   readonly list: Pick<List<Row>, 'help' | 'path' | 'flags' | 'nothing'> & {
     readonly title: string;
     readonly columns: readonly Column<Row>[];
   };
   readonly show: string;
-  /** No single fields of one: `more` prints them. */
+  /** Fields that are not printed singly; `more` prints them. */
   readonly hidden?: readonly (keyof Detail & string)[];
   more?(out: Output, one: Detail): void;
   readonly stop: string;
@@ -51,7 +51,7 @@ export function addAssignmentCommands<Row extends Assignment, Detail extends Row
       if ('result' in one && one.result) out.line(`\n${indent(printable(one.result))}`);
     },
   });
-  // The API takes the same stop again without harm.
+  // The API accepts the same stop again without harm.
   addApiCommand(parent, {
     word: 'stop',
     help: stop,

@@ -1,16 +1,16 @@
-/** The typed client: one call an operation of a resource, with what its definition says is sent and answered. */
+/** The typed client: one call for each operation of a resource. The definition has the types of request and answer. */
 import type { InputOf, Operation } from '#domain/resource/define-resource.ts';
 import type { z } from 'zod';
 import type { Client, Query } from './client.ts';
 
-/** What is undefined in the definition is not asked for here. */
+/** Parts that the definition leaves undefined are not required here. */
 type RequestOf<One extends Operation> = {
   readonly [Part in 'params' | 'query' | 'body' as One[Part] extends z.ZodType ? Part : never]: InputOf<
     One[Part]
   >;
 };
 
-/** Throws as the client does. The key of an idempotent POST is the client's. */
+/** Throws as the client does. The client makes the key of an idempotent POST. */
 export async function call<One extends Operation>(
   client: Client,
   operation: One,
@@ -28,7 +28,7 @@ export function send(
   { method, path }: Pick<Operation, 'method' | 'path'>,
   params: object,
   sent: object | undefined,
-  /** Of a method that has a body. */
+  /** Only for a method that has a body. */
   query?: Query,
 ): Promise<unknown> {
   const words = new Map(Object.entries(params));

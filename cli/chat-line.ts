@@ -1,11 +1,11 @@
-/** What a line typed into a chat means: a message, or a command after a slash. */
+/** Reads a line typed into a chat: a message, or a command after a slash. */
 
 export type ChatLine =
   | { readonly kind: 'message' | 'steer'; readonly text: string }
   | { readonly kind: 'unknown'; readonly command: string }
   | { readonly kind: 'nothing' | 'stop' | 'quit' | 'help' };
 
-/** `//x` is the message `/x`; a slash with more slashes in its first word (`/etc/hosts`) is no command. */
+/** `//x` is the message `/x`. A word with further slashes (`/etc/hosts`) is no command. */
 export function readChatLine(line: string): ChatLine {
   const text = line.trim();
   if (text === '') return { kind: 'nothing' };

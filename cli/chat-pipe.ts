@@ -1,4 +1,7 @@
-/** A chat without a terminal: one message a line, each answered before the next is sent, and nobody is asked. */
+/**
+ * Runs a chat without a terminal: one message a line, each answered before the next is sent, and without questions to a
+ * person.
+ */
 import { createInterface } from 'node:readline';
 import type { Chat } from './chat.ts';
 import { readChatLine } from './chat-line.ts';
@@ -6,7 +9,7 @@ import { CliError, EXIT, type ExitCode } from './cli-error.ts';
 import { createPlainSink } from './feed-view.ts';
 import type { SessionWatch } from './session-watch.ts';
 
-/** Until the input ends; failed when a turn did not complete. */
+/** Runs until the input ends; the exit code is `failed` when a turn did not complete. */
 export async function chatFromPipe(chat: Chat, input: NodeJS.ReadStream): Promise<ExitCode> {
   const known = await chat.known();
   const broken = Promise.withResolvers<never>();

@@ -1,6 +1,6 @@
 /**
- * A chat's terminal: the feed streams while the person types. A line being typed stays the last line of the screen;
- * whole lines of the feed appear above it, and half a line waits until it is whole or the person is done.
+ * A chat's terminal: the feed streams while the person types. The line being typed stays the last line of the screen.
+ * Whole lines of the feed appear above it; half a line waits until it is whole or the person is done.
  */
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
@@ -8,9 +8,9 @@ import type { FeedSink } from './feed-view.ts';
 import { openTypedInput } from './typed-input.ts';
 
 export interface ChatScreen extends FeedSink {
-  /** Shows the empty input line; without it the line shows once the person types. */
+  /** Shows the empty input line; without this call, the line appears once the person types. */
   prompt(): void;
-  /** Takes the input line away, runs the work (a prompt of another kind), and gives it back. */
+  /** Removes the input line, runs the work (a prompt of another kind), and restores it. */
   alone<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }
@@ -21,12 +21,12 @@ export interface ChatScreenOptions {
   readonly promptText: string;
   readonly onLine: (line: string) => void;
   readonly onInterrupt: () => void;
-  /** Ctrl-D. */
+  /** Called at Ctrl-D. */
   readonly onEnd: () => void;
 }
 
 const CLEAR_LINE = '\r\u001b[J';
-/** A line that ends so goes on in the next: so does a pasted one, whatever it ends in. */
+/** A line with this end continues in the next line. So does a pasted line, whatever its end is. */
 const CONTINUED = '\\\r';
 
 export function createChatScreen(options: ChatScreenOptions): ChatScreen {
@@ -36,11 +36,11 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
   let isLineShown = false;
   let atStart = true;
   let history: string[] = [];
-  // What was typed before anybody read it, the terminal has shown; it comes again with the input line.
+  // The terminal has shown what was typed before anybody read it; it appears again with the input line.
   output.write(CLEAR_LINE);
   let reader = open();
 
-  /** What readline writes never lands behind half a line of the feed. */
+  /** Ensures that readline never writes behind half a line of the feed. */
   function beforeEcho(): void {
     if (isLineShown || isAlone) return;
     output.write(`${atStart ? '' : '\n'}${promptText}`);
@@ -83,7 +83,7 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
     if (isAlone) return;
     if (!isTyping()) return flush();
     const end = held.lastIndexOf('\n') + 1;
-    // A typed line of several rows is not taken apart: the feed waits for Enter.
+    // A typed line of several rows is not split: the feed waits for Enter.
     if (end === 0 || reader.getCursorPos().rows > 0) return;
     const whole = held.slice(0, end);
     held = held.slice(end);
@@ -139,7 +139,7 @@ export function createChatScreen(options: ChatScreenOptions): ChatScreen {
   };
 }
 
-/** Passes on at once: readline's writes would be held back else, and come when the line has long been taken. */
+/** Writes through at once. Otherwise readline's writes would be held back, and come long after the line was read. */
 function through(output: NodeJS.WriteStream, before: () => void): Writable {
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {

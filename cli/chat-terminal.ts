@@ -1,4 +1,4 @@
-/** A chat at a terminal: typed lines and Ctrl-C become messages, commands and stops; the input line shows when idle. */
+/** A chat at a terminal: typed lines and Ctrl-C become messages, commands and stops. The input line shows when idle. */
 import type { Chat, ChatPlace } from './chat.ts';
 import { type ChatLine, readChatLine } from './chat-line.ts';
 import { createChatScreen } from './chat-screen.ts';
@@ -25,7 +25,7 @@ interface Talk {
   interrupts: number;
 }
 
-/** Until the person leaves. */
+/** Runs until the person leaves the chat. */
 export async function chatAtTerminal(chat: Chat, agent: string | undefined): Promise<ExitCode> {
   const { out } = chat.context;
   const knowing = chat.known();
@@ -42,7 +42,7 @@ export async function chatAtTerminal(chat: Chat, agent: string | undefined): Pro
       }
       const message = readChatLine(unfinished + line);
       unfinished = '';
-      // What is typed before it is known what there is to go on with waits for that.
+      // Lines that are typed before the session is known wait for it.
       knowing.then(() => obey(talk, message)).catch(talk.place.onError);
     },
     onInterrupt: () => interrupt(talk),
@@ -84,7 +84,7 @@ export async function chatAtTerminal(chat: Chat, agent: string | undefined): Pro
   }
 }
 
-/** Does what a line says. Throws a CliError for what cannot be done now. */
+/** Carries out a line. Throws a CliError if that is not possible now. */
 async function obey(talk: Talk, line: ChatLine): Promise<void> {
   const { chat, place } = talk;
   const { paint } = chat.context.out;

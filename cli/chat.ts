@@ -1,4 +1,4 @@
-/** The session behind a chat: what is said to it, and its feed as it is shown and asked about. */
+/** The session behind a chat: it sends messages, shows the feed, and asks about approvals. */
 import type { StoredEvent } from '#domain/event.ts';
 import { createApprovalPrompter, type ApprovalMode } from './approval-prompter.ts';
 import { type CommandContext, orMissing, pathOf } from './command-context.ts';
@@ -6,7 +6,7 @@ import { connectionLine, createFeedView, type FeedSink } from './feed-view.ts';
 import { type SessionWatch, watchSession } from './session-watch.ts';
 import type { Approval, MessageReceipt, Page, Session } from './wire.ts';
 
-/** Where the chat happens: what it prints to, and who is asked. */
+/** Where the chat happens: where it prints, and who answers questions. */
 export interface ChatPlace {
   readonly sink: FeedSink;
   readonly mode: ApprovalMode;
@@ -18,12 +18,12 @@ export interface ChatPlace {
 export interface Chat {
   readonly context: CommandContext;
   readonly sessionKey: string;
-  /** Undefined before the first message. */
+  /** Returns undefined before the first message. */
   known(): Promise<Session | undefined>;
   send(text: string): Promise<MessageReceipt>;
   steer(turnId: string, text: string): Promise<void>;
   stop(turnId: string): Promise<void>;
-  /** Follows the session from where it is (`known`), or from its beginning; also takes up what it waits for. */
+  /** Follows the session from its current state (`known`) or from its beginning; also asks about pending approvals. */
   listen(known: Session | undefined, place: ChatPlace): SessionWatch;
 }
 
@@ -49,7 +49,7 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
       after: known?.last_event_id ?? 0,
       running: known?.turn_id,
       onEvent(event: StoredEvent) {
-        // Whether a message is ours is known when its receipt has come, which may be after its event.
+        // Only the receipt shows whether a message is ours, and it may come after the message's event.
         if (event.type === 'message.received') sending.then(() => show(event), place.onError);
         else show(event);
         service.take(event);
@@ -58,7 +58,7 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
     });
     if (known?.status === 'waiting_approval') askOpen().catch(place.onError);
 
-    /** Approvals that were asked for before the feed is followed. */
+    /** Asks about approvals that were requested before the feed is followed. */
     async function askOpen(): Promise<void> {
       const query = { status: 'pending', session_key: sessionKey, limit: 200 };
       const { data } = await client.get<Page<Approval>>(pathOf('approvals'), query);
@@ -78,7 +78,7 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
     const receipt = client.post<MessageReceipt>(to, body);
     const noted = receipt.then(
       ({ message_id: id }) => void sent.add(id),
-      // Who waits for the receipt is told; here it only means that no message of ours will come.
+      // The sender gets this error; here it only means that no message of ours will come.
       () => undefined,
     );
     sending = Promise.all([sending, noted]);

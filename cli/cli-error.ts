@@ -1,4 +1,4 @@
-/** How a command fails: what went wrong, what to do about it, and the exit code that says so to programs. */
+/** How a command fails: what went wrong, what to do about it, and the exit code that tells programs. */
 
 /** 0 done · 1 failed · 2 wrong usage · 130 interrupted by the person. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
@@ -11,7 +11,7 @@ export interface CliErrorDetails {
   readonly code?: string;
 }
 
-/** Printed as `message` and, below it, `remedy`; never with a stack, since it is no bug. */
+/** Printed as `message` with `remedy` below it; never with a stack, because it is no bug. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly remedy: string | undefined;

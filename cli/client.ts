@@ -1,4 +1,7 @@
-/** The command line's HTTP client: JSON in and out, problem+json as errors, and patience while the API restarts. */
+/**
+ * The command line's HTTP client: it sends and receives JSON, reads problem+json as errors, and retries while the API
+ * restarts.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from './cli-error.ts';
@@ -10,13 +13,13 @@ export type Query = Readonly<Record<string, string | number | boolean | readonly
 export interface Client {
   /** Throws an ApiError for an answer that is not 2xx, a CliError when nobody answers. */
   get<T>(path: string, query?: Query): Promise<T>;
-  /** Sent with an Idempotency-Key, so that trying again cannot do it twice. */
+  /** Sends an Idempotency-Key, so that a retry cannot do it twice. */
   post<T>(path: string, body: unknown, query?: Query): Promise<T>;
-  /** By any method. */
+  /** Sends a request with any method. */
   send(method: string, path: string, body: unknown, query?: Query): Promise<unknown>;
-  /** Bytes as they are, both ways; throws as `get` does, without trying again. */
+  /** Transfers raw bytes both ways; throws as `get` does, and does not retry. */
   raw(method: 'GET' | 'POST' | 'PUT', path: string, request: RawRequest): Promise<Response>;
-  /** An event stream: throws as `get` does, without trying again. */
+  /** Opens an event stream; throws as `get` does, and does not retry. */
   stream(path: string, query: Query, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
   target(): Target;
 }
@@ -27,7 +30,7 @@ export interface RawRequest {
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
-/** RFC 9457 as the API fills it in. */
+/** A problem of RFC 9457 as the API sends it. */
 export interface Problem {
   readonly title?: string;
   readonly status?: number;
@@ -50,17 +53,17 @@ export class ApiError extends CliError {
   }
 }
 
-/** Of one try, which the key is added to. */
+/** The request of one try, to which the key is added. */
 type Init = Pick<Sent, 'body' | 'signal'> & { readonly headers: Readonly<Record<string, string>> };
 
-/** How long a call is tried again: a restart of the API and of Temporal's client takes a few seconds. */
+/** How long a call is retried: a restart of the API and of Temporal's client takes a few seconds. */
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 500;
-/** `?wait=` is at most 300 s; beyond that an answer is not coming. */
+/** `?wait=` is at most 300 s; after this time, no answer will come. */
 const TIMEOUT_MS = 320_000;
 const TRY_AGAIN = new Set(['Unavailable', 'IdempotencyInFlight', 'RateLimited']);
 
-/** `retarget` is asked for the address again after a lost connection, since a restarted API may have another port. */
+/** `retarget` returns the address again after a lost connection, because a restarted API may have another port. */
 export function createClient(first: Target, retarget: () => Target = () => first): Client {
   let target = first;
   let hasAnswered = false;
@@ -119,7 +122,7 @@ export function createClient(first: Target, retarget: () => Target = () => first
   };
 }
 
-/** Milliseconds to wait before trying again, or undefined when that would not help or might do a thing twice. */
+/** Milliseconds to wait before a retry, or undefined if a retry would not help or might do a thing twice. */
 function pauseBefore(error: unknown, method: string, hasAnswered: boolean): number | undefined {
   if (error instanceof ApiError) {
     if (!TRY_AGAIN.has(error.code)) return undefined;
@@ -148,7 +151,7 @@ function problemText(status: number, problem: Problem): string {
   const head = problem.detail ?? problem.title ?? 'The API refused the request';
   const fields = (problem.errors ?? [])
     .map((error) => `${error.pointer ?? '(body)'}: ${error.message ?? ''}`)
-    // The detail often is the first of them already.
+    // The detail is often identical to the first of them.
     .filter((line) => line !== head)
     .map((line) => `\n  ${line}`);
   const request = problem.request_id === undefined ? '' : `, request ${problem.request_id}`;

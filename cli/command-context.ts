@@ -10,9 +10,9 @@ export interface CommandContext {
   readonly client: Client;
   readonly out: Output;
   readonly err: Output;
-  /** Print JSON for programs. */
+  /** Prints JSON for programs. */
   readonly json: boolean;
-  /** A person can be asked: input and the prompts' output are a terminal, and JSON was not asked for. */
+  /** True if a person can be asked: input and the prompts' output are a terminal, and JSON was not requested. */
   readonly canAsk: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface ApiOptions extends Partial<ClientEnvironment> {
   readonly json?: boolean;
 }
 
-/** Throws a CliError when no API is known. Asks nobody yet. */
+/** Throws a CliError when no API is known. Sends no request yet. */
 export function createContext(options: ApiOptions): CommandContext {
   const find = () => findTarget(options, clientEnvironment(), process.cwd());
   const json = options.json === true;
@@ -30,7 +30,7 @@ export function createContext(options: ApiOptions): CommandContext {
     try {
       return find();
     } catch (error) {
-      // While `up` restarts, its run.json is missing for a moment; the address known so far is tried again.
+      // While `up` restarts, its run.json is missing for a moment, so the last known address is tried again.
       if (error instanceof CliError) return first;
       throw error;
     }
@@ -44,7 +44,7 @@ export function createContext(options: ApiOptions): CommandContext {
   };
 }
 
-/** Undefined instead of an error when there is no such thing. */
+/** Returns undefined instead of an error when there is no such thing. */
 export async function orMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -54,7 +54,7 @@ export async function orMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** An object from `--args '{"path":"a"}'`; throws a usage error that names the flag. */
+/** Reads an object from `--args '{"path":"a"}'`; throws a usage error that names the flag. */
 export function readJsonObject(value: string, flag: string): Record<string, unknown> {
   let parsed: unknown;
   try {
@@ -67,7 +67,7 @@ export function readJsonObject(value: string, flag: string): Record<string, unkn
   return parsed as Record<string, unknown>;
 }
 
-/** For commander: a whole number in its bounds, which both count. */
+/** For commander: reads a whole number within inclusive limits. */
 export function wholeNumber(min: number, max: number): (value: string) => number {
   return (value) => {
     const number = Number(value);

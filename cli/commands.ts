@@ -6,9 +6,12 @@ import type { Resource } from '#domain/resource/define-resource.ts';
 /** An option that commands share (program.ts). */
 export type SharedOption = 'json' | 'url' | 'apiKey' | 'stateDir' | 'config';
 
-/** A file of commands. */
+/** A module of commands. */
 export interface CommandModule {
-  /** Gives the command, made with its name and summary, its own options, its arguments and the commands below it; `whole` makes the whole tree. */
+  /**
+   * Adds to the command, which has its name and summary, its own options, its arguments and its subcommands. `whole`
+   * builds the complete command tree.
+   */
   register(command: Command, whole: () => Promise<Command>): void;
 }
 
@@ -25,11 +28,14 @@ export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly takes: readonly SharedOption[];
-  /** Each fills the command in. */
+  /** Each loaded module completes the command. */
   readonly loads: readonly (() => Promise<CommandModule>)[];
 }
 
-/** `from` is where it is when not in a file of its name in commands/; `takes` is what a command of the API takes when absent. */
+/**
+ * `from` is the module's file, if it is not the file of that name in commands/. `takes` has the usual options of an API
+ * command when absent.
+ */
 type Row = readonly [
   name: string,
   summary: string,
@@ -124,7 +130,7 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
   'Help:': [['completion', 'words to complete at Tab, for bash, zsh or fish', { takes: [] }]],
 };
 
-/** Those of the core and of features, in the order of the help. */
+/** The commands of the core and of features, in the order of the help. */
 export function commandsOf(
   features: readonly Pick<Feature, 'commands' | 'subcommands'>[],
 ): readonly CommandEntry[] {

@@ -1,4 +1,6 @@
-/** Turns a session's events into what a person reads: the answer as it streams, each step with its time and outcome. */
+/**
+ * Turns a session's events into what a person reads: the answer as it streams, and each step with its time and outcome.
+ */
 import type { StoredEvent } from '#domain/event.ts';
 import type { Output } from './output.ts';
 import { durationWords, oneLine, printable } from './text.ts';
@@ -8,7 +10,7 @@ import { createWrapper, wrapText } from './wrap.ts';
 export interface FeedSink {
   text(piece: string): void;
   line(line: string): void;
-  /** Ends half a line. */
+  /** Ends an unfinished line. */
   end(): void;
 }
 
@@ -28,7 +30,7 @@ export function wrapSink(sink: FeedSink, columns: () => number): FeedSink {
   };
 }
 
-/** A sink that just prints; keeps lines apart from text that ended in the middle of one. */
+/** A sink that only prints. It separates lines from text that ended in the middle of one. */
 export function createPlainSink(output: Pick<Output, 'stream' | 'columns'>): FeedSink {
   let atStart = true;
   const write = (text: string): void => {
@@ -44,7 +46,7 @@ export function createPlainSink(output: Pick<Output, 'stream' | 'columns'>): Fee
   return output.stream.isTTY ? wrapSink(sink, () => output.columns) : sink;
 }
 
-/** What is said of a feed whose connection was cut, or is back. */
+/** Describes a feed whose connection was cut or has returned. */
 export function connectionLine({ paint }: Pick<Output, 'paint'>, reason: string | undefined): string {
   return paint('yellow', reason === undefined ? '… connected again' : `… ${reason} Trying again.`);
 }
@@ -52,11 +54,11 @@ export function connectionLine({ paint }: Pick<Output, 'paint'>, reason: string 
 export interface FeedViewOptions {
   readonly sink: FeedSink;
   readonly output: Pick<Output, 'paint' | 'columns'>;
-  /** Whether the model's words are shown: `run` keeps them for stdout. */
+  /** Whether the model's answer is shown: `run` keeps it for stdout. */
   readonly answer: boolean;
   /** Whether messages that another sender put into the session are shown. */
   readonly received?: (messageId: string) => boolean;
-  /** A request for approval is not shown: the question in place shows it. */
+  /** True if a request for approval is not shown, because the question in place shows it. */
   readonly asksInPlace?: boolean;
 }
 
@@ -65,7 +67,7 @@ interface Step {
   text: string;
 }
 
-/** Text of one output event that is shown at most. */
+/** Characters of one output event that are shown. */
 const MAX_OUTPUT = 2_000;
 
 export function createFeedView(options: FeedViewOptions): (event: StoredEvent) => void {
@@ -181,7 +183,7 @@ function decidedLine(event: StoredEvent, paint: Output['paint']): string {
   return paint(good ? 'green' : 'red', words);
 }
 
-/** `code: message` of a `turn.failed`. */
+/** Formats a `turn.failed` as `code: message`. */
 export function failureWords(event: StoredEvent): string {
   const error = event.data['error'];
   const fields = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Follows the API's feeds over SSE and goes on after a cut; of a session's, each event is seen once and in order. */
+/** Follows the API's feeds over SSE and continues after a cut. It returns each event of a session once and in order. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { StoredEvent } from '#domain/event.ts';
@@ -8,20 +8,20 @@ import { ApiError, type Client } from './client.ts';
 export interface FollowOptions {
   readonly client: Client;
   readonly sessionKey: string;
-  /** Events after this number. */
+  /** Only events after this number are returned. */
   readonly after: number;
   readonly signal: AbortSignal;
-  /** The stream was cut (`reason`), or is back (undefined). */
+  /** Called when the stream was cut (`reason`), or has returned (undefined). */
   readonly onConnection?: (reason: string | undefined) => void;
 }
 
 export interface FeedOptions extends Pick<FollowOptions, 'client' | 'signal' | 'onConnection'> {
   readonly path: string;
-  /** Begins after this one; without it wherever the feed begins by itself. */
+  /** The id after which the feed begins; without it, the feed begins where it usually does. */
   readonly after?: number;
 }
 
-/** One frame of a feed, which goes on after the highest id that was read. */
+/** One frame of a feed, which continues after the highest id that was read. */
 export interface Frame {
   readonly id: number;
   readonly body: Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ const MAX_PAUSE_MS = 5_000;
 /** One event is far smaller; a line without end is not an event stream. */
 const MAX_EVENT = 8 * 1024 * 1024;
 
-/** Ends when `signal` aborts. Throws for what will not get better: no such session, a refused key, trimmed events. */
+/** Ends when `signal` aborts. Throws errors that do not pass: no such session, a refused key, trimmed events. */
 export async function* followEvents(options: FollowOptions): AsyncGenerator<StoredEvent> {
   const { sessionKey, ...rest } = options;
   let last = options.after;
@@ -47,7 +47,7 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Stor
   }
 }
 
-/** As followEvents, of any feed; a frame may come again after a cut, where the feed gives it again. */
+/** Works as followEvents for any feed. A frame may come again after a cut, if the feed sends it again. */
 export async function* followFeed(options: FeedOptions): AsyncGenerator<Frame> {
   const { signal, onConnection, after } = options;
   const place: FeedPosition = { last: after, failures: 0, retryMs: 1_000 };
@@ -66,15 +66,15 @@ export async function* followFeed(options: FeedOptions): AsyncGenerator<Frame> {
   }
 }
 
-/** Where the reader stands, over all connections. */
+/** The reader's position, over all connections. */
 interface FeedPosition {
   last: number | undefined;
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number;
   retryMs: number;
 }
 
-/** The frames of one connection, until it ends or falls silent. */
+/** The frames of one connection, until it ends or becomes silent. */
 async function* readConnection(options: FeedOptions, place: FeedPosition): AsyncGenerator<Frame> {
   const { client, path, signal, onConnection } = options;
   const silence = new AbortController();
@@ -95,7 +95,7 @@ async function* readConnection(options: FeedOptions, place: FeedPosition): Async
     }
   } finally {
     clearTimeout(timer);
-    // Lets the connection go when the reader leaves in the middle.
+    // Closes the connection when the reader stops in the middle.
     silence.abort();
   }
 }

@@ -1,7 +1,7 @@
-/** Ctrl-C: the first one stops what runs, the second one leaves at once. */
+/** Handles Ctrl-C: the first one stops what runs, the second one exits at once. */
 
 export interface Interrupt {
-  /** As if Ctrl-C was pressed; for prompts, which read the key themselves. */
+  /** Acts as if Ctrl-C was pressed; for prompts, which read the key themselves. */
   fire(): void;
   fired(): boolean;
   off(): void;

@@ -1,4 +1,4 @@
-/** Standard input as JSON, one value a line: what is no JSON is told with its line, and the rest goes on. */
+/** Reads standard input as JSON, one value a line. It reports a line that is not JSON by its number and continues. */
 
 export type JsonLine =
   | { readonly line: number; readonly value: unknown }
@@ -7,7 +7,7 @@ export type JsonLine =
 /** Characters; a longer line is one problem, and is not kept. */
 const MAX_LINE = 4 * 1024 * 1024;
 
-/** Lines in order, without those that are blank. */
+/** Lines in order, without blank ones. */
 export async function* readJsonLines(input: AsyncIterable<Buffer | string>): AsyncGenerator<JsonLine> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -1,4 +1,4 @@
-/** The `tempoclaw` command: runs one line, and turns every end into words and an exit code. */
+/** The `tempoclaw` command: it runs one command line, and turns every outcome into words and an exit code. */
 import '../config/prepare-variables.ts';
 import { CommanderError } from 'commander';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
@@ -7,7 +7,7 @@ import { FEATURES } from '#features';
 import { commandsOf } from './commands.ts';
 import { createProgram } from './program.ts';
 
-/** Runs one command line (as `process.argv`); returns the exit code instead of leaving. */
+/** Runs one command line (as `process.argv`); returns the exit code instead of exiting. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const isJson = argv.includes('--json');
   try {
@@ -19,7 +19,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
 }
 
 function report(error: unknown, isJson: boolean): ExitCode {
-  // commander has printed its own words by now.
+  // commander has printed its own message before this.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const known = foreseen(error);
   const { code, message, remedy } = known ?? { code: 'Internal', message: String(error), remedy: undefined };
@@ -30,14 +30,14 @@ function report(error: unknown, isJson: boolean): ExitCode {
     err.line(fitted(err, `${err.paint('red', '✘')} ${message}`));
     if (remedy) err.line(fitted(err, `  ${remedy}`));
   }
-  // An error that nobody foresaw is a bug, and a bug needs its stack.
+  // An unexpected error is a bug, and a bug needs its stack.
   if (!known && error instanceof Error) err.line(err.paint('dim', error.stack ?? ''));
   return known?.exitCode ?? EXIT.failed;
 }
 
 function foreseen(error: unknown): CliError | undefined {
   if (error instanceof CliError) return error;
-  // By its name, since the schema of the settings takes longer to load than most commands.
+  // It checks the name, because the schema of the settings takes longer to load than most commands.
   const isConfig = error instanceof Error && error.name === 'ConfigError';
   return isConfig ? new CliError(error.message, { code: 'Config' }) : undefined;
 }
@@ -48,7 +48,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 process.on('SIGINT', () => {
-  // Commands that do something with Ctrl-C listen for it themselves.
+  // Commands that handle Ctrl-C listen for it themselves.
   if (process.listenerCount('SIGINT') === 1) process.exit(EXIT.interrupted);
 });
 

@@ -1,11 +1,11 @@
-/** What a command reads beside its arguments: an object in YAML or JSON, or text, from a path or a pipe. */
+/** Reads what a command needs besides its arguments: an object in YAML or JSON, or text, from a path or a pipe. */
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { CliError, usageError } from './cli-error.ts';
 
-/** `-` is the pipe. `example` is shown when the file holds something else. */
+/** `-` is the pipe. `example` is shown when the file contains something else. */
 export function readObjectFile(path: string, example: string): Record<string, unknown> {
-  // YAML holds JSON, so one reader takes both and names line and column.
+  // JSON is valid YAML, so one reader accepts both and names line and column.
   const document = parseDocument(readTextFile(path), { prettyErrors: true });
   const [error] = document.errors;
   if (error) throw usageError(`${path}: ${error.message}`);
@@ -24,7 +24,7 @@ export function readTextFile(path: string): string {
   }
 }
 
-/** All of standard input; throws a usage error with `tooLong` when it has more characters than `most`. */
+/** All of standard input; throws a usage error with `tooLong` when it has more than `max` characters. */
 export async function readPipe(max: number, tooLong: string): Promise<string> {
   let text = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) {

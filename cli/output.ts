@@ -1,4 +1,4 @@
-/** How results are printed: tables and fields for people, JSON for programs, colour only where a terminal shows it. */
+/** Prints results: tables and fields for people, JSON for programs, and colour only where a terminal shows it. */
 import { styleText } from 'node:util';
 import type { Column as PlainColumn } from '#domain/resource/command.ts';
 import { agoWords, columnsOf, oneLine, printable } from './text.ts';
@@ -6,7 +6,7 @@ import { wrapText } from './wrap.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** Where to print. Node decides on colour for the stream (NO_COLOR, FORCE_COLOR, no terminal). */
+/** Where to print. Node decides whether the stream has colour (NO_COLOR, FORCE_COLOR, no terminal). */
 export interface Output {
   readonly stream: NodeJS.WriteStream;
   readonly columns: number;
@@ -26,7 +26,7 @@ export function createOutput(stream: NodeJS.WriteStream): Output {
   };
 }
 
-/** Our own words, broken between words where a terminal's line is full. */
+/** Breaks our own text between words at the terminal's width. */
 export function fitted(output: Pick<Output, 'stream' | 'columns'>, text: string): string {
   return output.stream.isTTY ? wrapText(text, output.columns) : text;
 }
@@ -35,18 +35,20 @@ export function printJson(output: Output, value: unknown): void {
   output.line(JSON.stringify(value, null, 2));
 }
 
-/** Text that is the result itself: as it is for programs, without control characters for a terminal. */
+/** Prints text that is the result itself: unchanged for programs, without control characters for a terminal. */
 export function printText(output: Output, text: string): void {
   const shown = output.stream.isTTY ? fitted(output, printable(text)) : text;
   output.stream.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
 export interface Column<Row> extends PlainColumn<Row> {
-  /** That of the word in a column named `status` when absent. */
+  /** When absent, the style of the word in a column named `status`. */
   style?(row: Row): Style | undefined;
 }
 
-/** One line a row; cells are cut, never wrapped, and the flexible column fills what is left of the terminal's width. */
+/**
+ * Prints one line a row. Cells are cut, never wrapped, and the flexible column fills the rest of the terminal's width.
+ */
 export function printTable<Row>(output: Output, columns: readonly Column<Row>[], rows: readonly Row[]): void {
   const now = Date.now();
   const cells = rows.map((row) =>
@@ -77,7 +79,7 @@ function styleOf<Row>({ title, cell, style }: Column<Row>, row: Row): Style | un
   return title === 'status' ? statusStyle(cell(row)) : undefined;
 }
 
-/** `name  value` lines; undefined and null are left out, long text and objects stand below their name. */
+/** Prints `name  value` lines. It omits undefined and null, and prints long text and objects below their name. */
 export function printFields(output: Output, fields: Readonly<Record<string, unknown>>): void {
   const shown = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   const width = Math.max(...shown.map(([name]) => name.length));

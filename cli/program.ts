@@ -1,9 +1,9 @@
-/** The tree of commands: the root knows each by name, and a command's module fills it in when it is used. */
+/** The tree of commands: the root knows each by name, and a command's module completes it when it is used. */
 import { Command, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import type { CommandEntry, SharedOption } from './commands.ts';
 
-/** Accepted before the command, between its names, and behind it by each command that has a use for them. */
+/** Options that are accepted before the command, between its names, and after it by each command that uses them. */
 const SHARED_OPTIONS: Readonly<Record<SharedOption, readonly [flags: string, text: string]>> = {
   json: ['--json', 'print JSON for programs'],
   url: ['--url <url>', 'the API to talk to (or TEMPOCLAW_URL; else run.json of the state folder)'],
@@ -64,7 +64,7 @@ async function fill(
   addSharedOptions(command, takes);
 }
 
-/** A command with others below it takes all of them between the names: `sessions --json list`. */
+/** A command with subcommands accepts all of them between the names: `sessions --json list`. */
 function addSharedOptions(command: Command, takes: readonly SharedOption[]): void {
   const isParent = command.commands.length > 0;
   for (const [name, [flags, text]] of Object.entries(SHARED_OPTIONS)) {
@@ -75,7 +75,7 @@ function addSharedOptions(command: Command, takes: readonly SharedOption[]): voi
   for (const below of command.commands) addSharedOptions(below, takes);
 }
 
-/** What was said before the command holds for it; what stands nearer to it wins. */
+/** Options before the command apply to it; a nearer one wins. */
 function inherit(command: Command): void {
   const near = command.opts();
   for (let above = command.parent; above !== null; above = above.parent)

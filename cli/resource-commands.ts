@@ -1,11 +1,13 @@
-/** Commands from a resource's definition: list, show, what writes, delete; each with `--json`. */
+/** Makes commands from a resource's definition: list, show, the writes, delete; each with `--json`. */
 import type { Command } from 'commander';
 import type { ResourceCommand } from '#domain/resource/command.ts';
 import type { Operation, Operations, Resource } from '#domain/resource/define-resource.ts';
 import { addApiCommand, addList, type Flags, without } from './api-commands.ts';
 import { printFields } from './output.ts';
 
-/** In the order of the operations; `own` adds the commands that do more, in their operation's place. */
+/**
+ * Adds the commands in the order of the operations. `own` adds the commands that do more, in their operation's place.
+ */
 export function addCommands<Named extends Operations>(
   parent: Command,
   resource: Resource<Named>,

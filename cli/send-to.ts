@@ -1,6 +1,6 @@
 /**
- * One request to an API. To the one of a run.json it goes over the socket that this names, in a folder of ours that nobody else can put
- * one into: a port may be a stranger's by now, who would be given the key.
+ * Sends one request to an API. For the API of a run.json, it uses the socket that the file names, in a folder of ours
+ * in which nobody else can make one. The port may belong to a stranger by now, who would get the key.
  */
 import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
@@ -13,7 +13,7 @@ export interface Sent {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Rejects when nobody answers. A redirect is not followed, since it could carry the key elsewhere. */
+/** Rejects when nothing answers. It does not follow a redirect, because that could carry the key elsewhere. */
 export function sendTo({ socket }: Pick<Target, 'socket'>, url: URL, sent: Sent): Promise<Response> {
   const { method = 'GET', headers, body = null, signal } = sent;
   if (socket === undefined)

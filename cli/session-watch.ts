@@ -1,6 +1,6 @@
 /**
- * Watches a session's feed and tells how each turn ended. The feed is the source; a turn's row is asked when the feed is
- * silent, so that a lost ending cannot leave anybody waiting for ever.
+ * Watches a session's feed and reports how each turn ended. The feed is the source. When it is silent, the turn's row
+ * is read, so that nobody waits forever for a lost ending.
  */
 import type { StoredEvent } from '#domain/event.ts';
 import type { Client } from './client.ts';
@@ -10,7 +10,7 @@ import type { Turn } from './wire.ts';
 export type EndStatus = 'completed' | 'failed' | 'stopped';
 
 export interface SessionWatch {
-  /** Resolves when that turn has ended, also when it had before; rejects when the feed cannot be followed any more. */
+  /** Resolves when that turn has ended, also if it ended before; rejects when the feed can no longer be followed. */
   end(turnId: string): Promise<EndStatus>;
   /** Turns that began and have not ended, oldest first. */
   running(): readonly string[];
@@ -65,7 +65,7 @@ export function watchSession(options: SessionWatchOptions): SessionWatch {
     for await (const event of followEvents({ ...options, signal: closing.signal })) take(event);
   }
 
-  /** A row may be final a moment before its event is read: only what is still unknown at the next check counts. */
+  /** A row may be final a moment before its event is read, so only what is still unknown at the next check counts. */
   const suspects = new Set<string>();
   async function check(): Promise<void> {
     for (const turnId of waiting.keys()) {
@@ -77,7 +77,7 @@ export function watchSession(options: SessionWatchOptions): SessionWatch {
   }
 
   const timer = setInterval(() => {
-    // The feed reports a connection that is lost; the next check asks again.
+    // The feed reports a lost connection; the next check tries again.
     check().catch(() => undefined);
   }, CHECK_MS);
   follow().catch(breakOff);

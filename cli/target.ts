@@ -1,4 +1,6 @@
-/** Which API a command talks to, and with which key: flags, then the environment, then `.tempoclaw/run.json`. */
+/**
+ * Finds which API a command calls, and with which key: from flags, then the environment, then `.tempoclaw/run.json`.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ClientEnvironment } from '#config/client-environment.ts';
@@ -6,29 +8,29 @@ import { CliError, usageError } from './cli-error.ts';
 import type { RunInfo } from './services/run-state.ts';
 
 export interface Target {
-  /** Without a slash at its end. */
+  /** The URL without a slash at its end. */
   readonly url: string;
   readonly key: string | undefined;
-  /** Where the API of a run.json is reached, by which it proves itself. */
+  /** Where the API of a run.json is reached, which proves its identity. */
   readonly socket: string | undefined;
-  /** For messages: where the address comes from. */
+  /** Where the address comes from, for messages. */
   readonly source: string;
   readonly run: RunFile | undefined;
 }
 
-/** What `tempoclaw up` writes for programs; every part may be missing, since a file is not to be trusted. */
+/** What `tempoclaw up` writes for programs. Every part may be missing, because a file cannot be trusted. */
 export type RunFile = Partial<RunInfo> & { readonly path: string };
 
 const STATE_DIR = '.tempoclaw';
 
 /**
- * The local key is only ever sent to the API that the same run.json names, over its socket.
- * Throws a CliError when no address is known.
+ * The local key is only ever sent to the API that the same run.json names, over its socket. Throws a CliError when no
+ * address is known.
  */
 export function findTarget(options: Partial<ClientEnvironment>, env: ClientEnvironment, cwd: string): Target {
   const stateDir = options.stateDir ?? env.stateDir;
   const run = findRunFile(stateDir, cwd);
-  // A folder that a flag names is meant before an address that the environment names.
+  // A folder that a flag names overrides an address that the environment names.
   const around = options.stateDir === undefined ? env : { ...env, url: undefined, apiKey: undefined };
   const wished = options.url ?? around.url;
   const key = options.apiKey ?? around.apiKey;
@@ -67,7 +69,7 @@ export function findRunFile(stateDir: string | undefined, cwd: string): RunFile 
   }
 }
 
-/** Undefined when there is none. Throws a CliError when it is there and is not JSON. */
+/** Returns undefined when there is none. Throws a CliError when it is there and is not JSON. */
 export function readRunFile(path: string): RunFile | undefined {
   if (!existsSync(path)) return undefined;
   let content: unknown;
@@ -84,7 +86,7 @@ export function readRunFile(path: string): RunFile | undefined {
 
 function readKey(run: RunFile): string | undefined {
   const { api_key_file: file } = run;
-  // Over a port alone nobody has proved to be ours.
+  // Over a port alone, the API cannot prove to be ours.
   if (file === undefined || socketOf(run) === undefined) return undefined;
   try {
     return readFileSync(file, 'utf8').trim() || undefined;

@@ -1,19 +1,19 @@
 /**
- * Words for a terminal: what models, tools and other people wrote is shown without its control characters, so that it
- * can neither move the cursor nor dress itself up as the command line's own words (an approval above all).
+ * Text for a terminal. What models, tools and other people wrote is shown without control characters, so that it can
+ * neither move the cursor nor imitate the command line's own words (above all an approval).
  */
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'fast-string-width';
 
-/** C0 except tab and newline, DEL, C1, and the marks that reorder text (Trojan Source). */
+/** Matches C0 except tab and newline, DEL, C1, and the marks that reorder text (Trojan Source). */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Text of any origin, safe to print; line breaks stay. */
+/** Makes text of any origin safe to print; line breaks stay. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(/\r\n?/g, '\n').replace(CONTROLS, '\ufffd');
 }
 
-/** As `printable`, in one line of at most `max` columns. */
+/** Works as `printable`, in one line of at most `max` columns. */
 export function oneLine(text: string, max = 200): string {
   const line = printable(text).replace(/\s+/g, ' ').trim();
   if (columnsOf(line) <= max) return line;
@@ -32,7 +32,7 @@ export function columnsOf(text: string): number {
   return stringWidth(text);
 }
 
-/** `840 ms`, `12.3 s`, `4 min 5 s`, `3 h 12 min`. */
+/** Formats `840 ms`, `12.3 s`, `4 min 5 s`, `3 h 12 min`. */
 export function durationWords(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.max(0, Math.round(milliseconds))} ms`;
   const seconds = milliseconds / 1_000;
@@ -42,7 +42,7 @@ export function durationWords(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `12.3 s ago` or `in 4 min 5 s`; empty for what is no date. */
+/** Formats `12.3 s ago` or `in 4 min 5 s`; empty if it is not a date. */
 export function agoWords(iso: unknown, now: number): string {
   const at = typeof iso === 'string' ? Date.parse(iso) : Number.NaN;
   if (Number.isNaN(at)) return '';

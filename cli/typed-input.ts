@@ -1,6 +1,6 @@
 /**
- * What a person types at a terminal, told apart from what is pasted: a line break of a pasted text never counts as Enter.
- * One reader at a time; it is closed before another one opens.
+ * Tells what a person types at a terminal from what is pasted: a line break in pasted text never counts as Enter. There
+ * is one reader at a time; it is closed before another one opens.
  */
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -15,12 +15,12 @@ const CTRL_C = '\u0003';
 
 export interface TypedInput extends Readable {
   setRawMode(on: boolean): void;
-  /** Drops what comes until nothing has come for this long. What was meant for something else is gone by then. */
+  /** Drops input until none has come for this long. By then, keys meant for something else are gone. */
   dropUntilQuiet(milliseconds: number, signal: AbortSignal): Promise<'quiet' | 'interrupted' | 'aborted'>;
   close(): void;
 }
 
-/** `lineBreak` is what a pasted line break is read as. */
+/** `lineBreak` replaces a pasted line break. */
 export function openTypedInput(
   { input, output }: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream },
   lineBreak: string,
@@ -69,7 +69,7 @@ export function openTypedInput(
   return typed;
 }
 
-/** Without marks of the terminal, lines that come with more behind them at once are a pasted text's. */
+/** Without the terminal's marks, lines that arrive together with more after them belong to pasted text. */
 function joinPastedLines(lineBreak: string): (chunk: string) => string {
   let isPasting = false;
   let half = '';

@@ -1,13 +1,13 @@
 /**
- * Breaks text between words where a line is full, also text that comes in pieces. A word wider than a line is left to the
- * terminal, which keeps it in one piece for who copies it.
+ * Breaks text between words at the width of a line, also text that comes in pieces. A word wider than a line is left to
+ * the terminal, which keeps it whole for copying.
  */
 import { columnsOf } from './text.ts';
 
 export interface Wrapper {
-  /** What can be shown by now: the last word waits for its end. */
+  /** Returns what can already be shown; the last word waits for its end. */
   push(piece: string): string;
-  /** The rest; the next piece begins a line. */
+  /** Returns the rest; the next piece begins a line. */
   flush(): string;
 }
 
@@ -18,7 +18,7 @@ const TOKENS = new RegExp(
   'gu',
 );
 
-/** `columns` is asked at each word: a terminal may change its size. */
+/** `columns` is called at each word, because a terminal may change its size. */
 export function createWrapper(columns: () => number): Wrapper {
   let used = 0;
   let gap = '';
@@ -54,10 +54,10 @@ export function createWrapper(columns: () => number): Wrapper {
   };
 }
 
-/** What a line begins with, and each of its continuations as well: its style, its indentation, a bar. */
+/** What a line and each of its continuations begin with: its style, its indentation, a bar. */
 const BEGINNING = /^((?:\u001b\[[\d;]*m)*)([^\S\n]*(?:│ )?)(.*)$/u;
 
-/** Whole text, line by line; a line that is continued keeps its indentation. */
+/** Wraps whole text, line by line; a continued line keeps its indentation. */
 export function wrapText(text: string, columns: number): string {
   return text
     .split('\n')

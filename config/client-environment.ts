@@ -1,8 +1,10 @@
-/** The few settings of the command line's client commands, which need no settings file and start without its schema. */
+/**
+ * The few settings of the command line's client commands. They need no settings file, and they load without its schema.
+ */
 import type { Environment } from './environment.ts';
 
 export interface ClientEnvironment {
-  /** TEMPOCLAW_URL: the API to talk to. */
+  /** TEMPOCLAW_URL: the API to call. */
   readonly url: string | undefined;
   /** TEMPOCLAW_API_KEY. */
   readonly apiKey: string | undefined;

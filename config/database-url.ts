@@ -1,10 +1,10 @@
-/** The address of Postgres, with a password of any characters in it or beside it. */
+/** Handles the address of Postgres, whose password may have any characters, in it or beside it. */
 
 export const DATABASE_URL_WORDS =
   'must be a postgres:// URL, in whose user and password each /, ?, #, @, : and % is written as %2F, %3F, %23, %40, %3A and %25; ' +
   'or leave the password out and set TEMPOCLAW_DATABASE_PASSWORD, which is taken as it is';
 
-/** Of a password that is not escaped `/`, `?` and `#` end the host, and what stands behind them would be lost. */
+/** In a password that is not escaped, `/`, `?` and `#` end the host, and everything after them would be lost. */
 export function isWholeUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, pathname, search, hash } = new URL(text);
@@ -12,7 +12,7 @@ export function isWholeUrl(text: string): boolean {
   return [username, password, pathname].every((part) => !/%(?![0-9a-f]{2})/i.test(part));
 }
 
-/** Puts the password into the URL. Throws where there is no URL, or one with a password. */
+/** Puts the password into the URL. Throws if there is no URL, or if it already has a password. */
 export function withPasswordInUrl<Database extends { readonly url?: string; readonly password?: string }>({
   password,
   ...database

@@ -1,4 +1,4 @@
-/** The secrets among the settings: what the scrubber hides from everybody (SC-2). */
+/** Collects the secrets among the settings, which the scrubber hides everywhere (SC-2). */
 import { passwordOf } from './password-of.ts';
 import type { ParsedConfig } from './schema.ts';
 import type { FeatureSettings } from './section.ts';

@@ -1,6 +1,6 @@
 /**
- * Which environment variable sets which key. The environment is passed in, so this stays a plain
- * function; config.ts is the one place that hands it process.env.
+ * Maps environment variables to keys. The environment is a parameter, so this stays a plain function; only config.ts
+ * passes process.env.
  */
 import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
 import type { ValueKind, Variable } from './section.ts';
@@ -8,7 +8,7 @@ import { SECTIONS } from './sections.ts';
 import type { Layer } from './layer.ts';
 import { setAt } from './layer.ts';
 
-/** An environment as Node gives it. */
+/** An environment as Node provides it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** An empty variable counts as unset, as in a compose file. */
@@ -80,13 +80,13 @@ interface ProviderVariables {
   readonly type: string;
   readonly keys: readonly string[];
   readonly urls: readonly string[];
-  /** Base URL where the provider's own SDK has no default for it. */
+  /** The base URL if the provider's own SDK has no default for it. */
   readonly usualUrl?: string;
-  /** A server on one's own machine needs no key, so its URL alone makes a provider. */
+  /** True for a server on the user's own machine, which needs no key, so its URL alone makes a provider. */
   readonly keyless?: boolean;
 }
 
-/** SPEC MO-1: the providers and the variables their own tools read. */
+/** MO-1: the providers and the variables that their own tools read. */
 const PROVIDERS: readonly ProviderVariables[] = [
   { name: 'anthropic', type: 'anthropic', keys: ['ANTHROPIC_API_KEY'], urls: ['ANTHROPIC_BASE_URL'] },
   {
@@ -110,30 +110,30 @@ const PROVIDERS: readonly ProviderVariables[] = [
     urls: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'],
     keyless: true,
   },
-  // Serves `models.embedding`, whoever answers turns.
+  // This provider serves `models.embedding`, whichever provider answers turns.
   { ...compatible('EMBEDDING'), keyless: true },
-  // Serves `models.transcription` in the same way.
+  // This provider serves `models.transcription` in the same way.
   { ...compatible('TRANSCRIBE', PROVIDER_ADDRESSES.openai), keyless: true },
 ];
 
-/** One that speaks as OpenAI does, whose variables begin with its name. */
+/** An OpenAI-compatible provider whose variables begin with its name. */
 function compatible(name: string, usualUrl?: string): ProviderVariables {
   const type = 'openai-compatible';
   return { name: name.toLowerCase(), type, keys: [`${name}_API_KEY`], urls: [`${name}_BASE_URL`], usualUrl };
 }
 
-/** Every variable that says which models there are; docker-compose.yml hands them on. */
+/** Every variable that configures models; docker-compose.yml passes them on. */
 export const MODEL_VARIABLES: readonly string[] = [
   ...VARIABLES.filter(([, key]) => key.startsWith('models.')).flatMap(([names]) => names),
   ...PROVIDERS.flatMap(({ keys, urls }) => [...keys, ...urls]),
 ];
 
-/** Base URLs of providers named in the file without one, by provider name. */
+/** Base URLs of providers that the file names without one, by provider name. */
 export const USUAL_BASE_URLS: Readonly<Record<string, string>> = Object.fromEntries(
   PROVIDERS.flatMap((entry) => (entry.usualUrl === undefined ? [] : [[entry.name, entry.usualUrl]])),
 );
 
-/** Settings read from the environment. `problems` names each variable whose spelling cannot be understood. */
+/** Settings read from the environment. `problems` names each variable whose value cannot be parsed. */
 export function readEnvironment(env: Environment, inFile: ReadonlySet<string>): Layer {
   const layer: Layer = { values: {}, origins: new Map(), problems: [] };
   for (const [variables, key, kind] of VARIABLES) {
@@ -150,7 +150,7 @@ export function readEnvironment(env: Environment, inFile: ReadonlySet<string>): 
 function readProvider(env: Environment, entry: ProviderVariables, inFile: boolean, layer: Layer): void {
   const key = firstSet(env, entry.keys);
   const url = firstSet(env, entry.urls);
-  // A base URL alone is no provider: other programs set ANTHROPIC_BASE_URL without a key.
+  // A base URL alone is no provider, because other programs set ANTHROPIC_BASE_URL without a key.
   if (key === undefined && !(url !== undefined && (entry.keyless === true || inFile))) return;
   const base = `models.providers.${entry.name}`;
   if (!inFile) setAt(layer, `${base}.type`, entry.type, key?.name ?? url?.name ?? entry.name);

@@ -1,12 +1,12 @@
 /**
- * Turns what zod refused into lines a person can act on: where the value came from (flag, variable or
+ * Turns zod's issues into lines that a person can act on: where the value came from (flag, variable or
  * file:line:column), which key, what was wrong and what is allowed.
  */
 import { z } from 'zod';
 import { fieldOf } from '#domain/outside-value.ts';
 import { configSchema } from './schema.ts';
 
-/** Keys that GoClaw and clawft have, and what to write in their place (docs/other-names.md). */
+/** Keys of GoClaw and clawft, and what to write in their place (docs/other-names.md). */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   'tools.mcp_servers': 'mcp.servers, with the same fields',
   'tools.web_search': 'web.search; an endpoint of one’s own is web.search.json.url, with {query} in it',
@@ -18,7 +18,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 export type Locate = (path: readonly PropertyKey[], onKey: boolean) => string | undefined;
 
-/** One line for each issue; an unknown key gets the list of keys that are known there. */
+/** Makes one line for each issue; an unknown key gets the list of keys that are known there. */
 export function explainIssues(issues: readonly z.core.$ZodIssue[], locate: Locate): string[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
@@ -56,7 +56,7 @@ function keysAt(path: readonly PropertyKey[]): string[] {
 
 function unwrap(node: unknown): unknown {
   let inner = node;
-  // A section with other systems' names is read before it is checked.
+  // A section with other systems' names is converted before it is checked.
   while (
     inner instanceof z.ZodPipe ||
     inner instanceof z.ZodDefault ||

@@ -1,6 +1,6 @@
 /**
- * One source of settings (file, environment, flags) as a tree of values, with where each leaf came from,
- * so that a refused value can be named by the variable, flag or line that set it.
+ * One source of settings (file, environment, flags) as a tree of values. It records where each leaf came from, so that
+ * an error can name the variable, flag or line that set the value.
  */
 
 /** Values by key; `origins` maps a dotted key to the words that name its source. */
@@ -10,7 +10,7 @@ export interface Layer {
   readonly problems: string[];
 }
 
-/** Sets a dotted key in the layer, making the objects on the way. */
+/** Sets a dotted key in the layer, and creates the objects on the way. */
 export function setAt(layer: Layer, key: string, value: unknown, origin: string): void {
   const parts = key.split('.');
   let node = layer.values;

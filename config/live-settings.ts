@@ -1,6 +1,6 @@
 /**
- * Settings that are read again while the process runs. Sections that are looked at each time they are needed are replaced in place, in the
- * object that all parts hold; of all others it is said that they need a restart.
+ * Reloads settings while the process runs. Sections that every reader reads at each use are replaced in place, in the
+ * object that all parts share. All others are reported as needing a restart.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '#domain/errors.ts';
@@ -11,15 +11,18 @@ import { SECTIONS } from './sections.ts';
 import { type Config, ConfigError, loadConfig, preflight } from '#config';
 
 export interface LiveSettings {
-  /** What is in force. */
+  /** The settings in force. */
   readonly config: Config;
-  /** Applies what can be applied, all or nothing. Safe to repeat. @throws Failure Unprocessable, with a line for each problem */
+  /**
+   * Applies what can be applied, all or nothing. Safe to repeat. @throws Failure Unprocessable, with a line for each
+   * problem
+   */
   reload(): Reloaded;
-  /** Those in force at a path, or all, without secrets; undefined: there are none. */
+  /** The settings in force at a path, or all, without secrets; undefined if there are none. */
   shown(path: string): unknown;
 }
 
-/** Sections whose every reader looks at each time; `but` names their fields that are taken over at the start. */
+/** Sections that every reader reads at each use; `but` names their fields that are only read at the start. */
 const LIVE: readonly { readonly section: keyof Config; readonly only?: RegExp; readonly but?: RegExp }[] = [
   { section: 'tools', but: /^(?:rate_limit|denied_paths)/ },
   { section: 'exec' },
@@ -39,7 +42,7 @@ export function createLiveSettings(first: Config, load: () => Config = loadConfi
   for (const { section } of LIVE) config[section] = copyOf(first[section]);
 
   return {
-    // The sections are what they were, but for who may write them.
+    // This is still a Config; only its type here allows writing.
     config: config as unknown as Config,
     shown: (path) => shownSettings(config, path),
     reload() {
@@ -78,7 +81,10 @@ function loadChecked(load: () => Config, held: Config['models']): Config {
   }
 }
 
-/** Settings that name models, and which provider serves them in place of the named one where it is there (config/schema.ts). */
+/**
+ * Settings that name models, and the provider that, if it exists, serves them in place of the named one
+ * (config/schema.ts).
+ */
 const NAMES_MODELS = {
   default: '',
   embedding: 'embedding',
@@ -86,7 +92,7 @@ const NAMES_MODELS = {
   transcription: 'transcribe',
 } as const;
 
-/** Providers are those of the start, so that a model of a newer one could not be asked. */
+/** The providers are those of the start, so a model of a newer one could not be called. */
 function unservedModels(held: Config['models'], next: Config['models']): string[] {
   const has = (provider = ''): boolean => provider === 'rehearsal' || Object.hasOwn(held.providers, provider);
   const names = Object.keys(NAMES_MODELS) as (keyof typeof NAMES_MODELS)[];
@@ -118,7 +124,7 @@ function isLive(path: string): boolean {
   );
 }
 
-/** `section.field`, or the section where it has no fields; never a value. */
+/** `section.field`, or the section if it has no fields; never a value. */
 function changedPaths(held: Readonly<Fields>, next: Config): string[] {
   const required: Readonly<Fields> = { ...next };
   return Object.keys({ ...held, ...required }).flatMap((section) => {

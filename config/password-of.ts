@@ -1,6 +1,6 @@
-/** The password in an address of the settings, when it looks like one. */
+/** Finds the password in an address of the settings, if it looks like one. */
 
-/** One that is a plain word (`postgres`) would be hidden wherever that word stands. */
+/** A password that is a plain word (`postgres`) would be hidden wherever that word occurs. */
 const MIN_LENGTH = 12;
 
 export function passwordOf(url: string | undefined): string | undefined {
@@ -11,7 +11,7 @@ export function passwordOf(url: string | undefined): string | undefined {
   return isMixed || decoded.length >= MIN_LENGTH ? decoded : undefined;
 }
 
-/** A stray `%` in a password is not a mistake to die of. */
+/** A stray `%` in a password is no reason to fail. */
 function decodeOr(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,15 +1,15 @@
 /**
- * Variables as packages are to find them. Each program imports this before all else, since packages read variables too, some while
- * they are imported.
+ * Prepares variables for packages. Each program imports this before all else, because packages read variables too, some
+ * while they are imported.
  */
 
-// An empty variable is an unset one: compose files and shells set what they have no value for to the empty string.
+// An empty variable is an unset one: compose files and shells set variables without a value to the empty string.
 for (const [name, value] of Object.entries(process.env)) if (value === '') delete process.env[name];
 
-/** Our own servers on this machine are never asked by way of a proxy, which could not reach them. */
+/** Our own servers on this machine are never called through a proxy, which could not reach them. */
 const THIS_MACHINE = ['localhost', '127.0.0.1', '::1'];
 
-// One of gRPC's own counts for it in place of the others.
+// gRPC's own variable takes precedence over the others for it.
 const exceptions = [
   'no_proxy',
   'NO_PROXY',

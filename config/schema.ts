@@ -1,6 +1,6 @@
 /**
- * The shape of TempoClaw's settings: every key of `tempoclaw.yaml`, its limits and its default. Features add sections of their own.
- * Unknown keys are refused everywhere, so a misspelt setting never passes for one that works.
+ * The shape of TempoClaw's settings: every key of `tempoclaw.yaml`, its limits and its default. Features add sections
+ * of their own. Unknown keys are refused everywhere, so that a misspelt setting never seems to work.
  */
 import { DATABASE_URL_WORDS, isWholeUrl } from './database-url.ts';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ const encryptionKey = z.string().refine(isStrongKey, {
 function isStrongKey(text: string): boolean {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return false;
   const bytes = Buffer.from(text, 'base64');
-  // 32 random bytes hold about 30 distinct values; 16 or fewer means a pattern or typed text.
+  // 32 random bytes have about 30 distinct values; 16 or fewer means a pattern or typed text.
   return bytes.length === 32 && new Set(bytes).size > 16 && bytes.some((byte) => byte > 126 || byte < 32);
 }
 
@@ -37,7 +37,7 @@ const provider = z.strictObject({
   type: z.enum(['anthropic', 'openai', 'google', 'openai-compatible']).exactOptional(),
   apiKey: z.string().min(1).max(4_096).exactOptional(),
   baseUrl: httpUrl.exactOptional(),
-  /** Which of OpenAI's two protocols: `chat` is what other servers speak. */
+  /** Which of OpenAI's two protocols; other servers support `chat`. */
   api: z.enum(['responses', 'chat']).exactOptional(),
 });
 
@@ -49,13 +49,22 @@ const modelRef = z
   .regex(/^[^/\s]+\/\S+$/, 'must be provider/model, such as openai/gpt-4.1-mini');
 
 const models = z.strictObject({
-  /** `provider/model`; without it the best configured provider's usual model, else `rehearsal/welcome`. */
+  /** `provider/model`; without it, the best configured provider's usual model, else `rehearsal/welcome`. */
   default: modelRef.exactOptional(),
-  /** What searches tell likeness by; without one by the words alone. A provider named `embedding` serves it in place of the named one. */
+  /**
+   * The embedding model of searches; without one, they compare words alone. A provider named `embedding` serves it in
+   * place of the named one.
+   */
   embedding: modelRef.exactOptional(),
-  /** Asked about images and PDFs, one after the other; without them those of the configured providers that see. */
+  /**
+   * Models that are called for images and PDFs, one after the other; without them, those of the configured providers
+   * that support vision.
+   */
   vision: z.array(modelRef).min(1).max(10).exactOptional(),
-  /** For recordings; without one that of a provider named `transcribe`, which also serves it in place of the named one, else OpenAI's. */
+  /**
+   * The model for recordings; without one, that of a provider named `transcribe`, else OpenAI's. Such a provider also
+   * serves it in place of the named one.
+   */
   transcription: modelRef.exactOptional(),
   providers: z
     .record(
@@ -71,14 +80,14 @@ const models = z.strictObject({
         input: usdPerMillion,
         output: usdPerMillion,
         cachedInput: usdPerMillion.exactOptional(),
-        /** Of what is heard. */
+        /** US dollars per minute of audio input. */
         minute: usdPerMillion.exactOptional(),
       }),
     )
     .default({}),
   /** Tokens, by `provider/model`; overrides the built-in table. */
   contextWindows: z.record(z.string(), z.int().min(256).max(100_000_000)).default({}),
-  /** Whether a model takes images, by `provider/model`; overrides what is known. */
+  /** Whether a model accepts images, by `provider/model`; overrides what is known. */
   images: z.record(z.string(), z.boolean()).default({}),
   firstByteTimeoutSeconds: seconds.default(120),
   idleTimeoutSeconds: seconds.default(60),
@@ -97,12 +106,15 @@ const api = z.strictObject({
     .max(256 * 1_048_576)
     .default(1_048_576),
   corsOrigins: z.array(z.string().min(1)).max(100).default([]),
-  /** Names by which the API and the web UI that `tempoclaw up` starts are called, beside localhost, addresses and publicUrl's. */
+  /**
+   * Names by which the API and the web UI that `tempoclaw up` starts are called, besides localhost, addresses and
+   * publicUrl's.
+   */
   allowedHosts: z
     .array(z.string().regex(HOST_NAME, 'must be a host name without a port'))
     .max(100)
     .default([]),
-  /** Addresses and prefixes of reverse proxies, whose X-Forwarded-For is believed. */
+  /** Addresses and prefixes of reverse proxies whose X-Forwarded-For is trusted. */
   trustedProxies: z
     .array(
       z.union(
@@ -121,7 +133,7 @@ const temporal = z.strictObject({
     .exactOptional(),
   namespace: z.string().min(1).max(255).default('default'),
   taskQueue: z.string().min(1).max(200).default('tempoclaw'),
-  /** A session's run waits so long for the next message when its turn is over; 0: each turn has a run of its own. */
+  /** How long a session's run waits for the next message after its turn. With 0, each turn has a run of its own. */
   lingerSeconds: z.int().min(0).max(MAX_LINGER_SECONDS).default(0),
   uiUrl: httpUrl.exactOptional(),
   /** First ports tried for the dev server that `tempoclaw up` starts when there is no address. */
@@ -141,7 +153,7 @@ const temporal = z.strictObject({
 
 const database = z.strictObject({
   url: z.string().refine(isWholeUrl, DATABASE_URL_WORDS).exactOptional(),
-  /** In the URL's place, and as it is: nothing in it means anything. */
+  /** Replaces the password of the URL, unescaped: no character in it has a special meaning. */
   password: z.string().min(1).exactOptional(),
   poolSize: z.int().min(1).max(500).default(20),
   /** First port tried for the embedded Postgres that `tempoclaw up` starts when there is no url. */
@@ -153,7 +165,10 @@ const worker = z.strictObject({
   maxConcurrentActivities: z.int().min(1).max(10_000).default(100),
   maxConcurrentWorkflowTasks: z.int().min(2).max(10_000).default(40),
   shutdownGraceSeconds: seconds.default(10),
-  /** Workflow threads of our own: a turn with tools takes a quarter less, and one workflow that never yields ends the worker. */
+  /**
+   * Uses our own workflow threads: a turn with tools takes a quarter less, but one workflow that never yields ends the
+   * worker.
+   */
   lean: z.boolean().default(false),
   fastPath: z.boolean().default(true),
   /**
@@ -164,9 +179,9 @@ const worker = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9][\w-]{0,99}$/, 'must be letters, digits, - or _')
     .exactOptional(),
-  /** SH-6: TCP ports, wherever they are, that commands on the worker's machine cannot reach; TempoClaw's own are among them. */
+  /** SH-6: TCP ports on any host that commands on the worker's machine cannot reach; TempoClaw's own are among them. */
   closedPorts: z.array(z.coerce.number().pipe(port)).max(1_000).default([]),
-  /** SH-3. */
+  /** SH-3: limits of commands. */
   commands: commandBounds.prefault({}),
 });
 
@@ -174,21 +189,24 @@ const approvals = z.strictObject({
   expirySeconds: z.int().min(1).max(31_536_000).default(DEFAULT_APPROVAL_SECONDS),
   decisionToken: z
     .strictObject({
-      /** `auto`: where commands may run unboxed, or nodes on task queues, which then reach Temporal as its clients do. */
+      /**
+       * `auto` requires it where commands may run unboxed, or where nodes on task queues reach Temporal as its clients
+       * do.
+       */
       required: z.union([z.literal('auto'), z.boolean()]).default('auto'),
-      /** Without it one that follows from the master key. */
+      /** Without it, the secret is derived from the master key. */
       secret: z.string().min(32).exactOptional(),
     })
     .prefault({}),
 });
 
-/** IN-9. */
+/** IN-9: who reaches whose sessions. */
 const sessions = z.strictObject({
   /** Keys of users, and agents that work for one, reach the sessions of all users of the tenant. */
   shared: z.boolean().default(false),
 });
 
-/** SA-1; GoClaw's names of two are understood. */
+/** SA-1: limits of subagents; GoClaw's names of two of them are also accepted. */
 const subagents = withAliases(
   { maxSpawnDepth: 'maxDepth', maxChildrenPerAgent: 'maxChildren' },
   z.strictObject({
@@ -197,7 +215,7 @@ const subagents = withAliases(
     maxChildren: z.int().min(0).max(1_000).default(SUBAGENT_LIMITS.children),
     maxIterations: z.int().min(1).max(10_000).default(SUBAGENT_LIMITS.iterations),
     archiveAfterMinutes: z.number().min(0).max(525_600).default(SUBAGENT_LIMITS.archiveMinutes),
-    /** How long one may take when the call that starts it says nothing. */
+    /** How long a subagent may take when the call that starts it does not say. */
     timeoutSeconds: z.int().min(1).max(2_592_000).default(SUBAGENT_LIMITS.timeoutSeconds),
     /** `provider/model` in place of the parent's. */
     model: z
@@ -215,28 +233,28 @@ const hostAndPort = z
   );
 const domainList = z.array(z.string().min(1).max(300)).max(1_000);
 
-/** SECURITY R5: where tools, MCP servers, downloads and webhooks may go. */
+/** Where tools, MCP servers, downloads and webhooks may connect. */
 const egress = z.strictObject({
-  /** Services of one's own net, which nobody else can open: loopback and private addresses; metadata never. */
+  /** Services of the own network that nobody else can allow: loopback and private addresses; metadata never. */
   allowPrivate: z.array(hostAndPort).max(1_000).default([]),
   policy: z.enum(['allow_all', 'allowlist']).exactOptional(),
-  /** `github.com`, `*.example.com`. */
+  /** Domains such as `github.com` and `*.example.com`. */
   allowedDomains: domainList.exactOptional(),
   blockedDomains: domainList.exactOptional(),
-  /** Beside the web's own. */
+  /** Ports that are allowed besides the web's own. */
   allowedPorts: z.array(port).max(1_000).default([]),
 });
 
-/** SH-3. What holds for agents that do not say otherwise; a mode alone stands for `{ mode }`. */
+/** SH-3: the sandbox of agents that do not choose another; a mode alone is short for `{ mode }`. */
 const sandbox = z.preprocess(
   (value) => (SANDBOX_MODES.some((mode) => mode === value) ? { mode: value } : value),
   z.strictObject({
     ...sandboxFields,
-    /** Without it DOCKER_HOST, else the usual socket. */
+    /** Without it, DOCKER_HOST, else the usual socket. */
     dockerHost: z.string().min(1).max(4_096).exactOptional(),
-    /** A box in which nothing has run for so long ends itself. */
+    /** A box in which nothing has run for this long ends itself. */
     idleMinutes: z.int().min(1).max(10_080).default(30),
-    /** As does one this old, as soon as nothing runs in it, and at twice the age whatever runs. */
+    /** A box this old also ends, as soon as nothing runs in it, and at twice the age whatever runs. */
     maxAgeHours: z.int().min(1).max(8_760).default(24),
   }),
 );
@@ -253,7 +271,7 @@ const storePlace = z
 
 const s3 = z
   .strictObject({
-    /** Without it that of AWS in the region. */
+    /** Without it, the endpoint of AWS in the region. */
     endpoint: httpUrl.exactOptional(),
     region: z
       .string()
@@ -272,27 +290,30 @@ const NEEDS_KEYS = {
   error: 'needs accessKeyId and secretAccessKey (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) for a bucket',
 };
 
-/** VF-6. */
+/** VF-6: where workspaces are. */
 const workspaces = z
   .strictObject({
-    /** `none`: one folder, which workers on several machines share. `snapshots`: each worker has its own, and work takes its files along. */
+    /**
+     * `none`: one folder, which workers on several machines share. `snapshots`: each worker has its own folder, and
+     * files follow the work.
+     */
     follow: z.enum(['none', 'snapshots']).default('none'),
-    /** Of snapshots; `snapshots` in the state folder unless given. */
+    /** Where snapshots are stored; by default `snapshots` in the state folder. */
     store: storePlace.exactOptional(),
     s3,
   })
   .refine(({ follow, store, s3: keys }) => follow === 'none' || hasKeys(store, keys), NEEDS_KEYS);
 
-/** Of artifacts. */
+/** Settings of artifacts. */
 const artifacts = z
   .strictObject({
-    /** Of the bytes of large ones; in Postgres unless given. */
+    /** Where the bytes of large artifacts are stored; by default in Postgres. */
     store: storePlace.exactOptional(),
     s3,
   })
   .refine(({ store, s3: keys }) => hasKeys(store, keys), NEEDS_KEYS);
 
-/** What the core has; parsing `{}` gives the defaults (folders are filled in by loadConfig). */
+/** The sections of the core; parsing `{}` returns the defaults (loadConfig fills in folders). */
 export const coreSchema = z.strictObject({
   stateDir: z.string().min(1).default('.tempoclaw'),
   workspaceRoot: z.string().min(1).exactOptional(),
@@ -309,15 +330,15 @@ export const coreSchema = z.strictObject({
   sessions: sessions.prefault({}),
   tools: toolsSection.prefault({}),
   subagents: subagents.prefault({}),
-  /** DU-7: for every tenant, each for itself, beside what its own rows say. */
+  /** DU-7: budgets for each tenant separately, besides those of its own rows. */
   budgets: settingsBudgetsSchema.default([]),
-  /** How commands are judged, for every agent, below what its tenant and the agent itself say. */
+  /** How commands are judged for every agent, below the policies of its tenant and of the agent itself. */
   exec: sharedExecPolicySchema.prefault({}),
   sandbox: sandbox.prefault({}),
   egress: egress.prefault({}),
-  /** For how long a tenant keeps what, where it says nothing itself. */
+  /** How long a tenant keeps what, if it does not say so itself. */
   retention: retentionSchema.prefault({}),
-  /** Of every agent, before those of its tenant and its own. */
+  /** Hooks of every agent, before those of its tenant and its own. */
   hooks: hooksSchema.default([]),
   encryption: z
     .strictObject({
@@ -332,10 +353,10 @@ export const coreSchema = z.strictObject({
     .prefault({}),
 });
 
-/** What the settings give before folders are made absolute and TLS files are read. */
+/** The parsed settings before folders are made absolute and TLS files are read. */
 export type ParsedConfig = z.output<typeof coreSchema> & FeatureSettings;
 
-/** The whole of the settings: the core's sections and those of features. */
+/** All settings: the core's sections and those of features. */
 export const configSchema = coreSchema.extend(
   Object.fromEntries(SECTIONS.map(({ name, schema }) => [name, schema])),
 ) as unknown as z.ZodObject<(typeof coreSchema)['shape']> & z.ZodType<ParsedConfig>;

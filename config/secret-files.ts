@@ -1,4 +1,4 @@
-/** Files of this machine that hold keys of the deployment: what no command of an agent may read (SH-6). */
+/** Files of this machine that contain keys of the deployment, which no agent's command may read (SH-6). */
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -7,10 +7,13 @@ import type { Environment } from './environment.ts';
 
 const PROGRAM = fileURLToPath(new URL('..', import.meta.url));
 
-/** Where a root start keeps what the `postgres` user must reach when the checkout is closed to it (such as /root). */
+/**
+ * Where a start as root keeps what the `postgres` user must reach, when that user cannot enter the checkout (such as
+ * /root).
+ */
 export const DATABASE_FOLDER_OF_ROOT = '/var/lib/tempoclaw';
 
-/** `file` is the settings' own, `named` are those that it names. They need not be there. */
+/** `file` is the settings file; `named` are the files that it names. They may be missing. */
 export function secretFiles(
   cwd: string,
   env: Environment,
@@ -44,7 +47,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // Gone, or nobody's to list: nor for what runs as we do.
+    // The folder is gone, or this user cannot list it; then what runs as the same user cannot either.
     return [];
   }
 }

@@ -1,8 +1,11 @@
-/** Settings of optional capabilities: each declares its section of `tempoclaw.yaml` here, and the settings are put together from these. */
+/**
+ * Settings of optional capabilities. Each declares its section of `tempoclaw.yaml` here, and the settings are composed
+ * of these.
+ */
 import type { z } from 'zod';
 import type { Config } from '#config';
 
-/** What the sections of features hold, by their names: a feature adds its own by declaration merging. */
+/** The contents of features' sections, by their names; a feature adds its own by declaration merging. */
 // biome-ignore lint/suspicious/noEmptyInterface: it is filled by the features
 export interface FeatureSettings {}
 
@@ -13,17 +16,17 @@ export type Variable = readonly [names: readonly string[], key: string, kind: Va
 
 export interface SettingsSection<Value = unknown> {
   readonly name: string;
-  /** Takes `{}`, which gives the defaults. */
+  /** Accepts `{}`, for which it returns the defaults. */
   readonly schema: z.ZodType<Value>;
-  /** Keys from the section's name on. */
+  /** Keys below the section's name. */
   readonly variables?: readonly Variable[];
-  /** Every reader looks at each time, so that a reload applies. */
+  /** Set if every reader reads the section at each use, so that a reload applies. */
   readonly isLive?: true;
   /** Makes paths absolute. */
   finish?(value: Value, folder: string): Value;
-  /** What parsing alone cannot see; nothing starts while there is any. A line each. */
+  /** Problems that parsing alone cannot find, a line each; nothing starts while there is any. */
   problems?(value: Value, config: Config): readonly string[];
-  /** Values that nobody may be shown; references (`secret://`) are passed over. */
+  /** Values that must not be shown to anybody; references (`secret://`) are skipped. */
   secrets?(value: Value): readonly (string | undefined)[];
 }
 

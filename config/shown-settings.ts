@@ -1,11 +1,13 @@
-/** The settings as people and models may see them: what is, or may hold, a secret only says that it is set. */
-/** Fields that are a secret, and groups of which any value may be one. `…Key` is no name of a field that is none, but for `keyPath`s. */
+/**
+ * The settings as people and models may see them: for what is, or may contain, a secret, they only say that it is set.
+ */
+/** Fields that are a secret, and groups in which any value may be one. */
 const SECRET =
   /^(?:key|.*apikey|previouskeys|secret|secretaccesskey|accesskeyid|password|token|headers|env|args|metadata|tls)$/i;
-/** Where they are is nobody's business who asks what they say. */
+/** A reader of the settings does not need to know where these files are. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['secretFiles']);
 
-/** All of them, or those at `path`: `models.providers.openai`. Undefined: there is no such setting. */
+/** All of them, or those at `path`: `models.providers.openai`. Returns undefined if there is no such setting. */
 export function shownSettings(config: object, path: string): unknown {
   let found: unknown = shown(config);
   for (const name of path === '' ? [] : path.split('.')) {
@@ -29,7 +31,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** An address without its user, its password and its query. */
+/** Removes user, password and query from an address. */
 function withoutCredentials(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || !URL.canParse(text)) return text;
   const { protocol, host, pathname, username, password, search, hash } = new URL(text);

@@ -1,4 +1,6 @@
-/** What a process of ours tells the `tempoclaw up` that started it. Started by something else, it tells nobody. */
+/**
+ * What a process of ours sends to the `tempoclaw up` that started it. If something else started it, it sends nothing.
+ */
 import type { RunsAt } from '#domain/sandbox.ts';
 
 export interface Ready {
@@ -13,22 +15,26 @@ export type SupervisorMessage =
   | { readonly type: 'progress'; readonly step: string }
   | { readonly type: 'beat' };
 
-/** The variable by which it says where else the API is to listen: a path, for a Unix socket. */
+/** The variable with a further address at which the API listens: a path, for a Unix socket. */
 export const API_SOCKET = 'TEMPOCLAW_API_SOCKET';
 
 export function socketOfSupervisor(): string | undefined {
   return process.env[API_SOCKET] || undefined;
 }
 
-/** A few of these fit into the silence after which a process counts as hung (features/nodes/program/node-program.ts). */
+/**
+ * A few of these fit into the silence after which a process counts as hung (features/nodes/program/node-program.ts).
+ */
 const BEAT_MS = 2_000;
 
 export function notifySupervisor(message: SupervisorMessage): void {
-  // One that was killed has closed the channel: its processes run on, and the next `up` ends them.
+  // A killed `up` has closed the channel. Its processes continue, and the next `up` ends them.
   if (process.connected) process.send?.(message, () => undefined);
 }
 
-/** From now on says regularly that this process does its work; call it when it is ready. Keeps no process alive. */
+/**
+ * Sends regular beats from now on, which say that this process works; call it when it is ready. Keeps no process alive.
+ */
 export function startBeat(): void {
   setInterval(() => notifySupervisor({ type: 'beat' }), BEAT_MS).unref();
 }

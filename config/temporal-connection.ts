@@ -1,13 +1,13 @@
 /**
- * How to reach Temporal, from the official client settings (TEMPORAL_* variables, temporal.toml profiles)
- * under our own file and flags, as the plain options that Connection and NativeConnection both take.
+ * Reads how to reach Temporal, as plain options for both Connection and NativeConnection. The official client settings
+ * (TEMPORAL_* variables, temporal.toml profiles) are below our own file and flags.
  */
 import { readFileSync } from 'node:fs';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Environment } from './environment.ts';
 import type { ParsedConfig } from './schema.ts';
 
-/** The TLS part that both of the SDK's connections take; `true` is TLS with the system's roots. */
+/** The TLS options of both of the SDK's connections; `true` is TLS with the system's roots. */
 export type TemporalTls =
   | boolean
   | {
@@ -24,7 +24,7 @@ export interface OfficialSettings {
   metadata?: Record<string, string>;
 }
 
-/** The official settings; a problem text when a named file or profile cannot be read. */
+/** The official settings, or a problem text when a named file or profile cannot be read. */
 export function readOfficialSettings(env: Environment): OfficialSettings | string {
   const set: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined && value !== '') set[name] = value;
@@ -44,7 +44,7 @@ export function readOfficialSettings(env: Environment): OfficialSettings | strin
   }
 }
 
-/** TLS from `temporal.tls` in the file. Throws when a certificate file cannot be read. */
+/** Reads TLS from `temporal.tls` in the file. Throws when a certificate file cannot be read. */
 export function readTlsFiles(tls: NonNullable<ParsedConfig['temporal']['tls']>): TemporalTls {
   const { disabled, serverName, serverCaCertPath: ca, clientCertPath: crt, clientKeyPath: key } = tls;
   if (disabled === true) return false;

@@ -4,14 +4,17 @@ import { DEFAULT_DENIED_PATHS } from '#domain/path-rules.ts';
 import { POLICY_ALIASES, policyObjectSchema } from '#domain/schema/agent.ts';
 import { withAliases } from '#domain/schema/scalars.ts';
 
-/** What holds for every agent, below its own policy. */
+/** What applies to every agent, below its own policy. */
 export const toolsSection = withAliases(
   POLICY_ALIASES,
   policyObjectSchema.safeExtend({
     rate_limit_per_hour: z.int().min(0).max(1_000_000).optional(),
-    /** Of these, made at once; a tenth of them unless given. */
+    /** How many of these may be made at once; by default a tenth of them. */
     rate_limit_burst: z.int().min(1).max(1_000_000).optional(),
-    /** VF-4: beside the state folder; from the root of a workspace for file tools, anywhere in a path for commands. */
+    /**
+     * VF-4: denied besides the state folder; relative to the workspace's root for file tools, anywhere in a path for
+     * commands.
+     */
     denied_paths: z
       .array(
         z

@@ -1,6 +1,6 @@
 /**
- * Reads `tempoclaw.yaml`: syntax errors and refused keys are told with file, line, column and what is
- * allowed there, and `${NAME}` in a string stands for an environment variable, so keys need not be in the file.
+ * Reads `tempoclaw.yaml`. Syntax errors and refused keys are reported with file, line, column and what is allowed
+ * there. `${NAME}` in a string refers to an environment variable, so keys need not be in the file.
  */
 import { readFileSync } from 'node:fs';
 import type { Document, Scalar } from 'yaml';
@@ -30,7 +30,7 @@ export function readYamlFile(file: string, shownAs: string, env: Environment): Y
   return parseYaml(text, shownAs, env);
 }
 
-/** Parses the text of a settings file; `shownAs` is the name used in messages. */
+/** Parses the text of a settings file; `shownAs` is its name in messages. */
 export function parseYaml(text: string, shownAs: string, env: Environment): YamlFile {
   const problems: string[] = [];
   if (text.length > MAX_FILE_BYTES) {
@@ -75,7 +75,7 @@ function substitute(node: Scalar, env: Environment, complain: (what: string) => 
   });
 }
 
-/** A key left empty (`api:`) means its default, as a commented-out body would. */
+/** A key left empty (`api:`) means its default, as if its body were commented out. */
 function withoutNulls(tree: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(tree)

@@ -1,7 +1,7 @@
 /**
- * Builds a Temporal server as production has it from its Go module: `npx node scripts/build-temporal-server.ts [FOLDER]`; without a folder in
- * the user's cache, where it is built once. It takes Go and some minutes; `TEST_TEMPORAL_SERVER=FOLDER npm run test:system` then runs
- * the system tests on it. Only the folder goes to its standard output.
+ * Builds a production-like Temporal server from its Go module: `npx node scripts/build-temporal-server.ts [FOLDER]`.
+ * Without a folder, it builds once, in the user's cache. It needs Go and some minutes. `TEST_TEMPORAL_SERVER=FOLDER npm
+ * run test:system` then runs the system tests on it. Its standard output contains only the folder.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { userCacheDir } from '#config';
 /** docker-compose.yml says which version production has. */
 const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
 const VERSION = `v${/temporalio\/server:(\S+)/.exec(compose)?.[1]}`;
-/** Programs by their package, whose folder's name is what Go calls them. */
+/** Programs by their package; Go names each program after its package's folder. */
 const PROGRAMS = { 'cmd/server': 'temporal-server', 'cmd/tools/sql': 'temporal-sql-tool' };
 
 const [value] = process.argv.slice(2);
@@ -28,7 +28,7 @@ for (const [source, name] of Object.entries(PROGRAMS)) {
     console.error(`${name} could not be built: ${error?.message ?? 'see above'}. Is Go there?`);
     process.exit(1);
   }
-  // Only what is whole has its name.
+  // Only a complete program gets its final name.
   renameSync(join(folder, basename(source)), program);
 }
 console.log(folder);

@@ -1,15 +1,18 @@
 /**
- * package-lock.json installs on every platform: each optional dependency of a package (a binary for one system) has an entry, which
- * npm leaves out where the registry did not have it, and `npm ci` then refuses there. No registry's address stands in it, and a link leads to a folder of packages/; each install script
- * is allowed or denied, and one that is allowed fetches nothing, since no lock knows of that. It states no `engines`: npm would judge them by the Node that runs npm, and warn,
- * while everything runs on the Node that is among the dependencies where that one is older. `--write` takes those out.
+ * Checks that package-lock.json installs on every platform.
+ * - Each optional dependency of a package (a binary for one system) has an entry. npm omits the entry where the
+ *   registry did not have the package, and `npm ci` then fails there.
+ * - It contains no registry's address, and a link leads to a folder of packages/.
+ * - Each install script is allowed or denied, and an allowed one downloads nothing, because no lock covers that.
+ * - It states no `engines`. npm would compare them with the Node that runs npm, and warn, although everything runs on
+ *   the Node among the dependencies where that one is older. `--write` removes them.
  */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface Entry {
   readonly resolved?: string;
-  /** To the folder that `resolved` names: a workspace. */
+  /** A link to the folder that `resolved` names: a workspace. */
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -25,14 +28,17 @@ const { allowScripts = {} } = JSON.parse(readFileSync(join(folder, 'package.json
   allowScripts?: Record<string, boolean>;
 };
 
-/** Node looks for a package beside the one that asks, then in each folder above. */
+/** Node searches for a package beside the importing one, then in each folder above. */
 function has(path: string, name: string): boolean {
   if (`${path && `${path}/`}node_modules/${name}` in lock.packages) return true;
   if (path === '') return false;
   return has(path.slice(0, Math.max(0, path.lastIndexOf('/node_modules/'))), name);
 }
 
-/** A package manager or a program that is started, or a call, that brings what is not in the package; comments may name them. */
+/**
+ * Matches starting a package manager or a program, or a call, that downloads what is not in the package; comments may
+ * name them.
+ */
 const FETCHES = /(^|&&\s*|;\s*|['"`])(npm|npx|yarn|pnpm|curl|wget)[\s'"`.]|\bfetch\(|['"](node:)?https?['"]/;
 
 /** What npm runs when the package is installed: the commands, and the files of the package that they name. */

@@ -1,4 +1,7 @@
-/** Migrations are numbered 0001, 0002 … without a gap, each number once: two branches may each have taken the next one. */
+/**
+ * Checks that migrations are numbered 0001, 0002 … without a gap, each number once. Two branches may each have taken
+ * the next one.
+ */
 import { globSync, readdirSync } from 'node:fs';
 
 const value = process.argv[2];

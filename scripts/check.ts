@@ -1,12 +1,13 @@
 /**
- * All that a machine can hold of the rules: format, lint, types, boundaries, dead code, numbers of migrations, the lock of packages, generated docs. Runs them side
- * by side and says of each what is wrong; exit code 1 when one is.
+ * Checks all rules that a machine can check: format, lint, types, boundaries, dead code, numbers of migrations, the
+ * lock of packages, generated docs. It runs the checks side by side and prints what each finds. The exit code is 1 if
+ * one fails.
  */
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { delimiter } from 'node:path';
 
-/** With code in them. */
+/** Folders that contain code. */
 const folders =
   'packages domain features workflows policy store temporal activities workers api cli config scripts test bench'.split(
     ' ',
@@ -25,7 +26,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
     .map((script) => [`docs: ${script}`, process.execPath, script] as const),
 ];
 
-/** Also where nobody else has put the programs of the packages there. */
+/** PATH includes the programs of the packages, also if nothing else has added them. */
 const env = { ...process.env, PATH: ['node_modules/.bin', process.env['PATH']].join(delimiter) };
 
 interface Outcome {

@@ -1,4 +1,7 @@
-/** Makes docs/requirements.md: what each requirement promises, and the tests that name it. Fails for one that no test names. */
+/**
+ * Makes docs/requirements.md: what each requirement promises, and the tests that name it. Fails for a requirement that
+ * no test names.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { keepPage } from './generated-page.ts';
@@ -125,7 +128,7 @@ const GROUPS = {
 
 const ID = /\b[A-Z]{2}-\d+\b/g;
 
-/** Packages know nothing of our ids: what the tests of each prove, beside those that name the ids. */
+/** Packages do not know our ids. This lists what the tests of each prove, besides the tests that name the ids. */
 const PROVED_BY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'packages/scrubber/test/any-embedding.test.ts': ['SC-1'],
   'packages/scrubber/test/long-texts.test.ts': ['SC-2'],
@@ -142,7 +145,7 @@ const PROVED_BY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'packages/shell-judge/test/run-files.test.ts': ['AP-4'],
 };
 
-/** Files of tests by the ids that they name. */
+/** Test files by the ids that they name. */
 function filesById(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const file of globSync(TESTS).toSorted())

@@ -77,7 +77,7 @@ function section(tool: Tool): string {
   return `### ${tool.name}\n\n${tool.description}\n\n${parameters(tool)}\n${facts.filter((fact) => fact !== '').join('\n')}\n`;
 }
 
-/** What a table cell may not hold. */
+/** Escapes what a table cell may not contain. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('*', '\\*');
 }

@@ -1,4 +1,6 @@
-/** A page of docs that a script makes: `--write` writes it; else the script fails when it is not what it should be. */
+/**
+ * A page of docs that a script makes. `--write` writes it; without it, the script fails if the page is not up to date.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 

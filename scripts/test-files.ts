@@ -1,29 +1,41 @@
-/** Which tests there are, what servers each needs, and which share a process: read from their imports and folders, so that no list is kept. */
+/**
+ * Finds which tests there are, what servers each needs, and which share a process. It reads that from their imports and
+ * folders, so that there is no list to maintain.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Servers that the run starts (test/support/services.ts), each named as the variable in which tests find it. */
+/** Servers that the run starts (test/support/services.ts). Each is named after the variable in which tests find it. */
 const SERVERS = /\bTEST_(?:TEMPORAL_ADDRESS|DATABASE_URL|DOCKER_HOST)\b/g;
 
-/** Rules, what a worker runs, and packages. What needs none of the servers here is a unit test. */
+/** Rules, what a worker runs, and packages. A test there that needs none of the servers is a unit test. */
 const UNIT_FOLDERS =
   /^(?:test\/(?:domain|policy|store|temporal|activities|build)|(?:features|packages)\/[^/]+\/test)\//;
 
-/** Whole programs are started, used as their users do, and killed. So they are where one of PROGRAMS is imported, and in boxes of an engine. */
+/**
+ * These tests start whole programs, use them as their users do, and kill them. Files that import one of PROGRAMS are
+ * system tests too, as are tests in containers of an engine.
+ */
 const SYSTEM_FOLDERS = /^test\/(?:bench|interop|start|system|ui)\//;
 const PROGRAMS = ['test/start/program.ts', 'test/support/api-process.ts'];
 
-/** What is tested without any feature: by rule, so that no core test needs one unnoticed. Those of the whole build are in test/build. */
+/**
+ * Folders tested without any feature. A rule selects them, so that no core test needs a feature unnoticed. Tests of the
+ * whole build are in test/build.
+ */
 const CORE_FOLDERS = /^test\/(?:activities|api|domain|policy|store|temporal|workers|workflows)\//;
 
-/** So many share a process: enough that loading the code is a small part, few enough that both cores are busy to the end. */
+/**
+ * Files that share a process: enough that loading the code is a small part, few enough that both cores are busy to the
+ * end.
+ */
 const UNITS = 48;
 const OTHERS = 12;
 
-/** Of more than types. */
+/** Matches imports of more than types. */
 const IMPORTS = /^import (?!type\b)[^;]*? from '(?:#((?:test|features\/[^/]+\/test)\/[^']+)|(\.[^']+))'/gm;
 
-/** Of the core and of the whole build, of each feature and of each package. */
+/** Tests of the core and of the whole build, of each feature and of each package. */
 export const TESTS = ['test/**/*.test.ts', '{features,packages}/*/test/**/*.test.ts'];
 
 export type TestKind = 'unit' | 'live' | 'system';
@@ -43,13 +55,13 @@ function kindOf(file: string): TestKind {
   return UNIT_FOLDERS.test(file) && servers.size === 0 ? 'unit' : 'live';
 }
 
-/** The variables of the servers that these files, or what they import of tests, read. */
+/** The variables of the servers that are read by these files, or by what they import from tests. */
 export function serversOf(files: readonly string[]): ReadonlySet<string> {
   const texts = [...closureOf(files).values()];
   return new Set(texts.flatMap((text) => [...text.matchAll(SERVERS)].map(([name]) => name)));
 }
 
-/** The files and what they import of tests, with their texts. */
+/** The files and what they import from tests, with their texts. */
 function closureOf(files: readonly string[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   const open = [...files];
@@ -66,8 +78,8 @@ function closureOf(files: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /**
- * Files that run one after the other in one process. Those of programs have one each, so that none finds what another left
- * running. The long ones come first, so that the last process is a short one.
+ * Groups files that run one after the other in one process. Tests of programs have one process each, so that none finds
+ * what another left running. The long ones come first, so that the last process is a short one.
  */
 export function batchesOf(files: readonly string[]): readonly TestBatch[] {
   const of = (kind: TestKind, isCore: boolean) =>
@@ -85,11 +97,11 @@ export function batchesOf(files: readonly string[]): readonly TestBatch[] {
 
 export interface TestBatch {
   readonly files: readonly string[];
-  /** Without features. */
+  /** True if the tests run without features. */
   readonly isCore: boolean;
 }
 
-/** Dealt like cards: neighbours are often alike in how long they take. */
+/** Deals the files like cards, because neighbours often take equally long. */
 function dealt(files: readonly string[], size: number): string[][] {
   const piles = Math.ceil(files.length / size);
   return Array.from({ length: piles }, (_, pile) => files.filter((_file, index) => index % piles === pile));

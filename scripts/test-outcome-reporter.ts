@@ -1,10 +1,13 @@
-/** A reporter of node's test runner, for test.ts to read: one JSON object with the counts of the whole run and its slowest files. */
+/**
+ * A reporter of node's test runner, which test.ts reads: one JSON object with the counts of the whole run and its
+ * slowest files.
+ */
 import type { EventData } from 'node:test';
 import type { TestEvent } from 'node:test/reporters';
 
 export interface Outcome {
   readonly counts: EventData.TestSummary['counts'];
-  /** Slowest first. */
+  /** The slowest come first. */
   readonly slowest: readonly { readonly file: string; readonly seconds: number }[];
 }
 
@@ -13,7 +16,7 @@ const SHOWN = 15;
 export default async function* testOutcome(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const files: Outcome['slowest'][number][] = [];
   for await (const event of source) {
-    // Each file is a suite, and has a name as one (test.ts).
+    // Each file is a suite, which also has a name (test.ts).
     if ((event.type === 'test:pass' || event.type === 'test:fail') && event.data.nesting === 0)
       files.push({ file: event.data.name, seconds: event.data.details.duration_ms / 1000 });
     // Each process has a summary too.

@@ -1,6 +1,7 @@
 /**
  * Runs the tests: `npm test [-- <files or node --test flags>]`, `npm run test:unit` for those that need no server, and
- * `npm run test:system` for those of whole programs. Each test runs once. The last line counts; the exit code is 0 when every test passed.
+ * `npm run test:system` for those of whole programs. Each test runs once. The last line contains the counts; the exit
+ * code is 0 when every test passed.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,14 +20,14 @@ const named = values.filter((arg) => !arg.startsWith('-')).flatMap((arg) => expa
 const flags = values.filter((arg) => arg.startsWith('-'));
 const files = named.length > 0 ? named : testFiles(system ? ['system'] : unit ? ['unit'] : ['unit', 'live']);
 
-/** Puts an empty list in the place of features/index.ts. */
+/** Replaces features/index.ts with an empty list. */
 const CORE_ALONE = `import { registerHooks } from 'node:module';
 registerHooks({ resolve: (name, context, next) => name === '#features'
   ? { url: ${JSON.stringify(pathToFileURL(resolve('test/support/no-features.ts')).href)}, shortCircuit: true } : next(name, context) });`;
 
 /**
- * What a failed test left open, such as a server, must not keep its process from ending. Node's --test-force-exit does
- * this too, but ends the runner as well, before the global teardown stops the servers of the run.
+ * Ends the process even if a failed test left something open, such as a server. Node's --test-force-exit does this too,
+ * but it also ends the runner before the global teardown stops the servers of the run.
  */
 const END_ANYWAY = 'after(() => void setTimeout(() => process.exit(), 5_000).unref());';
 
@@ -48,7 +49,8 @@ const child = spawn(
   process.execPath,
   [
     '--test',
-    // The machine these are tuned for has two cores; a test that waits leaves its core to a third. Programs are several processes.
+    // The tests are tuned for a machine with two cores; a waiting test leaves its core to a third one. Programs are
+    // several processes.
     `--test-concurrency=${system ? 2 : 3}`,
     ...(servers.size > 0 ? ['--test-global-setup=test/support/services.ts'] : []),
     '--disable-warning=ExperimentalWarning',
@@ -70,7 +72,7 @@ const child = spawn(
 );
 process.on('SIGTERM', () => child.kill('SIGTERM'));
 child.once('exit', (code, signal) => {
-  // Empty when the run was broken off.
+  // The file is empty when the run was interrupted.
   const message = existsSync(outcome) ? readFileSync(outcome, 'utf8') : '';
   rmSync(folder, { recursive: true, force: true });
   const seconds = `in ${Math.round((performance.now() - began) / 1000)} s`;
@@ -79,8 +81,8 @@ child.once('exit', (code, signal) => {
 });
 
 /**
- * A module that has each file as a suite, one after the other: they load the code once and keep their hooks to
- * themselves. Only what hangs meets the time of a file; long ones name a time of their own.
+ * Writes a module that has each file as a suite, one after the other. They load the code once and keep their hooks to
+ * themselves. Only a file that hangs reaches the time limit of a file; long ones set a limit of their own.
  */
 function writeBatch({ files: batch, isCore }: TestBatch, index: number): string {
   const path = join(folder, `batch-${index}.mjs`);
@@ -105,7 +107,7 @@ function wordsOf({ counts, slowest }: Outcome): string {
   return slowest.length > 1 ? `The slowest files:\n${files}\n${words}` : words;
 }
 
-/** A file, a folder (its tests) or a word that file names must hold. */
+/** Expands a file, a folder (its tests), or a word that file names must contain. */
 function expand(arg: string): string[] {
   if (arg.endsWith('.ts') && existsSync(arg)) return [arg];
   if (existsSync(arg)) return globSync(`${arg.replace(/\/+$/, '')}/**/*.test.ts`);

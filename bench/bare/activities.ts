@@ -1,4 +1,7 @@
-/** The bare loops' activities. The model is TempoClaw's own rehearsal provider, so that both sides ask the same. */
+/**
+ * Implements the bare loops' activities. The model is TempoClaw's own rehearsal provider, so that both sides call the
+ * same one.
+ */
 import { Context } from '@temporalio/activity';
 import { z } from 'zod';
 import { createRehearsal } from '#activities/model/rehearsal.ts';

@@ -1,6 +1,7 @@
 /**
- * Many agents by hand: a loop that starts another as its child, a task that is claimed by an update and worked on
- * by its child, a lead whose tasks are its children. Rows are written by local activities, as somebody would who wants it fast.
+ * Implements many agents by hand. A loop starts another as its child; a task is claimed by an update, and its child
+ * works on it; a lead has its tasks as children. Local activities write the rows, as somebody who wants speed would do
+ * it.
  */
 import {
   allHandlersFinished,
@@ -23,7 +24,7 @@ import {
 } from './contract.ts';
 import { bareTabled, loop, OPTIONS } from './workflows.ts';
 
-// One bundle has both files' workflows.
+// One bundle contains the workflows of both files.
 export { bareCarried, bareTabled } from './workflows.ts';
 
 const stateQuery = defineQuery<string>(BARE_TASK.state);
@@ -31,7 +32,7 @@ const claimUpdate = defineUpdate<string, [{ member: string }]>(BARE_TASK.claim);
 const completeUpdate = defineUpdate<void, [{ member: string; result: string }]>(BARE_TASK.complete);
 const rows = proxyLocalActivities<AgentsActivities>(OPTIONS);
 
-/** Loop B with `spawn` as its tool: each call is an assignment that goes on by itself. */
+/** Loop B with `spawn` as its tool: each call is an assignment that continues by itself. */
 export async function bareParent({ conversation }: { conversation: string }): Promise<void> {
   await loop(conversation, async (_, call) => {
     const child = await rows.open_child(call);
@@ -43,12 +44,12 @@ export async function bareParent({ conversation }: { conversation: string }): Pr
   });
 }
 
-/** Work that is followed and stopped apart from the conversation that it is done in, which is loop B as its child. */
+/** An assignment that can be followed and stopped apart from its conversation, which is loop B as its child. */
 export async function bareAssignment(turn: BareInput): Promise<string> {
   return executeChild(bareTabled, { workflowId: `${turn.conversation}/turn`, args: [turn] });
 }
 
-/** Loop B with `team_tasks` as its tool; then a child workflow a task. */
+/** Loop B with `team_tasks` as its tool, then a child workflow for each task. */
 export async function bareLead({ conversation }: { conversation: string }): Promise<void> {
   const values: BareTask[] = [];
   await loop(conversation, async (_, call) => {
@@ -61,8 +62,8 @@ export async function bareLead({ conversation }: { conversation: string }): Prom
 }
 
 /**
- * Whoever comes first has it; the others are refused before anything is written. Its member's turn is loop B as its child.
- * The driver terminates one that nobody completes.
+ * The first claim gets the task; the others are refused before anything is written. The member's turn is loop B as a
+ * child. The driver terminates a task that nobody completes.
  */
 export async function bareTask({ task, member: assignee }: BareTaskInput): Promise<void> {
   let owner: string | undefined;

@@ -1,20 +1,23 @@
-/** What the bare loops' workflows, activities and driver agree on. They share nothing with TempoClaw but the rehearsal model. */
+/**
+ * Declares what the bare loops' workflows, activities and driver agree on. They share only the rehearsal model with
+ * TempoClaw.
+ */
 import type { ChatMessage } from '#domain/message.ts';
 
-/** One activity call's name and arguments, as the model asked. */
+/** One activity call's name and arguments, as the model requested them. */
 export interface AskedTool {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** Loop A: the conversation goes through history. */
+/** Activities of loop A: the conversation goes through history. */
 export interface CarriedActivities {
   ask_model(input: {
     messages: readonly ChatMessage[];
   }): Promise<{ text: string; calls: readonly AskedTool[] }>;
 }
 
-/** Loop B: the conversation is rows of one table, history has ids. */
+/** Activities of loop B: the conversation is rows of one table, and history contains ids. */
 export interface TabledActivities {
   ask_model_tabled(input: {
     conversation: string;
@@ -22,7 +25,7 @@ export interface TabledActivities {
   }): Promise<{ text: string; calls: readonly string[] }>;
 }
 
-/** A tool's input in loop B: where its arguments are and its result goes. */
+/** A tool's input in loop B: the place of its arguments and of its result. */
 export interface TabledCall {
   readonly conversation: string;
   readonly step: number;
@@ -34,13 +37,16 @@ export interface BareInput {
   readonly text: string;
 }
 
-/** A task that a bare lead gives to a member; its id is that of its conversation too. */
+/** A task that a bare lead assigns to a member; its id is also that of its conversation. */
 export interface BareTask {
   readonly task: string;
   readonly member: string;
 }
 
-/** With a member it is that one's from the start, whose turn works on it; else whoever claims it completes it. */
+/**
+ * With a member, the task belongs to that member from the start, and the member's turn works on it. Otherwise, the
+ * claimer completes it.
+ */
 export interface BareTaskInput {
   readonly task: string;
   readonly member?: string;
@@ -48,11 +54,11 @@ export interface BareTaskInput {
 
 export const BARE_TASK = { claim: 'claim', complete: 'complete', state: 'state' } as const;
 
-/** Rows of many agents. */
+/** Activities that write rows of many agents. */
 export interface AgentsActivities {
-  /** Writes the child's first message and the call's result; gives the child's conversation. */
+  /** Writes the child's first message and the call's result; returns the child's conversation. */
   open_child(call: TabledCall): Promise<string>;
-  /** Lists the tasks; or writes one with its conversation's first message. Then the call's result. */
+  /** Lists the tasks, or writes one with its conversation's first message. Then it writes the call's result. */
   call_board(call: TabledCall): Promise<BareTask | null>;
   claim_task(input: { task: string; member: string }): Promise<void>;
   complete_task(input: { task: string; result: string }): Promise<void>;

@@ -1,4 +1,7 @@
-/** The bare side's two tables: a row a message, in order, and a board with a row a task: who has it and what came of it. */
+/**
+ * The bare side's two tables: a row for each message, in order, and a board with a row for each task, its holder and
+ * its result.
+ */
 import type pg from 'pg';
 import type { ChatMessage } from '#domain/message.ts';
 import type { BareTask } from './contract.ts';
@@ -10,7 +13,7 @@ create table if not exists bare_messages (
 create table if not exists bare_tasks (
   task text primary key, team text not null, member text, status text not null, result text)`;
 
-/** Every write runs again safely: the first message of a place stays. */
+/** Every write is safe to repeat: the first message of a place stays. */
 export interface BareTables {
   read(conversation: string): Promise<ChatMessage[]>;
   readOne(conversation: string, step: number): Promise<ChatMessage | undefined>;
@@ -22,7 +25,7 @@ export interface BareTables {
 }
 
 export function createBareTables(pool: pg.Pool): BareTables {
-  /** Prepared once a connection, under its own text. */
+  /** The statement is prepared once for each connection, under its own text. */
   const query = async <Row extends pg.QueryResultRow>(text: string, ...values: unknown[]): Promise<Row[]> =>
     (await pool.query<Row>({ name: text.slice(0, 63), text, values })).rows;
   interface Message {

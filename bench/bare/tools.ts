@@ -1,4 +1,4 @@
-/** The bare loops' tools: the plain work of TempoClaw's tools of the same names, without anything round it. */
+/** The bare loops' tools do the plain work of TempoClaw's tools of the same names, without anything around it. */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

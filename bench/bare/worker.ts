@@ -1,4 +1,6 @@
-/** The bare loops' worker process, with the same options as TempoClaw's own. Its settings are one JSON argument. */
+/**
+ * Runs the bare loops' worker process, with the same options as TempoClaw's own. Its settings are one JSON argument.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';

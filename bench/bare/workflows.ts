@@ -1,4 +1,7 @@
-/** The bare loops: what an engineer writes by hand on Temporal, one model activity and the tools' activities a step. */
+/**
+ * The bare loops are what an engineer writes by hand on Temporal: in each step, one model activity and the tools'
+ * activities.
+ */
 import { proxyActivities } from '@temporalio/workflow';
 import type { ChatMessage } from '#domain/message.ts';
 import type { AskedTool, BareInput, CarriedActivities, TabledActivities, TabledCall } from './contract.ts';
@@ -30,7 +33,7 @@ export async function bareCarried(input: BareInput): Promise<string> {
   }
 }
 
-/** Loop B: messages are rows, activities get their ids. The driver has written the user's row. */
+/** Loop B: messages are rows, and activities get their ids. The driver has written the user's row. */
 export async function bareTabled({ conversation }: BareInput): Promise<string> {
   const tools = proxyActivities<Record<string, (call: TabledCall) => Promise<void>>>(OPTIONS);
   return loop(conversation, async (name, call) => tools[`${name}_tabled`]?.(call));

@@ -1,11 +1,14 @@
-/** Agents that start agents, race for tasks and work as a team, beside the same by hand: children, updates, a row each. */
+/**
+ * Measures agents that start agents, compete for tasks and work as a team, beside the same by hand: children, updates,
+ * a row each.
+ */
 import type { WorkflowHandle } from '@temporalio/client';
 import { CLAIMERS, createBareAgents, createOurAgents, type ManyAgents, TEAM_SIZE } from '../many-agents.ts';
 import { modelCallsOf } from '../model-calls.ts';
 import { type Bench, manyAtOnce, type Measure } from '../measure.ts';
 import { type Goal, ratioOf, shown, spreadOf } from '../report.ts';
 
-/** Goal of all of it: times as long as by hand. */
+/** The goal for all of it, as a multiple of the time by hand. */
 const LIMIT = 1.3;
 const AT_ONCE = 16;
 
@@ -17,7 +20,7 @@ export const agents: Measure = async (bench) => {
   const rounds = bench.quick ? 1 : 7;
   const tasksEach = bench.quick ? 1 : 4;
   bench.log(`${rounds} rounds of a spawn, of claims and of a team of ${TEAM_SIZE}`);
-  // Once for the caches of code, connections and statements.
+  // A first round fills the caches of code, connections and statements.
   for (const side of sides) await oneRound(bench, side, 1);
   const found: Record<ManyAgents['name'], Round[]> = { bare: [], TempoClaw: [] };
   for (let round = 0; round < rounds; round += 1)
@@ -71,7 +74,7 @@ async function oneRound(bench: Bench, side: ManyAgents, tasksEach: number): Prom
   };
 }
 
-/** All claimers for one task at once, or each for a task of its own. */
+/** All claimers claim one task at once, or each a task of its own. */
 async function claimAll(
   side: ManyAgents,
   which: 'one' | 'each',

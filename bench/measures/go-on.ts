@@ -1,4 +1,4 @@
-/** How soon a turn goes on after its worker was killed and another one has come up. */
+/** Measures how soon a turn continues after its worker was killed and another one has started. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bench, type Measure, untilCount } from '../measure.ts';

@@ -1,4 +1,6 @@
-/** Turns as users come: over HTTP, with `?wait=`, beside a bare workflow that is started and awaited by a client. */
+/**
+ * Measures turns as users send them: over HTTP, with `?wait=`, beside a bare workflow that a client starts and awaits.
+ */
 import { randomUUID } from 'node:crypto';
 import { TENANT, textOf, type Work } from '../contender.ts';
 import { type Bench, manyAtOnce, type Measure } from '../measure.ts';
@@ -90,7 +92,7 @@ export const httpTurns: Measure = async (bench) => {
   }
 };
 
-/** Of the bare side. */
+/** The median of the bare side. */
 function medianOf(rows: readonly (readonly [string, Lists])[], name: string): number {
   return spreadOf(rows.find(([row]) => row === name)?.[1].bare ?? []).median;
 }
@@ -102,7 +104,9 @@ interface HttpClient {
     agent?: string,
     session?: string,
   ): Promise<{ readonly turn: string; readonly repliedAt: number }>;
-  /** A turn of the agent before a reader of the feed, who sees the first event of `type` at a moment (`clock`). */
+  /**
+   * Runs a turn of the agent with a reader of the feed, which records when (`clock`) it gets the first event of `type`.
+   */
   watched(
     agent: string,
     type: string,
@@ -126,7 +130,7 @@ function clientOf({ bareA, stack }: Bench, api: ApiProcess): HttpClient {
     ours: (text, agent, session = `http-${randomUUID()}`) => send(session, text, agent),
     async watched(agent, type) {
       const session = `http-${randomUUID()}`;
-      // The session is there, and its feed can be read.
+      // The session exists, and its feed can be read.
       await send(session, 'Hello.', agent);
       const { rows } = await stack.pool.query<{ last: string }>(
         'select event_seq as last from sessions where tenant_id = $1 and key = $2',
@@ -156,7 +160,7 @@ async function firstOf(feed: AsyncIterable<Uint8Array>, type: string): Promise<n
   throw new Error(`the feed ended without ${type}`);
 }
 
-/** Milliseconds of the day's clock, with their fractions. */
+/** Milliseconds of the wall clock, with their fractions. */
 function clock(): number {
   return performance.timeOrigin + performance.now();
 }
@@ -184,7 +188,10 @@ async function rate({ quick }: Bench, client: HttpClient, work: Work): Promise<L
   return lists;
 }
 
-/** Turns without tools, each the next of its session, with `temporal.lingerSeconds`: one after the other, and many sessions at once. */
+/**
+ * Measures turns without tools, each the next of its session, with `temporal.lingerSeconds`: one after the other, and
+ * many sessions at once.
+ */
 async function conversations(bench: Bench): Promise<{ readonly ms: number[]; readonly rates: number[] }> {
   bench.log(`conversations over HTTP, ${AT_ONCE} at once`);
   const { quick, stack } = bench;
@@ -216,7 +223,7 @@ async function conversations(bench: Bench): Promise<{ readonly ms: number[]; rea
   }
 }
 
-/** The row's own time is its transaction's: the whole record and its commit are part of it. */
+/** The row's own time is its transaction's, so the whole record and its commit count. */
 async function afterTheEnd(
   { stack, quick }: Bench,
   client: HttpClient,

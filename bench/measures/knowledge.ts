@@ -1,4 +1,4 @@
-/** knowledge_graph_search in a large graph: how long a walk over its relations takes. */
+/** Measures knowledge_graph_search in a large graph: how long a walk over its relations takes. */
 import { createSearchKnowledge } from '../../features/knowledge/activities/search-knowledge.ts';
 import { TENANT } from '../contender.ts';
 import type { Bench, Measure } from '../measure.ts';
@@ -35,7 +35,7 @@ export const knowledge: Measure = async (bench) => {
   };
 };
 
-/** Written as extraction would, by one statement a table. */
+/** Writes the graph as extraction would, by one statement for each table. */
 async function fill({ stack: { pool } }: Bench, entities: number, relations: number): Promise<void> {
   const owner = [TENANT, 'bench', USER];
   await pool.query(
@@ -65,7 +65,7 @@ async function fill({ stack: { pool } }: Bench, entities: number, relations: num
      from ids, generate_series(1, $5::int) n`,
     [...owner, entities, relations],
   );
-  // As autovacuum does some time after so many writes.
+  // Autovacuum does this some time after so many writes.
   await pool.query('vacuum analyze knowledge_entities, knowledge_names, knowledge_facts');
 }
 

@@ -1,11 +1,11 @@
-/** Whether length costs: the thousandth step of a turn, the thousandth turn of a session. */
+/** Measures whether length costs: the thousandth step of a turn, and the thousandth turn of a session. */
 import { randomUUID } from 'node:crypto';
 import { timeTurn } from '../contender.ts';
 import type { Measure } from '../measure.ts';
 import { digits, shown, spreadOf } from '../report.ts';
 
 const COUNT = 1_000;
-/** How many at each end are looked at; the very first ones warm the caches and are left out. */
+/** How many at each end are measured; the very first ones warm the caches and do not count. */
 const WINDOW = 50;
 const WARM = 10;
 

@@ -1,4 +1,4 @@
-/** memory_search in a large memory: how long the first hits take, by words and with vectors. */
+/** Measures memory_search in a large memory: how long the first hits take, by words and with vectors. */
 import { createSearchMemory } from '../../features/memory/activities/search-memory.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import { saveVectors } from '../../features/memory/store/memory-index-store.ts';
@@ -8,7 +8,7 @@ import { shown, spreadOf } from '../report.ts';
 
 const PIECES = 100_000;
 const QUICK_PIECES = 2_000;
-/** Of a document, so that it stays below the size of one. */
+/** Pieces of a document, few enough that it stays below the size limit of one. */
 const PIECES_A_DOCUMENT = 500;
 const PIECES_AT_ONCE = 5_000;
 const DIMENSIONS = 512;
@@ -39,7 +39,9 @@ export const memory: Measure = async (bench) => {
   };
 };
 
-/** Written as the index would be, by one statement; gives a vector near to one of the pieces for each question. */
+/**
+ * Writes the pieces as the index would, by one statement; returns a vector near to one of the pieces for each question.
+ */
 async function fill(
   { stack: { pool } }: Bench,
   pieces: number,
@@ -50,7 +52,7 @@ async function fill(
      select $1, $2, $3, 'memory/' || d || '.md', 1, 'x', 'x', 'x' from generate_series(1, $4::int) d`,
     [...key, pieces / PIECES_A_DOCUMENT],
   );
-  // In parts, since a statement has its time.
+  // The pieces are written in parts, because statements have a time limit.
   for (let from = 0; from < pieces; from += PIECES_AT_ONCE)
     await pool.query(
       `insert into memory_chunks (tenant_id, agent_key, user_id, path, n, from_line, to_line, heading, text, above, terms, slips)

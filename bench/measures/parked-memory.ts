@@ -1,4 +1,4 @@
-/** What a session that waits for a person's decision costs in the worker's memory. */
+/** Measures the memory that a session costs in the worker while it waits for a person's decision. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timeTurn } from '../contender.ts';
 import { type Bench, countOf, manyAtOnce, type Measure, untilCount } from '../measure.ts';
@@ -9,7 +9,7 @@ const WAITING = `select count(*)::int from turns where agent_key = 'bench-ask' a
 
 export const parkedMemory: Measure = async (bench) => {
   const sessions = bench.quick ? 10 : 500;
-  // Code and pools as in use, so that what grows after this is the sessions.
+  // Code and pools are now as in use, so that only the sessions grow after this.
   await manyAtOnce(bench.quick ? 4 : 100, 16, async () => {
     await timeTurn(bench.ours, { steps: 3, tool: 'datetime', pad: 500 });
   });
@@ -55,13 +55,13 @@ function goal(what: string, value: number): Goal {
   return { what: `KB a parked session: ${what}`, value, limit: 10, kind: 'max' };
 }
 
-/** Parks what is missing of `wanted` sessions. */
+/** Parks further sessions until `expected` sessions wait. */
 async function untilWaiting(bench: Bench, expected: number): Promise<void> {
   const { pool } = bench.stack;
   await manyAtOnce(expected - (await countOf(pool, WAITING)), 16, async () => {
     await bench.ours.start({ steps: 1, tool: 'datetime', pad: 500 }, { agent: 'bench-ask' });
   });
   await untilCount(pool, expected, WAITING);
-  // Until the approvals' workflows run as well.
+  // The approvals' workflows must be running as well.
   await sleep(2_000);
 }

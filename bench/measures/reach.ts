@@ -1,4 +1,7 @@
-/** What the ledger and the one way out cost: calls of an MCP server beside the SDK's client, pages beside fetch and the same converter. */
+/**
+ * Measures what the ledger and egress cost: calls of an MCP server beside the SDK's client, and pages beside fetch and
+ * the same converter.
+ */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +18,7 @@ import type { Bench, Measure } from '../measure.ts';
 import { ratioOf, shown, spreadOf } from '../report.ts';
 
 const CALLS = 100;
-/** What a service takes to answer. */
+/** Milliseconds that a service takes to answer. */
 const CALL_MS = 50;
 const SERVER = fileURLToPath(new URL('../mcp-server.ts', import.meta.url));
 const PAGE_BYTES = 240_000;
@@ -66,7 +69,7 @@ async function mcpCalls(bench: Bench): Promise<Lists> {
     if (made.status !== 201) throw new Error(`the MCP server was not taken: ${await made.text()}`);
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [SERVER] }));
     const work = { steps: CALLS, tool: 'mcp_bench__work', callMs: CALL_MS } as const;
-    // Connects, and has the tools listed.
+    // This connects and lists the tools.
     await timeTurn(bench.ours, { ...work, steps: 1 });
     for (let round = 0; round < (bench.quick ? 1 : 5); round += 1) {
       const began = performance.now();
@@ -99,7 +102,7 @@ async function pageReads(bench: Bench): Promise<Lists> {
   const lists: Lists = { bare: [], ours: [] };
   try {
     for (let round = 0; round < (bench.quick ? 1 : 7); round += 1) {
-      // Each its own address: a page is kept for a quarter of an hour.
+      // Each page has its own address, because a page is cached for a quarter of an hour.
       const url = `http://${place}/${randomUUID()}`;
       let began = performance.now();
       const response = await fetch(url);

@@ -1,4 +1,4 @@
-/** How long a step takes: a model call that does not wait and one tool call, in turns of several lengths. */
+/** Measures how long a step takes: a model call that does not wait and one tool call, in turns of several lengths. */
 import { timeTurn, type Work } from '../contender.ts';
 import { type Bench, inRounds, type Measure } from '../measure.ts';
 import { type Goal, ratioOf, type Section, shown, spreadOf } from '../report.ts';

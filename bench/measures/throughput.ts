@@ -1,4 +1,4 @@
-/** Turns per second at 32 at once, and what each costs: CPU, history, storage. */
+/** Measures turns per second with 32 at once, and what each costs: CPU, history, storage. */
 import type { Contender } from '../contender.ts';
 import { type Bench, inRounds, manyAtOnce, type Measure } from '../measure.ts';
 import { cpuMs } from '../process-cost.ts';
@@ -104,7 +104,7 @@ async function runMany(bench: Bench, contender: Contender, turns: number): Promi
   };
 }
 
-/** As the server counts them, on average. */
+/** The size and length of a history as the server counts them, on average. */
 async function historyOf(
   { stack }: Bench,
   ids: readonly string[],

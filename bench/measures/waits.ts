@@ -1,4 +1,4 @@
-/** What the machinery adds to a turn whose model and tools take their usual time. */
+/** Measures what TempoClaw adds to a turn whose model and tools take their usual time. */
 import { timeTurn } from '../contender.ts';
 import { inRounds, type Measure } from '../measure.ts';
 import { shown, spreadOf } from '../report.ts';

@@ -1,4 +1,7 @@
-/** What it costs a step that its workspace follows the work (VF-6): a file written, and a command that wrote one, beside the same in a plain folder. */
+/**
+ * Measures what a step costs when its workspace follows the work (VF-6): a file written, and a command that wrote one,
+ * beside the same in a plain folder.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +20,7 @@ const FOLDERS = 100;
 const FILE_BYTES = 1_000;
 const WRITTEN_BYTES = 10_000;
 const MAX_MORE_MS = 10;
-/** Far above what it takes. */
+/** Far longer than it takes. */
 const FIRST_MS = 120_000;
 
 export const workspaces: Measure = async (bench) => {
@@ -72,7 +75,7 @@ async function stepsIn(bench: Bench, base: string): Promise<{ readonly wrote: St
   const rounds = bench.quick ? 5 : 100;
   const none = (): Steps => ({ plain: [], follows: [], more: [] });
   const [wrote, ran] = [none(), none()];
-  // The first use brings all of it to the store.
+  // The first use copies everything to the store.
   const leave = await follows.keep?.({ workspace: folders.follows, idempotencyKey: 'first' }, FIRST_MS);
   await leave?.();
   for (let round = 0; round < rounds; round += 1)

@@ -1,9 +1,12 @@
-/** LongMemEval (arXiv 2410.10813), for those who have its data: each question with the sessions among which its answer is. */
+/**
+ * Reads LongMemEval (arXiv 2410.10813), for those who have its data: each question with the sessions that contain its
+ * answer.
+ */
 import { z } from 'zod';
 import type { Asked } from './measure-recall.ts';
 import type { RecallDocument } from './recall-set.ts';
 
-/** The fields of `longmemeval_s.json` that tell which sessions have the answer. */
+/** The fields of `longmemeval_s.json` that say which sessions have the answer. */
 const instancesSchema = z.array(
   z.object({
     question_id: z.string(),
@@ -19,7 +22,7 @@ export interface LongMemEvalQuestion extends Asked {
   readonly documents: readonly RecallDocument[];
 }
 
-/** Without those that have no answer (`_abs`). Throws for what is no such file. */
+/** Omits questions that have no answer (`_abs`). Throws if the file has another form. */
 export function readLongMemEval(json: string): readonly LongMemEvalQuestion[] {
   return instancesSchema
     .parse(JSON.parse(json))

@@ -1,4 +1,7 @@
-/** How often the first five hits have the answer: documents in the index, questions through the search that tools use. */
+/**
+ * Measures how often the first five hits have the answer. Documents are in the index, and questions go through the
+ * search that tools use.
+ */
 import type { DocumentScope } from '#domain/document.ts';
 import { chunkText } from '../../features/memory/rules/chunk-text.ts';
 import { createSearchMemory } from '../../features/memory/activities/search-memory.ts';
@@ -25,7 +28,7 @@ export interface RecallPlace {
   readonly pool: Pool;
   readonly tenant: string;
   readonly agent: string;
-  /** Whose memory it goes to: one of its own. */
+  /** The user whose memory it goes to; each set has its own. */
   readonly user: string;
 }
 
@@ -37,11 +40,11 @@ export interface Embedder {
 
 export interface Answered<Question> {
   readonly question: Question;
-  /** Of the first hit that has some of its evidence, in text or path: from 1 to HITS; undefined: none has. */
+  /** Rank, from 1 to HITS, of the first hit whose text or path has some of the evidence; undefined if none has. */
   readonly place: number | undefined;
 }
 
-/** By words alone where there is no embedder. */
+/** Searches by words alone if there is no embedder. */
 export async function askQuestions<Question extends Asked>(
   { pool, ...scope }: RecallPlace,
   documents: readonly RecallDocument[],

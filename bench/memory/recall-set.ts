@@ -1,7 +1,8 @@
 /**
- * What memory is for, as a set of questions: 60 long sessions as documents, 200 facts in them, some of which change later or are said
- * wrongly first, and a question for each. Made by rule, so that it is the same everywhere. The ranking was tuned on the kinds of the first
- * half; those of the second were written after that, and nothing was changed for them.
+ * A set of questions about what memory is for: 60 long sessions as documents, 200 facts in them, and a question for
+ * each. Some facts change later or are wrong at first. A rule makes the set, so that it is the same everywhere. The
+ * ranking was tuned on the kinds of the first half. The kinds of the second half were written afterwards, and the
+ * ranking was not changed for them.
  */
 
 export interface RecallDocument {
@@ -12,7 +13,7 @@ export interface RecallDocument {
 export interface RecallQuestion {
   readonly text: string;
   readonly half: 'tuned' | 'unseen';
-  /** One of these stands in a piece that answers. */
+  /** A piece that answers contains one of these. */
   readonly evidence: readonly string[];
 }
 
@@ -23,7 +24,7 @@ export interface RecallSet<Question = RecallQuestion> {
 
 const PEOPLE = 'Anna Boris Chiara Dmitri Elif Farid Greta Hugo Ines Jonas'.split(' ');
 
-/** What is said, two questions for it (P: the person), and what the values are made of. */
+/** The statement, two questions for it (P is the person), and the sources of its values. */
 type Kind = readonly [said: string, plain: string, other: string, values: string];
 
 const TUNED: readonly Kind[] = [
@@ -162,7 +163,7 @@ const FILLER = [
 const SESSIONS = 60;
 const LINES = 40;
 
-/** Park and Miller: the same everywhere. */
+/** A Park-Miller generator, which gives the same numbers everywhere. */
 export function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

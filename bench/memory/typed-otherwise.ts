@@ -1,8 +1,11 @@
-/** How people type what they remember: identifiers with other separators and letter case, words with a slip of the pen. */
+/** Types memories the way people do: identifiers with other separators and letter case, and words with typos. */
 
 type Random = (below: number) => number;
 
-/** `INC-2291` as `inc2291`, `INC 2291` or `inc_2291`; `maxRetryCount` as `max_retry_count`, `max retry count` or `MAXRETRYCOUNT`. */
+/**
+ * Writes `INC-2291` as `inc2291`, `INC 2291` or `inc_2291`, and `maxRetryCount` as `max_retry_count`, `max retry count`
+ * or `MAXRETRYCOUNT`.
+ */
 export function writeAnew(identifier: string, random: Random): string {
   const parts = identifier
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -21,7 +24,7 @@ export function writeAnew(identifier: string, random: Random): string {
   return others[random(others.length)] ?? identifier;
 }
 
-/** With one or two of its longer words misspelt: letters changed over, left out, doubled, or another one. */
+/** Misspells one or two of the longer words: letters swapped, omitted, doubled or replaced. */
 export function slip(text: string, random: Random): string {
   const words = text.split(' ');
   const long = words.flatMap((word, at) => (/^[A-Za-z]{6,}/.test(word) ? [at] : []));

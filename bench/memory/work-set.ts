@@ -1,7 +1,8 @@
 /**
- * What a team at work writes down, and what it asks for later: incident logs, procedures, settings, code, people, preferences, and
- * statements that take each other's place. The texts are made by rule from one set of phrases, the questions from another one: with other words,
- * with slips of the pen, and with identifiers as people type them. Of each kind every second question is held back from tuning.
+ * What a working team writes down and asks for later: incident logs, procedures, settings, code, people, preferences,
+ * and statements that replace each other. A rule makes the texts from one set of phrases, and the questions from
+ * another: with other words, with typos, and with identifiers as people type them. Every second question of each kind
+ * is held back from tuning.
  */
 import { randomFrom, type RecallDocument, type RecallSet } from './recall-set.ts';
 import { slip, writeAnew } from './typed-otherwise.ts';
@@ -13,7 +14,7 @@ export interface WorkQuestion {
   readonly text: string;
   readonly half: 'tuned' | 'unseen';
   readonly kind: WorkKind;
-  /** One of these stands in a piece that answers. */
+  /** A piece that answers contains one of these. */
   readonly evidence: readonly string[];
 }
 
@@ -41,7 +42,7 @@ const STEPS =
   'Announce it in the channel an hour before.|Two people must be present from start to end.|Write the ticket number on the checklist.|Stop when the dashboard shows more than one alert.|Keep the old copy for thirty days.|Ask the duty officer for the vault code.'.split(
     '|',
   );
-/** What is set, in the text; how it is asked for. */
+/** A setting's name in the text, its name in a question, and its values. */
 const ATTRIBUTES: readonly (readonly [said: string, asked: string, values: string])[] = [
   [
     'deploy window',
@@ -201,7 +202,7 @@ function code(one: One, ask: Ask): RecallDocument[] {
   return [{ path: 'memory/code.md', text: `# Notes on code\n\n${lines.join('\n\n')}\n` }];
 }
 
-/** A letter of the name left out. */
+/** Omits a letter of the name. */
 function slipOnce(text: string, at: number): string {
   const cut = text.length - 4 - (at % 3);
   return text.slice(0, cut) + text.slice(cut + 1);
@@ -225,7 +226,10 @@ function people(random: Random, ask: Ask): RecallDocument {
   return { path: 'memory/people.md', text: `# People\n\n${parts.join('\n')}` };
 }
 
-/** Each has three values one after the other; the questions are of the last, of one before, and of when it changed. */
+/**
+ * Each statement has three values one after the other. The questions ask for the last, for an earlier one, and when it
+ * changed.
+ */
 function statements(random: Random, note: (day: number, line: string) => void, ask: Ask): void {
   for (const [kind, [text, askedFor, values]] of ATTRIBUTES.entries())
     for (const [at, service] of SERVICES.entries()) {
@@ -246,7 +250,7 @@ function statements(random: Random, note: (day: number, line: string) => void, a
     }
 }
 
-/** One after the other: which phrase the later two have goes by `at`. */
+/** Writes the three values in order; `at` selects the phrases of the later two. */
 function threeStatements(
   words: string,
   service: string,

@@ -1,4 +1,4 @@
-/** `tempoclaw agents`: list, show, create, update and delete, from flags or a YAML or JSON file. */
+/** Implements `tempoclaw agents`: list, show, create, update and delete, from flags or a YAML or JSON file. */
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { agents as resource } from '#domain/resource/agents.ts';
@@ -14,7 +14,7 @@ import type { Agent } from '#cli/wire.ts';
 
 type Fields = Record<string, unknown>;
 
-/** By the field that each fills, or the group and the field in it. */
+/** Flags by the field that each sets, or by the group and its field. */
 const FLAGS = {
   file: {
     flags: '--file <path>',
@@ -71,7 +71,7 @@ function addUpdate(agents: Command): void {
     path: '/v1/agents/:key',
     flags: FLAGS,
     async sends({ key, ...flags }, { client }) {
-      // A flag changes one part of a group such as `tools`; the API replaces the group whole.
+      // A flag changes one part of a group such as `tools`; the API replaces the whole group.
       const isWhole = flags.file !== undefined || Object.keys(flags).length === 0;
       const old = isWhole ? {} : await call(client, resource.operations.getAgent, { params: { key } });
       const { key: named, ...changes } = readAgent(flags, old);
@@ -114,14 +114,14 @@ function printAgent({ out, err }: CommandContext, agent: Agent): void {
   out.line(`\n${out.paint('dim', `talk to it: npx tempoclaw chat --agent ${key}`)}`);
 }
 
-/** As it would stand in a file for `--file`. */
+/** Formats the agent as a file for `--file`. */
 function asYaml(value: unknown): unknown {
   return typeof value === 'object' ? stringify(value).trim() : value;
 }
 
 const EXAMPLE = 'one agent, such as:\nkey: helper\nmodel: openai/gpt-4.1-mini';
 
-/** The file's fields and over them the flags'; groups that the file does not have begin as in `old`. */
+/** Merges the flags' fields over the file's. Groups that the file does not have begin with the values of `old`. */
 function readAgent({ file, ...flags }: { readonly file?: string | undefined }, old: Fields = {}): Fields {
   const agent: Fields = file === undefined ? {} : readObjectFile(file, EXAMPLE);
   for (const [name, value] of Object.entries(flags)) {

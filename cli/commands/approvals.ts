@@ -1,4 +1,4 @@
-/** `tempoclaw approvals`: what waits for a person, deciding it, and watching for more. */
+/** Implements `tempoclaw approvals`: it lists what waits for a person, decides it, and watches for more. */
 import type { Command } from 'commander';
 import { APPROVAL_STATUSES, APPROVAL_VERBS } from '#domain/approval.ts';
 import { addApiCommand, type Flags, PAGE_FLAGS, printRows } from '#cli/api-commands.ts';
@@ -112,7 +112,7 @@ function addDecisions(approvals: Command): void {
     );
 }
 
-/** What decides later, and elsewhere. */
+/** Adds the commands that make links and tokens for a later decision elsewhere. */
 function addGrants(approvals: Command): void {
   addApiCommand(approvals, {
     word: 'link',
@@ -187,7 +187,7 @@ async function send(context: CommandContext, ids: readonly string[], body: Decis
   context.out.line(`${id} is ${receiptWords(receipt)}`);
 }
 
-/** One request for all; fails when any of them did, after all are told. */
+/** Sends one request for all; fails when any of them failed, after printing all outcomes. */
 async function sendMany(
   { client, out, json }: CommandContext,
   ids: readonly string[],
@@ -209,7 +209,7 @@ async function watch(options: ApiOptions & { printOnly?: boolean }): Promise<voi
   const context = createContext(options);
   const { client, err } = context;
   const asks = context.canAsk && !options.printOnly;
-  // Who cannot be reached at all is told at once.
+  // A failure to reach the API shows immediately.
   await client.get(pathOf('approvals'), { limit: 1 });
   err.line(err.paint('dim', 'waiting for approvals; Ctrl-C leaves'));
   await watchApprovals({

@@ -1,4 +1,4 @@
-/** `tempoclaw artifacts`: files that messages and tools name `artifact:ID`. */
+/** Implements `tempoclaw artifacts`: files that messages and tools name `artifact:ID`. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';

@@ -1,4 +1,4 @@
-/** `tempoclaw budgets`: what work may use, and how much of it is used. */
+/** Implements `tempoclaw budgets`: what work may use, and how much of it is used. */
 import { Argument, type Command } from 'commander';
 import { BUDGET_MEASURES } from '#domain/budget.ts';
 import { amountText } from '#domain/budget/ask-for-more.ts';
@@ -111,7 +111,7 @@ async function unset(id: string, measures: readonly string[], options: ApiOption
   else out.line(limitsLine(budget));
 }
 
-/** What is of a request too: PUT takes the whole, so what is there is read first. */
+/** The fields that a request also has. PUT takes the whole budget, so the current one is read first. */
 function fieldsOf(budget: Budget): Omit<Budget, (typeof ANSWERED)[number]> {
   return without(budget, ANSWERED) as Omit<Budget, (typeof ANSWERED)[number]>;
 }

@@ -1,4 +1,4 @@
-/** `tempoclaw chat`: talk to an agent with its steps live, approve in place, stop with Ctrl-C. */
+/** Implements `tempoclaw chat`: talk to an agent with its steps live, approve in place, stop with Ctrl-C. */
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { createChat } from '#cli/chat.ts';

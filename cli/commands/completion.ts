@@ -1,4 +1,7 @@
-/** `tempoclaw completion SHELL`: a script that completes commands and options at Tab; asks nobody while one types. */
+/**
+ * Implements `tempoclaw completion SHELL`: a script that completes commands and options at Tab. It sends no requests
+ * while a person types.
+ */
 import { Argument, type Command } from 'commander';
 import { createOutput } from '#cli/output.ts';
 
@@ -42,7 +45,9 @@ function placesOf(command: Command, path = ''): CursorPlace[] {
   ];
 }
 
-/** Also read by zsh, through its bashcompinit; without associative arrays, which the bash of macOS has not. */
+/**
+ * zsh also reads it, through its bashcompinit. It uses no associative arrays, which the bash of macOS does not have.
+ */
 function bashScript(places: readonly CursorPlace[]): string {
   const cases = places.map(
     ({ path, words }) => `    '${path}') echo '${words.map(({ word }) => word).join(' ')}' ;;`,

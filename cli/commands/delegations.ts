@@ -1,4 +1,4 @@
-/** `tempoclaw delegations`: what agents gave to each other, and ending one that runs. */
+/** Implements `tempoclaw delegations`: it lists what agents delegated to each other, and stops one that runs. */
 import type { Command } from 'commander';
 import { addAssignmentCommands } from '#cli/assignment-commands.ts';
 import { printable } from '#cli/text.ts';

@@ -1,4 +1,4 @@
-/** `tempoclaw demo crash`: the promise of durable turns, before one's own eyes. */
+/** Implements `tempoclaw demo crash`, which demonstrates that turns are durable. */
 import type { Command } from 'commander';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { demoCrash } from '#cli/demo/crash.ts';

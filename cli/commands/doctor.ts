@@ -1,4 +1,4 @@
-/** `tempoclaw doctor`: says what is there, what is missing, and what to do about it. */
+/** Implements `tempoclaw doctor`: it says what is there, what is missing, and what to do about it. */
 import type { Command } from 'commander';
 import { dirname } from 'node:path';
 import { ConfigError, describe, loadConfig } from '#config';

@@ -1,4 +1,7 @@
-/** `tempoclaw env`: where the TempoClaw of this state folder is, as variables for a shell or for a program. */
+/**
+ * Implements `tempoclaw env`: it prints where the TempoClaw of this state folder is, as variables for a shell or for a
+ * program.
+ */
 import type { Command } from 'commander';
 import { dirname } from 'node:path';
 import { clientEnvironment } from '#config/client-environment.ts';
@@ -14,7 +17,10 @@ export function register(command: Command): void {
     .action(env);
 }
 
-/** The key is for whoever it is typed to next: it is given when the API proves to be there, which then has its port. */
+/**
+ * The key goes to whatever the shell calls next. It is printed only if the API proves to be there, because then the
+ * port is its own.
+ */
 async function isThere({ socket, url }: Target): Promise<boolean> {
   if (socket === undefined) return false;
   const signal = AbortSignal.timeout(ANSWER_MS);
@@ -29,7 +35,7 @@ async function isThere({ socket, url }: Target): Promise<boolean> {
 
 const ANSWER_MS = 5_000;
 
-/** What an earlier `env` has set does not count: it may be of another folder, or of a start that ended. */
+/** Variables that an earlier `env` set do not count: they may be of another folder, or of a start that ended. */
 async function env({ stateDir, json }: Pick<ApiOptions, 'stateDir' | 'json'>): Promise<void> {
   const { stateDir: known } = clientEnvironment();
   const place = { url: undefined, apiKey: undefined, stateDir: stateDir ?? known };
@@ -56,7 +62,7 @@ async function env({ stateDir, json }: Pick<ApiOptions, 'stateDir' | 'json'>): P
     if (value !== undefined) out.line(`export ${name}=${quoted(value)}`);
 }
 
-/** One word of a POSIX shell, whatever is in it. */
+/** Quotes any text as one word of a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

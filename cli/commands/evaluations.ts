@@ -1,4 +1,7 @@
-/** `tempoclaw evaluations`: rounds in which one agent makes and another judges, and ending one that runs. */
+/**
+ * Implements `tempoclaw evaluations`: rounds in which one agent produces and another judges. It also stops one that
+ * runs.
+ */
 import type { Command } from 'commander';
 import { addAssignmentCommands } from '#cli/assignment-commands.ts';
 import { indent } from '#cli/output.ts';

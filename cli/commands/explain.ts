@@ -1,4 +1,7 @@
-/** `tempoclaw explain`: what would be decided on a tool, a command, a path, an address or a text, by which rule, and why. */
+/**
+ * Implements `tempoclaw explain`: what would be decided on a tool, a command, a path, an address or a text, by which
+ * rule, and why.
+ */
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
@@ -92,7 +95,7 @@ function add(parent: Command, kind: ExplainKind, argument: string, words: string
     });
 }
 
-/** Rows count there: the agent's own rules, its tenant's, and what people allowed always. */
+/** The server applies rows too: the agent's own rules, its tenant's, and what people allowed always. */
 function remoteExplain(options: ExplainOptions): Explain {
   const { client } = createContext(options);
   return async (kind, value) =>

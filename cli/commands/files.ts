@@ -1,4 +1,4 @@
-/** `tempoclaw files`: context files and memory with their versions. Texts come from a file or a pipe. */
+/** Implements `tempoclaw files`: context files and memory with their versions. Texts come from a file or a pipe. */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { DOCUMENT_LIMITS } from '#domain/document.ts';

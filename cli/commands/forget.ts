@@ -1,4 +1,4 @@
-/** `tempoclaw forget`: a session or a user, the receipts, and for how long things are kept. */
+/** Implements `tempoclaw forget`: it forgets a session or a user, and shows the receipts and the retention periods. */
 import type { Command } from 'commander';
 import type { Forgetting, Retention } from '#domain/forgetting.ts';
 import { forgettings } from '#domain/resource/forgettings.ts';

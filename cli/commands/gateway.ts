@@ -1,4 +1,7 @@
-/** `tempoclaw gateway`: what runs and which settings are in force; and having them read again, also as `tempoclaw reload`. */
+/**
+ * Implements `tempoclaw gateway`: it shows what runs and which settings are in force, and reloads the settings, also as
+ * `tempoclaw reload`.
+ */
 import type { Command } from 'commander';
 import type { GatewayStatus, Reloaded } from '#domain/gateway.ts';
 import { gateway as resource } from '#domain/resource/gateway.ts';
@@ -27,7 +30,7 @@ export function register(parent: Command): void {
   addReload(parent, { word: 'reload', help: 'read the settings again, in every process' });
 }
 
-/** Without a word it is the parent's own. */
+/** Without a word, this is the parent's own action. */
 export function addReload(parent: Command, named: { readonly word?: string; readonly help?: string }): void {
   addApiCommand(parent, {
     ...named,

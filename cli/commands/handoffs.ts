@@ -1,4 +1,4 @@
-/** `tempoclaw handoffs`: the list of the definition, and bringing a chat back. */
+/** Implements `tempoclaw handoffs`: the list of the definition, and returning a chat. */
 import type { Command } from 'commander';
 import { handoffs as resource } from '#domain/resource/handoffs.ts';
 import { addApiCommand } from '#cli/api-commands.ts';

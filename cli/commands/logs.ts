@@ -1,4 +1,7 @@
-/** `tempoclaw logs`: what the parts that `up` started have written; for people by default, with --json as it is. */
+/**
+ * Implements `tempoclaw logs`: what the parts that `up` started have logged; formatted for people by default, unchanged
+ * with --json.
+ */
 import { type Command, Argument } from 'commander';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -67,12 +70,12 @@ function fieldsOf(line: string): Fields | undefined {
   try {
     return JSON.parse(line) as Fields;
   } catch {
-    // A line that was cut off is shown as it is.
+    // A line that was cut off is printed as it is.
     return undefined;
   }
 }
 
-/** Milliseconds: of our own JSON, of Temporal's, or at the beginning of Postgres' text. */
+/** Milliseconds from our own JSON, from Temporal's, or from the beginning of Postgres' text. */
 function timeOf(line: string): number | undefined {
   const fields = fieldsOf(line);
   const time = fields?.['time'] ?? fields?.['ts'];

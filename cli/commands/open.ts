@@ -1,4 +1,4 @@
-/** `tempoclaw open`: shows a page of the running TempoClaw in the browser, and says its address. */
+/** Implements `tempoclaw open`: it shows a page of the running TempoClaw in the browser, and prints its address. */
 import { type Command, Argument } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
 import type { Client } from '#cli/client.ts';
@@ -23,7 +23,7 @@ async function open(page: (typeof PAGES)[number], options: ApiOptions): Promise<
     err.line(err.paint('dim', 'No browser is known here: open the address in one.'));
 }
 
-/** The API says where things are, so that this works for one that runs elsewhere too. */
+/** The API reports the addresses, so that this also works for one that runs elsewhere. */
 async function addressOf(page: (typeof PAGES)[number], client: Client): Promise<string> {
   const { url } = client.target();
   if (page === 'start') return `${url}/`;

@@ -1,4 +1,7 @@
-/** `tempoclaw policy`: the tenant's own, trying changed rules on the calls of the last days, and rules that decisions suggest. */
+/**
+ * Implements `tempoclaw policy`: it shows the tenant's policy, tries changed rules on the calls of the last days, and
+ * lists rules that decisions suggest.
+ */
 import { toolPolicyOf } from '#domain/policy/settings-tools.ts';
 import type { Command } from 'commander';
 import { loadConfig } from '#config';

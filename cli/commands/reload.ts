@@ -1,4 +1,4 @@
-/** `tempoclaw reload`: the short way to `tempoclaw gateway reload`. */
+/** Implements `tempoclaw reload`: the short form of `tempoclaw gateway reload`. */
 import type { Command } from 'commander';
 import { addReload } from './gateway.ts';
 

@@ -1,4 +1,7 @@
-/** `tempoclaw run "text"`: one turn; progress on stderr, the answer on stdout, and how it went in the exit code. */
+/**
+ * Implements `tempoclaw run "text"`: one turn with progress on stderr, the answer on stdout, and the outcome in the
+ * exit code.
+ */
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { SUBMIT_MODES } from '#domain/turn.ts';
@@ -84,7 +87,7 @@ async function watchToEnd(
     client,
     mode,
     output: err,
-    // What a person must do is said even when progress is not.
+    // What a person must do is printed even when progress is not.
     say(line) {
       sink.end();
       err.line(line);

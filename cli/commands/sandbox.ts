@@ -1,4 +1,4 @@
-/** `tempoclaw sandbox test`: makes a box on this machine and tries it from inside. */
+/** Implements `tempoclaw sandbox test`: it makes a box on this machine and tries it from inside. */
 import type { Command } from 'commander';
 import { loadConfig } from '#config';
 import { EXIT, type ExitCode } from '#cli/cli-error.ts';

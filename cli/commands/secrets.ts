@@ -1,4 +1,7 @@
-/** `tempoclaw secrets`: values that only activities see. A value is read from a pipe or a prompt, never from arguments. */
+/**
+ * Implements `tempoclaw secrets`: values that only activities see. A value is read from a pipe or a prompt, never from
+ * arguments.
+ */
 import { isCancel, password } from '@clack/prompts';
 import type { Command } from 'commander';
 import { secrets as resource } from '#domain/resource/secrets.ts';
@@ -7,7 +10,7 @@ import { CliError, EXIT, usageError } from '#cli/cli-error.ts';
 import { readPipe } from '#cli/object-file.ts';
 import { addCommands } from '#cli/resource-commands.ts';
 
-/** More than the API takes; what is longer is no secret. */
+/** More than the API accepts; longer input is no secret. */
 const MAX_INPUT = 1_000_000;
 
 export function register(secrets: Command): void {
@@ -29,7 +32,7 @@ async function readValue(canAsk: boolean, name: string): Promise<string> {
   const value = process.stdin.isTTY
     ? await askValue(canAsk, name)
     : await readPipe(MAX_INPUT, 'The value is too long to be a secret.');
-  // Without the one line end that `echo` adds.
+  // Removes the one line end that `echo` adds.
   const whole = value.replace(/\r?\n$/, '');
   if (whole === '')
     throw usageError('The value is empty.', `Write: npx tempoclaw secrets set ${name} < FILE`);

@@ -1,4 +1,4 @@
-/** `tempoclaw sessions`: what conversations there are, what was said and done in them, and stopping one. */
+/** Implements `tempoclaw sessions`: it lists conversations, shows what was said and done in them, and stops one. */
 import type { Command } from 'commander';
 import { STOP_LEVELS } from '#domain/turn.ts';
 import { addApiCommand, addList, PAGE_FLAGS, printNext } from '#cli/api-commands.ts';
@@ -9,7 +9,7 @@ import { indent, type Output, printFields, printJson, printText, statusStyle } f
 import { agoWords, printable } from '#cli/text.ts';
 import type { Message, Page, Session, StopReceipt, Turn } from '#cli/wire.ts';
 
-/** The newest; `turns list` has all. */
+/** The newest turns; `turns list` has all. */
 const TURNS_SHOWN = 20;
 
 interface EventsOptions extends ApiOptions {
@@ -78,7 +78,7 @@ async function show(key: string, options: ApiOptions): Promise<void> {
   printFields(out, fields);
   const turns = await client.get<Page<Turn>>(pathOf('sessions', key, 'turns'), { limit: TURNS_SHOWN });
   const now = Date.now();
-  // Each turn is a run of its own: without a run Temporal shows the newest, which is of another turn or of none.
+  // Each turn is a run of its own. Without a run, Temporal shows the newest, which belongs to another turn or to none.
   for (const { id, status, created_at: at, steps, links } of turns.data) {
     const words = `${id}  ${out.paint(statusStyle(status) ?? 'bold', status)}  ${agoWords(at, now)}, ${steps} steps`;
     out.line(`\n${words}${links.temporal === null ? '' : `\n  ${links.temporal}`}`);

@@ -1,4 +1,7 @@
-/** `tempoclaw status`: what runs here, where, since when and in which version; exit 1 when it cannot do its work. */
+/**
+ * Implements `tempoclaw status`: what runs here, where, since when and in which version; exit 1 when it cannot do its
+ * work.
+ */
 import type { Command } from 'commander';
 import { dirname } from 'node:path';
 import { loadConfig } from '#config';

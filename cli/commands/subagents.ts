@@ -1,4 +1,4 @@
-/** `tempoclaw subagents`: those that a session has started, one of them, and ending or steering it. */
+/** Implements `tempoclaw subagents`: it lists those that a session has started, shows one, and stops or steers it. */
 import type { Command } from 'commander';
 import { addApiCommand } from '#cli/api-commands.ts';
 import { addAssignmentCommands } from '#cli/assignment-commands.ts';

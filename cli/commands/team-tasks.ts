@@ -1,4 +1,4 @@
-/** `tempoclaw tasks`: a team's board as a table, one task, and every action on it. */
+/** Implements `tempoclaw tasks`: a team's board as a table, one task, and every action on it. */
 import type { Command } from 'commander';
 import { addApiCommand, addList } from '#cli/api-commands.ts';
 import { indent, printFields } from '#cli/output.ts';
@@ -6,7 +6,7 @@ import { printable } from '#cli/text.ts';
 import type { TeamTask, TeamTaskReceipt } from '#cli/wire.ts';
 import type { TaskAction } from '#domain/team-task.ts';
 
-/** Of every action; each has a use for some. */
+/** Flags of every action; each flag applies to some of them. */
 const ACTION_FLAGS = {
   member: { flags: '--member <agent>', help: 'as whom; else with the rights of the lead' },
   token: { flags: '--token <token>', help: 'of the lease, as claim gave it' },

@@ -1,4 +1,4 @@
-/** `tempoclaw teams`: the commands of the definition, and what was done on their boards. */
+/** Implements `tempoclaw teams`: the commands of the definition, and the actions on their boards. */
 import type { Command } from 'commander';
 import { teams as resource } from '#domain/resource/teams.ts';
 import { addList } from '#cli/api-commands.ts';

@@ -1,4 +1,7 @@
-/** `tempoclaw temporal …`: Temporal's own command line, at the server of the TempoClaw that runs here. */
+/**
+ * Implements `tempoclaw temporal …`: Temporal's own command line, connected to the server of the TempoClaw that runs
+ * here.
+ */
 import type { Command } from 'commander';
 import { loadConfig } from '#config';
 import { clientEnvironment } from '#config/client-environment.ts';
@@ -8,7 +11,7 @@ import { runTemporal, type TemporalPlace } from '#cli/services/run-temporal.ts';
 import { sendTo } from '#cli/send-to.ts';
 import { findTarget } from '#cli/target.ts';
 
-/** What needs no server. */
+/** Words that need no server. */
 const WORDS_ALONE = new Set(['--help', '-h', '--version', '-v', 'help', 'completion']);
 const CODEC_MS = 3_000;
 
@@ -42,7 +45,7 @@ async function findPlace(options: ApiOptions): Promise<TemporalPlace> {
   return { address, namespace, codecEndpoint: await codecEndpoint(target) };
 }
 
-/** Undefined where payloads are plain, and for who may not read them. */
+/** Returns undefined if payloads are plain, or if the caller may not read them. */
 async function codecEndpoint(target: ReturnType<typeof findTarget>): Promise<string | undefined> {
   try {
     const signal = AbortSignal.timeout(CODEC_MS);
@@ -50,7 +53,7 @@ async function codecEndpoint(target: ReturnType<typeof findTarget>): Promise<str
     const response = await sendTo(target, new URL(`${target.url}/v1/codec`), { headers, signal });
     return response.ok ? ((await response.json()) as { endpoint: string }).endpoint : undefined;
   } catch {
-    // An API that is away hides payloads, and nothing else of Temporal.
+    // If the API is away, payloads stay hidden; everything else of Temporal works.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** `tempoclaw tools`: what agents can be given, and calling one by hand with its ledger and approvals. */
+/** Implements `tempoclaw tools`: what tools agents can have, and calling one by hand with its ledger and approvals. */
 import type { Command } from 'commander';
 import { decideCommands } from '#cli/ask-approval.ts';
 import { CliError } from '#cli/cli-error.ts';

@@ -1,4 +1,4 @@
-/** `tempoclaw turns`: those of a session, and how one went, with its ledger of tool calls. */
+/** Implements `tempoclaw turns`: those of a session, and how one went, with its ledger of tool calls. */
 import type { Command } from 'commander';
 import { addList } from '#cli/api-commands.ts';
 import { type ApiOptions, createContext, pathOf } from '#cli/command-context.ts';
@@ -62,7 +62,7 @@ async function show(id: string, options: ApiOptions): Promise<void> {
   if (text) printText(out, `\n${indent(printable(text))}`);
 }
 
-/** What the ledger knows of a call: `ok`, its error code, or how far it came. */
+/** What the ledger knows of a call: `ok`, its error code, or its progress. */
 export function outcomeOf(call: ToolCall): string {
   if (call.state !== 'done') return call.state;
   return call.ok ? 'ok' : (call.code ?? 'failed');

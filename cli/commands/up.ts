@@ -1,4 +1,4 @@
-/** `tempoclaw up`: starts everything on this machine, says where it is, and ends it all on Ctrl-C. */
+/** Implements `tempoclaw up`: it starts everything on this machine, prints where it is, and ends it all on Ctrl-C. */
 import type { Command } from 'commander';
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -87,7 +87,7 @@ async function run(
     progress: { json, write: out.line },
     onEvent: (text) => {
       say(text);
-      // A part that came back may have another address.
+      // A restarted part may have another address.
       if (announced) state.publish(stack.info);
     },
   });
@@ -112,7 +112,8 @@ async function run(
   if (interrupted !== undefined || signal.received()) {
     signal.onSecond(() => stack.kill());
     await end();
-    // Steps of the start may still be waiting for what has just been ended; while their list is shown it holds our words back.
+    // Steps of the start may still wait for what has just been ended. While their list is shown, it holds our output
+    // back.
     await Promise.race([started.catch(() => undefined), sleep(LAST_STEP_MS)]);
     if (!json) out.line('Ended before it was up.');
     process.exit(EXIT.interrupted);
@@ -135,7 +136,7 @@ async function run(
   return EXIT.ok;
 }
 
-/** The settings with servers that run already: those that they name, or the Temporal of an `up` in the folder. */
+/** The settings with servers that already run: those that they name, or the Temporal of an `up` in the folder. */
 function serversThere(config: Config): Config | undefined {
   if (config.database.url === undefined) return undefined;
   if (config.temporal.address !== undefined) return config;
@@ -145,7 +146,7 @@ function serversThere(config: Config): Config | undefined {
   return { ...config, temporal: { ...config.temporal, address, namespace } };
 }
 
-/** Starts nothing, so that the state folder may be another's. */
+/** Starts nothing, so the state folder may belong to another user. */
 async function setUp(config: Config, progress: ProgressOptions): Promise<ExitCode> {
   const stack = createStack({
     config,
@@ -221,7 +222,10 @@ function withLogs(error: unknown, stateDir: string): CliError {
   });
 }
 
-/** A terminal that was closed, a pipe without a reader, a full disk: then words are lost, and no part is left without its `up`. */
+/**
+ * Handles a closed terminal, a pipe without a reader, and a full disk: output is lost, but no part is left without its
+ * `up`.
+ */
 function keepOnWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.removeAllListeners('error');
@@ -246,7 +250,7 @@ function awaitSignal(): SignalWatch {
   let second: (() => void) | undefined;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
-      // npm and process groups deliver one wish to end several times over.
+      // npm and process groups deliver one request to end several times.
       const now = performance.now();
       if (count > 0 && now - last < SAME_SIGNAL_MS) return;
       last = now;

@@ -1,4 +1,4 @@
-/** `tempoclaw usage`: what models were used, and what they cost. */
+/** Implements `tempoclaw usage`: which models were used, and what they cost. */
 import type { Command } from 'commander';
 import { addApiCommand } from '#cli/api-commands.ts';
 import type { CommandContext } from '#cli/command-context.ts';

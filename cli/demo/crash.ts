@@ -1,4 +1,7 @@
-/** `demo crash`: starts a turn, kills the worker while its tool runs, shows the turn finishing, and what that proves. */
+/**
+ * Implements `demo crash`: it starts a turn, kills the worker while its tool runs, and shows how the turn finishes and
+ * what that proves.
+ */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredEvent } from '#domain/event.ts';
@@ -15,13 +18,13 @@ import type { Agent, MessageReceipt, Page, Tool, ToolCall, ToolInvocation, Turn 
 
 const AGENT = {
   model: 'rehearsal/crash-demo',
-  // Nobody is asked, so that the crash is the only thing to look at.
+  // Nothing needs approval, so that the crash is the only thing to watch.
   exec: { security: 'full', ask: 'off' },
 } as const;
 const AGENT_KEY = 'crash-demo';
-/** Long enough that the kill falls into it with certainty, short enough to watch. */
+/** Long enough that the kill surely happens during the command, short enough to watch. */
 const COMMAND_SECONDS = 6;
-/** The command has run for a moment: it is in the middle, not at the start. */
+/** The command has then run for a moment: it is in the middle, not at the start. */
 const KILL_AFTER_MS = 1_500;
 const START_WITHIN_MS = 60_000;
 
@@ -55,7 +58,7 @@ async function setUpAgent({ client }: CommandContext): Promise<void> {
 
 type Narrate = (words: string) => void;
 
-/** Our own words on the feed, each with the time since the start. */
+/** Prints our own comments between the feed, each with the time since the start. */
 function createNarrator({ err }: CommandContext): Narrate {
   const begin = Date.now();
   return (words) => {

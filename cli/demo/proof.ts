@@ -1,4 +1,4 @@
-/** What a crash demo proved, from the ledger's rows, in words that claim no more than the rows say. */
+/** Says what a crash demo proved, from the ledger's rows, in words that claim no more than the rows say. */
 import { outcomeOf, timeOf } from '#cli/commands/turns.ts';
 import { durationWords, oneLine, printable } from '#cli/text.ts';
 import { fitted, indent, type Output, printTable } from '#cli/output.ts';
@@ -10,7 +10,7 @@ export interface CrashProof {
   readonly newWorker: number | null;
   readonly calls: readonly (ToolCall & { readonly replay: Tool['replay'] })[];
   readonly file: string;
-  /** Lines that write_file appended: one a run. Null when the file could not be read. */
+  /** Lines that write_file appended, one for each run. Null when the file could not be read. */
   readonly linesWritten: number | null;
 }
 
@@ -48,7 +48,7 @@ function meaningOf(call: CrashProof['calls'][number]): string {
   return 'not finished';
 }
 
-/** [whether it holds, the claim]. */
+/** Pairs [whether it holds, the claim]. */
 function claims(proof: CrashProof): [boolean, string][] {
   const { turn, calls, killedWorker, newWorker, linesWritten } = proof;
   const taken =

@@ -1,4 +1,4 @@
-/** The local worker's process, as run.json names it: found, made sure of, killed, and seen coming back. */
+/** The local worker's process, as run.json names it: it is found, verified and killed, and its successor is awaited. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '#cli/cli-error.ts';
 import type { ProcessMark } from '#cli/services/process-identity.ts';
@@ -9,11 +9,14 @@ const REMEDY = 'Start TempoClaw here with `npm start`, then try again in the sam
 
 export interface LocalWorker {
   readonly pid: number;
-  /** The `up` that starts another one when this is killed. */
+  /** The `up` that starts another worker when this one is killed. */
   readonly up: ProcessMark;
 }
 
-/** Throws a CliError when no worker of this folder's `up` is known, the pid is not a worker, or nobody would start another. */
+/**
+ * Throws a CliError when no worker of this folder's `up` is known, the pid is not a worker, or nothing would start
+ * another.
+ */
 export function findWorker(run: RunFile | undefined): LocalWorker {
   const pid = run?.pids?.['worker'];
   if (pid === undefined)
@@ -21,7 +24,7 @@ export function findWorker(run: RunFile | undefined): LocalWorker {
       'The demo kills the worker, so it needs one that `tempoclaw up` started in this folder.',
       { remedy: REMEDY },
     );
-  // A pid in a file may have become another program's: only a worker is killed.
+  // A pid in a file may now belong to another program, so only a worker is killed.
   if (!/\bworkers[/\\]main\.ts\b/.test(commandLineOf(pid) ?? ''))
     throw new CliError(`Process ${pid}, which ${run?.path} calls the worker, is not one now.`, {
       remedy: REMEDY,
@@ -35,8 +38,8 @@ export function findWorker(run: RunFile | undefined): LocalWorker {
 }
 
 /**
- * The pid of the worker that `up` starts instead, as soon as run.json names it; undefined when `signal` comes first. Throws a
- * CliError when `up` ends meanwhile.
+ * The pid of the worker that `up` starts instead, as soon as run.json names it; undefined when `signal` comes first.
+ * Throws a CliError when `up` ends first.
  */
 export async function nextWorker(
   runPath: string,

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { childEnvironment, commandFolders } from '#config';
 
-/** False when none is known: over SSH, in a container, on a server. */
+/** Returns false when no browser is known: over SSH, in a container, on a server. */
 export function openInBrowser(address: string): boolean {
   const env = childEnvironment({});
   const isMac = process.platform === 'darwin';
@@ -15,7 +15,7 @@ export function openInBrowser(address: string): boolean {
     .find((file) => existsSync(file));
   if (program === undefined) return false;
   const child = spawn(program, [address], { env, stdio: 'ignore', detached: true });
-  // The address has been printed, which is what is left to do.
+  // The address has been printed, so nothing more is needed.
   child.once('error', () => undefined);
   child.unref();
   return true;

@@ -1,6 +1,6 @@
 /**
- * One long-running child process: its output goes straight to a log file (so it outlives a killed parent),
- * it runs in its own process group (so Ctrl-C reaches it only through us), and it is stopped by pid.
+ * One long-running child process. Its output goes straight to a log file, so it outlives a killed parent. It runs in
+ * its own process group, so Ctrl-C reaches it only through us, and it is stopped by pid.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,13 +12,13 @@ import { readRange } from './log-tail.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { endProcess, markProcess } from './process-identity.ts';
 
-/** A log larger than this is set aside at the next start, so logs do not grow for ever. */
+/** A log larger than this is set aside at the next start, so that logs do not grow forever. */
 const ROTATE_BYTES = 20 * 1_048_576;
 
-/** Of a child's output: a panic's stacks are some 20 KB. */
+/** Bytes of a child's output: a panic's stacks are some 20 KB. */
 const OUTPUT_BYTES = 65_536;
 
-/** Of a child's output, in an error. */
+/** Lines of a child's output that an error shows. */
 const SHOWN_LINES = 15;
 
 export interface ChildOptions {
@@ -32,7 +32,7 @@ export interface ChildOptions {
   /** Opens an IPC channel, for our own Node programs. */
   readonly ipc?: boolean;
   readonly onMessage?: (message: unknown) => void;
-  /** Files it makes are for the owner only. */
+  /** Makes its files accessible only to their owner. */
   readonly privateFiles?: boolean;
   readonly stopSignal?: NodeJS.Signals;
   readonly stopGraceMs?: number;
@@ -48,7 +48,7 @@ export interface Child {
   readonly pid: number;
   readonly mark: ProcessMark;
   readonly exited: Promise<Exit>;
-  /** Output written since this start, at most the last 64 KB: for error messages. */
+  /** Output written since this start, at most the last 64 KB, for error messages. */
   output(): string;
   /** Ends the process and resolves when it is gone. Safe to call twice. */
   stop(): Promise<void>;
@@ -77,7 +77,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   await once(process_, 'spawn').catch((error: Error) => {
     throw new Error(`${name} cannot be started (${options.command}): ${error.message}`);
   });
-  // A signal that cannot be sent: its end is waited for all the same.
+  // This signal cannot be sent; the end of the process is awaited all the same.
   process_.on('error', () => undefined);
   const pid = process_.pid ?? 0;
   const mark = markProcess(pid) ?? { pid, started: 'ended at once' };
@@ -92,12 +92,14 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       await endProcess(mark, options.stopSignal ?? 'SIGTERM', options.stopGraceMs ?? 10_000);
       await exited;
     },
-    // The pid is its own until Node has seen its end.
+    // The pid belongs to the child until Node has seen its end.
     kill: () => void process_.kill('SIGKILL'),
   };
 }
 
-/** Waits until `probe` gives a value. Throws, with the end of the child's output, when it ends or time is up. */
+/**
+ * Waits until `probe` returns a value. Throws, with the end of the child's output, when the child ends or time is up.
+ */
 export async function waitUntil<T>(
   child: Child,
   probe: () => Promise<T | undefined> | T | undefined,
@@ -117,12 +119,12 @@ export async function waitUntil<T>(
   }
 }
 
-/** `code 1` or `signal SIGKILL`. */
+/** Formats `code 1` or `signal SIGKILL`. */
 export function exitWords(exit: Exit): string {
   return exit.signal === null ? `code ${exit.code ?? 'unknown'}` : `signal ${exit.signal}`;
 }
 
-/** The last lines; of a Go program that panicked, its last words before its stack: they have the reason. */
+/** The last lines. For a Go program that panicked, these are its last lines before the stack, which have the reason. */
 function tail(child: Child): string {
   const lines = child.output().trim().split('\n');
   if (lines[0] === '') return '';
@@ -132,13 +134,13 @@ function tail(child: Child): string {
   return `\nIts last output:\n${shown.join('\n')}`;
 }
 
-/** Without a log, since its disk is full, the process runs all the same. */
+/** The process runs even without a log, if its disk is full. */
 function openLog(file: string): { log: number | 'ignore'; from: number } {
   try {
     mkdirSync(dirname(file), { recursive: true });
     const old = statSync(file, { throwIfNoEntry: false });
     if (old !== undefined && old.size > ROTATE_BYTES) renameSync(file, `${file}.1`);
-    // Logs may hold what people typed; only the owner reads them.
+    // Logs may contain what people typed, so only the owner can read them.
     const log = openSync(file, 'a', 0o600);
     return { log, from: fstatSync(log).size };
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What `tempoclaw doctor` says of the places that agents' commands can run in. Nothing is started or changed. */
+/** What `tempoclaw doctor` says about the places in which agents' commands can run. It starts and changes nothing. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { createEngineProbe, type EngineProbe } from '#activities/sandbox/probe-e
 import { DEFAULT_SANDBOX, type RunsAt, runsAtWords } from '#domain/sandbox.ts';
 import { type Finding, finding } from './finding.ts';
 
-/** `runs` is where they do, of one that runs. */
+/** `runs` says where commands run in a TempoClaw that is running. */
 export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined): Promise<Finding[]> {
   const { sandbox } = config;
   const mode = sandbox.mode ?? 'preferred';
@@ -29,7 +29,7 @@ export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined):
       'info',
       `${mode}; where commands run: ${runs === undefined ? placeOf(mode, probe.ok, bubblewrap) : runsAtWords(runs)}`,
     ),
-    // Without it nothing that runs commands works then.
+    // Without it, nothing that runs commands works in that mode.
     ...engineFindings(probe, engine.address, image, mode === 'required' ? 'warn' : 'info'),
     bubblewrap
       ? finding('bubblewrap', 'info', 'works')
@@ -74,7 +74,7 @@ function engineFindings(
   return [finding('Engine', 'ok', address), finding('Image', lacking, `${image} is not there`, remedy)];
 }
 
-/** On the folders as they are; in ones of a moment where there are none yet. */
+/** Tests the folders as they are, or temporary ones if there are none yet. */
 async function tryWall(config: Config): Promise<ProvenWall> {
   const moment = mkdtempSync(join(tmpdir(), 'tempoclaw-doctor-'));
   const there = (path: string, name: string): string => (existsSync(path) ? path : join(moment, name));

@@ -1,6 +1,6 @@
 /**
- * What `tempoclaw doctor` looks at: one small check for each thing a start needs or can use, each of which
- * names its remedy. Nothing is installed, started or changed.
+ * What `tempoclaw doctor` checks: one small check for each thing that a start needs or can use. Each names its remedy.
+ * It installs, starts and changes nothing.
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -19,9 +19,9 @@ import { hasOwnDatabase, readSchemaMark } from './postgres.ts';
 import { withSettingsInForce } from './settings-in-force.ts';
 import { findPython, findTemporalBinary } from './temporal-binary.ts';
 
-/** Longest that one answer from outside is waited for. */
+/** Longest wait for one external answer. */
 const TIMEOUT_MS = 10_000;
-/** Temporal's and Postgres' files grow by some megabytes a day of use; below this a start itself may fail. */
+/** Temporal's and Postgres' files grow by some megabytes a day of use; with less than this, a start itself may fail. */
 const MIN_FREE_BYTES = 300 * 1_048_576;
 /** Timers and approval expiries are compared across machines; NTP keeps clocks within a fraction of this. */
 const LARGEST_SKEW_MS = 2_000;
@@ -30,18 +30,20 @@ const OTHER_DATABASE = 'Give another --state-dir or DATABASE_URL.';
 
 interface Check {
   readonly check: string;
-  /** Said before what went wrong. */
+  /** Printed before what went wrong. */
   readonly of?: string | undefined;
-  /** For what is missing. */
+  /** What to do about what is missing. */
   readonly remedy?: string;
-  /** What is there, in a few words, or findings; throws when it is missing. */
+  /** Returns what is there, in a few words, or findings; throws when it is missing. */
   look(): Promise<string | readonly Finding[]> | string | readonly Finding[];
 }
 
-/** Runs every check: of what runs, under the settings that it runs with, else of what a start would find. */
+/**
+ * Runs every check. If a TempoClaw runs, it checks that one under its own settings; otherwise what a start would find.
+ */
 export async function diagnose(own: Config): Promise<{ findings: Finding[]; config: Config }> {
   const running = runningUp(own.stateDir) === undefined ? undefined : readRunInfo(own.stateDir);
-  // The check of the API tells why it does not say.
+  // The check of the API says why the API does not report its settings.
   const inForce = running?.api ? await withSettingsInForce(own).catch(() => undefined) : undefined;
   const config = inForce ?? own;
   const checks: readonly Check[] = [
@@ -166,13 +168,13 @@ async function checkTemporalBinary(): Promise<string> {
   return 'will be fetched with pip at the first start (about 50 MB)';
 }
 
-/** Only fetching Temporal needs it, which the check of Temporal judges. */
+/** Only the download of Temporal needs Python, and the check of Temporal judges it. */
 async function checkPython(): Promise<Finding[]> {
   const seen = await findPython(childEnvironment({})).then((python) => `${python} with pip`, words);
   return [finding('Python', 'info', seen)];
 }
 
-/** The UI runs beside the server, and its Date header is the only clock that Temporal shows. */
+/** The UI runs beside the server, and its Date header is the only clock that Temporal exposes. */
 async function checkTemporalUi(uiUrl: string): Promise<Finding> {
   try {
     const before = Date.now();
@@ -241,7 +243,7 @@ function apiCheck(running: Partial<RunInfo> | undefined): Check {
   };
 }
 
-/** Of a folder that is not there yet, the one that it would be made in. */
+/** For a folder that does not exist yet, the nearest folder above in which it would be made. */
 function nearestFolder(path: string): string {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
   return isFolder ? path : nearestFolder(dirname(path));

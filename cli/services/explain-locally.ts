@@ -1,4 +1,4 @@
-/** Explains without a server: the same functions as in a turn, under the settings of this folder and no rows. */
+/** Explains without a server: it uses the same functions as a turn, with the settings of this folder and no rows. */
 import { deniedPrefixes } from '#domain/path-rules.ts';
 import { toolPolicyOf } from '#domain/policy/settings-tools.ts';
 import { resolve as resolvePath } from 'node:path';
@@ -19,7 +19,9 @@ export interface ExplainError {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** `config`: another settings file than tempoclaw.yaml. Throws ConfigError; cases that are wrong are answered with an error. */
+/**
+ * `config` is a settings file other than tempoclaw.yaml. Throws ConfigError; wrong cases are answered with an error.
+ */
 export async function createLocalExplain(
   options: { readonly config?: string | undefined } = {},
 ): Promise<Explain> {
@@ -28,7 +30,7 @@ export async function createLocalExplain(
   const deps = {
     catalogOf: async () => catalog,
     settings: { tools: toolPolicyOf(tools), exec, sandbox, deniedPaths: deniedPrefixes(tools.denied_paths) },
-    // Without rows an agent is its key: the rules of its own are in the case or on the server.
+    // Without rows, only the key of an agent is known. Its own rules are in the case or on the server.
     agentOf: async (key = 'main') => ({
       agent: unknownAgent(key, models.default),
       tenant_policy: null,
@@ -44,7 +46,7 @@ export async function createLocalExplain(
     try {
       return await explainCase(deps, kind, value);
     } catch (error) {
-      // One case that goes wrong, foreseen or not, must not end those behind it.
+      // One case that fails, expectedly or not, must not prevent those after it.
       const code = error instanceof Failure ? error.type : 'Internal';
       return { error: { code, message: error instanceof Error ? error.message : String(error) } };
     }

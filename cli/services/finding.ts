@@ -1,6 +1,6 @@
-/** What `tempoclaw doctor` says of one thing. */
+/** What `tempoclaw doctor` says about one thing. */
 
-/** `missing` keeps TempoClaw from starting; `warn` may surprise; `info` is nothing to act on. */
+/** `missing` keeps TempoClaw from starting; `warn` may surprise; `info` needs no action. */
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'info' | 'warn' | 'missing';

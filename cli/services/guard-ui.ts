@@ -1,6 +1,7 @@
 /**
- * Stands before the dev server's web UI, which answers whoever asks: it lets only those in whom domain/net/judge-origin.ts
- * lets in. The UI itself listens at a port that browsers refuse to speak to, so that no page can go round.
+ * Guards the dev server's web UI, which answers any request. It allows only the requests that
+ * domain/net/judge-origin.ts allows. The UI itself listens at a port that browsers refuse to call, so that no page can
+ * bypass the guard.
  */
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
@@ -9,12 +10,15 @@ import { isPortFree } from './ports.ts';
 
 const HOST = '127.0.0.1';
 
-/** "Bad ports" above 1023 of the Fetch standard that hold no file system and no display. */
+/** "Bad ports" of the Fetch standard above 1023 that are used by no file system and no display. */
 const REFUSED_PORTS = [
   1719, 1720, 1723, 3659, 4045, 4190, 5060, 5061, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ];
 
-/** Undefined when all are in use. In any order, so that two that start at once rarely want the same. */
+/**
+ * Returns undefined when all are in use. It tries them in random order, so that two simultaneous starts rarely want the
+ * same.
+ */
 export async function portRefusedByBrowsers(taken: ReadonlySet<number>): Promise<number | undefined> {
   const from = Math.floor(Math.random() * REFUSED_PORTS.length);
   for (const port of [...REFUSED_PORTS.slice(from), ...REFUSED_PORTS.slice(0, from)])
@@ -24,13 +28,13 @@ export async function portRefusedByBrowsers(taken: ReadonlySet<number>): Promise
 
 export interface UiGuardOptions {
   readonly port: number;
-  /** The UI's own. */
+  /** The UI's own port. */
   readonly uiPort: number;
-  /** Names by which it is called beside localhost and addresses. */
+  /** Names by which it is called, besides localhost and addresses. */
   readonly hosts: ReadonlySet<string>;
 }
 
-/** Throws when it cannot listen. `close` cuts what is open. */
+/** Throws when it cannot listen. `close` ends open connections. */
 export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<{ close(): void }> {
   const doors = { hosts, origins: new Set<string>() };
   const server = createServer((message, answer) => {
@@ -38,7 +42,7 @@ export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<
     const problem = doorProblem(doors, { method, host: headers.host, origin: headers.origin });
     const named = message.headersDistinct['host']?.length ?? 0;
     if (problem || named !== 1 || !url.startsWith('/')) {
-      // What follows on a connection with two hosts may not be what it seems.
+      // Later requests on a connection with two hosts may not be what they seem.
       const headers = { 'content-type': 'text/plain', ...(named > 1 && { connection: 'close' }) };
       answer.writeHead(named > 1 ? 400 : problem?.kind === 'origin' ? 403 : 421, headers);
       answer.end(
@@ -46,7 +50,7 @@ export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<
       );
       return;
     }
-    // A connection each: one that was kept may be cut just when it is used again.
+    // Each request has its own connection, because a reused one may be closed exactly when it is used again.
     const to = { host: HOST, port: uiPort, method, path: url, headers, agent: false };
     const passed = httpRequest(to, (input) => {
       answer.writeHead(input.statusCode ?? 502, input.headers);
@@ -60,7 +64,7 @@ export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<
     message.on('error', () => passed.destroy()).pipe(passed);
   });
   await once(server.listen({ port, host: HOST, exclusive: true }), 'listening');
-  // A connection that breaks is its browser's business.
+  // A broken connection is up to its browser.
   server.on('error', () => undefined);
   return {
     close() {

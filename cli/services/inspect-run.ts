@@ -1,11 +1,11 @@
-/** What of a TempoClaw runs on this machine, by what its start has left in the state folder, and how it answers. */
+/** Reports what of a TempoClaw runs on this machine: what its start left in the state folder, and how it answers. */
 import { uptime } from 'node:os';
 import type { Config } from '#config';
 import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { markProcess, type ProcessMark } from './process-identity.ts';
 
-/** A part that has not answered by then is away. */
+/** A part that has not answered in this time is away. */
 const ANSWER_MS = 3_000;
 
 export interface PartStatus {
@@ -41,7 +41,7 @@ export async function inspectRun(config: Config, info: RunInfo): Promise<PartSta
 
 type Answer = { readonly version: string } | 'away';
 
-/** The table says that it is away; its log says why. */
+/** The table says that the part is away; its log says why. */
 function orAway(version: Promise<string>): Promise<Answer> {
   return version.then(
     (version) => ({ version }),
@@ -56,7 +56,7 @@ function statusOf(
   pid: number | undefined,
 ): PartStatus {
   const mark = pid === undefined ? undefined : markProcess(pid);
-  // Without a pid it is somebody else's, and only its answer counts.
+  // A part without a pid is somebody else's, and only its answer counts.
   const isGone = mark === undefined && (pid !== undefined || answer === undefined);
   const state = isGone ? 'ended' : answer === undefined ? 'running' : answer === 'away' ? 'away' : 'ready';
   return {
@@ -70,7 +70,7 @@ function statusOf(
   };
 }
 
-/** On Linux a mark counts in hundredths of a second from the machine's start; elsewhere it is a date. */
+/** On Linux, a mark counts in hundredths of a second from the machine's start; elsewhere it is a date. */
 function startOf({ started }: ProcessMark): Date {
   const ticks = /^[\da-f-]+ (\d+)$/.exec(started)?.[1];
   return new Date(ticks === undefined ? started : Date.now() - uptime() * 1_000 + Number(ticks) * 10);

@@ -1,4 +1,4 @@
-/** Ends what a start that was killed left running in a state folder. */
+/** Ends what a killed start left running in a state folder. */
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '#cli/cli-error.ts';
@@ -6,7 +6,7 @@ import { isPostgresOf } from './postgres.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { commandLines, endProcess, markProcess } from './process-identity.ts';
 
-/** How long each part gets to end in good order; Postgres flushes, a worker finishes its activities. */
+/** How long each part gets to end in good order: Postgres flushes, a worker finishes its activities. */
 const END_GRACE_MS = 15_000;
 
 /** The order in which parts are ended: users of a service before the service. */
@@ -14,8 +14,8 @@ export const END_ORDER = ['api', 'worker', 'temporal', 'postgres'] as const;
 type Name = (typeof END_ORDER)[number];
 
 /**
- * Ends the processes that a killed `up` left behind; returns their names. They are known only by what they were started with: a
- * pid that is written down may be anybody's by now.
+ * Ends the processes that a killed `up` left behind; returns their names. It recognizes them only by their command
+ * line, because a recorded pid may now belong to any process.
  */
 export async function endLeftovers(stateDir: string): Promise<string[]> {
   const folder = realpathSync(stateDir);

@@ -1,8 +1,8 @@
-/** The end of a log file, and what is written to it from then on. */
+/** Reads the end of a log file, and what is written to it from then on. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Read from the end at most. */
+/** Bytes that are read from the end at most. */
 const MAX_TAIL = 4 * 1_048_576;
 const CHUNK = 65_536;
 const LOOK_MS = 250;
@@ -25,7 +25,7 @@ export function readLogTail(file: string, count: number): LogTail {
   return { lines: count === 0 ? [] : lines.slice(-count), end: start + end };
 }
 
-/** Lines as they are written, for ever; a file that was set aside is followed in its new place. */
+/** Yields lines as they are written, without end; a file that was set aside is followed in its new place. */
 export async function* followLog(file: string, from: number): AsyncGenerator<string> {
   let at = from;
   let rest = Buffer.alloc(0);
@@ -41,12 +41,12 @@ export async function* followLog(file: string, from: number): AsyncGenerator<str
     rest = Buffer.concat([rest, piece]);
     const end = rest.lastIndexOf(0x0a) + 1;
     yield* rest.toString('utf8', 0, end).split('\n').slice(0, -1);
-    // What goes on and on without an end of line is no line of a log: it is not kept.
+    // Output that goes on without a line end is no line of a log, so it is not kept.
     rest = rest.length - end > MAX_TAIL ? Buffer.alloc(0) : rest.subarray(end);
   }
 }
 
-/** The bytes from `start` to before `end`, as far as they are there. */
+/** The bytes from `start` to before `end`, as far as the file has them. */
 export function readRange(file: string, start: number, end: number): Buffer {
   const buffer = Buffer.alloc(end - start);
   const fd = openSync(file, 'r');

@@ -1,9 +1,9 @@
-/** Starts one of our own Node programs (API, worker) and waits until it says that it is ready. */
+/** Starts one of our own Node programs (API, worker) and waits until it reports that it is ready. */
 import type { Ready, SupervisorMessage } from '#config/supervisor.ts';
 import type { Child } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
 
-/** Bundling workflows on a slow machine takes the longest of all that happens here. */
+/** Bundling workflows on a slow machine takes the longest of all steps here. */
 const READY_MS = 180_000;
 /** Several beats: a busy machine delays one, and a killed worker's running commands are lost. */
 const SILENT_MS = 15_000;
@@ -19,12 +19,12 @@ export interface NodeProgramOptions {
   readonly stopGraceMs: number;
   readonly onProgress?: (detail: string) => void;
   readonly onSpawn?: (child: Child) => void;
-  /** When it was ready and then says nothing for so long, it is told of here and killed. Nobody watches without this. */
+  /** Called before a ready program is killed because it was silent for this long. Without it, beats are not watched. */
   readonly onHung?: (silentMs: number) => void;
   readonly silentMs?: number;
 }
 
-/** Resolves when the program is ready. Ends it and throws, with its last output, when it does not get there. */
+/** Resolves when the program is ready. If it does not become ready, ends it and throws with its last output. */
 export async function startNodeProgram(
   options: NodeProgramOptions,
 ): Promise<{ child: Child } & Omit<Ready, 'type'>> {
@@ -33,7 +33,7 @@ export async function startNodeProgram(
   const child = await startChild({
     name: options.name,
     command: process.execPath,
-    // A signal from a command would have it listen for a debugger.
+    // Otherwise a signal from a command would make it listen for a debugger.
     args: [
       '--disable-warning=ExperimentalWarning',
       '--disable-sigusr1',
@@ -45,7 +45,7 @@ export async function startNodeProgram(
     ipc: true,
     stopGraceMs: options.stopGraceMs,
     onMessage: (message) => {
-      // What config/supervisor.ts of the same checkout sends.
+      // This is what config/supervisor.ts of the same checkout sends.
       const notice = message as SupervisorMessage;
       if (notice.type === 'ready') ready = notice;
       else if (notice.type === 'progress') options.onProgress?.(notice.step);
@@ -64,8 +64,8 @@ export async function startNodeProgram(
 }
 
 /**
- * Kills the child after `silentMs` without a beat; returns what to call at each. Counts looks and not time: while this process
- * stood still itself (a laptop asleep, a stopped job), beats that came meanwhile are not read yet.
+ * Kills the child after `silentMs` without a beat; returns the function to call at each beat. It counts checks and not
+ * time: while this process was suspended (a sleeping laptop, a stopped job), it has not yet read the beats that came.
  */
 function watchBeats(child: Child, onHung: (silentMs: number) => void, silentMs: number): () => void {
   let looks = 0;

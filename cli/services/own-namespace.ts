@@ -1,16 +1,20 @@
-/** The namespace of an installation: one of its own on a dev server of its own, which another's server at the same port does not have. */
+/**
+ * Chooses the namespace of an installation. Its own dev server has its own one, which another's server at the same port
+ * does not have.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '#config';
 
-/** What a server has that somebody else runs. */
+/** The namespace of a server that somebody else runs. */
 const USUAL = 'default';
 const OWN = /^tempoclaw-[0-9a-f]{12}$/;
 
 /**
- * The one of the settings; where these name neither a server nor a namespace, a random one that is kept in the state folder. When two
- * installations come to each other's servers, since one has ended and the other has taken its port, neither takes the other's work.
+ * Returns the namespace of the settings. If they name neither a server nor a namespace, it is a random one that is kept
+ * in the state folder. An installation may reach another's server, because its own ended and the other took the port;
+ * neither then takes the other's work.
  */
 export function namespaceOf({ temporal, stateDir }: Config): string {
   if (temporal.address !== undefined || temporal.namespace !== USUAL) return temporal.namespace;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Ports tried upwards before giving up; more in a row being taken means something else is wrong. */
+/** Ports tried upwards before giving up; if more in a row are taken, something else is wrong. */
 const TRIES = 200;
 
 /** True when nothing listens on the port and this user may listen there. */
@@ -12,8 +12,8 @@ export function isPortFree(port: number, host: string): Promise<boolean> {
 }
 
 /**
- * The wanted port, or the first free one above it that is not in `taken`; 0 asks the system for any.
- * Another process may take it before it is used, so callers still handle a failed listen.
+ * The wanted port, or the first free one above it that is not in `taken`; 0 requests any from the system. Another
+ * process may take it before it is used, so callers still handle a failed listen.
  */
 export async function nextFreePort(
   required: number,
@@ -33,10 +33,10 @@ export async function nextFreePort(
   );
 }
 
-/** Starts of several stacks at once may each lose a port between the look and the listening so often. */
+/** How often simultaneous starts of several stacks may lose a port between the check and the listening. */
 const STARTS = 10;
 
-/** Again, since it looks for ports anew, when another program has taken a port that was free a moment ago. */
+/** Starts again, with a new search for ports, when another program has taken a port that was free a moment ago. */
 export async function withPortsTaken<Started>(start: () => Promise<Started>): Promise<Started> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -85,7 +85,7 @@ export function localHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** TCP ports on which a process listens; none where the system does not tell (it is Linux that does, under /proc). */
+/** TCP ports on which a process listens. It is empty on systems that do not report them (Linux does, under /proc). */
 export function listeningPorts(pid: number): number[] {
   try {
     const own = new Set(readdirSync(`/proc/${pid}/fd`).map((name) => socketOf(`/proc/${pid}/fd/${name}`)));
@@ -99,14 +99,14 @@ export function listeningPorts(pid: number): number[] {
         : [];
     });
   } catch {
-    // Another system, or it has just ended.
+    // This is another system, or the process has just ended.
     return [];
   }
 }
 
 /**
- * Ports of a process that opens several one after the other, such as a server of several services: once they have been the
- * same for a second.
+ * Ports of a process that opens several one after the other, such as a server of several services, once they have been
+ * the same for a second.
  */
 export async function settledPorts(pid: number): Promise<readonly number[]> {
   let ports = listeningPorts(pid);
@@ -131,15 +131,15 @@ function socketOf(link: string): string | undefined {
   }
 }
 
-/** In the kernel's tables. */
+/** The state LISTEN in the kernel's tables. */
 const LISTEN = '0A';
 
-/** Of `host:port` or a URL without a path. */
+/** The port of `host:port` or a URL without a path. */
 export function portOf(address: string): number {
   return Number(address.slice(address.lastIndexOf(':') + 1));
 }
 
-/** For people. */
+/** Formats a port for people. */
 export function portWords(port: number, required: number): string {
   return port === required || required === 0 ? `port ${port}` : `port ${port} (${required} is in use)`;
 }

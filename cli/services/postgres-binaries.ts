@@ -1,6 +1,6 @@
 /**
- * Finds the Postgres programs inside node_modules and makes them usable: npm may have blocked the script
- * that makes their library links, and as root the `postgres` user may be unable to reach the folder.
+ * Finds the Postgres programs inside node_modules and makes them usable. npm may have blocked the script that makes
+ * their library links, and if we are root, the `postgres` user may be unable to reach the folder.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -32,7 +32,10 @@ export interface PostgresBinaries {
   readonly user?: UnixUser;
 }
 
-/** The usable programs; copies them out of a closed folder when need be. Throws with the remedy when there are none. */
+/**
+ * The usable programs; copies them out of an inaccessible folder if necessary. Throws with the remedy when there are
+ * none.
+ */
 export function findPostgresBinaries(cacheDir: string): PostgresBinaries {
   const packageDir = findPostgresPackage();
   const user = process.getuid?.() === 0 ? findUser() : undefined;
@@ -74,7 +77,7 @@ export function findPostgresPackage(): string {
   }
 }
 
-/** Makes the missing library links that npm's packing drops. False when the folder cannot be written. */
+/** Makes the missing library links that npm's packing drops. Returns false when the folder cannot be written. */
 function makeLinks(native: string): boolean {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return true;
@@ -94,7 +97,7 @@ function makeLink(source: string, target: string): boolean {
     return true;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // Another start made it in the meantime.
+    // Another start has made it in the meantime.
     if (code === 'EEXIST') return true;
     if (code === 'EACCES' || code === 'EROFS') return false;
     throw error;
@@ -128,7 +131,7 @@ function makeExecutable(file: string): void {
   }
 }
 
-/** The `postgres` user, made when missing; `nobody` where users cannot be made. */
+/** The `postgres` user, which is created if missing; `nobody` where users cannot be created. */
 function findUser(): UnixUser {
   const found = lookUp('postgres');
   if (found !== undefined) return found;

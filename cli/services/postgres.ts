@@ -1,6 +1,6 @@
 /**
- * An embedded Postgres under the state folder. Reuses its data, survives a former run that was killed
- * (stale postmaster.pid, backends still ending), and listens on the loopback interface only.
+ * An embedded Postgres under the state folder. It reuses its data, survives a previous run that was killed (stale
+ * postmaster.pid, backends still ending), and listens on the loopback interface only.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -29,10 +29,12 @@ import { commandLineOf, commandLines, endProcess, markProcess } from './process-
 
 const USER = 'tempoclaw';
 const DATABASE = 'tempoclaw';
-/** Crash recovery of a busy database takes a while; a hang takes for ever. */
+/** Crash recovery of a busy database takes a while; a hang never ends. */
 const READY_MS = 60_000;
 const SESSIONS_END_MS = 20_000;
-/** Names a data folder elsewhere. The random name of that ties the data to this state folder: deleting this starts afresh. */
+/**
+ * Names a data folder elsewhere. Its random name ties the data to this state folder: deleting this file starts afresh.
+ */
 const POINTER = 'postgres-elsewhere';
 
 export interface PostgresOptions {
@@ -45,7 +47,7 @@ export interface PostgresOptions {
   /** False trades safety at power loss for speed: for throw-away test databases. */
   readonly durable?: boolean;
   readonly onProgress?: (detail: string) => void;
-  /** Told of the process before it is ready, so that it can be ended meanwhile. */
+  /** Gets the process before it is ready, so that it can be ended in the meantime. */
   readonly onSpawn?: (child: Child) => void;
 }
 
@@ -117,11 +119,11 @@ async function serve(
 function serverArguments(dataDir: string, port: number, durable: boolean): string[] {
   const settings: Record<string, string> = {
     listen_addresses: '127.0.0.1',
-    // No socket file: /tmp is shared, and a leftover one blocks the next start.
+    // There is no socket file: /tmp is shared, and a leftover one blocks the next start.
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '128MB',
-    // In its own folder: /dev/shm belongs to commands of agents too.
+    // The memory is in its own folder, because agents' commands share /dev/shm.
     dynamic_shared_memory_type: 'mmap',
     logging_collector: 'off',
     ...(!durable && { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
@@ -150,18 +152,18 @@ export function hasOwnDatabase(stateDir: string): boolean {
   return existsSync(join(stateDir, 'postgres-password'));
 }
 
-/** Which version the state folder's database is of, so that it can be told while this does not run. */
+/** Records the version of the state folder's database, so that it is known while the database does not run. */
 export async function keepSchemaMark(stateDir: string): Promise<void> {
   writeFileSync(join(stateDir, 'schema'), await ownSchemaMark());
 }
 
-/** Null when none was kept. */
+/** Returns null when none was recorded. */
 export function readSchemaMark(stateDir: string): string | null {
   const file = join(stateDir, 'schema');
   return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }
 
-/** Whether a command is that of the Postgres of a state folder, or of what makes its files. */
+/** Whether a command is the Postgres of a state folder, or the program that makes its files. */
 export function isPostgresOf(stateDir: string): (command: string) => boolean {
   const pointer = join(stateDir, POINTER);
   const folders = [join(stateDir, 'postgres'), join(realpathSync(stateDir), 'postgres')];
@@ -187,11 +189,11 @@ async function initialise(
   { initdb, user }: PostgresBinaries,
   options: PostgresOptions,
 ): Promise<void> {
-  // Made aside and renamed: a first start that is killed must not leave half a cluster in its place.
+  // The cluster is made aside and renamed, so that a killed first start does not leave half a cluster in its place.
   const making = `${dataDir}.new`;
   rmSync(making, { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });
-  // The folders above stay open to pass through: as root, another user owns the one inside.
+  // The folders above stay open to pass through: if we are root, another user owns the one inside.
   mkdirSync(dirname(dataDir), { recursive: true, mode: 0o755 });
   mkdirSync(making, { mode: 0o700 });
   const passwordFile = join(dirname(dataDir), '.postgres-init');
@@ -239,7 +241,10 @@ function logFile(stateDir: string): string {
   return join(stateDir, 'logs', 'postgres.log');
 }
 
-/** Ends the server of a killed former run with its sessions, and removes a pid file that is not that server's any more. */
+/**
+ * Ends the server of a killed previous run with its sessions, and removes a pid file that no longer belongs to that
+ * server.
+ */
 async function endFormerServer(dataDir: string, progress: (detail: string) => void): Promise<void> {
   const pidFile = join(dataDir, 'postmaster.pid');
   const pid = readPid(pidFile);
@@ -248,14 +253,14 @@ async function endFormerServer(dataDir: string, progress: (detail: string) => vo
     progress(`ending the Postgres of a former run (pid ${mark.pid})`);
     await endProcess(mark, 'SIGINT', 20_000);
   }
-  // A killed server's sessions notice within moments; until they are gone the files are theirs.
+  // A killed server's sessions notice within moments; until they are gone, the files are theirs.
   const deadline = Date.now() + SESSIONS_END_MS;
   for (let remaining = sessionsIn(dataDir); remaining.length > 0; remaining = sessionsIn(dataDir)) {
     if (Date.now() > deadline) for (const session of remaining) await endProcess(session, 'SIGKILL', 0);
     await sleep(50);
   }
-  // Postgres takes any process with the pid for that server, also another's and one that is dead and was not yet waited for; and
-  // it refuses a file without a pid, which a full disk leaves.
+  // Postgres mistakes any process with the pid for that server, also another user's process and a dead one that is not
+  // reaped yet. It also refuses a file without a pid, which a full disk leaves.
   if (pid === undefined || isTaken(pid)) rmSync(pidFile, { force: true });
 }
 
@@ -274,30 +279,33 @@ function isTaken(pid: number): boolean {
   }
 }
 
-/** Postgres' processes that work in the data folder, as all of one server do. Elsewhere than on Linux Postgres looks itself. */
+/**
+ * Postgres' processes that work in the data folder, as all processes of one server do. On systems other than Linux,
+ * Postgres itself checks.
+ */
 function sessionsIn(dataDir: string): ProcessMark[] {
   if (process.platform !== 'linux') return [];
   const real = realpathSync(dataDir);
   return commandLines().flatMap(({ pid, command }) => {
-    // A person's shell may stand there too.
+    // A person's shell may have the same working folder.
     if (!/^postgres:|\/postgres /.test(command)) return [];
     try {
       return readlinkSync(`/proc/${pid}/cwd`) === real ? (markProcess(pid) ?? []) : [];
     } catch {
-      // Gone by now, or another user's, which cannot be one of ours.
+      // The process has ended, or belongs to another user and so cannot be one of ours.
       return [];
     }
   });
 }
 
-/** Who answers at the port is another's server, and ours is about to end for that. */
+/** True if the server that answers at the port is another's, so that ours is about to end. */
 function isOther({ pid }: Child, port: number): boolean {
   return !listeningPorts(pid).includes(port);
 }
 
 async function tryCreateDatabase(adminUrl: string, isOther: () => boolean): Promise<true | undefined> {
   const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: 2_000 });
-  // A server that is still starting closes connections; the next probe asks again.
+  // A server that is still starting closes connections; the next probe tries again.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -1,6 +1,6 @@
 /**
- * Tries a box from inside, as an agent's command would: one with the settings of this installation, over a workspace that
- * is made for it and removed. Memory and processes are held small, so that filling them harms nobody.
+ * Tests a box from inside, as an agent's command would see it. The box has the settings of this installation and a
+ * temporary workspace. Its memory and processes are limited to little, so that filling them harms nobody.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ export interface ProbeResult {
   /** What must hold. */
   readonly expected: string;
   readonly ok: boolean;
-  /** What was seen. */
+  /** What the probe observed. */
   readonly seen: string;
 }
 
@@ -36,7 +36,7 @@ interface Probe {
   readonly wanted: string;
   readonly command: string;
   readonly timeoutMs?: number;
-  /** Of a container's limits, which bubblewrap has not. */
+  /** True for a container's limits, which bubblewrap does not have. */
   readonly containerOnly?: true;
   readonly holds: (text: string, outcome: CommandOutcome) => boolean;
 }
@@ -46,7 +46,7 @@ const MEMORY = 64 * 1_048_576;
 const PROBE_MS = 20_000;
 const SEEN_CHARS = 200;
 
-/** Each does nothing with the arguments that it is tried with. 1 and 38: EPERM, ENOSYS. */
+/** Each call has no effect with the arguments of the test. 1 and 38 are EPERM and ENOSYS. */
 const CALLS = Object.fromEntries(
   ['mount', 'keyctl', 'bpf', 'perf_event_open', 'userfaultfd', 'io_uring_setup'].map((name) => [
     name,
@@ -79,7 +79,7 @@ const PROBES: readonly Probe[] = [
   {
     check: 'descriptors',
     wanted: 'only its own three',
-    // The fourth is the one that looks.
+    // The fourth descriptor is that of ls itself.
     command: 'ls /proc/self/fd | tr "\\n" " "',
     holds: (text) => text === '0 1 2 3',
   },
@@ -168,7 +168,7 @@ const PROBES: readonly Probe[] = [
   },
 ];
 
-/** A box's answers; the only one says why where there is none. */
+/** The results of a box. If there is no box, the only result says why. */
 export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<readonly ProbeResult[]> {
   const engine = createEngine(config.sandbox.dockerHost);
   const boxes = createBoxes({
@@ -204,7 +204,7 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
   });
 }
 
-/** The same of bubblewrap, as far as it promises anything. */
+/** Does the same for bubblewrap, as far as it promises anything. */
 export async function probeBubblewrap(config: Pick<Config, 'sandbox'>): Promise<readonly ProbeResult[]> {
   const bubblewrap = createBubblewrap(commandFolders());
   if (!(await bubblewrap.works()))
@@ -271,7 +271,7 @@ function runIn({ workspace, run }: Probed, command: string, timeoutMs: number): 
   return run({ command, cwd: workspace, pwd: workspace, folders, timeoutMs, callId: randomUUID(), signal });
 }
 
-/** A required sandbox never asks it. */
+/** A required sandbox never uses it. */
 const NO_HOST: Shell = {
   run: async () => {
     throw new Error('a probe ran outside of the box');

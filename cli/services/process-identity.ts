@@ -1,6 +1,6 @@
 /**
- * Tells whether a recorded pid is still the process that was recorded: pids are reused, so a pid alone
- * must never be killed. The identity is the kernel's start time of the process.
+ * Tells whether a recorded pid is still the recorded process. Pids are reused, so a pid alone must never be killed. The
+ * identity is the kernel's start time of the process.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { z } from 'zod';
 /** A process as recorded on disk. */
 export interface ProcessMark {
   readonly pid: number;
-  /** Start time as the platform words it; equal only for the same process. */
+  /** Start time in the platform's format; equal only for the same process. */
   readonly started: string;
 }
 
 /** An `up` may be the first process of a container. */
 const markSchema = z.object({ pid: z.int().min(1), started: z.string().min(1) });
 
-/** A mark as it was written down; undefined for anything else. */
+/** A recorded mark; undefined for anything else. */
 export function readMark(value: unknown): ProcessMark | undefined {
   return markSchema.safeParse(value).data;
 }
@@ -34,7 +34,7 @@ export function isSameProcess(mark: ProcessMark): boolean {
   return markProcess(mark.pid)?.started === mark.started;
 }
 
-/** Ends exactly the marked process: `signal`, and SIGKILL when it still runs after `graceMs`. */
+/** Ends exactly the marked process: sends `signal`, and SIGKILL when it still runs after `graceMs`. */
 export async function endProcess(mark: ProcessMark, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   if (!isSameProcess(mark)) return;
   kill(mark.pid, signal);
@@ -49,22 +49,22 @@ export async function endProcess(mark: ProcessMark, signal: NodeJS.Signals, grac
   }
 }
 
-/** What the process was started with, its words joined by spaces; undefined when there is none with this pid. */
+/** The process's command line, its words joined by spaces; undefined when there is no process with this pid. */
 export function commandLineOf(pid: number): string | undefined {
   try {
     if (process.platform !== 'linux')
       return execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).trim();
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0$/, '').replaceAll('\0', ' ');
   } catch {
-    // Ended meanwhile.
+    // It has ended in the meantime.
     return undefined;
   }
 }
 
-/** Of all processes with all their arguments. */
+/** Bytes of all processes with all their arguments. */
 const MAX_OUTPUT = 64 * 1_048_576;
 
-/** As `commandLineOf`, of every process there is. */
+/** Works as `commandLineOf` for every process. */
 export function commandLines(): { readonly pid: number; readonly command: string }[] {
   if (process.platform === 'linux') {
     const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
@@ -87,7 +87,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 function linuxStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command in parentheses may itself hold spaces and parentheses; fields are counted after the last one.
+    // The command in parentheses may itself contain spaces and parentheses; fields are counted after the last one.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

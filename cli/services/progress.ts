@@ -1,7 +1,7 @@
 /** Shows the steps of a start: spinners on a terminal, plain lines elsewhere, JSON lines for programs. */
 import { Listr } from 'listr2';
 
-/** One step; `run` reports details while it works and returns what came of it, in a few words. */
+/** One step; `run` reports details while it works and returns its result in a few words. */
 export interface Step {
   readonly key: string;
   readonly title: string;
@@ -9,12 +9,17 @@ export interface Step {
 }
 
 export interface ProgressOptions {
-  /** One JSON object a line on stdout: `{"type":"step","step","state":"started|progress|done|failed","detail","ms"}`. */
+  /**
+   * Prints one JSON object a line on stdout:
+   * `{"type":"step","step","state":"started|progress|done|failed","detail","ms"}`.
+   */
   readonly json: boolean;
   readonly write: (line: string) => void;
 }
 
-/** Runs the groups in order and the steps of a group at once. Throws the first failure, after its whole group has ended. */
+/**
+ * Runs the groups in order and the steps of a group at once. Throws the first failure, after its whole group has ended.
+ */
 export async function runSteps(
   groups: readonly (readonly Step[])[],
   options: ProgressOptions,
@@ -33,7 +38,7 @@ export async function runSteps(
           );
         };
         tell('started');
-        // A part that is started again long after its step still tells its progress: its list is finished by then.
+        // A part that restarts long after its step still reports its progress, when its list is finished.
         let isOver = false;
         try {
           const result = await step.run((text) => {
@@ -60,7 +65,7 @@ export async function runSteps(
       registerSignalListeners: false,
       renderer: options.json ? 'silent' : 'default',
       fallbackRenderer: 'simple',
-      // A terminal that names no width would get a letter a line.
+      // A terminal that reports no width would get one letter a line.
       fallbackRendererCondition: process.stdout.columns === 0,
     }).run();
     if (failures.length > 0) throw failures[0];

@@ -1,4 +1,6 @@
-/** Whether Temporal, Postgres and the API answer, and what they say of themselves. Each throws why one does not. */
+/**
+ * Checks whether Temporal, Postgres and the API answer, and what they report. Each throws the reason when one does not.
+ */
 import { Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import type { Config } from '#config';
@@ -6,7 +8,7 @@ import { temporalConnection } from '#config';
 
 type Target = ReturnType<typeof temporalConnection>;
 
-/** What a connection to the server at `address` takes: the settings' own, or to a dev server of ours. */
+/** What a connection to the server at `address` needs: the settings' own options, or those of a dev server of ours. */
 export function connectionTo(config: Config, address: string): Target {
   return config.temporal.address === address ? temporalConnection(config) : { address };
 }
@@ -34,7 +36,7 @@ export async function askPostgres(
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   });
-  // A connection that breaks later is no news: the answer is known.
+  // A connection that breaks later does not matter: the answer is known.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -49,7 +51,7 @@ export async function askPostgres(
   }
 }
 
-/** Its version, when it is ready. */
+/** The API's version, when it is ready. */
 export async function askApi(url: string, timeoutMs: number): Promise<string> {
   const ask = (path: string): Promise<Response> =>
     fetch(`${url}${path}`, {

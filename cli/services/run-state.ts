@@ -1,6 +1,6 @@
 /**
- * What `tempoclaw up` leaves on disk: the lock that allows one `up` a state folder, and run.json for programs, with the pids of
- * its parts.
+ * What `tempoclaw up` leaves on disk: the lock that allows one `up` for each state folder, and run.json for programs,
+ * with the pids of its parts.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +9,12 @@ import type { RunsAt } from '#domain/sandbox.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { lockHolder, releaseLock, takeLock } from './state-lock.ts';
 
-/** The contents of run.json: where everything is, for programs. `database_url` holds a password; the file is 0600. */
+/**
+ * The contents of run.json: where everything is, for programs. `database_url` contains a password; the file is 0600.
+ */
 export interface RunInfo {
   readonly api: string | null;
-  /** The same over a Unix socket in a folder of ours: whoever answers there is the API. */
+  /** The same over a Unix socket in a folder of ours: whatever answers there is the API. */
   readonly api_socket: string | null;
   readonly temporal: string;
   readonly temporal_ui: string | null;
@@ -20,17 +22,17 @@ export interface RunInfo {
   readonly task_queue: string;
   readonly database_url: string;
   readonly api_key_file: string;
-  /** Where commands of agents run that do not say otherwise. */
+  /** Where commands run for agents that do not choose a place. */
   readonly runs?: RunsAt | undefined;
   readonly pids: Readonly<Record<string, number>>;
 }
 
-/** What of it is not known here. */
+/** The part of run.json that other modules provide. */
 export type PublishedInfo = Omit<RunInfo, 'pids'>;
 
-/** None of its methods throws: what cannot be written (a full disk) is written as soon as it can be. */
+/** None of its methods throws: what cannot be written (a full disk) is written as soon as possible. */
 export interface RunState {
-  /** Of a started process, until it is forgotten or replaced under the same name. */
+  /** Records a started process, until it is forgotten or replaced under the same name. */
   remember(name: string, pid: number): void;
   forget(name: string): void;
   publish(info: PublishedInfo): void;
@@ -38,7 +40,7 @@ export interface RunState {
   release(): void;
 }
 
-/** Of a stack that starts nothing. */
+/** The state of a stack that starts nothing. */
 export const UNKEPT: RunState = {
   remember: () => undefined,
   forget: () => undefined,
@@ -50,15 +52,15 @@ export const UNKEPT: RunState = {
 const AGAIN_MS = 1_000;
 
 /**
- * Takes the state folder for this process; undefined when a running `up` has it. Throws a CliError when it cannot be made
- * or written.
+ * Takes the state folder for this process; undefined when a running `up` has it. Throws a CliError when it cannot be
+ * made or written.
  */
 export async function takeStateFolder(stateDir: string): Promise<RunState | undefined> {
   try {
     // As root, Postgres runs as another user and must pass through; each secret file is 0600 by itself.
     mkdirSync(stateDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
     if (!(await takeLock(stateDir))) return undefined;
-    // A killed start's, whose addresses are not ours.
+    // This file is of a killed start, whose addresses are not ours.
     rmSync(join(stateDir, 'run.json'), { force: true });
   } catch (error) {
     throw unusable(stateDir, error);
@@ -72,7 +74,7 @@ export async function takeStateFolder(stateDir: string): Promise<RunState | unde
     try {
       writeWhole(join(stateDir, 'run.json'), { ...info, pids: Object.fromEntries(pids) });
     } catch {
-      // /readyz tells of a folder that cannot be written; what was there before stays whole.
+      // /readyz reports a folder that cannot be written; the previous file stays whole.
       again = setTimeout(save, AGAIN_MS).unref();
     }
   };
@@ -95,13 +97,13 @@ export async function takeStateFolder(stateDir: string): Promise<RunState | unde
         rmSync(join(stateDir, 'run.json'), { force: true });
         releaseLock(stateDir);
       } catch {
-        // A folder that cannot be written any more: the lock ends with this process all the same.
+        // The folder can no longer be written; the lock ends with this process anyway.
       }
     },
   };
 }
 
-/** What run.json says, if it is there and whole. */
+/** What run.json says, if it exists and is whole. */
 export function readRunInfo(stateDir: string): Partial<RunInfo> | undefined {
   try {
     const content: unknown = JSON.parse(readFileSync(join(stateDir, 'run.json'), 'utf8'));
@@ -129,7 +131,7 @@ function unusable(stateDir: string, error: unknown): unknown {
   });
 }
 
-/** Written aside and renamed, so that a reader never sees half. */
+/** Writes aside and renames, so that a reader never sees half a file. */
 function writeWhole(file: string, value: unknown): void {
   writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);

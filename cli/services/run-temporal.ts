@@ -1,4 +1,7 @@
-/** Runs Temporal's own command line against the server of a running TempoClaw: what is typed behind it goes through untouched. */
+/**
+ * Runs Temporal's own command line against the server of a running TempoClaw. It passes the arguments through
+ * unchanged.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
@@ -6,14 +9,14 @@ import type { Config } from '#config';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { obtainTemporalBinary } from './temporal-binary.ts';
 
-/** The server; variables are read by the program below its own flags, and do not show in the list of processes. */
+/** The server. The program reads variables below its own flags, and they do not show in the list of processes. */
 export interface TemporalPlace {
   readonly address: string;
   readonly namespace: string;
   readonly codecEndpoint?: string | undefined;
 }
 
-/** Resolves with its exit code, or 128 and the number of the signal that ended it. */
+/** Resolves with its exit code, or 128 plus the number of the signal that ended it. */
 export async function runTemporal(
   args: readonly string[],
   config: Config,
@@ -26,8 +29,8 @@ export async function runTemporal(
     env: childEnvironment({}),
     onProgress: (detail) => void process.stderr.write(`${detail}\n`),
   });
-  // Listened for first: a signal may come as soon as the child is there.
-  // Ctrl-C at a terminal reaches the whole group by itself; what is sent to this process alone is passed on.
+  // The listener comes first, because a signal may come as soon as the child exists. Ctrl-C at a terminal reaches the
+  // whole group by itself; a signal to this process alone is passed on.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   const child = spawn(path, args, { env, stdio: 'inherit' });
@@ -46,7 +49,7 @@ function placeVariables(config: Config, place: TemporalPlace): Record<string, st
     TEMPORAL_ADDRESS: place.address,
     TEMPORAL_NAMESPACE: place.namespace,
     TEMPORAL_CODEC_ENDPOINT: place.codecEndpoint,
-    // Profiles are in the settings already, and one for another server must not be taken for a server of ours.
+    // Profiles are already in the settings, and one for another server must not be used for a server of ours.
     TEMPORAL_CONFIG_FILE: '/dev/null',
     TEMPORAL_PROFILE: undefined,
     TEMPORAL_API_KEY: isOwn ? undefined : apiKey,
@@ -58,7 +61,7 @@ function placeVariables(config: Config, place: TemporalPlace): Record<string, st
           TEMPORAL_TLS_SERVER_CA_CERT_DATA: text(parts.serverRootCACertificate),
           TEMPORAL_TLS_CLIENT_CERT_DATA: text(parts.clientCertPair?.crt),
           TEMPORAL_TLS_CLIENT_KEY_DATA: text(parts.clientCertPair?.key),
-          // What the settings read from these files is given as data; both at once are refused.
+          // What the settings read from these files is passed as data; both at once are refused.
           TEMPORAL_TLS_SERVER_CA_CERT_PATH: undefined,
           TEMPORAL_TLS_CLIENT_CERT_PATH: undefined,
           TEMPORAL_TLS_CLIENT_KEY_PATH: undefined,

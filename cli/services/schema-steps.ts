@@ -11,7 +11,7 @@ import { connectionTo } from './reach.ts';
 import type { PublishedInfo } from './run-state.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 
-/** To be made when the database is there. */
+/** Must run when the database is there. */
 export function migrationStep(config: Config, info: Pick<PublishedInfo, 'database_url'>): Step {
   return {
     key: 'migrations',
@@ -24,7 +24,7 @@ export function migrationStep(config: Config, info: Pick<PublishedInfo, 'databas
   };
 }
 
-/** To be taken once the database and Temporal are there; another installation's is refused. */
+/** Must run once the database and Temporal are there; refuses another installation's namespace. */
 export function namespaceStep(config: Config, info: Place & Pick<PublishedInfo, 'database_url'>): Step {
   return {
     key: 'namespace',
@@ -53,7 +53,7 @@ export function namespaceStep(config: Config, info: Place & Pick<PublishedInfo, 
 
 type Place = Pick<PublishedInfo, 'temporal' | 'namespace'>;
 
-/** To be registered when Temporal is there. */
+/** Must run when Temporal is there. */
 export function searchAttributeStep(config: Config, info: Place): Step {
   return {
     key: 'search-attributes',

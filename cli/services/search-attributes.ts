@@ -1,4 +1,4 @@
-/** Registers our search attributes with any Temporal server; needed before a workflow may set them. */
+/** Registers our search attributes with any Temporal server; a workflow needs them before it sets them. */
 import type { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 
@@ -13,7 +13,7 @@ const TYPE_NUMBERS = {
   KeywordList: 7,
 } as const;
 
-/** Adds those that are missing and returns their names; doing it twice changes nothing. */
+/** Adds those that are missing and returns their names; is safe to repeat. */
 export async function registerSearchAttributes(
   connection: Connection,
   namespace: string,

@@ -18,20 +18,20 @@ export interface Surroundings {
 export interface Program {
   readonly name: 'worker' | 'api';
   readonly title: string;
-  /** From the root of the package. */
+  /** Path from the root of the package. */
   readonly main: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stopGraceMs: number;
   readonly onProgress: (detail: string) => void;
 }
 
-/** Resolves when it is ready; one that hangs afterwards is killed. Throws as `startNodeProgram` does. */
+/** Resolves when it is ready; a program that hangs afterwards is killed. Throws as `startNodeProgram` does. */
 export function startProgram(parts: Surroundings, program: Program): ReturnType<typeof startNodeProgram> {
   const { config, onEvent } = parts.options;
   return startNodeProgram({
     name: program.title,
     main: fileURLToPath(new URL(`../../${program.main}`, import.meta.url)),
-    // Read by nobody but a later start that looks for what is left of this one (leftovers.ts).
+    // Only a later start reads this, to find what is left of this one (leftovers.ts).
     args: [realpathSync(config.stateDir)],
     env: { ...programEnvironment(parts), ...program.env },
     logFile: join(config.stateDir, 'logs', `${program.name}.log`),
@@ -42,7 +42,7 @@ export function startProgram(parts: Surroundings, program: Program): ReturnType<
   });
 }
 
-/** The settings that the parts must agree on, handed down as the variables that config.ts reads. */
+/** The settings that the parts must agree on, passed as the variables that config.ts reads. */
 function programEnvironment({ options: { config }, info }: Surroundings): Record<string, string> {
   const own = config.temporal.address === undefined;
   return childEnvironment({
@@ -56,7 +56,7 @@ function programEnvironment({ options: { config }, info }: Surroundings): Record
     TEMPORAL_ADDRESS: info.temporal,
     TEMPORAL_NAMESPACE: info.namespace,
     DATABASE_URL: info.database_url,
-    // Our own dev server speaks plain text, whatever a profile says about another one.
+    // Our own dev server uses plain text, whatever a profile says about another one.
     ...(own && { TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: undefined }),
   });
 }

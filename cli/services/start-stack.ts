@@ -1,6 +1,6 @@
 /**
- * Brings up the whole of TempoClaw on this machine, in order: Postgres and Temporal (or the ones that the
- * settings name), migrations and search attributes, then worker and API; and ends it in the reverse order.
+ * Starts the whole of TempoClaw on this machine, in order: Postgres and Temporal (or those that the settings name),
+ * migrations and search attributes, then worker and API. It ends them in the reverse order.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,10 +30,10 @@ import { startTemporalServer, type TemporalPorts } from './temporal-server.ts';
 export interface StackOptions {
   readonly config: Config;
   readonly state: RunState;
-  /** Just Postgres and Temporal with their schema: for tests and benchmarks. */
+  /** Starts only Postgres and Temporal with their schema, for tests and benchmarks. */
   readonly onlyServices: boolean;
   readonly progress: ProgressOptions;
-  /** Told when a part ends by itself and comes back. */
+  /** Called when a part ends by itself and when it returns. */
   readonly onEvent: (text: string) => void;
 }
 
@@ -50,7 +50,7 @@ export interface Stack {
 
 type Name = (typeof END_ORDER)[number];
 
-/** Longest that a server of the settings is waited for. */
+/** Longest wait for a server of the settings. */
 const ANSWER_MS = 10_000;
 
 /** Prepares a stack; `start` runs the steps and throws when one fails (call `stop` then). */
@@ -72,13 +72,13 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
   const onSpawn = (name: Name) => (child: Child) => {
     children.set(name, child);
     state.remember(name, child.pid);
-    // A stop that came while this was being spawned has not seen it.
+    // A stop during this spawn has not seen the child.
     if (stopping) void child.stop();
   };
   const keep = async (name: Name, title: string, start: () => Promise<Child>): Promise<void> => {
     const one = await supervise({ name: title, start, onEvent: options.onEvent });
     supervised.set(name, one);
-    // A stop that came during this start has not seen it.
+    // A stop during this start has not seen the part.
     if (stopping) await one.stop();
   };
   let apiPort: Promise<number> | undefined;
@@ -94,7 +94,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
         const before = serving;
         serving = Promise.withResolvers();
         before.resolve([]);
-        // Its commands on this machine end with it.
+        // The worker's commands on this machine end with it.
         const worker = children.get('worker');
         worker?.kill();
         await worker?.exited;
@@ -105,14 +105,14 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
         for (;;) {
           const current = serving;
           const ports = await current.promise;
-          // Else they are of a server that has ended meanwhile.
+          // Otherwise the ports belong to a server that has ended in the meantime.
           if (current === serving) return ports;
         }
       },
     },
     postgresPorts: () => listeningPorts(children.get('postgres')?.pid ?? 0),
   };
-  /** What a step says of being ended by us is no failure to look into. */
+  /** Replaces a step's error when we end the step, because that is no failure to investigate. */
   const notice = (step: Step): Step => ({
     ...step,
     run: (detail) =>
@@ -123,13 +123,13 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
   const stop = async (): Promise<void> => {
     stopping = true;
     serving.resolve([]);
-    // All at once, so that no part is started again while the others end.
+    // All are released at once, so that no part is started again while the others end.
     for (const one of supervised.values()) one.letGo();
     for (const name of END_ORDER) {
       await supervised.get(name)?.stop();
       await children.get(name)?.stop();
       state.forget(name);
-      // Its own are ended by the worker; these are of workers that were killed while we ran.
+      // A worker ends its own commands; these are of workers that were killed while we ran.
       if (name === 'worker' && !options.onlyServices)
         await endBackgroundCommands(processesFolder(config.stateDir));
     }
@@ -162,12 +162,12 @@ interface Parts {
   readonly info: StackInfo;
   readonly keep: (name: Name, title: string, start: () => Promise<Child>) => Promise<void>;
   readonly onSpawn: (name: Name) => (child: Child) => void;
-  /** Where the API listens: the worker, which starts beside it, keeps commands from there. */
+  /** Where the API listens. The worker, which starts beside it, keeps commands from that port. */
   readonly apiPort: () => Promise<number>;
   readonly temporal: {
     endCommands(): Promise<void>;
     serves(pid: number): void;
-    /** TCP ports that it listens on, once it serves: a worker starts then. */
+    /** TCP ports that it listens on, once it serves; a worker then starts. */
     ports(): Promise<readonly number[]>;
   };
   readonly postgresPorts: () => readonly number[];
@@ -193,7 +193,7 @@ function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step
           onProgress: detail,
           onSpawn: onSpawn('postgres'),
         });
-        // After a crash the others still hold the first address, so only that one will do.
+        // After a crash, the others still have the first address, so only that one works.
         if (info.database_url !== '' && running.url !== info.database_url) return refuse(running.child, port);
         port = running.port;
         dataDir = running.dataDir;
@@ -235,7 +235,7 @@ function temporalStep({ options: { config }, info, keep, onSpawn, temporal }: Pa
       });
       let ports: TemporalPorts | undefined;
       await keep('temporal', 'Temporal', async () => {
-        // Its inner services listen elsewhere now: no command may live while the wall does not know where.
+        // Its inner services now listen elsewhere. No command may run while the wall does not know the new ports.
         if (ports !== undefined) await temporal.endCommands();
         const running = await startTemporalServer({
           binary: binary.path,
@@ -303,7 +303,7 @@ function apiStep(parts: Parts): Step {
           title: 'The API',
           main: 'api/main.ts',
           env: { TEMPOCLAW_PORT: String(port), [API_SOCKET]: socket },
-          // It lets open requests run for 10 s.
+          // The API lets open requests run for 10 s.
           stopGraceMs: 15_000,
           onProgress: detail,
         });
@@ -316,7 +316,7 @@ function apiStep(parts: Parts): Step {
   };
 }
 
-/** Also those of Temporal's own services, which ask nobody for a key. */
+/** Includes the ports of Temporal's own services, which require no key. */
 async function closedPorts(parts: Parts): Promise<readonly number[]> {
   const { temporal, worker } = parts.options.config;
   return [

@@ -1,6 +1,7 @@
 /**
- * One `up` a state folder. Each start puts down a claim in a file of its own, then looks for those of others: of two at once at
- * least one sees the other. A claim whose process is gone counts for nothing, so a killed start or machine leaves no lock behind.
+ * Allows one `up` for each state folder. Each start writes a claim in a file of its own, then searches for those of
+ * others. Of two simultaneous starts, at least one sees the other. A claim whose process is gone does not count, so a
+ * killed start or machine leaves no lock behind.
  */
 import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,16 +17,19 @@ interface Claim {
 const CLAIM = /^up\.\d+\.lock$/;
 /** The second line of a claim that has won. */
 const HELD = 'held\n';
-/** Others give up within milliseconds; one that stands still is not waited for. */
+/** Others give up within milliseconds; a suspended one is not awaited. */
 const GIVE_UP_MS = 5_000;
 
-/** Takes the folder for this process; false when another, or this one, has it. Throws when the folder cannot be written. */
+/**
+ * Takes the folder for this process; returns false when another one, or this one, already has it. Throws when the
+ * folder cannot be written.
+ */
 export async function takeLock(stateDir: string): Promise<boolean> {
   const mark = markProcess(process.pid);
   if (mark === undefined) throw new Error('this process is not in the list of processes');
   if (livingClaims(stateDir).some(({ held }) => held)) return false;
   const file = claimFile(stateDir);
-  // Written aside, so that nobody reads half of it and takes it for that of a dead process.
+  // Written aside, so that nobody reads half of it and mistakes it for a dead process's claim.
   writeFileSync(`${file}.new`, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
   for (const until = performance.now() + GIVE_UP_MS; ; await sleep(10)) {
@@ -52,7 +56,7 @@ export function lockHolder(stateDir: string): number | undefined {
   return (claims.find(({ held }) => held) ?? claims[0])?.mark.pid;
 }
 
-/** Of claims made at once the first in this order wins. */
+/** The order of simultaneous claims; the first one wins. */
 function order({ started, pid }: ProcessMark): string {
   return `${started} ${pid}`;
 }
@@ -65,7 +69,7 @@ function livingClaims(stateDir: string): Claim[] {
   return claimNames(stateDir).flatMap((name) => readClaim(join(stateDir, name)) ?? []);
 }
 
-/** Only for who has the lock: a start whose claim is lost by this gives up all the same. */
+/** Only for the holder of the lock: a start whose claim this removes gives up anyway. */
 function removeDeadClaims(stateDir: string): void {
   for (const name of claimNames(stateDir)) {
     const file = join(stateDir, name);
@@ -77,20 +81,21 @@ function claimNames(stateDir: string): string[] {
   try {
     return readdirSync(stateDir).filter((name) => CLAIM.test(name));
   } catch (error) {
-    // No folder, no claims. One that may not be read cannot be written either, which is told then.
+    // Without a folder there are no claims. A folder that cannot be read cannot be written either, which is reported
+    // then.
     if (error instanceof Error && 'code' in error) return [];
     throw error;
   }
 }
 
-/** Undefined when its process is gone. */
+/** Returns undefined when the claim's process is gone. */
 function readClaim(file: string): Claim | undefined {
   try {
     const text = readFileSync(file, 'utf8');
     const mark = readMark(JSON.parse(text.split('\n', 1)[0] ?? ''));
     return mark !== undefined && isSameProcess(mark) ? { mark, held: text.endsWith(HELD) } : undefined;
   } catch {
-    // Withdrawn meanwhile, or not whole: a machine that stopped may leave an empty file.
+    // It was withdrawn, or is not whole: a machine that stopped may leave an empty file.
     return undefined;
   }
 }

@@ -1,31 +1,31 @@
-/** Keeps one part running: starts it again whenever it ends by itself, with growing pauses when that does not last. */
+/** Keeps one part running: restarts it whenever it ends by itself, with growing pauses when that does not last. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child } from './child.ts';
 import { exitWords } from './child.ts';
 
-/** A part that stayed up this long is started again at once, and its pauses start over. */
+/** A part that stayed up this long is restarted at once, and its pauses start over. */
 const STEADY_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
-/** Short enough that all is back soon after what kept it from starting (a full disk) is over. */
+/** Short enough that everything is back soon after the cause (a full disk) is gone. */
 const LONGEST_PAUSE_MS = 10_000;
 
 export interface SuperviseOptions {
   readonly name: string;
-  /** Resolves when the part is ready; must end what it began when it throws. */
+  /** Resolves when the part is ready; must end what it started when it throws. */
   readonly start: () => Promise<Child>;
-  /** Told what happens, in words for a person. */
+  /** Called with what happens, in words for a person. */
   readonly onEvent: (text: string) => void;
   readonly firstPauseMs?: number;
   readonly steadyMs?: number;
 }
 
 export interface Supervised {
-  /** From now on an end is final; `stop` does this by itself. */
+  /** After this, an end is final; `stop` calls it by itself. */
   letGo(): void;
   stop(): Promise<void>;
 }
 
-/** Starts the part and keeps it. Throws when the first start fails; later failures are told and tried again. */
+/** Starts the part and keeps it running. Throws when the first start fails; later failures are reported and retried. */
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
   const ending = new AbortController();
   let current: Child | undefined = await options.start();
@@ -64,7 +64,7 @@ async function keepRunning(
     try {
       await sleep(pause, undefined, { signal: ending });
     } catch {
-      // Woken to end.
+      // It was woken in order to end.
       return;
     }
     pause = Math.min(Math.max(pause * 2, firstPauseMs), LONGEST_PAUSE_MS);
@@ -77,7 +77,7 @@ async function keepRunning(
       child = undefined;
       onChild(undefined);
       if (ending.aborted) return;
-      // The first line says why; the log has the rest.
+      // The first line has the reason; the log has the rest.
       const [words = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
       onEvent(`${name} did not start: ${words.replace(/\.$/, '')}; trying again ${inWords(pause)}`);
     }

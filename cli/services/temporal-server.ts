@@ -14,25 +14,25 @@ export interface TemporalServerOptions {
   readonly binary: string;
   readonly stateDir: string;
   readonly namespace: string;
-  /** Those of an earlier start, which no others will do in the place of; else the two below are tried first. */
+  /** The ports of an earlier start, which must be the same again. Without them, the two below are tried first. */
   readonly ports?: TemporalPorts | undefined;
   /** First ports tried; 0 for any. */
   readonly port: number;
   readonly uiPort: number;
   readonly env: Readonly<Record<string, string>>;
-  /** Keep nothing on disk: for tests. */
+  /** Keeps nothing on disk; for tests. */
   readonly inMemory?: boolean;
-  /** Start the web UI (default true). */
+  /** Starts the web UI (default true). */
   readonly ui?: boolean;
-  /** Names by which the web UI is called beside localhost and addresses. */
+  /** Names by which the web UI is called, besides localhost and addresses. */
   readonly uiHosts?: ReadonlySet<string>;
-  /** Told of the process before it is ready, so that it can be ended meanwhile. */
+  /** Gets the process before it is ready, so that it can be ended in the meantime. */
   readonly onSpawn?: (child: Child) => void;
 }
 
 export interface TemporalPorts {
   readonly port: number;
-  /** Of the web UI itself, which the guard stands before; none without one. */
+  /** The port of the web UI itself, behind the guard; absent without a UI. */
   readonly uiPort?: number | undefined;
   readonly guardPort?: number | undefined;
 }
@@ -48,9 +48,9 @@ export interface RunningTemporal {
 }
 
 /**
- * Dev server settings, measured: the transfer queue's default poll rate paces every step at 50 ms; one
- * partition saves a hop on a single node; WAL with synchronous=FULL halves a step and loses nothing. Continuing as new
- * within a second of a run's start is delayed to that second by default, which would hold up each waiting turn.
+ * Settings of the dev server, from measurements. The transfer queue's default poll rate paces every step at 50 ms. One
+ * partition saves a hop on a single node. WAL with synchronous=FULL halves a step and loses nothing. By default,
+ * continuing as new within a second of a run's start is delayed to that second, which would hold up each waiting turn.
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=100000',
@@ -58,17 +58,20 @@ const DYNAMIC_CONFIG = [
   'matching.numTaskqueueWritePartitions=1',
   'system.enableActivityEagerExecution=true',
   'history.workflowIdReuseMinimalInterval=0',
-  // Nobody asks its HTTP API, which would answer a page of any site: no page can have a name that is reserved.
+  // Nothing uses its HTTP API, which would answer any site's page; no page can have a reserved name.
   'frontend.httpAllowedHosts=["nobody.invalid"]',
 ] as const;
 
-/** A closed run is deleted only once the queue's position is written, each half a minute by default: more often where no disk is written. */
+/**
+ * A closed run is deleted only once the queue's position is written, by default every half minute. It is more frequent
+ * where no disk is written.
+ */
 const IN_MEMORY_CONFIG = ['history.transferProcessorUpdateAckInterval="1s"'] as const;
 
 /** Starts the server and waits until its namespace answers. Throws, with the end of its log, when it does not. */
 export function startTemporalServer(options: TemporalServerOptions): Promise<RunningTemporal> {
   const { ports } = options;
-  // Where it was before, it comes back or not at all.
+  // It returns at its previous ports or not at all.
   if (ports) return startOnce(options, ports);
   return withPortsTaken(async () => startOnce(options, await choosePorts(options)));
 }
@@ -89,7 +92,7 @@ async function startOnce(options: TemporalServerOptions, ports: TemporalPorts): 
     await waitUntil(child, () => isServing(address, options.namespace), READY_MS);
     if (uiPort !== undefined && guardPort !== undefined) {
       const guard = await guardUi({ port: guardPort, uiPort, hosts: options.uiHosts ?? new Set() });
-      // The UI is there for as long as its server.
+      // The UI exists for as long as its server.
       void child.exited.then(() => guard.close());
     }
   } catch (error) {
@@ -124,7 +127,7 @@ function serverArguments(options: TemporalServerOptions, port: number, uiPort: n
   if (uiPort === undefined) arguments_.push('--headless');
   else arguments_.push('--ui-port', String(uiPort));
   if (options.inMemory !== true) {
-    // By its real path, by which a later start finds it (leftovers.ts).
+    // The path is the real one, by which a later start finds it (leftovers.ts).
     arguments_.push('--db-filename', join(realpathSync(options.stateDir), 'temporal.db'));
     arguments_.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=FULL');
   }
@@ -136,9 +139,9 @@ function serverArguments(options: TemporalServerOptions, port: number, uiPort: n
 }
 
 async function isServing(address: string, namespace: string): Promise<true | undefined> {
-  // gRPC waits a second after a refused connection, so it is asked only once the port is open.
+  // gRPC waits a second after a refused connection, so it connects only once the port is open.
   if (!(await isPortOpen(address))) return undefined;
-  // The namespace may still be in the making; the wait around this has the time limit and shows the log.
+  // The namespace may not exist yet; the wait around this has the time limit and shows the log.
   return askTemporal({ address }, namespace, 2_000).then(
     () => true,
     () => undefined,
