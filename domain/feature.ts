@@ -155,11 +155,10 @@ export interface AddedTools {
 }
 
 /** A step whose prompt is made. */
-export interface PromptStep {
+export interface PromptStep extends Pick<StepBasis, 'user' | 'context' | 'documents' | 'tools_version'> {
   readonly tenant: string;
   readonly session: string;
   readonly agent: AgentConfig;
-  readonly basis: StepBasis;
   /** The names of the tools that the rules offer. */
   readonly offered: readonly string[];
 }

@@ -6,33 +6,26 @@ import { answerIdOf, approvalIdOf } from '#domain/ids.ts';
 import { ModelError } from '#domain/model.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { GateAsk } from '#domain/gate-activities.ts';
-import type { CallModelInput, CallModelResult, PlannedCall } from '#domain/turn.ts';
+import type { CallModelResult, PlannedCall } from '#domain/turn.ts';
+import { databaseNow, type LoadedStep } from '../turn/step.ts';
 import { callDigest } from '../tool-call/call-digest.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
-import type {
-  BudgetedWork,
-  BudgetHold,
-  BudgetLedger,
-  BudgetRequest,
-  NewBudgetAsk,
-} from '#store/budget-ledger.ts';
+import type { BudgetedWork, BudgetLedger, BudgetRequest, NewBudgetAsk } from '#store/budget-ledger.ts';
+
+/** A model call, with what it holds of budgets. */
+export type HoldingStep = Pick<
+  LoadedStep,
+  'tenant' | 'session' | 'turn' | 'step' | 'increases' | 'attempt' | 'budget' | 'now' | 'readAt'
+>;
 
 export interface BudgetGuard {
   /** `holder` is an answer's id; absent for a tool's call. */
   request(attempt: number, holder?: string): BudgetRequest;
   /** What a model call holds, settled without an answer; nothing to do when it holds nothing. `uses`: what else it used models for. */
-  release(
-    input: CallModelInput,
-    hold: BudgetHold | null,
-    attempt: number,
-    spent: Spent,
-    uses?: readonly ModelUse[],
-  ): Promise<void>;
+  release(step: HoldingStep, spent: Spent, uses?: readonly ModelUse[]): Promise<void>;
   /** A failure that surely cost nothing more than `spent` gives the rest back; any other counts as what was reserved. */
   releaseFailed(
-    input: CallModelInput,
-    hold: BudgetHold | null,
-    attempt: number,
+    step: HoldingStep,
     failure: {
       readonly error: unknown;
       readonly models: number;
@@ -45,7 +38,7 @@ export interface BudgetGuard {
    * There is room. An earlier attempt that found none may have asked for more and died before its turn could wait for the
    * answer: that question goes, since nobody would hear the decision.
    */
-  goOn(input: CallModelInput, hold: BudgetHold | null, attempt: number): Promise<void>;
+  takeBackAsk(step: HoldingStep): Promise<void>;
   /**
    * Runs what counts as a call of a costly tool, or says what has no room for it. `spentOf` tells what it has used beside time;
    * undefined, or when it throws: what was reserved.
@@ -65,10 +58,10 @@ export interface BudgetGuard {
     asker: NonNullable<NewBudgetAsk['asker']>,
     requested: number,
   ): Promise<Omit<GateAsk, 'kind'> | undefined>;
-  /** There is room: a question of an earlier attempt goes, as in `goOn`. */
+  /** There is room: a question of an earlier attempt goes, as in `takeBackAsk`. */
   takeBack(work: BudgetedWork, request: number): Promise<void>;
-  /** The step cannot go on: what the turn is to do. `now` is the database's clock. */
-  atLimit(input: CallModelInput, exceeded: BudgetExceeded, now: number): Promise<CallModelResult>;
+  /** The step cannot go on: what the turn is to do. */
+  atLimit(step: HoldingStep, exceeded: BudgetExceeded): Promise<CallModelResult>;
 }
 
 export interface BudgetGuardParts {
@@ -88,9 +81,11 @@ export function createBudgetGuard({
   approvalSeconds,
   needsToken,
 }: BudgetGuardParts): BudgetGuard {
-  const release: BudgetGuard['release'] = async (input, hold, attempt, spent, uses = []) => {
-    if (uses.length > 0) await ledger.noteUses(input, uses);
-    if (hold?.held) await ledger.settle(input.tenant, answerIdOf(input.turn, input.step), { attempt, spent });
+  const release: BudgetGuard['release'] = async (step, spent, uses = []) => {
+    if (uses.length > 0) await ledger.noteUses(step, uses);
+    const { tenant, turn, budget, attempt } = step;
+    if (budget?.held)
+      await ledger.settle(tenant, answerIdOf(turn, step.step), { attempt: attempt.number, spent });
   };
   const request: BudgetGuard['request'] = (attempt, holder) => ({
     attempt,
@@ -104,18 +99,18 @@ export function createBudgetGuard({
     release,
     noteUses: ledger.noteUses,
 
-    async releaseFailed(input, hold, attempt, { error, models, spent, uses }) {
+    async releaseFailed(step, { error, models, spent, uses }) {
       // Here and below: the model's failure is what has to be told.
-      if (uses.length > 0) await ledger.noteUses(input, uses).catch(() => undefined);
+      if (uses.length > 0) await ledger.noteUses(step, uses).catch(() => undefined);
       // Of a chain of models only the last word is known, not what each of them may have cost.
       if (models > 1 || !(error instanceof ModelError) || !costsNothing(error.code)) return;
       const calls = spent.tokens > 0 ? 1 : 0;
       // What is not given back counts as spent.
-      await release(input, hold, attempt, { ...spent, calls }).catch(() => undefined);
+      await release(step, { ...spent, calls }).catch(() => undefined);
     },
 
-    async goOn(input, hold, attempt) {
-      if (hold?.held && attempt > 1) await ledger.takeBack(input, askIdOf(input));
+    async takeBackAsk(step) {
+      if (step.budget?.held && step.attempt.number > 1) await ledger.takeBack(step, askIdOf(step));
     },
 
     async around(work, attempt, run, spentOf) {
@@ -146,12 +141,12 @@ export function createBudgetGuard({
 
     takeBack: (work, requested) => ledger.takeBack(work, workAskId(work, requested)),
 
-    async atLimit(input, exceeded, now) {
+    async atLimit(step, exceeded) {
       const message = exceededWords(exceeded);
       const stopped = { kind: 'limit', code: 'BudgetExceeded', message } as const;
       if (exceeded.on_limit === 'stop') return stopped;
-      const place = { id: askIdOf(input), call_id: answerIdOf(input.turn, input.step), now };
-      const call = await ask(input, place, exceeded);
+      const place = { id: askIdOf(step), call_id: answerIdOf(step.turn, step.step), now: databaseNow(step) };
+      const call = await ask(step, place, exceeded);
       return call ? { kind: 'budget', call, message } : stopped;
     },
   };
@@ -193,7 +188,7 @@ export function createBudgetGuard({
 }
 
 /** The question that this step asks next. */
-function askIdOf({ tenant, turn, step, increases: asked = 0 }: CallModelInput): string {
+function askIdOf({ tenant, turn, step, increases: asked = 0 }: HoldingStep): string {
   return approvalIdOf(tenant, `${answerIdOf(turn, step)}.more${asked + 1}`);
 }
 

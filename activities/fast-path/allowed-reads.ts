@@ -1,37 +1,24 @@
 /** Calls that only look and are allowed by the newest rules: they need not ask the ledger what is just being written there. */
-import type { AgentConfig } from '#domain/agent.ts';
-import type { CallModelInput } from '#domain/turn.ts';
-import type { Catalog } from '#policy/catalog.ts';
 import type { RunnableCall } from '../tool-call/claimed-call.ts';
 import type { NewCall } from '#store/answer-record.ts';
-import type { StepBasis } from '#store/step-basis.ts';
+import type { Step } from '../turn/step.ts';
 
 export interface AllowedRead {
   readonly id: string;
   readonly running: RunnableCall;
 }
 
-type Rules = Pick<StepBasis, 'context' | 'documents' | 'skills' | 'tenant_policy' | 'allowlist' | 'used'> & {
-  readonly agent: AgentConfig;
-};
-
-export function allowedReads(
-  catalog: Catalog,
-  input: CallModelInput,
-  basis: Rules & Pick<StepBasis, 'agent_current'>,
-  calls: readonly NewCall[],
-): AllowedRead[] {
-  if (!basis.agent_current) return [];
+export function allowedReads(step: Step, calls: readonly NewCall[]): AllowedRead[] {
+  if (!step.agent_current) return [];
   const reads = calls.filter(
-    ({ verdict, tool }) => verdict === 'allow' && catalog.find(tool)?.tool.replay === 'readonly',
+    ({ verdict, tool }) => verdict === 'allow' && step.catalog.find(tool)?.tool.replay === 'readonly',
   );
-  return reads.map((call) => ({ id: call.id, running: runnableCall(input, basis, call) }));
+  return reads.map((call) => ({ id: call.id, running: runnableCall(step, call) }));
 }
 
 /** What a claim would give for an allowed call, by the rules of its step. */
 export function runnableCall(
-  { session, turn, step }: CallModelInput,
-  { context, documents, skills, tenant_policy, allowlist, used, agent }: Rules,
+  { session, turn, step, context, documents, skills, tenant_policy, allowlist, used, agent }: Step,
   { tool, asked_as, summary, args, sealed, digest }: NewCall,
 ): RunnableCall {
   const place = { session, turn, step };

@@ -69,12 +69,12 @@ export function createFastPath(parts: FastPathParts): StepEngine {
 
   /** With the results of its calls, and what the next step needs. */
   async function recordReads(
-    { input, answer, plan, events }: AnswerToRecord,
+    { step: at, answer, plan, events }: AnswerToRecord,
     shown: ReadonlyMap<string, ShownResult>,
     known: KnownTranscript,
   ): Promise<'recorded' | 'refused'> {
-    const { tenant, turn, step } = input;
-    const { recorded, next } = await ledger.recordReads(input, {
+    const { tenant, turn, step } = at;
+    const { recorded, next } = await ledger.recordReads(at, {
       answer,
       calls: plan.calls.map((call) => doneCall(call, shown.get(call.id))),
       events: [...events, ...Array.from(shown.values()).flatMap((result) => result.events)],
@@ -90,13 +90,13 @@ export function createFastPath(parts: FastPathParts): StepEngine {
 
   /** The call begins with the record, where that may be. */
   async function recordAndStart(record: AnswerToRecord): Promise<Exclude<AnswerFate, 'over'>> {
-    const { input, answer, plan, events } = record;
+    const { step, answer, plan, events } = record;
     const early = isRateLimited ? undefined : earlyCall(earlyStarts, record);
     if (!early) return plain.recordAnswer(record);
     let fate: AnswerFate = 'over';
     try {
       const messages = [...events, early.started];
-      fate = await ledger.recordAnswer(input, answer, [early.call], plan.approvals, messages);
+      fate = await ledger.recordAnswer(step, answer, [early.call], plan.approvals, messages);
     } finally {
       if (fate === 'recorded') early.begin();
       else early.giveUp();
@@ -122,14 +122,14 @@ export function createFastPath(parts: FastPathParts): StepEngine {
     knownResult: ({ tenant, call }) => results.take(callKey(tenant, call))?.item,
 
     async recordAnswer(record) {
-      const { input, basis, catalog, plan } = record;
-      const isPlain = isRateLimited || basis.agent.visible;
-      const reads = isPlain ? [] : allowedReads(catalog, input, basis, plan.calls);
-      const known = transcripts.known(input.tenant, input.session);
+      const { step, plan } = record;
+      const isPlain = isRateLimited || step.agent.visible;
+      const reads = isPlain ? [] : allowedReads(step, plan.calls);
+      const known = transcripts.known(step.tenant, step.session);
       // With nothing known the whole transcript would come along.
       const shown =
         known.position > 0
-          ? await readAhead(await forTenant<PerformDeps>(parts.perform, input.tenant), record, reads)
+          ? await readAhead(await forTenant<PerformDeps>(parts.perform, step.tenant), record, reads)
           : undefined;
       return shown ? recordReads(record, shown, known) : recordAndStart(record);
     },

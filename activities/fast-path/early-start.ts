@@ -35,26 +35,26 @@ interface EarlyCall {
 /** Undefined when its activity is to claim it, as any other. `starts`: by tool. */
 export function earlyCall(
   starts: ReadonlyMap<string, EarlyStart>,
-  { input, attempt, basis, plan }: AnswerToRecord,
+  { step, plan }: AnswerToRecord,
 ): EarlyCall | undefined {
   const {
     calls: [call, another],
   } = plan;
   const [planned]: readonly InlineCall[] = plan.planned;
   if (!call || another || !planned?.inline || call.verdict !== 'allow') return undefined;
-  const { isAwaited }: InlineAttempt = attempt;
+  const { isAwaited }: InlineAttempt = step.attempt;
   if (!isAwaited?.()) return undefined;
   // What it costs is reserved by a claim of its own.
-  if (basis.budget || !basis.agent_current || performance.now() - basis.readAt > FRESH_MS) return undefined;
+  if (step.budget || !step.agent_current || performance.now() - step.readAt > FRESH_MS) return undefined;
   const place = (starts.get(call.tool) ?? starts.get(ANY_TOOL.name))?.reserve();
   if (!place) return undefined;
   const { id, tool, summary } = call;
   const fence = randomUUID();
-  const running = { ...runnableCall(input, basis, call), claimed: true };
+  const running = { ...runnableCall(step, call), claimed: true };
   return {
     call: { ...call, state: 'running', ran: true, fence },
-    started: { type: 'tool.started', data: { call_id: id, tool, summary, step: input.step } },
-    begin: () => place.begin({ tenant: input.tenant, call: id }, attempt.runId, { running, fence }),
+    started: { type: 'tool.started', data: { call_id: id, tool, summary, step: step.step } },
+    begin: () => place.begin({ tenant: step.tenant, call: id }, step.attempt.runId, { running, fence }),
     giveUp: place.giveUp,
   };
 }

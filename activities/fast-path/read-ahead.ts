@@ -20,12 +20,13 @@ const MAX_CALLS = 8;
  */
 export async function readAhead(
   deps: PerformDeps,
-  { input, attempt, basis, catalog, plan }: AnswerToRecord,
+  { step, plan }: AnswerToRecord,
   reads: readonly AllowedRead[],
 ): Promise<ReadonlyMap<string, ShownResult> | undefined> {
-  if (basis.budget || reads.length !== plan.calls.length) return undefined;
+  const { tenant, catalog, attempt } = step;
+  if (step.budget || reads.length !== plan.calls.length) return undefined;
   if (reads.length === 0 || reads.length > MAX_CALLS) return undefined;
-  if (performance.now() - basis.readAt > FRESH_MS - MAX_MS) return undefined;
+  if (performance.now() - step.readAt > FRESH_MS - MAX_MS) return undefined;
   const tools = reads.map(({ running }) => catalog.find(running.tool)?.tool);
   if (!tools.every((tool) => tool?.limits.instant && tool.replay === 'readonly')) return undefined;
 
@@ -35,7 +36,7 @@ export async function readAhead(
     const tool = tools[index];
     if (!tool) throw new Error(`no tool ${running.tool}`);
     const began = performance.now();
-    const result = await perform(deps, tool, { tenant: input.tenant, call: id }, running, ended);
+    const result = await perform(deps, tool, { tenant, call: id }, running, ended);
     // Only of what was approved, and nothing was.
     if ('changed' in result) throw new Error(`files of ${running.tool} were bound`);
     return [id, shownResult(deps, id, running, result, performance.now() - began)];

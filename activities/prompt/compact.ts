@@ -1,5 +1,7 @@
 /** Makes room before a model's window is full: the older part of a transcript becomes a summary; its rows stay. */
+import { imageTokens } from '#domain/image.ts';
 import type { ChatMessage } from '#domain/message.ts';
+import type { ShownImages } from './prompt-images.ts';
 import type { Transcript } from './transcript-cache.ts';
 
 /** Above this part of the window a step begins with compaction. */
@@ -14,9 +16,9 @@ export const CHARACTERS_PER_TOKEN = 4;
 /** Characters of one message that a summary is made from: a long result's first words say what it was. */
 const EXCERPT = 2_000;
 
-/** `more`: tokens that the prompt has beside it. */
-export function isNearlyFull(transcript: Transcript, contextWindow: number, more = 0): boolean {
-  return tokensOf(transcript) + more > contextWindow * FULL;
+/** `images` are those that the prompt shows of it. */
+export function isNearlyFull(transcript: Transcript, contextWindow: number, images: ShownImages): boolean {
+  return tokensOf(transcript) + imageTokens([...images.values()].flat()) > contextWindow * FULL;
 }
 
 /** An estimate: the system text and the tools are not in it. */

@@ -5,7 +5,9 @@ import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { Transcript } from './transcript-cache.ts';
 
 /** By call or message, newest first; of each all or none. */
-export function newestImages({ rows }: Transcript): ReadonlyMap<string, readonly StoredImage[]> {
+export type ShownImages = ReadonlyMap<string, readonly StoredImage[]>;
+
+export function newestImages({ rows }: Transcript): ShownImages {
   const shown = new Map<string, readonly StoredImage[]>();
   let count = 0;
   for (const { messages } of rows.toReversed()) {
@@ -28,7 +30,7 @@ function imagesOf(message: ChatMessage): (readonly [id: string, images: readonly
 export async function readImages(
   ledger: Pick<TurnLedger, 'readFiles'>,
   tenant: string,
-  shown: ReturnType<typeof newestImages>,
+  shown: ShownImages,
 ): Promise<ReadonlyMap<string, readonly PromptImage[]> | undefined> {
   if (shown.size === 0) return undefined;
   const digests = [...shown.values()].flatMap((images) => images.map(({ digest }) => digest));

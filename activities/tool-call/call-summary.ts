@@ -1,6 +1,5 @@
 /** A call in one line, as people see it everywhere. */
-import type { Catalog } from '#policy/catalog.ts';
-import type { Tool } from '#policy/define-tool.ts';
+import type { Catalog, ParsedCall } from '#policy/catalog.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 
@@ -9,10 +8,10 @@ const SUMMARY = 120;
 
 /** `exec: npm test`, the line that people see of a call everywhere. */
 export function callSummary(
-  deps: { readonly catalog: Pick<Catalog, 'summaryOf'>; readonly scrubber: Pick<Scrubber, 'preview'> },
-  tool: Tool,
-  input: unknown,
+  scrubber: Pick<Scrubber, 'preview'>,
+  catalog: Pick<Catalog, 'summaryOf'>,
+  { tool, input }: Pick<ParsedCall, 'tool' | 'input'>,
 ): string {
-  const words = storableText(deps.catalog.summaryOf(tool, input));
-  return deps.scrubber.preview(words === '' ? tool.name : `${tool.name}: ${words}`, SUMMARY);
+  const words = storableText(catalog.summaryOf(tool, input));
+  return scrubber.preview(words === '' ? tool.name : `${tool.name}: ${words}`, SUMMARY);
 }

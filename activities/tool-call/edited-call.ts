@@ -11,8 +11,9 @@ export async function editedCall(
   deps: Pick<CallDeps, 'scrubber' | 'sealer' | 'boundFiles'> & { readonly catalog: Catalog },
   tenant: string,
   basis: ApprovalBasis,
-  { tool, args, input }: ParsedCall,
+  read: ParsedCall,
 ): Promise<NonNullable<SettleRecord['edit']>> {
+  const { tool, args } = read;
   const shown = storableJson(deps.scrubber.args(args));
   const files = await deps.boundFiles({ ...basis, tenant, tool, args, scrubber: deps.scrubber });
   const digestOf = (edited: typeof args): string =>
@@ -22,5 +23,5 @@ export async function editedCall(
     digestOf(shown) === digest
       ? null
       : deps.sealer.seal(JSON.stringify(args), sealedCall(tenant, basis.call_id));
-  return { args: shown, digest, summary: callSummary(deps, tool, input), sealed, files };
+  return { args: shown, digest, summary: callSummary(deps.scrubber, deps.catalog, read), sealed, files };
 }

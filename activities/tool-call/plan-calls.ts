@@ -36,7 +36,6 @@ const MAX_CALLS = 64;
 
 export interface PlanDeps extends CallDeps {
   readonly guards: Pick<Guards, 'ofCall' | 'plannedCommand'>;
-  readonly catalog: Catalog;
   readonly approvalSeconds: number;
   readonly engine: Pick<StepEngine, 'scheduled'>;
   readonly needsToken: NeedsToken;
@@ -44,11 +43,16 @@ export interface PlanDeps extends CallDeps {
   readonly wall: Wall;
 }
 
+/** For a call that is judged already. */
+export type PlannedDeps = Pick<PlanDeps, 'scrubber' | 'sealer' | 'sandbox' | 'approvalSeconds' | 'engine'>;
+
 export interface CallBasis
   extends RuleScope,
     Pick<CallToJudge, 'allowlist' | 'used' | 'addresses' | 'workspace'> {
   readonly tenant: string;
   readonly session: string;
+  /** The agent's tools, by the names that the answer has them by. */
+  readonly catalog: Catalog;
   readonly documents?: string | null;
   readonly turn: string;
   readonly step: number;
@@ -104,8 +108,8 @@ function notRun(deps: PlanDeps, basis: CallBasis, request: AskedCall, total: num
   const rest = total - MAX_CALLS - 1;
   const all = rest > 0 ? `this one and the ${rest} after it have` : 'this one has';
   const message = `an answer may make ${MAX_CALLS} calls, and this one asked for ${total}: ${all} not run; ask for fewer at a time`;
-  const read = deps.catalog.parse(request.name, request.args);
-  const common = { id, index: MAX_CALLS, ...described(deps, request, read, sealedCall(basis.tenant, id)) };
+  const read = basis.catalog.parse(request.name, request.args);
+  const common = { id, index: MAX_CALLS, ...described(deps, basis, request, read, id) };
   return refused(deps, common, 'RateLimited', message);
 }
 
@@ -160,9 +164,9 @@ function judgeAsked(
   const id = callIdOf(basis.turn, basis.step, index);
   const read = request.invalid
     ? ({ ok: false, code: 'InvalidArgs', message: request.invalid } as const)
-    : deps.catalog.parse(request.name, request.args);
+    : basis.catalog.parse(request.name, request.args);
   const args = read.ok ? read.args : request.args;
-  const common = { id, index, hooks, ...described(deps, request, read, sealedCall(basis.tenant, id)) };
+  const common = { id, index, hooks, ...described(deps, basis, request, read, id) };
   if (!read.ok) return refused(deps, common, read.code, read.message);
 
   const line = lineOf(read.tool.name, args);
@@ -182,7 +186,7 @@ async function planJudged(
 ): Promise<OnePlan> {
   const { id } = common;
   const { args } = read;
-  const planned = plannedCall(deps, id, read, basis.agent, basis.place);
+  const planned = plannedCall(deps, basis, id, read, basis.place);
   if (verdict.verdict === 'allow') return { call: { ...common, verdict: 'allow' }, planned };
 
   const approval_id = approvalIdOf(basis.tenant, id);
@@ -226,11 +230,12 @@ async function planJudged(
 /** What its row says of a call, whatever comes of it. */
 function described(
   deps: PlanDeps,
+  { catalog, tenant }: CallBasis,
   request: AskedCall,
   read: ParsedCall | UnreadCall,
-  boundTo: string,
+  id: string,
 ): Omit<Common, 'id' | 'index'> {
-  const found = read.ok ? read.tool : deps.catalog.find(request.name)?.tool;
+  const found = read.ok ? read.tool : catalog.find(request.name)?.tool;
   const definition = found?.definition;
   const tool = found?.name ?? nameOf(deps, request);
   const args = read.ok ? read.args : request.args;
@@ -240,9 +245,9 @@ function described(
   return {
     tool,
     asked_as: nameOf(deps, request),
-    summary: read.ok ? callSummary(deps, read.tool, read.input) : tool,
+    summary: read.ok ? callSummary(deps.scrubber, catalog, read) : tool,
     args: shown,
-    sealed: differs ? deps.sealer.seal(JSON.stringify(args), boundTo) : undefined,
+    sealed: differs ? deps.sealer.seal(JSON.stringify(args), sealedCall(tenant, id)) : undefined,
     digest,
     custom_tool: definition,
   };
@@ -261,17 +266,16 @@ function withTokens(plan: CallPlan): CallPlan {
 
 /** The same calls again, from their rows: what a repeated step returns. Those that are done are not run again. */
 export function planRecorded(
-  deps: PlanDeps,
-  tenant: string,
-  agent: AgentConfig,
+  deps: PlannedDeps,
+  step: Pick<CallBasis, 'tenant' | 'agent' | 'catalog'>,
   calls: readonly RecordedCall[],
 ): PlannedCall[] {
   return calls.flatMap((call) => {
     if (call.state === 'done') return [];
-    const read = deps.catalog.parse(call.tool, realArgs(deps.sealer, tenant, call));
+    const read = step.catalog.parse(call.tool, realArgs(deps.sealer, step.tenant, call));
     // A tool that went or changed meanwhile: its activity writes down that the call cannot run.
     const unread = { id: call.id, tool: call.tool, summary: call.tool, timeout: HOST_EXEC_SECONDS };
-    const planned = read.ok ? plannedCall(deps, call.id, read, agent) : unread;
+    const planned = read.ok ? plannedCall(deps, step, call.id, read) : unread;
     if (call.approval === null) return [planned];
     const expires = call.expires ?? deps.approvalSeconds;
     const { approval, until, digest, terms, always = null, files } = call;
@@ -288,10 +292,10 @@ export function realArgs(sealer: Sealer, tenant: string, call: CallRow): Readonl
 
 /** `place` is where a command would run now; unknown for calls that are planned from their rows. */
 function plannedCall(
-  deps: PlanDeps,
+  deps: PlannedDeps,
+  { agent, catalog }: Pick<CallBasis, 'agent' | 'catalog'>,
   id: string,
   read: ParsedCall,
-  agent: AgentConfig,
   place?: CommandPlace,
 ): PlannedCall {
   const { timeoutSeconds } = read.tool.limits;
@@ -302,7 +306,7 @@ function plannedCall(
   const call = {
     id,
     tool: read.tool.name,
-    summary: callSummary(deps, read.tool, read.input),
+    summary: callSummary(deps.scrubber, catalog, read),
     timeout,
     serial: read.tool.serial ? (true as const) : undefined,
   };

@@ -1,7 +1,6 @@
 /** A call made over the API is a turn without a model: its message says which tools, its answer is their result. */
 import type { ModelAnswer } from '#domain/model.ts';
-import type { CallModelInput } from '#domain/turn.ts';
-import type { Transcript } from '../prompt/transcript-cache.ts';
+import type { Step } from './step.ts';
 import { invocationPlace, type InvokedCall } from '#store/message-store.ts';
 import type { Sealer } from '#store/seal.ts';
 
@@ -14,19 +13,17 @@ export interface AnswerGiven {
 /** Stands where a model's reference stands, for an answer that no model gave. */
 export const NO_MODEL = 'none';
 
-/** Undefined for a message that a model answers. */
-export function invokedAnswer(
-  sealer: Sealer,
-  transcript: Transcript,
-  input: CallModelInput,
-): AnswerGiven | undefined {
-  const first = transcript.rows.find((row) => row.turn === input.turn && row.role === 'user');
-  if (!first?.invoke) return undefined;
-  const results = transcript.rows.at(-1)?.messages.at(-1);
-  const done = input.step > 1 && results?.role === 'tool';
+/** Undefined for a turn whose message a model answers. */
+export function invokedCalls({ transcript, turn }: Step): readonly InvokedCall[] | undefined {
+  return transcript.rows.find((row) => row.turn === turn && row.role === 'user')?.invoke;
+}
+
+export function invokedAnswer(sealer: Sealer, step: Step, calls: readonly InvokedCall[]): AnswerGiven {
+  const results = step.transcript.rows.at(-1)?.messages.at(-1);
+  const done = step.step > 1 && results?.role === 'tool';
   const answer: ModelAnswer = {
     text: done ? results.results.map((result) => result.text).join('\n') : '',
-    calls: done ? [] : first.invoke.map((call) => ({ name: call.tool, args: realArgs(sealer, input, call) })),
+    calls: done ? [] : calls.map((call) => ({ name: call.tool, args: realArgs(sealer, step, call) })),
     usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
     finish: done ? 'stop' : 'calls',
   };
@@ -35,10 +32,9 @@ export function invokedAnswer(
 
 function realArgs(
   sealer: Sealer,
-  input: CallModelInput,
+  { tenant, turn }: Step,
   { args, sealed }: InvokedCall,
 ): Readonly<Record<string, unknown>> {
   if (sealed === undefined) return args;
-  const real = sealer.open(sealed, invocationPlace(input.tenant, input.turn));
-  return JSON.parse(real) as Record<string, unknown>;
+  return JSON.parse(sealer.open(sealed, invocationPlace(tenant, turn))) as Record<string, unknown>;
 }

@@ -12,7 +12,6 @@ import type {
   RunToolInput,
   RunToolResult,
 } from '#domain/turn.ts';
-import type { Catalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { AnswerFate, AnswerRecord } from '#store/answer-record.ts';
 import type { BudgetRequest } from '#store/budget-ledger.ts';
@@ -22,15 +21,10 @@ import { type Attempt, attemptNow } from '../attempt.ts';
 import type { KnownTranscript } from '../prompt/transcript-cache.ts';
 import type { ClaimedCall, RunnableCall } from '../tool-call/claimed-call.ts';
 import type { CallPlan } from '../tool-call/plan-calls.ts';
-
-/** `readAt` (performance.now): when its rules were read. */
-export type ReadBasis = StepBasis & { readonly readAt: number };
+import type { ReadBasis, Step } from './step.ts';
 
 export interface AnswerToRecord {
-  readonly input: CallModelInput;
-  readonly attempt: Attempt;
-  readonly basis: ReadBasis & { readonly agent: AgentConfig };
-  readonly catalog: Catalog;
+  readonly step: Step;
   readonly plan: CallPlan;
   readonly answer: AnswerRecord;
   readonly events: readonly NewEvent[];
@@ -96,8 +90,8 @@ export function createPlainEngine(ledger: Pick<TurnLedger, 'recordAnswer'>): Ste
     knownResult: () => undefined,
     scheduled: (call) => call,
     beforeModelCall: () => undefined,
-    async recordAnswer({ input, plan, answer, events }) {
-      const fate = await ledger.recordAnswer(input, answer, plan.calls, plan.approvals, events);
+    async recordAnswer({ step, plan, answer, events }) {
+      const fate = await ledger.recordAnswer(step, answer, plan.calls, plan.approvals, events);
       return fate === 'over' ? 'refused' : fate;
     },
     afterAnswer: (result) => result,

@@ -1,5 +1,6 @@
 /** What one attempt of a model call has used so far, over all the models it asked. */
 import type { ModelErrorCode, Usage } from '../model.ts';
+import type { ModelUse } from '../model-use.ts';
 import type { Spent } from '../budget.ts';
 
 export interface Meter {
@@ -18,6 +19,15 @@ export function createMeter(): Meter {
     },
     spent: (seconds) => ({ tokens, usd, seconds, calls: 1 }),
   };
+}
+
+/** With what else models were used for. */
+export function withUses(spent: Spent, uses: readonly ModelUse[]): Spent {
+  const meter = createMeter();
+  for (const { usage, usd } of uses) meter.add(usage, usd);
+  const { tokens, usd } = meter.spent(0);
+  const sum = spent.usd === undefined || usd === undefined ? undefined : spent.usd + usd;
+  return { ...spent, tokens: spent.tokens + tokens, usd: sum };
 }
 
 /** Nothing was asked of a model. */

@@ -21,9 +21,8 @@ export function createWorkerPart(core: WorkerCore): WorkerPart {
   const skills = createSkills({ ...core, hostFiles, folders: config.skills.folders });
   return {
     tools: { skills },
-    async promptPiece({ tenant, session, agent, basis, offered }) {
+    async promptPiece({ tenant, session, agent, user, context, tools_version, offered }) {
       if (!offered.some((name) => READERS.includes(name))) return undefined;
-      const { user, context, tools_version } = basis;
       const { workspace, workspaceFrom } = workspaceOf(tenant, agent, { ...context, session });
       const scope = { tenant, agent: agent.key, user, workspace, workspaceFrom };
       const found = await skills.list(scope, tools_version);

@@ -283,8 +283,17 @@ describe('DU-7 accounts of a budget', () => {
       approvalSeconds: 60,
       needsToken: async () => false,
     });
-    const input = { tenant, session: 'second', turn: 'turn_second', step: 1, messages: [] };
-    const result = await service.atLimit(input, budget.exceeded, Date.now());
+    const { signal } = new AbortController();
+    const step = {
+      tenant,
+      session: 'second',
+      turn: 'turn_second',
+      step: 1,
+      now: Date.now(),
+      readAt: performance.now(),
+    };
+    const first = { ...step, budget, attempt: { number: 1, runId: 'run', signal } };
+    const result = await service.atLimit(first, budget.exceeded);
     assert.equal(result.kind, 'budget');
     const state = async (): Promise<unknown> => {
       const { rows } = await pool.query<{ approval: string; turn: string }>(
@@ -298,7 +307,8 @@ describe('DU-7 accounts of a budget', () => {
     const nothing = { tokens: 0, usd: 0, seconds: 0, calls: 0 };
     await budgets.settle(tenant, answerOf('first', 1), { attempt: 1, spent: nothing });
     const again = await begin(tenant, 'second', 1, { attempt: 2 });
-    for (const _ of [1, 2]) await service.goOn(input, again.budget, 2);
+    const second = { ...step, budget: again.budget, attempt: { number: 2, runId: 'run', signal } };
+    for (const _ of [1, 2]) await service.takeBackAsk(second);
     assert.deepEqual(await state(), [{ approval: 'withdrawn', turn: 'running' }]);
   });
 

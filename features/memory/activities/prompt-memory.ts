@@ -16,11 +16,11 @@ const CONVERSATION_CHARS = 4_000;
 
 export function createPromptMemory(pool: Pool): (step: PromptStep) => Promise<PromptPiece | undefined> {
   const text = createDocumentCache((scope) => read(pool, scope));
-  return async ({ tenant, agent, basis }) => {
-    const { subagent, overrides } = basis.context;
+  return async (step) => {
+    const { subagent, overrides } = step.context;
     // A subagent has no tools of memory either (SA-3).
     if (subagent || overrides?.files) return undefined;
-    return { text: await text(tenant, agent, basis, undefined) };
+    return { text: await text(step.tenant, step.agent, step, undefined) };
   };
 }
 

@@ -20,7 +20,6 @@ import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } 
 const catalog = someTools();
 const deps: PlanDeps = {
   guards: { ofCall: () => Promise.resolve(undefined), plannedCommand: () => undefined },
-  catalog,
   rules: rulesOf(catalog),
   scrubber,
   sealer,
@@ -36,6 +35,7 @@ const deps: PlanDeps = {
 
 const ASKED_AT = Date.UTC(2026, 0, 1);
 const basis: CallBasis = {
+  catalog,
   tenant: TENANT,
   session: 's',
   turn: 'm-1',
@@ -208,7 +208,7 @@ describe('SC-3 arguments with a secret', () => {
 });
 
 describe('DU-1 a step that is repeated', () => {
-  const recorded = (overrides: Partial<Parameters<typeof planRecorded>[3][number]>) => ({
+  const recorded = (overrides: Partial<Parameters<typeof planRecorded>[2][number]>) => ({
     id: 'call-1',
     tool: 'act',
     args: { note: 'x' },
@@ -232,11 +232,11 @@ describe('DU-1 a step that is repeated', () => {
       digest: approvals[0]?.digest ?? null,
       always: approvals[0]?.always ?? null,
     });
-    assert.deepEqual(planRecorded(deps, TENANT, agent, [row, recorded({ state: 'done' })]), planned);
+    assert.deepEqual(planRecorded(deps, basis, [row, recorded({ state: 'done' })]), planned);
   });
 
   test('leaves it to the activity to say that a tool is gone', () => {
-    const [planned] = planRecorded(deps, TENANT, agent, [recorded({ tool: 'gone' })]);
+    const [planned] = planRecorded(deps, basis, [recorded({ tool: 'gone' })]);
     assert.deepEqual([planned?.tool, planned?.summary], ['gone', 'gone']);
   });
 });

@@ -1,0 +1,58 @@
+/** Admits a step to its model: hooks on its prompts, the limits of its turn, and its budget, or what ends it. */
+import { DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
+import { NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
+import type { CallModelResult } from '#domain/turn.ts';
+import type { BudgetGuard } from '../budgets/budget-guard.ts';
+import { END_AT, identicalAnswers } from '../prompt/loop-guard.ts';
+import type { TranscriptCache } from '../prompt/transcript-cache.ts';
+import { invokedCalls } from './invoked-answer.ts';
+import { type PromptHookDeps, runPromptHooks } from './run-prompt-hooks.ts';
+import type { LoadedStep, Step } from './step.ts';
+
+export interface AdmitDeps extends PromptHookDeps {
+  readonly transcripts: Pick<TranscriptCache, 'extend'>;
+  readonly budgets: Pick<BudgetGuard, 'release' | 'atLimit' | 'takeBackAsk'>;
+}
+
+export async function admitStep(deps: AdmitDeps, loaded: LoadedStep): Promise<Step | CallModelResult> {
+  const { transcript: rows, denied, uses } = await runPromptHooks(deps, loaded);
+  // Before the transcript is known: a repeat must find what was denied.
+  if (denied) return end(deps, loaded, denied, uses);
+  const { tenant, session, knownUpTo, budget } = loaded;
+  const transcript = deps.transcripts.extend(tenant, session, knownUpTo, { ...loaded, transcript: rows });
+  const readUpTo = transcript.rows.at(-1)?.position ?? transcript.summaryPosition;
+  const step: Step = { ...loaded, transcript, readUpTo, hookUses: uses };
+  const limit = limitReached(step);
+  if (limit) return end(deps, step, limit, uses);
+  // Its message says which tools: no model is asked.
+  if (invokedCalls(step)) return step;
+  if (budget && !budget.held) return deps.budgets.atLimit(step, budget.exceeded);
+  await deps.budgets.takeBackAsk(step);
+  return step;
+}
+
+async function end(
+  { budgets }: AdmitDeps,
+  step: LoadedStep | Step,
+  limit: CallModelResult,
+  uses: Step['hookUses'],
+): Promise<CallModelResult> {
+  await budgets.release(step, withUses(NOTHING_SPENT, uses), uses);
+  return limit;
+}
+
+/** EX-7. */
+function limitReached({ agent, step, turn, transcript }: Step): CallModelResult | undefined {
+  const iterations = Math.min(agent.limits?.iterations ?? DEFAULT_ITERATIONS, MAX_ITERATIONS);
+  if (step > iterations) {
+    const message = `the turn has made its ${iterations} model calls (limits.iterations); send a message to go on`;
+    return { kind: 'limit', code: 'IterationLimit', message };
+  }
+  const repeats = identicalAnswers(transcript.rows, turn);
+  if (repeats < END_AT) return undefined;
+  return {
+    kind: 'limit',
+    code: 'LoopDetected',
+    message: `the model asked for the identical call ${repeats} times in a row`,
+  };
+}

@@ -1,0 +1,172 @@
+/** Generates the answer of a step: by its model, whose prompt is made shorter when it must, or by the calls that its message names. */
+import type { Spent } from '#domain/budget.ts';
+import { createMeter, type Meter, NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
+import type { WorkerPart } from '#domain/feature.ts';
+import { turnGates } from '#domain/gate.ts';
+import { answerIdOf } from '#domain/ids.ts';
+import { ModelError } from '#domain/model.ts';
+import type { ModelUse } from '#domain/model-use.ts';
+import { storableText } from '#domain/storable-text.ts';
+import type { Sealer } from '#store/seal.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { BudgetGuard } from '../budgets/budget-guard.ts';
+import { generateWithFallback } from '../model/fallback.ts';
+import { type Models, useOf } from '../model/model-catalog.ts';
+import { buildPrompt } from '../prompt/build-prompt.ts';
+import { isNearlyFull, planCompaction, tokensOf } from '../prompt/compact.ts';
+import { newestImages, readImages, type ShownImages } from '../prompt/prompt-images.ts';
+import { type PromptParts, type PromptPartsDeps, promptParts } from '../prompt/prompt-parts.ts';
+import type { Transcript } from '../prompt/transcript-cache.ts';
+import { createDeltaFeed } from './delta-feed.ts';
+import { type AnswerGiven, invokedAnswer, invokedCalls } from './invoked-answer.ts';
+import type { Step } from './step.ts';
+import type { StepEngine } from './step-engine.ts';
+
+export interface GenerateDeps extends PromptPartsDeps {
+  readonly ledger: Pick<TurnLedger, 'appendEvents' | 'readFiles' | 'recordSummary'>;
+  readonly models: Models;
+  readonly budgets: Pick<BudgetGuard, 'releaseFailed'>;
+  readonly engine: Pick<StepEngine, 'beforeModelCall'>;
+  readonly sealer: Sealer;
+  /** Of features. */
+  readonly summarized: readonly NonNullable<WorkerPart['summarized']>[];
+}
+
+export interface GeneratedAnswer extends AnswerGiven {
+  readonly spent: Spent;
+  /** What else the step used models for so far. */
+  readonly uses?: readonly ModelUse[] | undefined;
+}
+
+/** One attempt's run of a step's models: `meter` counts what it uses, `failed` is what it has used in vain. */
+interface ModelRun {
+  readonly step: Step;
+  readonly refs: readonly string[];
+  readonly meter: Meter;
+  readonly failed: ModelUse[];
+}
+
+export async function generateAnswer(deps: GenerateDeps, step: Step): Promise<GeneratedAnswer> {
+  const calls = invokedCalls(step);
+  if (calls) return { ...invokedAnswer(deps.sealer, step, calls), spent: NOTHING_SPENT };
+  const { agent, attempt, hookUses } = step;
+  deps.engine.beforeModelCall(attempt, agent);
+  const run: ModelRun = { step, refs: [agent.model].flat(), meter: createMeter(), failed: [] };
+  const startedAt = performance.now();
+  const spent = (): Spent => run.meter.spent((performance.now() - startedAt) / 1000);
+  try {
+    const answer = await askModels(deps, run);
+    return { ...answer, spent: withUses(spent(), hookUses), uses: [...run.failed, ...hookUses] };
+  } catch (error) {
+    const { refs, failed } = run;
+    await deps.budgets.releaseFailed(step, { error, models: refs.length, spent: spent(), uses: failed });
+    throw error;
+  }
+}
+
+async function askModels(deps: GenerateDeps, run: ModelRun): Promise<AnswerGiven> {
+  const { step, refs } = run;
+  const window = Math.min(...refs.map((ref) => deps.models.contextWindow(ref)));
+  const isFull = isNearlyFull(step.transcript, window, shownImages(deps, run, step.transcript));
+  const transcript = isFull ? await compact(deps, run, step.transcript, window) : step.transcript;
+  const parts = await promptParts(deps, step, transcript, window);
+  try {
+    return await generate(deps, run, transcript, parts);
+  } catch (error) {
+    if (!(error instanceof ModelError && error.code === 'ContextOverflow')) throw error;
+    // The window is smaller than we think: what was refused is the better measure.
+    const measured = Math.min(window, tokensOf(transcript)) / 2;
+    const smaller = await compact(deps, run, transcript, measured);
+    if (smaller === transcript) throw error;
+    return generate(deps, run, smaller, parts);
+  }
+}
+
+/** None where no model of the run sees. */
+function shownImages({ models }: GenerateDeps, { refs }: ModelRun, transcript: Transcript): ShownImages {
+  return refs.some((ref) => models.seesImages(ref)) ? newestImages(transcript) : new Map();
+}
+
+/** Returns the same transcript when nothing can be left out of it. */
+async function compact(
+  deps: GenerateDeps,
+  { step, refs, meter, failed }: ModelRun,
+  transcript: Transcript,
+  window: number,
+): Promise<Transcript> {
+  const plan = planCompaction(transcript, window);
+  if (!plan) return transcript;
+  const request = {
+    system: 'You write summaries.',
+    messages: plan.messages,
+    tools: [],
+    idempotencyKey: `${answerIdOf(step.turn, step.step)}.summary.${plan.position}`,
+    signal: step.attempt.signal,
+    onDelta: () => undefined,
+  };
+  const { answer, ref } = await generateWithFallback(deps.models, refs, request, {
+    onFailed: noteFailed({ meter, failed }),
+  });
+  const use = useOf(deps.models, 'summary', ref, answer.usage);
+  meter.add(use.usage, use.usd);
+  const summary = storableText(deps.scrubber.text(answer.text));
+  // Before the record: from then on nobody makes this summary again.
+  if (step.agent.memory?.at_compaction && !step.context.subagent) {
+    const session = { ...step, agent: step.agent.key, readOutside: deps.rules.outside(step.used) };
+    for (const summarized of deps.summarized) await summarized(session, summary);
+  }
+  await deps.ledger.recordSummary(step, summary, plan.position, use);
+  return {
+    summary,
+    summaryPosition: plan.position,
+    rows: transcript.rows.filter((row) => row.position > plan.position),
+  };
+}
+
+async function generate(
+  deps: GenerateDeps,
+  run: ModelRun,
+  transcript: Transcript,
+  { tools, guides }: PromptParts,
+): Promise<AnswerGiven> {
+  const { step, refs, meter } = run;
+  const { agent, attempt } = step;
+  const prompt = buildPrompt(agent, transcript, step.turn, guides);
+  const images = await readImages(deps.ledger, step.tenant, shownImages(deps, run, transcript));
+  const isShown = turnGates(agent, step.context).length === 0;
+  const feed = createDeltaFeed((events, isImmediate) => deps.ledger.appendEvents(step, events, isImmediate), {
+    step: step.step,
+    attempt: attempt.number,
+    secrets: deps.scrubber.stream(),
+  });
+  const request = {
+    ...prompt,
+    images,
+    tools,
+    thinking: agent.thinking,
+    maxOutputTokens: agent.limits?.output_tokens,
+    idempotencyKey: answerIdOf(step.turn, step.step),
+    attempt: attempt.number,
+    signal: attempt.signal,
+    // What gates have yet to judge is shown when they have.
+    onDelta: isShown ? feed.add : () => undefined,
+  };
+  try {
+    const generated = await generateWithFallback(deps.models, refs, request, {
+      onFallback: feed.reset,
+      onFailed: noteFailed(run),
+    });
+    const { answer, ref } = generated;
+    meter.add(answer.usage, deps.models.cost(ref, answer.usage)?.usd);
+    return generated;
+  } finally {
+    await feed.close();
+  }
+}
+
+function noteFailed({ meter, failed }: Pick<ModelRun, 'meter' | 'failed'>): (use: ModelUse) => void {
+  return (use) => {
+    failed.push(use);
+    meter.add(use.usage, use.usd);
+  };
+}

@@ -1,0 +1,66 @@
+/** Loads a step: takes what it brings, and reads what it goes by. */
+import { Failure } from '#domain/errors.ts';
+import { answerIdOf } from '#domain/ids.ts';
+import { agentOfTurn } from '#domain/subagent-agent.ts';
+import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
+import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
+import { hideTexts, type Scrubber } from '#store/secrets/scrubber.ts';
+import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { Attempt } from '../attempt.ts';
+import type { BudgetGuard } from '../budgets/budget-guard.ts';
+import { type KnownTranscript, NOTHING_KNOWN, type TranscriptCache } from '../prompt/transcript-cache.ts';
+import type { LoadedStep, ReadBasis } from './step.ts';
+import type { StepEngine } from './step-engine.ts';
+
+export interface LoadDeps {
+  readonly ledger: Pick<TurnLedger, 'beginStep'>;
+  readonly transcripts: Pick<TranscriptCache, 'known'>;
+  readonly engine: Pick<StepEngine, 'knownBasis'>;
+  readonly catalogs: AgentCatalogs;
+  readonly budgets: Pick<BudgetGuard, 'request'>;
+  readonly scrubber: Scrubber;
+  readonly defaultAgent: string;
+}
+
+export async function loadStep(
+  deps: LoadDeps,
+  input: CallModelInput,
+  attempt: Attempt,
+): Promise<LoadedStep | Extract<CallModelResult, { kind: 'duplicate' }>> {
+  let known = deps.transcripts.known(input.tenant, input.session);
+  let basis = deps.engine.knownBasis(input, attempt, known) ?? (await beginStep(deps, input, attempt, known));
+  // What this worker knows is of a session that was forgotten.
+  if (!basis.duplicate && known.since !== undefined && known.since !== basis.since) {
+    known = NOTHING_KNOWN;
+    basis = await beginStep(deps, input, attempt, known);
+  }
+  if (basis.duplicate) return { kind: 'duplicate', ended: basis.ended ?? undefined };
+  if (!basis.agent)
+    throw new Failure('NotFound', `agent ${basis.agent_key} does not exist; create it or name another`);
+  const agent = agentOfTurn(basis.agent, basis.context);
+  const catalog = await deps.catalogs.of(input.tenant, agent.key, basis.tools_version);
+  return { ...basis, ...input, agent, catalog, attempt, knownUpTo: known.position };
+}
+
+async function beginStep(
+  deps: LoadDeps,
+  input: CallModelInput,
+  attempt: Attempt,
+  known: KnownTranscript,
+): Promise<ReadBasis> {
+  const { tenant, session, turn, step, messages, settle = [] } = input;
+  const basis = await deps.ledger.beginStep({
+    tenant,
+    session,
+    turn,
+    step,
+    messages: hideTexts(deps.scrubber, messages),
+    settle,
+    after: known.position,
+    summaryAfter: known.summaryPosition,
+    defaultAgent: deps.defaultAgent,
+    runId: attempt.runId,
+    budget: deps.budgets.request(attempt.number, answerIdOf(turn, step)),
+  });
+  return { ...basis, readAt: performance.now() };
+}

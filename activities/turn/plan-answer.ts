@@ -1,0 +1,59 @@
+/** Plans what comes of an answer: its calls looked up and judged, or the gates that an answer without calls must pass. */
+import { type ShownGate, shownGates, taskGates, turnGates } from '#domain/gate.ts';
+import type { TeamContext } from '#domain/team.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
+import { type CallPlan, type PlanDeps, planCalls } from '../tool-call/plan-calls.ts';
+import { runsCommand } from '../tool-call/runs-at.ts';
+import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
+import type { GeneratedAnswer } from './generate-answer.ts';
+import { NO_MODEL } from './invoked-answer.ts';
+import { databaseNow, type LoadedStep, type Step } from './step.ts';
+
+export interface PlanAnswerDeps extends PlanDeps {
+  /** Whether the turn of this lease of a team's task is still to answer with the task's result. */
+  readonly awaitsAnswer: (tenant: string, team: TeamContext) => Promise<boolean>;
+  readonly workspaceOf: WorkspaceOf;
+}
+
+export interface AnswerPlan extends CallPlan {
+  /** What must judge the answer before it is handed out. */
+  readonly gates?: readonly ShownGate[];
+}
+
+export async function planAnswer(
+  deps: PlanAnswerDeps,
+  step: Step,
+  { answer, ref }: GeneratedAnswer,
+): Promise<AnswerPlan> {
+  const { tenant, session, agent, context } = step;
+  // By the names that the answer has them by: the dialect's of a model, their own where no model was asked.
+  const catalog = ref === NO_MODEL ? step.catalog : step.catalog.in(agent.tool_names ?? 'canonical');
+  const runs = answer.calls.some(({ name }) => {
+    const found = catalog.find(name);
+    return found !== undefined && runsCommand(found.tool);
+  });
+  const place = runs ? await deps.placeOf(step.sandbox) : 'host';
+  const { workspace } = deps.workspaceOf(tenant, agent, { ...context, session });
+  const basis = { ...step, catalog, askedAt: databaseNow(step), place, workspace };
+  const plan = await planCalls(deps, basis, answer.calls, step.attempt.signal);
+  if (plan.calls.length > 0) return plan;
+  const { team } = context;
+  const mayBeTasks = team !== undefined && taskGates(agent, context).length > 0;
+  const isTasks = !mayBeTasks || (await deps.awaitsAnswer(tenant, team));
+  return { ...plan, gates: gatesOf(step, ref, deps.scrubber, isTasks) };
+}
+
+/**
+ * Undefined when there are none; a call made over the API is no answer of the agent. `isTasks`: what a member says after it has handed
+ * its task in is not the task's result.
+ */
+export function gatesOf(
+  { agent, context }: Pick<LoadedStep, 'agent' | 'context'>,
+  ref: string,
+  scrubber: Scrubber,
+  isTasks = true,
+): readonly ShownGate[] | undefined {
+  const all = ref === NO_MODEL ? [] : turnGates(agent, context);
+  const gates = isTasks ? all : all.slice(0, all.length - taskGates(agent, context).length);
+  return gates.length > 0 ? shownGates(gates, scrubber.text) : undefined;
+}
