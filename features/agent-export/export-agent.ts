@@ -1,4 +1,4 @@
-/** DU-8: an agent as a file, without secrets. */
+/** DU-8: exports an agent as a file, without secrets. */
 import { listSkills, readSkillFiles } from '#features/skills/index.ts';
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
@@ -10,7 +10,10 @@ import type { ApiDeps } from '#api/deps.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets'>;
 
-/** With the documents of these users beside its own. Undefined: there is no such agent. @throws Failure TooLarge */
+/**
+ * Includes the documents of these users besides the agent's own. Returns undefined if there is no such agent. @throws
+ * Failure TooLarge
+ */
 export async function exportAgent(
   deps: Deps,
   tenant: string,
@@ -52,14 +55,14 @@ async function* documentLines(
 ): AsyncGenerator<ExportLine> {
   for (const { path, revision } of await listOwnDocuments(pool, scope)) {
     const version = await readDocumentVersion(pool, scope, path, revision);
-    // One that was removed since is none.
+    // A document that was removed in the meantime has no text.
     if (typeof version?.text !== 'string') continue;
     const { text, outside } = version;
     yield { kind: 'document', user: scope.user, path, outside, text: scrubber.text(text) };
   }
 }
 
-/** Those that it owns, and those that are granted to it. */
+/** Skills that the agent owns, and those that are granted to it. */
 async function* skillLines(
   { pool }: Deps,
   scrubber: Scrubber,

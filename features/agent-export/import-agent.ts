@@ -1,4 +1,7 @@
-/** DU-8: makes an agent of a file. All of it is looked at before anything is written; run again it does what is left. */
+/**
+ * DU-8: makes an agent from a file. Everything is checked before anything is written; a repeat does what is still
+ * missing.
+ */
 import {
   findSkill,
   grantSkill,
@@ -28,14 +31,17 @@ export interface ImportAsked {
   readonly tenant: string;
   readonly by: string;
   readonly key: string;
-  /** What is there and differs is overwritten; it is refused else. */
+  /** Whether existing things that differ are overwritten; otherwise, they are refused. */
   readonly replace: boolean;
-  /** Its marks count: anybody can write a file with a digest that says a text is the agent's own, or a skill agreed to. */
+  /**
+   * Whether the file's marks count. Anybody can write a file with a digest that claims that a text is the agent's own,
+   * or that a skill was approved.
+   */
   readonly trusted: boolean;
 }
 
 interface PlannedSkill extends Numbered<SkillToPublish> {
-  /** Its newest version is this already. */
+  /** True if its newest version is already this one. */
   readonly isThere: boolean;
 }
 
@@ -68,7 +74,7 @@ export async function importAgent(deps: Deps, request: ImportAsked, bytes: Buffe
     const change = { path, author: by, outside: outside || !trusted, expected, by: () => text };
     await atLine(line, () => writeDocument(pool, { tenant, agent: key, user }, change));
   }
-  // One of each owner's is enough for whoever follows changes of memory.
+  // One document of each owner is enough for what follows changes of memory.
   const remembered = documents.filter(({ path }) => documentKind(path) === 'memory');
   for (const [user, path] of new Map(remembered.map((document) => [document.user, document.path])))
     await deps.documentWritten({ tenant, agent: key, user }, path, false);
@@ -83,7 +89,7 @@ interface Lines {
   readonly skills: readonly Line<'skill'>[];
 }
 
-/** Whole, as they were written, and each thing once. */
+/** Checks that the lines are complete and as they were written, with each thing once. */
 function readLines(bytes: Buffer): Lines {
   const text = bytes.toString('utf8').trimEnd();
   const [agent, ...rest] = text.split('\n', EXPORT_LINES).map(readLine);
@@ -124,7 +130,7 @@ function refuseTwice<One>(lines: readonly Numbered<One>[], nameOf: (one: One) =>
   }
 }
 
-/** Those that are not there as the file has them. */
+/** The documents that differ from the file, or do not exist yet. */
 async function planDocuments(
   { pool }: Deps,
   { tenant, key }: ImportAsked,

@@ -1,4 +1,4 @@
-/** DU-8: agents out and in as files. */
+/** DU-8: serves agents as files, out and in. */
 import { z } from 'zod';
 import { EXPORT_BYTES, EXPORT_TYPE, EXPORT_USERS, importedSchema } from './schema.ts';
 import { labelSchema, nameSchema } from '#domain/schema/scalars.ts';

@@ -1,4 +1,7 @@
-/** An agent as a file, to be carried elsewhere or kept (DU-8): a line of JSON each for what it is, its documents and its skills. */
+/**
+ * An agent as a file, to be moved elsewhere or stored (DU-8). One line of JSON describes the agent, and one each of its
+ * documents and skills.
+ */
 import { z } from 'zod';
 import { DOCUMENT_LIMITS, isDocumentPath } from '#domain/document.ts';
 import { isStorable } from '#domain/outside-value.ts';
@@ -7,13 +10,13 @@ import { labelSchema } from '#domain/schema/scalars.ts';
 import { skillNameSchema, skillPublishSchema } from '#features/skills/schema.ts';
 
 export const EXPORT_TYPE = 'application/x-ndjson';
-/** Of a whole file; API and caller have it in memory. */
+/** Bytes of a whole file; API and caller hold it in memory. */
 export const EXPORT_BYTES = 64 * 1024 * 1024;
 export const EXPORT_USERS = 100;
-/** More than as many documents of all of them, and skills, can be. */
+/** More lines than there can be documents and skills together. */
 export const EXPORT_LINES = 250_000;
 
-/** The first line is the agent, the last the end; what is between comes in any order. */
+/** The first line is the agent, the last the end; the lines between come in any order. */
 export const exportLineSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('agent'), version: z.literal(1), agent: agentConfigSchema }),
   z.strictObject({

@@ -1,4 +1,4 @@
-/** What the core must know of the rows of browsers. */
+/** What the core must know about the rows of browsers. */
 import type { RowPart } from '#store/row-parts.ts';
 
 export const rowPart: RowPart = {

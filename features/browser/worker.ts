@@ -1,4 +1,4 @@
-/** Browsers of a worker: what the tools browser and canvas need. */
+/** Provides the browsers of a worker, which the tools browser and canvas need. */
 import { join } from 'node:path';
 import { removeLeftFolders } from '#activities/process/worker-folders.ts';
 import { commandFolders } from '#config';

@@ -1,4 +1,6 @@
-/** What the tool `canvas` does: changes the session's canvas, and looks at it in a tab of the session's own Chromium. */
+/**
+ * What the tool `canvas` does: it changes the session's canvas, and views it in a tab of the session's own Chromium.
+ */
 import { type Browsers, ignoring, shortError, type Tab } from '#features/browser/index.ts';
 import { CANVAS_FRAME, CANVAS_FRAME_POLICY, type Canvas, type CanvasStep } from './contract.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
@@ -7,7 +9,7 @@ import { changeCanvas, findCanvas } from './store.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
 
 export interface CanvasLook {
-  /** What came of the last step, as JSON. */
+  /** The result of the last step, as JSON. */
   readonly value: string;
   readonly image: Uint8Array;
 }
@@ -15,7 +17,7 @@ export interface CanvasLook {
 export interface Canvases {
   change(call: RunningCall, step: CanvasStep): Promise<Canvas | string>;
   find(call: RunningCall): Promise<Canvas | undefined>;
-  /** Shows it in a browser that reaches nothing. */
+  /** Shows it in a browser without network access. */
   look(browsers: Pick<Browsers, 'use'>, call: RunningCall, canvas: Canvas): Promise<CanvasLook | ToolFailure>;
 }
 
@@ -28,7 +30,7 @@ const FRAME_URL = 'http://canvas.invalid/';
 export function createCanvases({ pool, scrubberOf, onWrite }: CanvasesDeps): Canvases {
   return {
     async change(call, step) {
-      // Others read it than those who may read the call's arguments.
+      // Its readers are not the same as those who may read the call's arguments.
       const { text } = await scrubberOf(call.tenant);
       const scrubbed = Object.fromEntries(Object.entries(step).map(([name, words]) => [name, text(words)]));
       const changed = await changeCanvas(pool, call, scrubbed as CanvasStep);
@@ -48,14 +50,17 @@ export function createCanvases({ pool, scrubberOf, onWrite }: CanvasesDeps): Can
           return toolError('ExecutionFailed', `the page: ${shortError(error)}`);
         } finally {
           if (before) browser.choose(before);
-          // A script that never ends keeps the tab from closing in order.
+          // A script that never ends prevents an orderly close of the tab.
           void ignoring(tab.page.close());
         }
       }),
   };
 }
 
-/** As people's browsers have it: by its policy it has no origin and reaches nothing. The address leads nowhere. */
+/**
+ * Shows the canvas as people's browsers do: by its policy, it has no origin and no network access. The address leads
+ * nowhere.
+ */
 async function inTab({ page }: Tab, { steps }: Canvas): Promise<CanvasLook> {
   const headers = { 'content-security-policy': CANVAS_FRAME_POLICY };
   await page.route('**/*', (route) =>
@@ -76,7 +81,7 @@ async function inTab({ page }: Tab, { steps }: Canvas): Promise<CanvasLook> {
   return { value, image: await page.screenshot({ type: 'png' }) };
 }
 
-/** Throws when it takes longer: what a page does in its own time has no end of its own. */
+/** Throws when it takes longer: what a page runs has no time limit of its own. */
 async function within<Result>(ms: number, signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   const late = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
   const pending = new Promise<never>((_resolve, reject) => {

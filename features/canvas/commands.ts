@@ -1,4 +1,4 @@
-/** `tempoclaw sessions canvas`: a link to what an agent shows. */
+/** Implements `tempoclaw sessions canvas`: a link to what an agent shows. */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { addApiCommand } from '#cli/api-commands.ts';

@@ -1,32 +1,35 @@
-/** A canvas: a page of HTML beside a conversation, which its agent shows and people see in a sandboxed frame of no origin. */
+/**
+ * A canvas: a page of HTML beside a conversation, which its agent changes and people see in a sandboxed frame without
+ * an origin.
+ */
 
-/** What is done to the page, in this order, wherever it is shown. */
+/** Changes to the page, in this order, wherever it is shown. */
 export type CanvasStep =
   | { readonly do: 'show'; readonly html: string }
   | { readonly do: 'update'; readonly selector: string; readonly html: string }
   | { readonly do: 'eval'; readonly script: string };
 
-/** `steps` begins with what was shown; each change has the next version. */
+/** `steps` begins with the shown page; each change has the next version. */
 export interface Canvas {
   readonly version: number;
   readonly steps: readonly CanvasStep[];
 }
 
 export const CANVAS_LIMITS = {
-  /** Characters of a page, and of all that was done to it since. */
+  /** Characters of a page, and of all changes to it since. */
   html: 500_000,
   change: 100_000,
   total: 1_000_000,
-  /** Updates and scripts until the page is to be shown anew. */
+  /** Updates and scripts before the page must be shown anew. */
   steps: 200,
-  /** Characters of what a page sends to its agent, and how often it may within a minute. */
+  /** Characters of what a page sends to its agent, and how often it may send within a minute. */
   event: 4_000,
   eventsPerMinute: 20,
-  /** Seconds that a link works, unless it says less. */
+  /** Seconds that a link works, unless it sets a shorter time. */
   linkSeconds: 86_400,
 } as const;
 
-/** Which step of the page's own is undone by none: why a change cannot be made, or the canvas with it. */
+/** Returns the canvas with the change, or why the change cannot be made. */
 export function changedCanvas(canvas: Canvas | undefined, step: CanvasStep): Canvas | string {
   const steps = step.do === 'show' ? [step] : [...(canvas?.steps ?? []), step];
   if (steps.length === 1 && step.do !== 'show') return 'nothing is shown yet; use action show first';
@@ -36,8 +39,8 @@ export function changedCanvas(canvas: Canvas | undefined, step: CanvasStep): Can
 }
 
 /**
- * What the frame runs before all else, in browsers of people and in ours. `canvasStep` does one step and gives what came of it;
- * a page tells its agent something by `sendToAgent`.
+ * The script that the frame runs before all else, in people's browsers and in ours. `canvasStep` does one step and
+ * returns its result; a page sends something to its agent with `sendToAgent`.
  */
 export const CANVAS_SCRIPT = `
 globalThis.sendToAgent = (data) => parent.postMessage({ canvas: 'event', data }, '*');
@@ -63,7 +66,7 @@ addEventListener('message', canvasMessage);
 if (parent !== globalThis) parent.postMessage({ canvas: 'ready' }, '*');
 `;
 
-/** It reaches nothing: no net, no origin, no forms, no other window. */
+/** The frame reaches nothing: no network, no origin, no forms, no other window. */
 export const CANVAS_FRAME_POLICY =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; connect-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; webrtc 'block'";
 

@@ -1,4 +1,4 @@
-/** Links to canvases on the wire. */
+/** Links to canvases in the API. */
 import { z } from 'zod';
 import { CANVAS_LIMITS } from './contract.ts';
 import { labelSchema, timeSchema } from '#domain/schema/scalars.ts';
@@ -12,5 +12,5 @@ export const canvasLinkCreateSchema = z
 
 export const canvasLinkSchema = z.object({ url: z.string(), expires_at: timeSchema });
 
-/** What the page of a link sends on for its frame. */
+/** What the page of a link forwards for its frame. */
 export const canvasEventSchema = z.strictObject({ data: z.json() });

@@ -1,4 +1,4 @@
-/** Canvases, one a session. */
+/** Stores canvases, one for each session. */
 import { type Canvas, changedCanvas, type CanvasStep } from './contract.ts';
 import type { Pool } from '#store/pool.ts';
 import { appendEvents, lockSession } from '#store/session-writes.ts';
@@ -18,7 +18,7 @@ export async function findCanvas(
     where tenant_id = ${tenant} and session_key = ${sessionKey}`;
 }
 
-/** The canvas after the step, or why there is none. Safe to repeat: a call changes it once. */
+/** Returns the canvas after the step, or why there is none. Safe to repeat: a call changes it once. */
 export function changeCanvas(
   pool: Pool,
   call: CanvasPlace & { readonly turnId: string; readonly callId: string },

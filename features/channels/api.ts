@@ -1,4 +1,4 @@
-/** Channels in the API: services are asked, and messages that name a channel are admitted by it. */
+/** Channels in the API: it calls services, and checks messages that name a channel. */
 import type { ApiCore } from '#api/api-parts.ts';
 import type { ApiPart, MessageToAdmit } from '#domain/feature.ts';
 import { Failure } from '#domain/errors.ts';
@@ -33,7 +33,10 @@ export function createApiPart({ config, pool, secrets, egress }: ApiCore): ApiPa
   };
 }
 
-/** What is answered in a channel's session is said there: a user's key may not have that said to anybody, nor take a chat's place. */
+/**
+ * Answers in a channel's session are posted in its chat. A user's key must not post to other people, nor take over a
+ * chat.
+ */
 async function refuseChannel(
   pool: Pool,
   tenant: string,

@@ -1,4 +1,7 @@
-/** Chat channels (IN-4): services whose messages an agent answers, who speaks there as whom, and what was told them. */
+/**
+ * Chat channels (IN-4): services whose messages an agent answers, which user each person there is, and what was sent to
+ * them.
+ */
 import { z } from 'zod';
 import { CHANNEL_TYPES } from './contract.ts';
 import {
@@ -101,7 +104,7 @@ export const channels = defineResource(
         help: 'have an agent answer in a chat service',
         arguments: ['key'],
         flags: added,
-        // Without its type the command is refused before.
+        // Without its type, the command is refused earlier.
         body: ({ type = 'web', ...given }) => ({ type, ...given }),
         says: ({ key, inbound }) => `${key} hears at ${inbound} below the public address; tell the service`,
       },

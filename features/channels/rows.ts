@@ -1,15 +1,15 @@
-/** What the core must know of the rows of channels. */
+/** What the core must know about the rows of channels. */
 import { sql } from 'kysely';
 import { isOlder } from '#store/old-rows.ts';
 import type { RowPart } from '#store/row-parts.ts';
 
-/** As whom a channel's messages make links: these work while that user may decide there. */
+/** The maker of the links in a channel's messages; they work while their user may decide there. */
 export function channelLinkMaker(key: string): string {
   return `channel ${key}`;
 }
 
 export const rowPart: RowPart = {
-  // Codes that are good for nothing.
+  // Codes that are no longer valid.
   oldRows: [{ table: 'channel_pairings', isOld: isOlder('created_at', 1) }],
   isLinkOver: sql`l.created_by like 'channel %' and not exists (select from channel_people p
     join channels c on c.tenant_id = p.tenant_id and c.key = p.channel_key

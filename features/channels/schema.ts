@@ -1,4 +1,4 @@
-/** Chat channels as bodies, rows and answers carry them (IN-4). */
+/** Chat channels as requests, rows and answers contain them (IN-4). */
 import { z } from 'zod';
 import { CHANNEL_TYPES, CREDENTIALS, type ChannelType } from './contract.ts';
 import { isRecord } from '#domain/outside-value.ts';
@@ -9,7 +9,7 @@ const serviceId = textSchema(150);
 const toolNames = z.array(z.string().regex(/^[A-Za-z0-9_*?:.-]{1,128}$/)).max(500);
 const topic = z.strictObject({ allowed_tools: toolNames });
 
-/** What holds for chat services, all of it or some; credentials and what is a type's own stand beside it. */
+/** Settings of all or some chat services; credentials and settings of one type are separate. */
 const known = z.looseObject({
   people: z.enum(['pairing', 'open', 'list']).optional().meta({
     description:
@@ -45,7 +45,10 @@ export type ChannelSettings = Kept<typeof known>;
 const { username: _, ...chat } = known.shape;
 const CHAT = Object.keys(chat);
 
-/** Beside its credentials, what means something for a type. Another name is refused: it may be a credential, which would stay in clear. */
+/**
+ * Settings of each type, besides its credentials. Other names are refused, because they may be a credential, which
+ * would be stored in clear text.
+ */
 export const SETTINGS: Readonly<Record<ChannelType, readonly string[]>> = {
   telegram: [...CHAT, 'username'],
   slack: CHAT,
@@ -54,12 +57,12 @@ export const SETTINGS: Readonly<Record<ChannelType, readonly string[]>> = {
   webhook: ['allowed_tools', ...Object.keys(inboundWebhookSchema.shape)],
 };
 
-/** Settings of a type, with credentials or without. Most of 64 KB: they are read with each message. */
+/** Settings of a type, with or without credentials. Their limit is 64 KB, because they are read with each message. */
 export const channelSettingsSchema = known.refine((input) => JSON.stringify(input).length <= 65_536, {
   error: 'must be at most 64 KB',
 });
 
-/** Those that are sealed apart from the others. */
+/** Separates the sealed settings from the others. */
 export function splitSettings(type: ChannelType, input: z.output<typeof channelSettingsSchema>) {
   const names = CREDENTIALS[type];
   const credentials = Object.fromEntries(names.map((name) => [name, input[name]]));
@@ -67,7 +70,7 @@ export function splitSettings(type: ChannelType, input: z.output<typeof channelS
   return { credentials, settings: settings as unknown as ChannelSettings };
 }
 
-/** In words, by the field; undefined when all is there. */
+/** Says what is wrong by field; undefined when everything is there. */
 export function credentialProblem(type: ChannelType, credentials: unknown): string | undefined {
   const options = isRecord(credentials) ? credentials : {};
   const missing = CREDENTIALS[type].find((name) => {

@@ -1,4 +1,4 @@
-/** IN-4: where chat services are, when not at their usual addresses. */
+/** IN-4: addresses of chat services that are not the usual ones. */
 import { z } from 'zod';
 import { defineSection } from '#config/section.ts';
 import { httpUrl } from '#domain/schema/scalars.ts';

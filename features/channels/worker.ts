@@ -1,4 +1,4 @@
-/** What the tools message and create_forum_topic need in a worker. */
+/** Provides what the tools message and create_forum_topic need in a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
@@ -15,7 +15,7 @@ export function createWorkerPart(core: WorkerCore): WorkerPart {
     extends: {
       deliverer: {
         takes: ({ channel_key }) => channel_key !== null,
-        // The row of a channel's webhook has posts of channels alone.
+        // The row of a channel's webhook has only posts of channels.
         deliver: (tenant, delivery) => deliverToChannel(parts, tenant, delivery as ChannelDelivery),
       },
     },

@@ -1,4 +1,4 @@
-/** Custom tools for the catalogs of agents. */
+/** Adds custom tools to the catalogs of agents. */
 import type { AddedTool } from '#domain/feature.ts';
 import type { Pool } from '#store/pool.ts';
 import { catalogedTool } from './policy/custom-tool.ts';

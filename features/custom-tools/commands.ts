@@ -1,4 +1,4 @@
-/** `tempoclaw tools custom`: shell commands as tools of the agents, from YAML or JSON files. */
+/** Implements `tempoclaw tools custom`: shell commands as tools of the agents, from YAML or JSON files. */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { customTools as resource } from './resource.ts';
@@ -18,7 +18,7 @@ const { listCustomTools, getCustomTool, createCustomTool, putCustomTool, deleteC
 type CustomToolPage = z.output<typeof listCustomTools.answer>;
 
 interface ToolOptions extends ApiOptions {
-  /** Of the tool, where several have its name. */
+  /** The tool's agent, if several tools have its name. */
   readonly agent?: string;
 }
 
@@ -81,14 +81,14 @@ async function show(name: string, options: ToolOptions): Promise<void> {
   printTool(context, await findTool(context, name, options.agent));
 }
 
-/** Again with the same file changes nothing, so that a file is the tool's home. */
+/** The same file again changes nothing, so that the file can be the tool's source. */
 async function add(file: string, options: ApiOptions): Promise<void> {
   const context = createContext(options);
   const fields = readObjectFile(file, EXAMPLE);
   const { name, agent_id: agent } = fields;
   if (typeof name !== 'string') throw usageError(`${file} has no name.`);
   const old = await toolNamed(context, name, typeof agent === 'string' ? agent : null);
-  // What the file does not say is as in a new tool.
+  // Fields that the file omits have the values of a new tool.
   const unset = {
     parameters: null,
     working_dir: null,
@@ -159,7 +159,7 @@ async function findTool(
   });
 }
 
-/** The one of the agent, or of all agents. */
+/** The tool of the agent, or of all agents. */
 async function toolNamed(
   { client }: CommandContext,
   name: string,

@@ -1,4 +1,4 @@
-/** Custom tools (CU-1): made, changed and removed, and usable by the next step of any turn. */
+/** Custom tools (CU-1): created, changed and deleted, and usable by the next step of any turn. */
 import { z } from 'zod';
 import {
   customToolChangeSchema,
@@ -10,7 +10,7 @@ import {
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
-/** REFERENCE §12: what is out of range is the default. */
+/** A limit that is out of range becomes the default. */
 const DEFAULT_LIMIT = 50;
 
 const change = {
@@ -20,7 +20,7 @@ const change = {
     'Given fields replace the old ones whole, `env` with all its variables; null removes an optional one. Calls that were judged by the tool as it was do not run.',
   body: customToolChangeSchema,
   answer: customToolSchema.extend({ status: z.literal('updated') }),
-  /** REFERENCE §12. */
+  /** Largest body in bytes. */
   maxBytes: 1_048_576,
   refuses: ['Conflict', 'TooLarge', 'Unprocessable'],
 } as const;
@@ -35,7 +35,7 @@ export const customTools = defineResource(
     missing: 'There is no custom tool with this id',
   },
   (make) => ({
-    // Counted, not by a cursor, as upstream.
+    // Pages are numbered, without a cursor, as in other systems.
     listCustomTools: operation({
       method: 'GET',
       path: '/v1/tools/custom',

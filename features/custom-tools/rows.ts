@@ -1,4 +1,4 @@
-/** What the core must know of the rows of custom tools. */
+/** What the core must know about the rows of custom tools. */
 import type { RowPart } from '#store/row-parts.ts';
 
 export const rowPart: RowPart = {

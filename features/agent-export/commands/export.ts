@@ -1,4 +1,4 @@
-/** `tempoclaw export`: an agent as a file, on standard output. */
+/** Implements `tempoclaw export`: it writes an agent as a file to standard output. */
 import type { Command } from 'commander';
 import { type ApiOptions, createContext, pathOf } from '#cli/command-context.ts';
 

@@ -1,4 +1,4 @@
-/** `tempoclaw import`: an agent from a file that `export` wrote. */
+/** Implements `tempoclaw import`: it makes an agent from a file that `export` wrote. */
 import type { Command } from 'commander';
 import { EXPORT_BYTES, EXPORT_TYPE, type Imported } from '../schema.ts';
 import { usageError } from '#cli/cli-error.ts';
@@ -37,7 +37,7 @@ export function register(command: Command): void {
     });
 }
 
-/** Of the first line; whether all of it is well is the API's to say. */
+/** Reads the agent's key from the first line; the API checks the rest of it. */
 function keyIn(text: string): string | undefined {
   try {
     const { agent } = JSON.parse(text.slice(0, text.indexOf('\n'))) as {

@@ -1,4 +1,4 @@
-/** What the tool `browser` can do in a tab. Each gives words of ours and, apart from them, what the page says. */
+/** What the tool `browser` can do in a tab. Each action returns words of ours and, separately, what the page says. */
 import type { Frame, Locator, Page, Request } from 'playwright-core';
 import { judgeUrl } from '@tempoclaw/egress/rules';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
@@ -29,7 +29,7 @@ async function navigate(place: InTab): Promise<Done> {
   const { browser, tab, command: asked, call } = place;
   if (asked.url === undefined) return needs('url');
   const verdict = judgeUrl(asked.url, call.egress);
-  // What the place itself is worth is judged by the proxy, which keeps a row of it.
+  // The proxy judges the host, and keeps a row of the request.
   if (verdict.decision === 'deny' && ['malformed', 'scheme', 'userinfo'].includes(verdict.rule))
     return toolError('PermissionDenied', `${asked.url.slice(0, 300)} may not be opened: ${verdict.reason}`);
   let opened = asked.url;
@@ -38,7 +38,7 @@ async function navigate(place: InTab): Promise<Done> {
   };
   tab.page.on('request', onRequest);
   browser.takeRefusals();
-  // Icons of the page before are asked for a moment later, and may be refused meanwhile.
+  // Icons of the previous page are requested a moment later, and may be refused in the meantime.
   const refused = (): ToolFailure | undefined => {
     const host = new URL(opened).hostname.replace(/^\[|\]$/g, '');
     const refusal = browser.takeRefusals().findLast(({ message }) => message.includes(host));
@@ -50,7 +50,7 @@ async function navigate(place: InTab): Promise<Done> {
     began = done;
   });
   tab.page.once('download', began);
-  // Comes a moment after the failure, and would break off what is opened next.
+  // The error page comes a moment after the failure, and would interrupt what is opened next.
   let failed = (): void => undefined;
   const errorPage = new Promise<void>((done) => {
     failed = done;
@@ -106,7 +106,7 @@ async function click(place: InTab): Promise<Done> {
   return acted(tab.page, 'Clicked.');
 }
 
-/** Undefined when it is a place of the window. */
+/** Returns undefined if it is a position in the window. */
 async function clickable(place: InTab): Promise<Locator | ToolFailure | undefined> {
   const { tab, command: asked } = place;
   if (asked.ref !== undefined) return element(place);
@@ -169,7 +169,7 @@ async function wait(place: InTab): Promise<Done> {
   return { text: `Waited ${seconds} s.` };
 }
 
-/** Characters. */
+/** Characters of a script's result as JSON. */
 const MAX_JSON = 100_000;
 
 async function evaluate(place: InTab): Promise<Done> {
@@ -181,7 +181,7 @@ async function evaluate(place: InTab): Promise<Done> {
   return { text: 'The script gave:', pageText: cut(value ?? 'undefined', asked.max_chars) };
 }
 
-/** In the frame of the element, which a function is given. */
+/** Runs the script in the frame of the element, which the function gets as its argument. */
 async function scriptResult(
   page: Page,
   found: Locator | undefined,
@@ -190,7 +190,7 @@ async function scriptResult(
   const node = found && (await found.elementHandle());
   const frame = (await node?.ownerFrame()) ?? page.mainFrame();
   const input = await frame.evaluateHandle(script);
-  // As text, and cut in the page: what it gives may be as large as its memory.
+  // The result is text that is cut in the page, because it may be as large as the page's memory.
   return input.evaluate(
     async (it: unknown, [to, max]) =>
       JSON.stringify(await (typeof it === 'function' ? it(to) : it))?.slice(0, max),

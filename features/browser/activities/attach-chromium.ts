@@ -1,7 +1,8 @@
 /**
- * A program: stands on the host for a Chromium whose container it makes, and passes CDP on: what comes on its standard input goes in,
- * what comes out goes to its standard output. Arguments: the engine's address, the container's options as base64 of JSON, Chromium's own.
- * When it ends, or is ended, the container's input is over, and with it Chromium.
+ * A program that represents, on the host, a Chromium whose container it makes. It passes CDP from its standard input
+ * into the container, and from there to its standard output. Its arguments are the engine's address, the container's
+ * options as base64 of JSON, and Chromium's own. When it ends or is killed, the container's input closes, which ends
+ * Chromium.
  */
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';

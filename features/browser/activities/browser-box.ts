@@ -1,6 +1,7 @@
 /**
- * Where a browser's processes run: in a container, else in bubblewrap, else on the host, as its agent's sandbox allows (SH-3). A box has
- * no network and sees Chromium, its profile, and the socket of its proxy: the box is the wall, in place of Chromium's own sandbox.
+ * Chooses where a browser's processes run: in a container, else in bubblewrap, else on the host, as its agent's sandbox
+ * allows (SH-3). A box has no network and sees only Chromium, its profile, and the socket of its proxy. The box
+ * isolates it in place of Chromium's own sandbox.
  */
 import { randomUUID } from 'node:crypto';
 import { chmod, readFile } from 'node:fs/promises';
@@ -20,15 +21,15 @@ import type { Chromium } from './chromium.ts';
 /** What a box shows of the host, at the same paths. */
 export interface BoxedPlace {
   readonly chromium: Chromium;
-  /** Folders of its own. */
+  /** Folders of the browser itself. */
   readonly profile: string;
   readonly temporary: string;
-  /** Of its proxy, in one of them. */
+  /** The proxy's socket, in one of these folders. */
   readonly socket: string;
 }
 
 export interface BrowserBox {
-  /** What Chromium's arguments are put behind. CDP goes over its standard input and output. */
+  /** The command before Chromium's arguments. CDP goes over its standard input and output. */
   command(place: BoxedPlace): Promise<readonly string[]>;
   /** Safe to repeat. */
   end(): Promise<void>;
@@ -44,14 +45,14 @@ export type BrowserCall = Pick<
   'tenant' | 'agent' | 'sessionKey' | 'callId' | 'egress' | 'sandbox'
 >;
 
-/** Where the proxy is asked within a box, which has a loopback of its own. */
+/** The proxy's port within a box, which has its own loopback interface. */
 export const BOX_PROXY_PORT = 3128;
-/** Threads and processes: Chromium's own, far above what an agent's commands have. */
+/** Limit of threads and processes for Chromium's own, far above the limit of an agent's commands. */
 const PIDS = 1024;
 const PROGRAM = fileURLToPath(new URL('in-box.py', import.meta.url));
 const ATTACH = fileURLToPath(new URL('attach-chromium.ts', import.meta.url));
 
-/** Neither `box` nor a failure: on the host, with a note where a box was asked for. */
+/** If there is neither `box` nor a failure, the browser runs on the host, with a note if a box was requested. */
 export async function browserBox(
   { boxes, bubblewrap }: Boxing,
   call: BrowserCall,
@@ -80,7 +81,7 @@ function containerBox(
   return {
     async command({ chromium, profile, temporary, socket }) {
       const spec = await boxes.describe({ ...owner, workspace: profile }, sandbox, check);
-      // The box's user is another one; who asks the proxy must know its password all the same.
+      // The box has another user; the proxy's clients must still know its password.
       await chmod(socket, 0o666);
       if (temporary !== profile) await chmod(temporary, 0o711);
       const mount = (folder: string, ReadOnly: boolean) => ({
@@ -126,7 +127,7 @@ function containerBox(
   };
 }
 
-/** It ends by its input, or has ended with its engine. */
+/** Ignores engine errors: Chromium ends when its input closes, or has ended with its engine. */
 function unlessEngine(error: unknown): void {
   if (!(error instanceof EngineProblem)) throw error;
 }

@@ -1,8 +1,8 @@
-/** What the tool `browser` is asked, in our words and in those of others. */
+/** The input of the tool `browser`, in our names and in those of other systems. */
 import { z } from 'zod';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 
-/** For a tab that is there. */
+/** Actions on an open tab. */
 export const TAB_ACTION_NAMES = [
   'navigate',
   'snapshot',
@@ -104,7 +104,7 @@ export const browserInput = z.object({
 
 export type Asked = z.infer<typeof browserInput>;
 
-/** Other systems' `act`: one of our actions in `request`. */
+/** Converts `act` of other systems: it has one of our actions in `request`. */
 export function canonical(input: Asked): Asked | ToolFailure {
   if (input.action !== 'act') return input;
   const { kind, fn, timeMs, doubleClick, targetId, ...rest } = input.request ?? {};

@@ -1,6 +1,7 @@
 /**
- * The browsers of this worker's sessions, one each: made when needed, ended with their session, when nobody uses them, when they take too
- * much memory, and with the worker. What they were doing is nowhere else: a session's next browser is new, and is said to be.
+ * The browsers of this worker's sessions, one each. A browser is made when needed. It ends with its session, when it is
+ * idle, when it takes too much memory, and with the worker. Its state exists nowhere else: a session's next browser is
+ * new, and the tool says so.
  */
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import { type Boxing, browserBox, type BrowserBox, type BrowserCall } from './browser-box.ts';
@@ -11,12 +12,12 @@ import { ignoring, type OpenBrowser } from './open-browser.ts';
 import { startBrowser, type StartedBrowser, type StartOptions } from './start-browser.ts';
 
 export interface Browsers {
-  /** Runs `work` in the session's browser, which is made when there is none. */
+  /** Runs `work` in the session's browser, which is made if there is none. */
   use<Result>(
     call: BrowserCall,
     work: (browser: OpenBrowser, isNew: boolean, note?: string) => Promise<Result>,
   ): Promise<Result | ToolFailure>;
-  /** The same where there is one. */
+  /** Does the same, but only in an existing browser. */
   useOpen<Result>(
     call: BrowserCall,
     work: (browser: OpenBrowser) => Promise<Result>,
@@ -27,9 +28,9 @@ export interface Browsers {
     readonly call: string;
     readonly here?: true;
   }): Promise<string | undefined>;
-  /** Where the session's last browser was, as the rows tell it. */
+  /** Where the session's last browser was, according to the rows. */
   lastPage(call: Pick<BrowserCall, 'tenant' | 'sessionKey'>): Promise<string | undefined>;
-  /** Another worker's too, within some seconds. False when there was none here. */
+  /** Also ends the browser of another worker, within some seconds. Returns false if there was none here. */
   end(tenant: string, sessionKey: string): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -39,18 +40,18 @@ export interface BrowsersOptions extends StartOptions {
   readonly maxBrowsers: number;
   readonly idleMs: number;
   readonly lastPage: (tenant: string, sessionKey: string) => Promise<string | undefined>;
-  /** Where calls and stops find it from other workers; `queue` is this one's own. */
+  /** Where calls and stops find it from other workers; `queue` is this worker's own. */
   readonly shared?: { readonly places: BrowserPlaces; readonly queue: string } | undefined;
-  /** How often each is looked at. */
+  /** How often each browser is checked. */
   readonly lookMs?: number;
   readonly memoryBytes?: number;
 }
 
 interface Entry {
   readonly started: Promise<StartedBrowser>;
-  /** Where it runs, when that is not what was asked for. */
+  /** Where it runs, if that is not what was requested. */
   readonly note: string | undefined;
-  /** Calls that are in it now. */
+  /** Calls that are using it now. */
   users: number;
   usedAt: number;
 }
@@ -59,7 +60,7 @@ const LOOK_MS = 5_000;
 /** A page may take a gigabyte a second. */
 const MEMORY_LOOK_MS = 1_000;
 const MEMORY_BYTES = 3 * 1024 * 1024 * 1024;
-/** A session that used its browser a moment ago goes on with it. */
+/** A session that used its browser a moment ago will continue with it. */
 const IN_USE_MS = 60_000;
 
 export function createBrowsers(options: BrowsersOptions): Browsers {
@@ -99,7 +100,7 @@ export function createBrowsers(options: BrowsersOptions): Browsers {
     return entry;
   }
 
-  /** Ends the one that nobody has used for longest; false when all are in use. */
+  /** Ends the browser that was idle the longest; returns false when all are in use. */
   async function endIdle(): Promise<boolean> {
     const [oldest] = [...entries]
       .filter(([, { users }]) => users === 0)
@@ -109,7 +110,7 @@ export function createBrowsers(options: BrowsersOptions): Browsers {
     return true;
   }
 
-  /** There is one for the session in the end, which another call of it may have made. */
+  /** Ensures that the session has a browser, which another call of the session may have made. */
   async function entryFor(key: string, call: BrowserCall): Promise<Entry | ToolFailure> {
     if (maxBrowsers === 0)
       return toolError('NotFound', 'browser.maxBrowsers is 0: this worker has no browsers');
@@ -175,7 +176,7 @@ async function within<Result>(
   call: BrowserCall,
   work: (browser: OpenBrowser) => Promise<Result>,
 ): Promise<Result | ToolFailure> {
-  // Before it has started too: it is not idle then.
+  // A browser that is still starting also counts as used, so that it is not idle.
   entry.users += 1;
   try {
     const started = await entry.started.catch((error: unknown) =>

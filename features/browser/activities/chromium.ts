@@ -1,4 +1,4 @@
-/** Chromium as it is started: which one, with what it may see, and closed to everything but the proxy. */
+/** Starts Chromium: which one, with what it may see, and without access to anything but the proxy. */
 import { execFile } from 'node:child_process';
 import { access, chmod, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import { MAX_TABS } from './open-browser.ts';
 
 export interface ChromiumSettings {
   readonly executable?: string | undefined;
-  /** Where programs are looked for. */
+  /** The folders in which programs are searched for. */
   readonly folders: readonly string[];
   /** A private folder of ours on this machine. */
   readonly dir: string;
-  /** From commandEnvironment: nothing of ours. */
+  /** The environment from commandEnvironment: it has nothing of ours. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Identity of this worker: a killed one's browsers are ended by the next at its start (process/reap-orphans.ts). */
+  /** Identity of this worker. The next start ends a killed worker's browsers (process/reap-orphans.ts). */
   readonly worker: string;
 }
 
@@ -28,7 +28,7 @@ export interface Chromium {
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Profiles, and what is being unpacked, of all workers on this machine: what dead ones left is removed at a start. */
+/** Profiles, and what is being unpacked, of all workers on this machine. A start removes what dead ones left. */
 export function profilesFolder(dir: string): string {
   return join(dir, 'profiles');
 }
@@ -51,17 +51,17 @@ export async function findChromium({
   return unpacked(dir);
 }
 
-/** Of @sparticuz/chromium, whose files are compressed. */
+/** Unpacks @sparticuz/chromium, whose files are compressed. */
 const UNPACK = `import chromium from '@sparticuz/chromium'; await chromium.executablePath();`;
-/** Has it unpack the libraries too, which slim systems do not have. */
+/** Makes it also unpack the libraries, which slim systems do not have. */
 const WITH_LIBRARIES = { AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
 
 /**
- * Once for a state folder, never in the shared temporary folder, where others could put a program of theirs. Made beside and moved into
- * place: a half-made one is never used, and of two that do it at once one wins.
+ * Unpacks once for a state folder, never in the shared temporary folder, where others could place a program of theirs.
+ * It is made aside and moved into place, so that a partial one is never used, and of two concurrent ones, one wins.
  */
 async function unpacked(dir: string): Promise<Chromium> {
-  // Its size tells one release from another.
+  // The size tells one release from another.
   const packed = fileURLToPath(new URL('../../bin/chromium.br', import.meta.resolve('@sparticuz/chromium')));
   const folder = join(dir, `chromium-${(await stat(packed)).size}`);
   if (!(await exists(folder))) {
@@ -71,7 +71,7 @@ async function unpacked(dir: string): Promise<Chromium> {
     try {
       await promisify(execFile)(process.execPath, ['--input-type=module', '-e', UNPACK], options);
       await writeFile(join(part, 'fonts.conf'), fontsOf(folder));
-      // For boxes, which run as another user.
+      // The modes are for boxes, which run as another user.
       for (const path of [part, join(part, 'chromium')]) await chmod(path, 0o755);
       await rename(part, folder);
     } catch (error) {
@@ -86,29 +86,32 @@ async function unpacked(dir: string): Promise<Chromium> {
   return { path: join(folder, 'chromium'), env };
 }
 
-/** Without a font Chromium ends at its first letter. */
+/** Without a font, Chromium crashes at its first letter. */
 function fontsOf(folder: string): string {
   const escaped = folder.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const dirs = ['/usr/share/fonts', '/usr/local/share/fonts', `${escaped}/fonts`];
   return `<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "fonts.dtd">\n<fontconfig>${dirs.map((dir) => `<dir>${dir}</dir>`).join('')}<cachedir>${escaped}/font-cache</cachedir></fontconfig>\n`;
 }
 
-/** Of its socket in its temporary folder, `/org.chromium.Chromium.XXXXXX/SingletonSocket`; with it a path has at most MAX_PATH characters. */
+/**
+ * Length of the socket's path in its temporary folder, `/org.chromium.Chromium.XXXXXX/SingletonSocket`; with it, a path
+ * has at most MAX_PATH characters.
+ */
 const SOCKET = 45;
 const MAX_PATH = 103;
 
-/** Where Chromium has its socket: in the profile, where that path is short enough. */
+/** Where Chromium has its socket: in the profile, if that path is short enough. */
 export function temporaryFolder(profile: string): string {
   return profile.length + SOCKET <= MAX_PATH ? profile : makeTemporaryFolder('browser');
 }
 
-/** The one that comes with the packages: whole in its folder, so that a box can be shown it. */
+/** The Chromium that comes with the packages. It is complete in its folder, so that a box can include it. */
 export async function bundledChromium({ dir }: Pick<ChromiumSettings, 'dir'>): Promise<Chromium> {
   if (process.platform === 'linux' && process.arch === 'x64') return unpacked(dir);
   throw new Error('there is no Chromium for a box on this kind of machine: set browser.endpoint');
 }
 
-/** `profile`, `temporary`: folders of its own. `mark`: of its processes. */
+/** `profile` and `temporary` are folders of its own; `mark` is the mark of its processes. */
 export function launchOptions(
   { environment, worker }: Pick<ChromiumSettings, 'environment' | 'worker'>,
   { path, env }: Chromium,
@@ -119,9 +122,9 @@ export function launchOptions(
   return {
     executablePath: path,
     headless: true,
-    // Chromium refuses to have its own sandbox as root, and a box lets nobody make namespaces.
+    // Chromium refuses to use its own sandbox as root, and no process in a box can make namespaces.
     chromiumSandbox: process.getuid?.() !== 0 && !isBoxed,
-    // The worker's own signals are the worker's.
+    // The worker's signals are for the worker itself.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
@@ -135,7 +138,7 @@ export function launchOptions(
       [WORKER_MARK]: worker,
     },
     args: [
-      // Neither names nor UDP go round the proxy.
+      // Neither names nor UDP bypass the proxy.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
       '--disable-quic',
       '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -143,7 +146,7 @@ export function launchOptions(
       '--no-pings',
       '--disable-domain-reliability',
       '--disk-cache-size=33554432',
-      // Each tab has a process of its own, so that a page which spins takes no other with it. Bound: the heap of each.
+      // Each tab has a process of its own, so that a page which spins affects no other. The heap of each is limited.
       `--renderer-process-limit=${4 * MAX_TABS}`,
       '--js-flags=--max-old-space-size=512',
     ],

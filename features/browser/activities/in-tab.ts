@@ -1,4 +1,6 @@
-/** What all actions in a tab are made of: their place, their bounds, the element they are for, and the words of what went wrong. */
+/**
+ * What all actions in a tab use: their tab, their limits, the element they are for, and the words for what went wrong.
+ */
 import type { Locator, Page } from 'playwright-core';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
@@ -14,13 +16,13 @@ export interface InTab {
   readonly files: Files;
 }
 
-/** `said`: of the page, not to be trusted. `image`: a picture of it. */
+/** `said` is the page's own text, which is not trusted. `image` is a picture of it. */
 export type Done =
   | { readonly text: string; readonly pageText?: string; readonly image?: Uint8Array }
   | ToolFailure;
 
 export const NAVIGATION_MS = 30_000;
-/** Until an element can be used: one that is hidden or covered will not be. */
+/** Wait until an element is usable: one that is still hidden or covered will stay so. */
 export const ELEMENT_MS = 10_000;
 export interface Terms {
   readonly timeout: number;
@@ -31,23 +33,23 @@ export function terms({ command: asked, call }: InTab, max = ELEMENT_MS): Terms 
   return { timeout: asked.timeout_ms ?? max, signal: call.signal };
 }
 
-/** Whole lines, so that no ref is cut. */
+/** Cuts after whole lines, so that no ref is cut. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = text.lastIndexOf('\n', limit);
   return `${text.slice(0, end > 0 ? end : limit)}\n[cut: ${limit} of ${text.length} characters; ask with max_chars, or less with depth]`;
 }
 
-/** Of one action, whatever it does. */
+/** Limit of one action of any kind. */
 const ACTION_MS = 45_000;
-/** After an action that failed. */
+/** Wait for a page's answer after an action that failed. */
 const ANSWER_MS = 3_000;
-/** An action that a dialog does not hold up is over by then. */
+/** An action that a dialog does not block is over by then. */
 const BESIDE_DIALOG_MS = 500;
 
 /**
- * What the action gives; where a dialog holds it up, that one is open: the action goes on when it is answered. A page that does not answer
- * loses its tab. A call that is stopped leaves it.
+ * Returns what the action returns. If a dialog blocks the action, it reports the dialog; the action continues when the
+ * dialog is answered. A page that does not answer loses its tab. A call that is stopped leaves the page.
  */
 export async function performed(work: Promise<Done>, place: InTab): Promise<Done> {
   const { browser, tab, command: asked, call } = place;
@@ -82,18 +84,18 @@ export async function performed(work: Promise<Done>, place: InTab): Promise<Done
 
 export const SILENT = 'the page does not answer any more; its tab was closed';
 
-/** False of one that spins or has crashed. One whose dialog is open waits for us. */
+/** Returns false for a page that spins or has crashed. A page with an open dialog only waits for an answer. */
 export async function answers({ page, dialog }: Tab, max: number): Promise<boolean> {
   if (dialog) return true;
   const pending = page.evaluate('1').then(
     () => true,
-    // A page that is just being left is there as well.
+    // A page that is just navigating also counts as answering.
     (error: unknown) => !/crashed|closed/.test(String(error)),
   );
   return within(pending, max).catch(() => false);
 }
 
-/** The element that the newest snapshot of its frame calls so. */
+/** The element with this ref in the newest snapshot of its frame. */
 export async function element({ tab, command: asked }: InTab): Promise<Locator | ToolFailure> {
   if (asked.ref === undefined) return needs('ref');
   const locator = tab.page.getByRef(asked.ref);
@@ -105,18 +107,18 @@ export function needs(name: string): ToolFailure {
   return toolError('InvalidArgs', `${name}: is required for this action`);
 }
 
-/** What an action sets off begins at once; a page that never has all it wants is not waited for. */
+/** What an action triggers begins at once. A page that never finishes loading is not awaited. */
 export async function acted(page: Page, text: string): Promise<Done> {
   await ignoring(page.waitForTimeout(100));
   await ignoring(page.waitForLoadState('load', { timeout: SETTLE_MS }));
   return { text };
 }
 
-/** Without what playwright tells those who wrote the script, and its own name for what was done. */
+/** Removes playwright's hints for authors of scripts, and its own name of the action. */
 export function shortError(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const [first = ''] = text.split(/\n(?:Call log|Browser logs|=+ logs)/);
-  // Of one that did not start: its last words.
+  // If Chromium did not start, this is its last output.
   const last = /.*\[err\] ([^\n]+)/s.exec(text)?.[1] ?? '';
   // eslint-disable-next-line no-control-regex
   return `${first} ${last}`

@@ -1,4 +1,4 @@
-/** One session's browser while it runs: its tabs, and what has happened in them that nobody asked for. */
+/** One session's browser while it runs: its tabs, and events in them that no action requested. */
 import type { BrowserContext, CDPSession, ConsoleMessage, Dialog, Download, Page } from 'playwright-core';
 import type { EgressError } from '@tempoclaw/egress';
 import type { EgressProxy } from '#activities/egress/create-egress.ts';
@@ -6,46 +6,49 @@ import type { EgressProxy } from '#activities/egress/create-egress.ts';
 export interface Tab {
   readonly id: string;
   readonly page: Page;
-  /** Made before a page can keep it from being made. */
+  /** Opened before a page can prevent that. */
   readonly session: Promise<CDPSession>;
-  /** The newest lines that the page has written. */
+  /** The newest console lines of the page. */
   readonly console: string[];
-  /** Its page waits for the answer. */
+  /** The open dialog; its page waits for the answer. */
   dialog?: Dialog | undefined;
 }
 
 export interface OpenBrowser {
   readonly context: BrowserContext;
   readonly proxy: EgressProxy;
-  /** In the order of their opening. */
+  /** In the order in which they were opened. */
   readonly tabs: readonly Tab[];
-  /** The tab that actions are for. */
+  /** The tab that actions apply to. */
   current(): Tab | undefined;
   find(id: string): Tab | undefined;
   choose(tab: Tab): void;
-  /** Undefined when there are as many as may be. */
+  /** Returns undefined when the maximum number of tabs is open. */
   newTab(): Promise<Tab | undefined>;
-  /** Undefined: nobody has answered. To leave a page is what was asked for then; all else is dismissed. */
+  /**
+   * With `accept` undefined, nobody has answered: the dialog for leaving a page is accepted, because leaving was
+   * requested, and all others are dismissed.
+   */
   answerDialog(tab: Tab, accept?: boolean, text?: string): Promise<void>;
-  /** What has happened since the last look: dialogs, new tabs, ends of tabs. */
+  /** Returns what has happened since the last call: dialogs, new tabs, ends of tabs. */
   takeNotices(): readonly string[];
   takeDownloads(): readonly Download[];
-  /** What pages asked for and did not reach, since the last look; what Chromium asks for by itself is not theirs. */
+  /** Returns what pages requested and could not reach since the last call, without what Chromium requests by itself. */
   takeRefusals(): readonly EgressError[];
 }
 
 export const MAX_TABS = 8;
-/** For an orderly end. */
+/** How long an orderly end may take. */
 const CLOSE_MS = 1_000;
-/** After an action, for what it sets off. */
+/** Wait after an action for what it triggers. */
 export const SETTLE_MS = 5_000;
-/** What a page writes in a second, and how often it changes its address: more would fill the worker's memory. */
+/** What a page may write in a second, and how often it may change its address; more would fill the worker's memory. */
 const FLOOD = { characters: 5_000_000, events: 2_000 };
 const CONSOLE_LINES = 100;
 const LINE = 500;
 const NOTICES = 20;
 const DOWNLOADS = 5;
-/** Hosts that pages have asked, the newest. */
+/** Hosts that pages have requested most recently. */
 const HOSTS = 500;
 
 export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenBrowser {
@@ -144,17 +147,17 @@ export function watchBrowser(context: BrowserContext, proxy: EgressProxy): OpenB
   };
 }
 
-/** Its newest lines. A page that writes without end loses its tab. */
+/** Keeps the newest console lines. A page that writes without end loses its tab. */
 function keepConsole(tab: Tab, notice: (text: string) => void): void {
   const { id, page, console } = tab;
   const onConsole = (message: ConsoleMessage): void => {
     write(`${message.type()}: ${message.text()}`);
-    // Playwright keeps ten thousand of them, as long as they are.
+    // Playwright keeps ten thousand of them, however long they are.
     for (const handle of message.args()) void ignoring(handle.dispose());
   };
   const onError = (error: Error): void => write(`error: ${String(error)}`);
   const count = countFlood(() => {
-    // What is still on its way is not brought to us.
+    // Lines that are still in transit are not delivered to us.
     page.off('console', onConsole);
     page.off('pageerror', onError);
     notice(`tab ${id} was closed: its page writes without end`);
@@ -170,7 +173,7 @@ function keepConsole(tab: Tab, notice: (text: string) => void): void {
   page.on('framenavigated', () => count(0));
 }
 
-/** `onFlood`: once, when it is too much in a second. */
+/** `onFlood` is called once, when there is too much in a second. */
 function countFlood(onFlood: () => void): (characters: number) => void {
   let since = 0;
   let sum = { characters: 0, events: 0 };
@@ -189,12 +192,12 @@ function countFlood(onFlood: () => void): (characters: number) => void {
   };
 }
 
-/** Of what may be gone by now: then there is nothing left to do. */
+/** Ignores errors of something that may be gone by now; then there is nothing left to do. */
 export async function ignoring(work: Promise<unknown>): Promise<void> {
   await work.catch(() => undefined);
 }
 
-/** Of a page that spins too: its process ends with it. */
+/** Also ends a page that spins, because its process ends with it. */
 export async function endTab(tab: Tab): Promise<void> {
   const { page } = tab;
   await ignoring(within(page.close(), CLOSE_MS));
@@ -203,7 +206,7 @@ export async function endTab(tab: Tab): Promise<void> {
   await ignoring(within(page.close(), SETTLE_MS));
 }
 
-/** Ends its process, with what floods us; the tab is closed when that is noticed. */
+/** Ends the tab's process, with whatever floods us; the tab is closed when the crash is noticed. */
 function crash({ session }: Tab): void {
   void ignoring(session.then((open) => open.send('Page.crash')));
 }

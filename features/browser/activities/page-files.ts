@@ -1,4 +1,4 @@
-/** Files between a page and the workspace: given to it, made of it, brought from it. */
+/** Files between a page and the workspace: uploads, screenshots and documents, and downloads. */
 import { constants } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -7,7 +7,7 @@ import { toolError } from '#domain/tool.ts';
 import { acted, type Done, element, type InTab, NAVIGATION_MS, needs, shortError, terms } from './in-tab.ts';
 import { ignoring, within } from './open-browser.ts';
 
-/** Of a file that is saved or given to a page. */
+/** Largest file that is saved or uploaded to a page. */
 const FILE_BYTES = 20 * 1024 * 1024;
 
 export async function upload(place: InTab): Promise<Done> {
@@ -52,7 +52,7 @@ async function saved(
   return `${path} (${bytes.length} bytes)`;
 }
 
-/** Files that the page gave, brought to the workspace; one line each. */
+/** Copies files that the page downloaded to the workspace; one line each. */
 export async function keepDownloads({
   browser,
   call,

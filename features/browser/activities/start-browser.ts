@@ -28,18 +28,18 @@ export interface StartOptions extends ChromiumSettings {
 export interface StartedBrowser {
   readonly browser: OpenBrowser;
   /**
-   * Ends the largest page's process when all of them have more than so many bytes in memory, what they share counted in each. False when
-   * Chromium alone has more. At an endpoint and in a container it sees none.
+   * Ends the largest page's process when all of them together use more than this many bytes, shared memory counted in
+   * each. Returns false when Chromium alone uses more. At an endpoint and in a container, it sees no processes.
    */
   holdTo(bytes: number): Promise<boolean>;
   /** Safe to repeat. */
   end(): Promise<void>;
 }
 
-/** For an orderly end; then its processes are killed. */
+/** How long an orderly end may take; then its processes are killed. */
 const CLOSE_MS = 5_000;
 
-/** `lost`: it has ended, whoever ended it. */
+/** `lost` is called when it has ended, for whatever reason. */
 export async function startBrowser(
   options: StartOptions,
   use: ProxyUse,
@@ -73,7 +73,7 @@ export async function startBrowser(
   }
 }
 
-/** Loaded when it is needed: most workers have no browser. */
+/** The package is loaded when it is needed, because most workers have no browser. */
 const playwright = () => import('playwright-core');
 
 /** Opens the proxy at a host or a socket. */
@@ -82,14 +82,14 @@ type Reach = (host: string) => Promise<EgressProxy>;
 interface Opened {
   readonly context: BrowserContext;
   readonly proxy: EgressProxy;
-  /** Of the processes that are ours. */
+  /** The mark of our own processes. */
   readonly mark?: string;
   close(): Promise<void>;
 }
 
 type ProxyOption = { server: string; username: string; password: string; bypass: string };
 
-/** `<-loopback>`: this machine's own services are asked through the proxy too, which refuses them. */
+/** `<-loopback>` also sends requests for this machine's own services through the proxy, which refuses them. */
 function proxyOf({ server, username, password }: EgressProxy): ProxyOption {
   return { server, username, password, bypass: '<-loopback>' };
 }
@@ -144,7 +144,7 @@ async function launch(options: StartOptions, reach: Reach, box?: BrowserBox): Pr
   }
 }
 
-/** What playwright starts in place of Chromium: it has CDP on 3 and 4. */
+/** The script that playwright starts in place of Chromium: it connects CDP at descriptors 3 and 4. */
 async function writeStart(profile: string, command: readonly string[]): Promise<string> {
   const path = join(profile, 'start');
   const line = `exec ${command.map(quoteWord).join(' ')} "$@" <&3 >&4 3<&- 4>&-`;
@@ -178,7 +178,7 @@ async function holdProcesses(mark: string, max: number): Promise<boolean> {
   try {
     if (largest) process.kill(largest.pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // It has ended in the meantime.
   }
   return true;
 }

@@ -1,5 +1,5 @@
 -- Up Migration
--- Which worker has a session's browser, by the task queue of its own.
+-- Which worker has a session's browser, by the worker's own task queue.
 create table browsers (
   tenant_id   text not null,
   session_key text not null,

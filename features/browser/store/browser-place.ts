@@ -1,20 +1,20 @@
-/** Which worker has a session's browser, or had it last, by the task queue that this worker alone polls. */
+/** Which worker has a session's browser, or had it last, by the task queue that only this worker polls. */
 import type { Pool } from '#store/pool.ts';
 import { execute, readRow } from '#store/statements.ts';
 
 interface BrowserPlace {
   readonly session: string;
-  /** Null when none has it. */
+  /** Null when no worker has it. */
   readonly queue: string | null;
 }
 
 export interface BrowserPlaces {
-  /** Of the session of a call. */
+  /** Finds the browser's place for the session of a call. */
   find(tenant: string, call: string): Promise<BrowserPlace | undefined>;
   isAt(tenant: string, session: string, queue: string): Promise<boolean>;
-  /** It is at the queue from now on, whoever had it. */
+  /** Records that the browser is at the queue from now on, whichever worker had it. */
   put(tenant: string, session: string, queue: string): Promise<void>;
-  /** Nobody has it: a worker that still runs one ends it. */
+  /** Records that no worker has it; a worker that still runs one ends it. */
   remove(tenant: string, session: string): Promise<void>;
 }
 

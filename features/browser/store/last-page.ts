@@ -1,8 +1,8 @@
-/** Where a session's browser was, as the last result that tells it says: what a new browser does not know. */
+/** Where a session's browser was according to the last result that says so. A new browser does not know it. */
 import type { Pool } from '#store/pool.ts';
 import { readRow } from '#store/statements.ts';
 
-/** Looks at the session's last turns; undefined when none of them tells. */
+/** Reads the session's last turns; returns undefined when none of them says it. */
 export async function lastBrowserPage(
   pool: Pool,
   tenant: string,

@@ -1,6 +1,7 @@
 /**
- * browser: a real Chromium for pages that only a browser shows. `once`: nobody knows what a click does, so none is made twice; what only
- * looks needs no claim. The browser lives in one worker and ends with it: the tool then says so, and where it was.
+ * browser: a real Chromium for pages that only a browser shows. It is `once`, because the effect of a click is unknown,
+ * so none is made twice; actions that only read need no claim. The browser lives in one worker and ends with it. The
+ * tool then says so, and where the browser was.
  */
 import type { Browsers } from '../activities/browsers.ts';
 import { randomUUID } from 'node:crypto';
@@ -23,9 +24,9 @@ import { FileProblem, withFileProblems } from '#activities/workspace/file-proble
 import { markOutside } from '#domain/outside-text.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 
-/** A page that spins is left for another without waiting longer. */
+/** A page that spins is left for another without a longer wait. */
 const LEAVE_MS = 2_000;
-/** Change nothing outside. */
+/** Actions that change nothing outside. */
 const LOOKS: readonly unknown[] = ['snapshot', 'console', 'tabs', 'status', 'wait'];
 
 type Needs = Pick<ToolDeps, 'files'> & { readonly browsers: Browsers };
@@ -143,13 +144,13 @@ async function tabFor(browser: OpenBrowser, { action, tab }: Asked): Promise<Tab
   );
 }
 
-/** One that does not answer would keep what comes next from its tab. */
+/** A page that does not answer would block its tab for later actions. */
 async function leave(browser: OpenBrowser, tab: Tab): Promise<void> {
   await browser.answerDialog(tab);
   if (!(await answers(tab, LEAVE_MS))) await endTab(tab);
 }
 
-/** Pages of the browser itself and files of this machine are not. */
+/** False for pages of the browser itself and files of this machine. */
 function isShown({ page }: Tab): boolean {
   return /^(?:https?:|blob:https?:|about:blank|about:srcdoc|chrome-error:)/.test(page.url());
 }
@@ -182,7 +183,7 @@ async function inTab(place: InTab): Promise<Done> {
   }
 }
 
-/** A dialog that nobody has answered is gone past. */
+/** A dialog that nobody has answered is closed first. */
 async function inPage(place: InTab, action: (place: InTab) => Promise<Done>): Promise<Done> {
   const { browser, tab } = place;
   if (!isShown(tab)) {

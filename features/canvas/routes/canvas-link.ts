@@ -1,6 +1,6 @@
 /**
- * Links to a session's canvas: like a key, a link names its tenant, and it may do nothing but look and send the canvas's events. It ends
- * with the key that made it.
+ * Links to a session's canvas. Like a key, a link names its tenant, but it only allows viewing the canvas and sending
+ * its events. It ends with the key that made it.
  */
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import type { Caller } from '#api/auth.ts';
 const linkSchema = z.object({
   tenant: z.string(),
   session: z.string(),
-  /** The id of the key that made it. */
+  /** The id of the key that made the link. */
   key: z.string(),
   user: z.string().nullable(),
   /** Milliseconds since 1970. */
@@ -24,7 +24,7 @@ export function canvasToken(secret: string, link: CanvasLink): string {
   return `${words}.${signed(secret, words)}`;
 }
 
-/** @throws Failure NotFound for one that was not made here or is over */
+/** @throws Failure NotFound for a token that was not made here or has expired */
 export function openCanvasToken(secret: string, token: string, now: number): CanvasLink {
   const [words = '', signature] = token.split('.');
   if (!isToken(signature, signed(secret, words))) throw noLink();
@@ -33,7 +33,7 @@ export function openCanvasToken(secret: string, token: string, now: number): Can
   return link;
 }
 
-/** Of the same name as no key. */
+/** A caller whose key id no key has. */
 export function callerByLink({ tenant, user }: CanvasLink, token: string): Caller {
   const keyId = `canvas:${token.slice(-43)}`;
   return { tenant, keyId, keyName: 'canvas', user, confinedTo: user, scopes: new Set() };

@@ -1,4 +1,7 @@
-/** The page around a canvas: it keeps the frame up to date, and sends on what the frame tells its agent. It has no key. */
+/**
+ * The page around a canvas: it keeps the frame up to date, and forwards what the frame sends to its agent. It has no
+ * key.
+ */
 import { createHash } from 'node:crypto';
 import { CANVAS_LIMITS } from '../contract.ts';
 
@@ -6,7 +9,7 @@ const STYLE = `html, body, iframe { margin: 0; padding: 0; border: 0; width: 100
 p { position: fixed; bottom: 0; left: 0; margin: .5rem; padding: .25rem .5rem; background: #fffd; color: #222; font: 14px system-ui, sans-serif; }
 p:empty { display: none; }`;
 
-/** A page that is shown anew has a new frame: nothing of the one before stays. */
+/** A page that is shown anew has a new frame, so that nothing of the previous one stays. */
 const SCRIPT = `
 const here = location.pathname.replace(/\\/$/, '');
 const note = document.querySelector('p');
@@ -52,7 +55,7 @@ new EventSource(here + '/events').addEventListener('canvas', (event) => {
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** `frame-src` also holds back a frame that would lead itself elsewhere. */
+/** `frame-src` also prevents a frame from navigating elsewhere. */
 export const CANVAS_PAGE_POLICY = `default-src 'none'; script-src ${hash(SCRIPT)}; style-src ${hash(STYLE)}; connect-src 'self'; frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
 
 export const CANVAS_PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Canvas</title>

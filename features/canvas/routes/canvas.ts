@@ -1,4 +1,7 @@
-/** The canvas of a session: a link for people, the page behind it, its changes as they come, and what it tells the agent. */
+/**
+ * Serves the canvas of a session: a link for people, the page behind it, its changes as they come, and what it sends to
+ * the agent.
+ */
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -130,7 +133,7 @@ function tokenOf(request: FastifyRequest): string {
   return (request.params as { token: string }).token;
 }
 
-/** Who has it calls as its user, while the session and the key that made it are there. */
+/** The holder of the link calls as its user, while the session and the key that made the link exist. */
 async function linkOf(deps: ApiDeps, request: FastifyRequest): Promise<CanvasLink> {
   const token = tokenOf(request);
   const link = openCanvasToken(deps.tokenSecret, token, Date.now());

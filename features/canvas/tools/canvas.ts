@@ -1,4 +1,4 @@
-/** canvas: a page of HTML that people see beside the conversation. `idempotent`: a call changes the page once. */
+/** canvas: a page of HTML that people see beside the conversation. It is `idempotent`: a call changes the page once. */
 import type { Browsers } from '#features/browser/index.ts';
 import { z } from 'zod';
 import type { Canvases, CanvasLook } from '../canvases.ts';
@@ -31,7 +31,7 @@ const input = z.object({
 type Input = z.infer<typeof input>;
 interface Needs {
   readonly canvases: Canvases;
-  /** Absent in an installation without browsers, where nobody looks at the page for an agent. */
+  /** Absent in an installation without browsers, where an agent cannot view the page. */
   readonly browsers?: Browsers;
 }
 
@@ -48,7 +48,7 @@ export const tool = defineTool<Input, Needs>({
   limits: { duration: 'long', timeoutSeconds: 60 },
   summary: ({ action, selector }) => (selector === undefined ? action : `${action} ${selector}`),
   serial: true,
-  // Its Chromium is the session's.
+  // The canvas uses the session's Chromium.
   elsewhere: async ({ browsers }, call) => browsers?.elsewhere(call),
   run: async (deps, args, call) => {
     if (args.action === 'snapshot') return look(deps, call);

@@ -1,11 +1,11 @@
-/** One request to a chat service: its answer as JSON. */
+/** Sends one request to a chat service; returns its answer as JSON. */
 import { isRecord } from '#domain/outside-value.ts';
 import { ChannelError } from './channel-error.ts';
 import type { SendContext, SentFile } from './channel-sender.ts';
 
 export interface ServiceAnswer {
   readonly status: number;
-  /** As `retry-after` says. */
+  /** Milliseconds, as `retry-after` says. */
   readonly retryAfter: number | undefined;
   readonly headers: Headers;
   /** Empty when the answer is no JSON object. */
@@ -23,7 +23,7 @@ export async function callService(
   const response = await door.fetch(`${baseUrl}${path}`, {
     method,
     signal,
-    // A form brings its own type.
+    // A form sets its own type.
     headers: body === undefined || isForm ? headers : { 'content-type': 'application/json', ...headers },
     ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
   });
@@ -35,7 +35,7 @@ export async function callService(
   };
 }
 
-/** The bytes at an address that is known to be the service's. @throws ChannelError, EgressError */
+/** Fetches the bytes at an address that is known to be the service's. @throws ChannelError, EgressError */
 export async function fetchBytes(
   { door, signal }: SendContext,
   service: string,
@@ -56,12 +56,15 @@ export async function fetchBytes(
   return { bytes: Buffer.from(await response.arrayBuffer()), type };
 }
 
-/** A file as a part of a form. */
+/** Makes a file a part of a form. */
 export function blobOf({ bytes, type }: SentFile): Blob {
   return new Blob([new Uint8Array(bytes)], { type });
 }
 
-/** Where a service itself has files: at its base URL, or at a host of it over https. @throws ChannelError */
+/**
+ * Checks that an address is where the service itself has files: at its base URL, or at a host of it over https. @throws
+ * ChannelError
+ */
 export function ownAddress(
   { baseUrl }: SendContext,
   service: string,
@@ -86,7 +89,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
     const body: unknown = JSON.parse(text);
     return isRecord(body) ? body : {};
   } catch {
-    // A proxy's page: the status says what there is to say.
+    // This is a proxy's page; the status says enough.
     return {};
   }
 }

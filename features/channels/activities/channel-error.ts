@@ -1,11 +1,11 @@
-/** A chat service said no, or not now. */
+/** A chat service refused a request, or cannot accept it now. */
 
 export interface Refusal {
-  /** HTTP's, of the answer. */
+  /** HTTP status of the answer. */
   readonly status: number;
-  /** Milliseconds; the service said when to come again. */
+  /** Milliseconds after which the service accepts a retry. */
   readonly retryAfter?: number | undefined;
-  /** Trying again would be answered the same: the chat is gone, the bot was thrown out. */
+  /** True if a retry would get the same answer: the chat is gone, or the bot was removed. */
   readonly isFinal?: boolean | undefined;
 }
 

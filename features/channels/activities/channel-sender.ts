@@ -1,13 +1,16 @@
-/** The way out to a chat service: its wire form over a door of ours, one request at a time. */
+/**
+ * Sends to a chat service: it converts posts to the service's wire format and sends them through our egress client, one
+ * request at a time.
+ */
 import type { ChannelCredentials, ChannelPlace, ChannelPost, InboundFile } from '../contract.ts';
 import type { ChannelSettings } from '../schema.ts';
 import type { EgressClient } from '@tempoclaw/egress';
 
 export interface SendContext {
-  /** Opens to the service alone. */
+  /** The egress client, which connects to the service alone. */
   readonly door: EgressClient;
   readonly credentials: ChannelCredentials;
-  /** Of the service, without a slash at its end. */
+  /** The service's URL, without a slash at its end. */
   readonly baseUrl: string;
   readonly signal: AbortSignal;
 }
@@ -18,7 +21,7 @@ export interface SentFile {
   readonly bytes: Buffer;
 }
 
-/** Written as it goes, so that what was done is told when something fails after it. */
+/** Filled in during the work, so that it shows what was done when something fails later. */
 export interface ConnectReport {
   account: string | null;
   readonly done: string[];
@@ -26,7 +29,7 @@ export interface ConnectReport {
 }
 
 export interface ConnectOptions {
-  /** Where the service has to call. */
+  /** The address that the service has to call. */
   readonly address: string | undefined;
   readonly settings: ChannelSettings;
 }
@@ -36,26 +39,37 @@ export interface TopicOptions {
   readonly iconEmoji?: string | undefined;
 }
 
-/** Each method makes one request, or a few that may be repeated. @throws ChannelError, and what the door throws */
+/**
+ * Each method makes one request, or a few that may be repeated. @throws ChannelError, and what the egress client throws
+ */
 export interface ChannelSender {
-  /** The service's own address; a setting may name another (TELEGRAM_BASE_URL and its like). */
+  /** The service's own address; a setting may name another (such as TELEGRAM_BASE_URL). */
   readonly usualUrl: string;
-  /** In messages that the service takes, in their order: text split, buttons with the last. Pure: what crashed between two goes on by it. */
+  /**
+   * Splits into messages that the service accepts, in order; the buttons are in the last one. It is pure, so that a
+   * retry after a crash continues with the same parts.
+   */
   split(post: ChannelPost): readonly ChannelPost[];
-  /** Posts one part of `split`; its id at the service. Where `isOnceByKey`, a repeat with the same `key` within minutes posts nothing. */
+  /**
+   * Posts one part of `split`; returns its id at the service. If `isOnceByKey`, a repeat with the same `key` within
+   * minutes posts nothing.
+   */
   send(context: SendContext, place: ChannelPlace, part: ChannelPost, key?: string): Promise<string>;
   readonly isOnceByKey?: true;
-  /** Gives a message another text and other buttons, which it may have already. False: it is gone, or cannot be changed any more. */
+  /**
+   * Changes the text and buttons of a message, which may already be so. Returns false if it is gone or can no longer be
+   * changed.
+   */
   edit(context: SendContext, place: ChannelPlace, id: string, part: ChannelPost): Promise<boolean>;
-  /** Bytes of a file that the service takes. */
+  /** Largest file in bytes that the service accepts. */
   readonly mostBytes: number;
-  /** Its id at the service, as `send`. */
+  /** Sends a file; returns its id at the service, as `send` does. */
   sendFile(context: SendContext, place: ChannelPlace, file: SentFile): Promise<string>;
-  /** Asks addresses of the service alone. A final refusal: it is gone, or none of the service's. */
+  /** Requests only addresses of the service. A final refusal means that the file is gone, or is not at the service. */
   fetchFile(context: SendContext, file: InboundFile): Promise<Buffer>;
-  /** Registers `address` with the service, and says what somebody else has to do. Safe to repeat. */
+  /** Registers `address` with the service, and reports what somebody else has to do. Safe to repeat. */
   connect(context: SendContext, options: ConnectOptions, report: ConnectReport): Promise<void>;
   typing?(context: SendContext, place: ChannelPlace): Promise<void>;
-  /** The new topic's thread id. */
+  /** Returns the new topic's thread id. */
   createTopic?(context: SendContext, chat: string, name: string, options: TopicOptions): Promise<string>;
 }

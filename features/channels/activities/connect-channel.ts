@@ -1,4 +1,4 @@
-/** Registers a channel with its service, as far as the service lets a bot do that. Each step may be repeated. */
+/** Registers a channel with its service, as far as the service allows that for a bot. Each step may be repeated. */
 import type { ConnectChannel } from '../contract.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { findChannel } from '../store/channel-store.ts';
@@ -7,7 +7,7 @@ import { ChannelError } from './channel-error.ts';
 import type { ConnectReport } from './channel-sender.ts';
 import { type ChannelDeps, refusalWords, visitService } from './visit-service.ts';
 
-/** Of all that is asked. Somebody waits for it. */
+/** Time limit of all requests together, because somebody waits for it. */
 const CONNECT_MS = 25_000;
 
 export function createConnectChannel(deps: ChannelDeps): ConnectChannel {
@@ -32,7 +32,7 @@ export function createConnectChannel(deps: ChannelDeps): ConnectChannel {
   };
 }
 
-/** What was done before it stays done. */
+/** What was done before the error stays done. */
 function problemOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return `the service did not answer within ${CONNECT_MS / 1000} seconds: connect again`;
   if (error instanceof SecretProblem) return error.message;

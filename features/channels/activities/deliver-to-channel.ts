@@ -1,4 +1,4 @@
-/** One attempt to tell a chat service what a delivery is about. What is known to have arrived is not sent again. */
+/** Makes one attempt to send a delivery to a chat service. What is known to have arrived is not sent again. */
 import { createHash } from 'node:crypto';
 import type { Attachment } from '#domain/artifact.ts';
 import { type Asking, approvalPost, editedPost, linkWords, outcomePost } from '../rules/approval-post.ts';
@@ -37,7 +37,10 @@ import { type ChannelDeps, refusalWords, type SendOperation, visitService } from
 
 export type DeliverToChannelDeps = ChannelDeps & TakeDeps & OwnLinkDeps;
 
-/** After which no further part is begun: the attempt has a limit, and one that runs into it would be repeated beside itself. */
+/**
+ * No further part starts after this time. An attempt has a time limit, and if it exceeded that, the retry would run
+ * beside it.
+ */
 const VISIT_MS = 20_000;
 const TAKEN: DeliveryOutcome = { answered: 200, problem: null };
 export async function deliverToChannel(
@@ -72,7 +75,7 @@ export async function deliverToChannel(
   }
 }
 
-/** Undefined: there is nothing to be said of it. */
+/** Returns undefined if there is nothing to say about it. */
 async function visitFor(
   deps: DeliverToChannelDeps,
   tenant: string,
@@ -103,7 +106,7 @@ async function visitFor(
     : () => Promise.resolve();
   if (type === 'turn.started')
     return async (sender, context) => {
-      // To be seen at once or not at all.
+      // The typing indicator is only useful at once, so it is not retried.
       await sender.typing?.(context, place).catch(ignoreRefusal);
       await grow(sender, context);
     };
@@ -130,7 +133,7 @@ async function linkPost(
   return { markdown: linkWords(link) };
 }
 
-/** What the session's user may read of it; else words. */
+/** The files that the session's user may read; for the others, words. */
 async function filesOf(
   { pool }: DeliverToChannelDeps,
   tenant: string,
@@ -156,9 +159,9 @@ function failureWords(data: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * Its parts from the first that is not known to have arrived. That a part is sent is noted before: after a crash in between, one that may have
- * arrived is sent again with words that say so, unless the service knows it by its key.
- * All parts of a question are about the same call: one that was edited meanwhile is asked from the beginning.
+ * Sends parts from the first one that is not known to have arrived. A row records that a part is being sent. After a
+ * crash in between, a part that may have arrived is sent again with words that say so, unless the service recognizes
+ * its key. All parts of a question are about the same call; if it was edited, the question starts from the beginning.
  */
 async function postMessage(
   deps: DeliverToChannelDeps,
@@ -171,7 +174,7 @@ async function postMessage(
   request?: { readonly approval_id: string; readonly digest: string },
 ): Promise<SendOperation> {
   const { id } = delivery;
-  // Only what the turn itself says, or that it failed.
+  // Only the turn's own answer, or its failure, may replace the growing message.
   const mayTake = channel.settings.stream && !request && !delivery.post;
   const digest = request?.digest ?? null;
   const isLast = isLastTryOfFiles(delivery);
@@ -206,10 +209,10 @@ async function postMessage(
   };
 }
 
-/** In place of a message's id, from before it is sent until its service has answered. */
+/** Stands for a message's id, from before it is sent until its service has answered. */
 const SENDING = '';
 
-/** What the service surely did not take is not sent again with a mark. */
+/** A part that the service certainly refused is sent again without the mark. */
 async function sendNoted(
   deps: DeliverToChannelDeps,
   tenant: string,
@@ -227,7 +230,9 @@ async function sendNoted(
   }
 }
 
-/** Asked once in a channel, on whichever feeds it is; what follows changes the message that asked. */
+/**
+ * A channel asks about an approval once, however many of its feeds have it; later events change the message that asked.
+ */
 async function aboutApproval(
   deps: DeliverToChannelDeps,
   tenant: string,
@@ -240,7 +245,7 @@ async function aboutApproval(
   const posts = await postsOfApproval(deps.pool, tenant, channel.key, id);
   if (delivery.event === 'approval.requested') {
     if (posts.length > 0 || approval.status !== 'pending') return undefined;
-    // What a subagent asks stands in the feeds above it too.
+    // A subagent's request is also in the feeds above it.
     if ((await firstAsking(deps.pool, tenant, delivery, id)) !== delivery.id) return undefined;
     const place = await askedAt(deps, tenant, channel, delivery.session_key);
     const request = { approval_id: id, digest: approval.digest };
@@ -267,7 +272,9 @@ async function aboutApproval(
   };
 }
 
-/** What the message with the buttons says from now on; undefined: what it says. Its earlier parts stay as they are. */
+/**
+ * The new text of the message with the buttons; undefined if it does not change. Its earlier parts stay as they are.
+ */
 function approvalPostNow(
   deps: DeliverToChannelDeps,
   approval: ApprovalRow,
@@ -284,7 +291,7 @@ function askingOf({ publicUrl }: DeliverToChannelDeps, delivery: string): Asking
   return { delivery, hasLinks: publicUrl !== undefined };
 }
 
-/** In the chat that it is about, unless the channel has another place for questions. */
+/** The chat that the approval is about, unless the channel has another place for questions. */
 async function askedAt(
   { pool }: DeliverToChannelDeps,
   tenant: string,

@@ -1,4 +1,7 @@
-/** What the tools `message` and `create_forum_topic` do: only in channels of the caller's agent, and where its user may be. */
+/**
+ * What the tools `message` and `create_forum_topic` do, only in channels of the caller's agent, and only where its user
+ * may be.
+ */
 import type { MediaFile } from '#features/media/index.ts';
 import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash } from 'node:crypto';
@@ -24,20 +27,23 @@ type Caller = Pick<
   'tenant' | 'agent' | 'user' | 'roles' | 'sessionKey' | 'channel' | 'chatId' | 'callId'
 >;
 
-/** Where somebody is to be written to. */
+/** Where a message goes. */
 export interface Target {
   readonly channel: ChannelRow;
   readonly place: ChannelPlace;
 }
 
 export interface OwnChannels {
-  /** Why not, in words for the model, when the agent or its user may not be there. Without `channel` that of the session. */
+  /**
+   * Explains in words for the model if the agent or its user may not be there. Without `channel`, it is the channel of
+   * the session.
+   */
   target(call: Caller, channel: string | undefined, place: ChannelPlace): Promise<Target | ToolFailure>;
-  /** Once a call; a service that is away is told later. */
+  /** Posts once for each call; if the service is away, the post is sent later. */
   say(call: Caller, target: Target, markdown: string, files?: readonly Attachment[]): Promise<void>;
-  /** A file of the workspace as an artifact of the caller's user. @throws FileProblem */
+  /** Stores a file of the workspace as an artifact of the caller's user. @throws FileProblem */
   keep(call: RunningCall, file: Pick<MediaFile, 'name' | 'type' | 'bytes'>): Promise<Attachment>;
-  /** Undefined where its service has no topics. Not safe to repeat: each makes one. */
+  /** Returns undefined if its service has no topics. Not safe to repeat: each call makes one. */
   createTopic(
     call: Caller,
     target: Target,
@@ -87,7 +93,7 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
       await startDueDeliveries(pool, deps.reach);
     },
     async keep({ tenant, user, hasSecret }, { name: filename, type, bytes }) {
-      // Words are said without what is secret; a file goes as it is, or not at all.
+      // Secrets are removed from words; a file is sent unchanged or not at all.
       if (!/^(?:image|audio|video)\//.test(type) && hasSecret(bytes.toString('latin1')))
         throw new FileProblem('PermissionDenied', `${shown(filename)} holds what no chat is told: a secret`);
       try {
@@ -107,7 +113,7 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
       } catch (error) {
         if (error instanceof SecretProblem) return toolError('ExecutionFailed', error.message);
         if (!(error instanceof ChannelError || error instanceof EgressError)) throw error;
-        // Without an answer it may have been made all the same.
+        // Without an answer, the topic may have been made all the same.
         const code = error instanceof ChannelError ? 'ExecutionFailed' : 'OutcomeUnknown';
         return toolError(code, refusalWords(error));
       }
@@ -116,7 +122,10 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
   };
 }
 
-/** The chat that it is in, those in which its user has spoken, and those that an operator lists; an admin is not confined. */
+/**
+ * Allows the user's current chat, those in which the user has spoken, and those that an operator lists; an admin may
+ * reach all.
+ */
 async function mayReach(
   { pool }: ChannelDeps,
   { tenant, user, roles, channel: here, chatId }: Caller,

@@ -1,4 +1,4 @@
-/** What services have in common: a post in messages of text, the buttons with the last. */
+/** Splits a post into text messages with the buttons in the last one, as several services need. */
 import type { ChannelPost } from '../contract.ts';
 
 export function postParts(

@@ -1,4 +1,4 @@
-/** One part of what is said in a chat: words, or a file. */
+/** One part of a post in a chat: words or a file. */
 import type { Attachment } from '#domain/artifact.ts';
 import type { ChannelPlace, ChannelPost } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
@@ -13,18 +13,20 @@ export interface SendTarget {
   readonly sender: ChannelSender;
   readonly context: SendContext;
   readonly place: ChannelPlace;
-  /** Of the part, the same for each attempt. */
+  /** The part's key, which is the same for each attempt. */
   readonly key?: string;
-  /** A file that is refused now is given up: what is said in the chat waits behind it. */
+  /** If true, a file that is refused now is given up, because later messages in the chat wait for it. */
   readonly isLast: boolean;
 }
 
 export type Part = ChannelPost | Attachment | string;
 
-/** A service that takes no key for a message has it twice after a crash; this tells people so. */
+/** A service that accepts no key for a message gets it twice after a crash; this tells people so. */
 const SENT_AGAIN = '(Sent again: whether it arrived before is not known.)';
 
-/** One that an earlier attempt may have sent. Its id at the service. @throws ChannelError, EgressError */
+/**
+ * Sends a part that an earlier attempt may have sent; returns its id at the service. @throws ChannelError, EgressError
+ */
 export async function sendPartAgain(
   places: ArtifactPlaces,
   tenant: string,
@@ -40,7 +42,9 @@ export async function sendPartAgain(
   return sendPart(places, tenant, spot, part);
 }
 
-/** A file that the service does not take is told in words, so that nothing waits behind it. @throws ChannelError, EgressError */
+/**
+ * Replaces a file that the service refuses with words, so that nothing waits for it. @throws ChannelError, EgressError
+ */
 export async function sendPart(
   places: ArtifactPlaces,
   tenant: string,
@@ -57,7 +61,7 @@ export async function sendPart(
     );
   const bytes = await readWhole(places, tenant, part).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
-    // The store of files is away: as when the service is.
+    // If the store of files is away, that counts as if the service were.
     if (!isLast) throw new ChannelError(error.message, { status: 0 });
     return undefined;
   });

@@ -1,4 +1,4 @@
-/** The services that channels may be of, as workers speak to them. Those without one are read over the API. */
+/** The services that channels support, as workers call them. Channels of other types are read through the API. */
 import type { ChannelType } from '../contract.ts';
 import type { ChannelSender } from './channel-sender.ts';
 import { discordSender } from '../discord/sender.ts';

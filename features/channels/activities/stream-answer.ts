@@ -1,4 +1,4 @@
-/** An answer is seen while it is written: one message of the chat grows by edits, until the next thing is to be told there. */
+/** Shows an answer while it is written: one message of the chat grows by edits, until the next message is due there. */
 import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { namedFiles } from '../rules/named-files.ts';
@@ -12,19 +12,19 @@ import type { ChannelSender } from './channel-sender.ts';
 import type { SendTarget } from './send-part.ts';
 import type { ChannelDeps, SendOperation } from './visit-service.ts';
 
-/** Slack takes 50 changes a minute. An answer that is written in less comes whole. */
+/** Slack accepts 50 changes a minute. An answer that takes less time than this comes whole. */
 const EDIT_MS = 1_200;
-/** Between two looks at what is written: so long may the whole answer wait for it. */
+/** Milliseconds between two checks of the answer, and so the longest delay of the whole answer. */
 const LOOK_MS = 250;
-/** From the beginning of an attempt, whose activity has a little longer. */
+/** Milliseconds from the beginning of an attempt; its activity has a little longer. */
 const GROW_MS = 90_000;
-/** Of a request: a slow service must not keep the whole answer back. */
+/** Time limit of a request, so that a slow service does not delay the whole answer. */
 const REQUEST_MS = 5_000;
 const EVENTS = 500;
 
 /**
- * Holds the chat while the turn's next answer is written, since its deliveries come one after the other: nobody else changes the message.
- * An attempt that follows a lost one goes on with its message.
+ * Reserves the chat while the turn's next answer is written. Deliveries to a chat come one after the other, so nothing
+ * else changes the message. An attempt that follows a lost one continues with its message.
  */
 export function streamAnswer(
   deps: Pick<ChannelDeps, 'pool'>,
@@ -38,7 +38,8 @@ export function streamAnswer(
     try {
       await grow(deps, tenant, channel, delivery, { sender, context, place }, until);
     } catch {
-      // The service, or Postgres: the whole answer has a delivery of its own, which is tried again. One that is told to stop, stops.
+      // The service or Postgres failed. The whole answer has a delivery of its own, which is retried. A cancelled
+      // attempt stops.
       context.signal.throwIfAborted();
     }
   };
@@ -78,12 +79,15 @@ async function grow(
   }
 }
 
-/** As much as one message takes. */
+/** As much as fits into one message. */
 function partOf(sender: ChannelSender, text: string): ChannelPost | undefined {
   return isWorthShowing(text) ? sender.split({ markdown: namedFiles(text).markdown })[0] : undefined;
 }
 
-/** Puts the first part of what is said in the place of the message that has grown. False: there is none any more. @throws ChannelError, EgressError */
+/**
+ * Replaces the message that has grown with the first part of the post. Returns false if there is none any more. @throws
+ * ChannelError, EgressError
+ */
 export async function finalizeStream(
   { pool }: Pick<ChannelDeps, 'pool'>,
   tenant: string,

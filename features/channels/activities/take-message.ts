@@ -1,6 +1,6 @@
 /**
- * A message that came with files: each is fetched and kept as an artifact, with a row that says so, and then the message is submitted. Who
- * repeats it fetches what is missing, and submits the same message.
+ * Handles a message with files: each is fetched and stored as an artifact, with a row that says so, and then the
+ * message is submitted. A repeat fetches what is missing, and submits the same message.
  */
 import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
 import { type Attachment, attachmentLine } from '#domain/artifact.ts';
@@ -36,14 +36,17 @@ export interface TakeDeps extends ArtifactPlaces {
   readonly scrubberOf: (tenant: string) => Promise<Scrubber>;
 }
 
-/** Attempts: some minutes. The words are more urgent than what came with them, and what is said in the chat waits behind them. */
+/**
+ * Attempts, which take some minutes. The words are more urgent than the files, and later messages in the chat wait for
+ * them.
+ */
 const TRIES = 8;
 /** Bytes of all strangers' files of a channel. */
 const STRANGERS_BYTES = 1024 ** 3;
-/** After which no further file is begun in one attempt. */
+/** No further file starts after this time in one attempt. */
 const VISIT_MS = 20_000;
 
-/** Files that do not go through now are left out. What the service asked to wait for is no try. */
+/** If true, files that cannot be fetched now are omitted. A wait that the service requested does not count as a try. */
 export function isLastTryOfFiles({ attempts, waits }: DeliveryBasis): boolean {
   return attempts - waits + 1 >= TRIES;
 }
@@ -99,7 +102,7 @@ interface Asked {
   readonly isLast: boolean;
 }
 
-/** The artifact's id, or why there is none. @throws what another attempt may help against */
+/** Returns the artifact's id, or why there is none. @throws errors for which a retry may help */
 async function takeFile(
   deps: TakeDeps,
   tenant: string,
@@ -124,14 +127,17 @@ async function takeFile(
   }
 }
 
-/** People whom nobody has paired share what room there is for them. */
+/** People that nobody has paired share the space for strangers. */
 function ownerOf(user: string | undefined, channel: string): Pick<NewArtifact, 'user' | 'within'> {
   const strangers = `${channel}:`;
   if (!user?.startsWith(strangers)) return { user: user ?? null };
   return { user, within: { users: strangers, bytes: STRANGERS_BYTES } };
 }
 
-/** Also what is no such file as its sender's program says. The same bytes are the same artifact. @throws Failure */
+/**
+ * Also stores a file that is not of the type that the sender's program claims. The same bytes are the same artifact.
+ * @throws Failure
+ */
 async function keep(
   deps: TakeDeps,
   tenant: string,
@@ -148,7 +154,7 @@ async function keep(
   return row.id;
 }
 
-/** The sender sees what is missing, as the model does. Once a message. */
+/** Reports missing files to the sender, as to the model. Runs once for each message. */
 async function tellRefused(
   { pool }: TakeDeps,
   tenant: string,
@@ -168,7 +174,7 @@ interface Taken {
   readonly waiting: WaitingMessage;
 }
 
-/** What another attempt would not change is told to the sender. @throws Failure Unavailable, QueueFull */
+/** Failures that a retry would not change are reported to the sender. @throws Failure Unavailable, QueueFull */
 async function submit(
   { pool, wake }: TakeDeps,
   tenant: string,
@@ -186,7 +192,7 @@ async function submit(
     ...attachments.map(attachmentLine),
     ...refused.map(({ name, why }) => `[sent along, but not taken: ${name}: ${why}]`),
   ];
-  // One that has begun stays with its agent.
+  // A session that already exists stays with its agent.
   const agent = (await findSession(pool, tenant, session)) ? undefined : agent_key;
   try {
     const text = heardText(waiting, lines.join('\n'));

@@ -1,4 +1,4 @@
-/** One visit to a chat service: a door that opens to it alone, and its channel's credentials. */
+/** One connection to a chat service: an egress client for it alone, and its channel's credentials. */
 import { Context } from '@temporalio/activity';
 import type { ChannelType } from '../contract.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
@@ -21,19 +21,25 @@ export interface ChannelDeps {
   readonly services: Readonly<Partial<Record<ChannelType, { readonly baseUrl?: string }>>>;
 }
 
-/** What is done there. */
+/** The operation to run there. */
 export type SendOperation = (sender: ChannelSender, context: SendContext) => Promise<void>;
 
 export interface VisitOptions {
-  /** Of an answer. */
+  /** Largest answer in bytes. */
   readonly bytes?: number;
-  /** Of the activity, unless it is in none. */
+  /** The activity's signal, unless there is no activity. */
   readonly signal?: AbortSignal;
 }
 
-/** A file of the largest size goes at 1 MB a second. While it goes nothing is heard, which counts as idle. */
+/**
+ * A file of the largest size takes this long at 1 MB a second. During an upload nothing is received, which counts as
+ * idle.
+ */
 const LIMITS = { redirects: 0, totalMs: 60_000, idleMs: 60_000 };
-/** Of all that is asked: below the time of an activity, which would be repeated beside itself with nothing recorded. */
+/**
+ * Time limit of all requests together, below that of an activity. Beyond that limit, the activity would be retried
+ * beside itself with nothing recorded.
+ */
 const VISIT_MS = 100_000;
 const ANSWER_BYTES = 1_048_576;
 
@@ -68,7 +74,7 @@ export async function visitService(
   }
 }
 
-/** Addresses that errors name may have a token in them. */
+/** Removes addresses from errors, because they may contain a token. */
 export function refusalWords({ message }: ChannelError | EgressError): string {
   return message.replace(/\/bot[^/\s]+/g, '/bot…').slice(0, 500);
 }

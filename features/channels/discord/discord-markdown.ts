@@ -1,4 +1,7 @@
-/** Discord's Markdown: nearly what models write; what it would take for a mention, a channel or a spoiler is escaped. */
+/**
+ * Writes Discord's Markdown, which is nearly what models write. It escapes what would become a mention, a channel or a
+ * spoiler.
+ */
 import { type Dialect, renderMarkdown, withoutFences } from '../rules/render-markdown.ts';
 
 const DISCORD: Dialect = {
@@ -6,24 +9,24 @@ const DISCORD: Dialect = {
   strong: (shown) => `**${shown}**`,
   emphasis: (shown) => `*${shown}*`,
   deleted: (shown) => `~~${shown}~~`,
-  // Two marks hold one.
+  // Two marks may enclose one.
   code: (text) => (text.includes('`') ? `\`\` ${text.replaceAll(/`(?=`)/g, '`\u200b')} \`\`` : `\`${text}\``),
   fence: (text, language) => `\`\`\`${language}\n${withoutFences(text)}\n\`\`\``,
-  // It has three sizes.
+  // Discord has three sizes.
   heading: (shown, depth) => `${'#'.repeat(Math.min(depth, 3))} ${shown}`,
   quote: (shown) => shown.replaceAll(/^/gm, '> '),
   bullet: '- ',
   link: (address, shown) => `[${shown.replaceAll('\n', ' ')}](<${address}>)`,
-  // In brackets it is not fetched for a preview.
+  // In brackets, an address is not fetched for a preview.
   address: (address) => `<${address}>`,
 };
 
-/** Valid for any text; nobody is mentioned by it. */
+/** Valid for any text; it mentions nobody. */
 export function discordMarkdown(markdown: string): string {
   return renderMarkdown(markdown, DISCORD);
 }
 
-/** A character of no width parts the names that call everybody, which no backslash keeps from it. */
+/** A zero-width character splits the names that mention everybody, because a backslash does not prevent that. */
 function escapeDiscord(text: string): string {
   return text
     .replaceAll(/[\\*_~`|<>[\]]/g, String.raw`\$&`)

@@ -1,4 +1,7 @@
-/** Discord's interactions over HTTP (docs.discord.com/developers/interactions): the command `/ask` and the presses of buttons. */
+/**
+ * Reads Discord's interactions over HTTP (docs.discord.com/developers/interactions): the command `/ask` and pressed
+ * buttons.
+ */
 import type { ChannelPlace, Inbound, InboundFile } from '../contract.ts';
 import { discordMarkdown } from './discord-markdown.ts';
 import { type Fields, fieldOf } from '#domain/outside-value.ts';
@@ -10,7 +13,7 @@ import { isDiscordSigned } from '../webhook/signatures.ts';
 const [PING, COMMAND, PRESS] = [1, 2, 3];
 /** Types of answers. */
 const [PONG, MESSAGE, NOTHING_YET] = [1, 4, 6];
-/** Seen by who asked alone. */
+/** Flag of answers that only the requester sees. */
 const EPHEMERAL = 64;
 /** Characters of a message. */
 const MAX = 2_000;
@@ -34,7 +37,10 @@ type From = ChannelPlace & Pick<Inbound, 'isGroup' | 'person'>;
 /** Types of a command's options. */
 const [TEXT, ATTACHMENT] = [3, 11];
 
-/** Text and files that the person gives to a command, whatever they are named. The question is shown to the others of the chat, who read its answer below. */
+/**
+ * Text and files of a command, whatever their names are. The others in the chat see the question, because they read its
+ * answer below.
+ */
 function readCommand(from: From, id: string, call: Fields): Reading {
   const { options, resolved } = record(call['data']);
   const values = (Array.isArray(options) ? options : []).map(record);
@@ -79,7 +85,7 @@ function placeOf(call: Fields): From | undefined {
   return {
     chat: parent ?? id,
     thread: parent === undefined ? undefined : id,
-    // A direct message with the bot has no server, and 1 for its kind.
+    // A direct message with the bot has no server, and kind 1.
     isGroup: call['guild_id'] !== undefined || channel['type'] !== 1,
     person: { id: person, name: text(user['global_name']) ?? text(user['username']) ?? person },
   };

@@ -1,4 +1,7 @@
-/** Discord's REST API (docs.discord.com/developers/resources/message): messages of channels and threads, by a bot's token. */
+/**
+ * Calls Discord's REST API (docs.discord.com/developers/resources/message): messages in channels and threads, by a
+ * bot's token.
+ */
 import type { ChannelButton, ChannelPlace, ChannelPost } from '../contract.ts';
 import { discordMarkdown } from './discord-markdown.ts';
 import { splitText } from '../rules/split-text.ts';
@@ -10,9 +13,9 @@ import { postParts } from '../activities/post-parts.ts';
 
 /** Characters of a message. */
 const MAX = 2_000;
-/** Addresses are not fetched for a preview: what a model writes is told to nobody else. */
+/** Addresses are not fetched for a preview, so that what a model writes goes to no third party. */
 const SUPPRESS_EMBEDS = 4;
-/** A thread that everybody of the channel sees. */
+/** A thread that everybody in the channel sees. */
 const PUBLIC_THREAD = 11;
 const UNKNOWN_MESSAGE = 10_008;
 
@@ -35,7 +38,7 @@ export const discordSender: ChannelSender = {
       return false;
     }
   },
-  // Of a server that nobody boosts.
+  // The limit of a server without boosts.
   mostBytes: 10_485_760,
   async sendFile(context, place, file) {
     const form = new FormData();
@@ -58,13 +61,13 @@ export const discordSender: ChannelSender = {
     report.account = String(name);
     if (key !== context.credentials['public_key'])
       report.todo.push(`set settings.public_key to ${String(key)}: the application's own`);
-    // One of the same name takes the place of the one before.
+    // A command of the same name replaces the previous one.
     await call(context, 'POST', `/applications/${String(id)}/commands`, ASK);
     report.done.push('the command /ask is made');
     const invite = `https://discord.com/oauth2/authorize?client_id=${String(id)}&scope=bot+applications.commands&permissions=${PERMISSIONS}`;
     report.todo.push(`invite the bot, where it is not yet, by ${invite}`);
     if (address === undefined) return;
-    // Discord tries it before it answers.
+    // Discord tests the address before it answers.
     await call(context, 'PATCH', '/applications/@me', { interactions_endpoint_url: address });
     report.done.push(`Discord calls ${address}`);
   },
@@ -116,7 +119,7 @@ function messageOf({ markdown, buttons = [] }: ChannelPost) {
   };
 }
 
-/** Five to a row, and five rows. */
+/** A row has five buttons, and a message five rows. */
 function rowsOf(buttons: readonly ChannelButton[]) {
   const shown = buttons.slice(0, 25).map(({ label, data, url }) => ({
     type: 2,
@@ -133,7 +136,7 @@ function rowsOf(buttons: readonly ChannelButton[]) {
 async function call(context: SendContext, method: string, path: string, body?: object): Promise<Fields> {
   const headers = {
     authorization: `Bot ${context.credentials['token']}`,
-    // Discord asks for the first word.
+    // Discord requires the first word.
     'user-agent': 'DiscordBot (TempoClaw, 1)',
   };
   const answer = await callService(context, path, body, { method, headers });
@@ -143,7 +146,7 @@ async function call(context: SendContext, method: string, path: string, body?: o
   const words =
     typeof input['message'] === 'string' ? input['message'].slice(0, 300) : `it answered ${status}`;
   const code = typeof input['code'] === 'number' ? ` (${input['code']})` : '';
-  // 401: the token is wrong, which somebody may put right.
+  // 401 means that the token is wrong, which somebody may correct.
   throw new ChannelError(`Discord: ${words}${code}`, {
     status,
     retryAfter: typeof wait === 'number' ? Math.ceil(wait * 1000) : answer.retryAfter,

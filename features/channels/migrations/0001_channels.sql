@@ -1,5 +1,6 @@
 -- Up Migration
--- Chat services whose messages an agent answers (IN-4). What goes out goes by its webhook, which has its credentials too.
+-- Chat services whose messages an agent answers (IN-4). Outgoing posts use the channel's webhook, which also has its
+-- credentials.
 create table channels (
   tenant_id  text not null references tenants,
   key        text not null,
@@ -12,7 +13,7 @@ create table channels (
 );
 create unique index channels_by_webhook on channels (tenant_id, webhook_id);
 
--- Who speaks there as which user.
+-- Which user a person of the service is.
 create table channel_people (
   tenant_id   text not null,
   channel_key text not null,
@@ -27,7 +28,7 @@ create table channel_people (
   foreign key (tenant_id, channel_key) references channels (tenant_id, key) on delete cascade
 );
 
--- Codes that people who are not known were given.
+-- Codes that unknown people got.
 create table channel_pairings (
   tenant_id   text not null,
   channel_key text not null,
@@ -40,23 +41,23 @@ create table channel_pairings (
   foreign key (tenant_id, channel_key) references channels (tenant_id, key) on delete cascade
 );
 
--- What has arrived at the service: the parts of a delivery that are not sent again, and questions that are edited when they are
--- decided. A press names the delivery.
+-- What has arrived at the service: the parts of a delivery that are not sent again, and questions that are edited when
+-- they are decided. A press names the delivery.
 create table channel_posts (
   tenant_id   text not null,
   delivery_id text not null,
   part        int not null,
   channel_key text not null,
-  -- Empty: it is being sent.
+  -- Empty while it is being sent.
   message_id  text not null,
   place       jsonb not null,
-  -- Of the part with the buttons: what is asked, and the call as it was shown.
+  -- For the part with the buttons, the approval, and the call as it was shown.
   approval_id text,
   digest      text,
   created_at  timestamptz not null default now(),
   primary key (tenant_id, delivery_id, part),
   foreign key (tenant_id, delivery_id) references webhook_deliveries (tenant_id, id) on delete cascade
 );
--- Part -1: a message that grows while an answer is written (features/channels/store/growing-post-store.ts).
+-- Part -1 is a message that grows while an answer is written (features/channels/store/growing-post-store.ts).
 create index channel_posts_growing on channel_posts (tenant_id, channel_key) where part < 0;
 create index channel_posts_of_approval on channel_posts (tenant_id, approval_id) where approval_id is not null;

@@ -1,4 +1,7 @@
-/** What a signed call begins where its channel says that it is no message: a task of a team, or a run of a schedule. */
+/**
+ * Starts what a signed call starts if its channel's settings say that it is no message: a task of a team, or a run of a
+ * schedule.
+ */
 import { createSchedules, findSchedule } from '#features/schedules/index.ts';
 import type { Inbound } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
@@ -10,7 +13,10 @@ import { findTeam } from '#store/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import type { ApiDeps } from '#api/deps.ts';
 
-/** False when it is a message. The same call again is the same work. @throws Failure NotFound for what was deleted since, Forbidden */
+/**
+ * Returns false when it is a message. The same call again is the same work. @throws Failure NotFound for what has been
+ * deleted, Forbidden
+ */
 export async function beginWork(
   { pool, temporal, secrets }: ApiDeps,
   tenant: string,

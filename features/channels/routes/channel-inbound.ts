@@ -1,4 +1,7 @@
-/** Where chat services call: nobody's API key, but the service's own proof that the request is its. */
+/**
+ * Serves the addresses that chat services call. They need no API key, but the service's own proof that the request is
+ * its own.
+ */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
@@ -15,7 +18,7 @@ const BYTES = 1_048_576;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, secrets } = deps;
-  // A scope of its own: signatures are over the bytes as they came.
+  // This has its own scope, because signatures cover the raw bytes.
   app.register(async (inbound: Api) => {
     inbound.removeAllContentTypeParsers();
     inbound.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BYTES }, (_request, body, done) =>
@@ -26,7 +29,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       {
         config: {
           scope: 'public',
-          // Beside other public routes, so that a flood here leaves those be.
+          // This limit is apart from other public routes, so that a flood here does not affect those.
           ...(deps.settings.rateLimitPerMinute > 0 && {
             rateLimit: { keyGenerator: ({ ip }: FastifyRequest) => `inbound ${ip}` },
           }),
@@ -66,7 +69,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   });
 }
 
-/** Which secret is missing is nobody's business outside; deliveries of the channel say it. */
+/** Outsiders do not learn which secret is missing; deliveries of the channel say it. */
 function unopened(error: unknown): never {
   if (!(error instanceof SecretProblem)) throw error;
   throw new Failure(
@@ -75,18 +78,21 @@ function unopened(error: unknown): never {
   );
 }
 
-/** A channel that is not there, or is off, gets the same words. */
+/** A channel that does not exist or is off gets the same words. */
 function unproven(): Failure {
   return new Failure('Unauthorized', 'There is no such channel, or its service did not sign this request');
 }
 
-/** Text is a form. What no row could hold is left out: a service would send it again and again. */
+/**
+ * Parses JSON, or keeps text, which is a form. It removes what no row can store, because the service would send it
+ * again and again.
+ */
 function parse(body: Buffer): unknown {
   const text = body.toString('utf8');
   try {
     return JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? storable(value) : value));
   } catch {
-    // Slack's forms are none.
+    // Slack's forms are not JSON.
     return storable(text);
   }
 }

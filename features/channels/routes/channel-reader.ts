@@ -1,15 +1,18 @@
-/** The way in of a chat service: proves that a request is the service's, and reads what somebody did there. No I/O. */
+/**
+ * Receives from a chat service: it proves that a request is the service's, and reads what somebody did there. It does
+ * no I/O.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ChannelCredentials, Inbound } from '../contract.ts';
 
-/** As it came, before anything of it is believed. */
+/** A raw request, of which nothing is trusted yet. */
 export interface ServiceRequest {
   readonly headers: IncomingHttpHeaders;
-  /** The raw bytes: signatures are over these. */
+  /** The raw bytes, which signatures cover. */
   readonly body: Buffer;
 }
 
-/** What the service is answered: JSON, unless `body` is text. */
+/** The answer to the service: JSON, unless `body` is text. */
 export interface ServiceReply {
   readonly status: number;
   readonly body?: unknown;
@@ -18,13 +21,13 @@ export interface ServiceReply {
 /** What a reader may know of its channel. */
 export interface ReadChannel {
   readonly key: string;
-  /** Without credentials. */
+  /** Settings without credentials. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 export interface Reading {
   readonly inbound: readonly Inbound[];
-  /** When the service wants more than 200 and `{}`: a challenge, a ping, an acknowledgement. */
+  /** Set when the service requires more than 200 and `{}`: a challenge, a ping, an acknowledgement. */
   readonly reply?: ServiceReply;
 }
 
@@ -42,8 +45,14 @@ export interface ChannelReader {
     now: number,
     settings: ReadChannel['settings'],
   ): boolean;
-  /** `body` is hostile: JSON, or text when it is none (Slack's forms). What is of no use is no inbound; @throws Failure InvalidInput for nonsense. */
+  /**
+   * `body` is untrusted: JSON, or text when it is not JSON (Slack's forms). Useless input returns no inbound. @throws
+   * Failure InvalidInput for invalid input
+   */
   read(body: unknown, channel: ReadChannel, proven: ProvenRequest): Reading;
-  /** Answers a press or a command within the response to the service's request; absent where a service cannot: then it is posted. */
+  /**
+   * Answers a press or a command within the response to the service's request. If a service does not support that, it
+   * is absent, and the answer is posted.
+   */
   answer?(inbound: Inbound, words: string): ServiceReply;
 }

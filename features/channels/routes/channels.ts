@@ -1,4 +1,4 @@
-/** Chat channels: rows behind the definition, credentials sealed and never told. */
+/** Serves chat channels from their rows; credentials are sealed and never shown. */
 import {
   deleteWebhook,
   listDeliveries,
@@ -79,7 +79,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
       async deleteChannel({ tenant, params }) {
         const row = await find(tenant, params.key);
-        // Its row is the last of it: what a crash leaves is deleted by asking again.
+        // Its row is deleted last: a repeated request deletes what a crash leaves.
         if (row) await deleteWebhook(pool, tenant, row.webhook_id);
         return deleteChannel(pool, tenant, params.key);
       },
@@ -218,7 +218,7 @@ function wrongSettings(message: string, path: readonly PropertyKey[] = []): Fail
   return new Failure('Unprocessable', `${pointer}: ${message}`, { errors: [{ pointer, message }] });
 }
 
-/** Its own, and those whose approvals are asked there. */
+/** The channel's own agent, and the agents whose approvals are asked there. */
 function namedAgents(agent: string | undefined, approvers: readonly string[] = []): readonly NamedAgent[] {
   return [
     ['body/agent', agent],

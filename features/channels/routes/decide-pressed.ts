@@ -1,4 +1,7 @@
-/** A pressed button as a decision (AP-2): whoever pressed it is known by the service's identity alone, and decides as his user. */
+/**
+ * Turns a pressed button into a decision (AP-2). Only the service's identity identifies the presser, who decides as
+ * their user.
+ */
 import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,16 +19,16 @@ import { type ChannelRow, type PersonRow } from '../store/channel-store.ts';
 import { sendDecision } from '#api/decide-as.ts';
 import type { ApiDeps } from '#api/deps.ts';
 
-/** Also in the instant between the service's taking of a post and our row of it. */
+/** Also sent in the instant between the service's receipt of a post and our row of it. */
 const UNKNOWN = 'This question is not known here; if it has just come, press again.';
 
-/** A service tells whoever presses that it has failed after three seconds without an answer. */
+/** After three seconds without an answer, a service shows the presser that the press has failed. */
 const PATIENCE_MS = 2_000;
 
-/** As whom somebody speaks. */
+/** The user that somebody acts as. */
 export type Speaker = Pick<PersonRow, 'user_id' | 'may_decide'>;
 
-/** What the presser is told. The post itself is edited when it is decided. */
+/** Returns the answer to the presser. The post itself is edited when the approval is decided. */
 export async function decidePressed(
   deps: ApiDeps,
   tenant: string,
@@ -67,10 +70,10 @@ export async function decidePressed(
 interface PressedWish {
   readonly approval: ApprovalRow;
   readonly decision: Decision;
-  /** Of the call as the question shows it: one that was edited since is not decided by this. */
+  /** Digest of the call as the question shows it. A call that was edited since is not decided. */
   readonly digest: string | null;
   readonly user: string;
-  /** Names the press. */
+  /** Identifies the press. */
   readonly press: string;
 }
 
@@ -93,13 +96,13 @@ function decideAsUser(
   );
 }
 
-/** Undefined when it takes longer and is left to Temporal, which loses it with no process of ours. */
+/** Returns undefined when it takes longer and is left to Temporal, which keeps it even if our process ends. */
 async function withinPatience<Result>(
   decided: Promise<Result>,
   leave: () => Promise<boolean>,
 ): Promise<Result | undefined> {
   const late = new AbortController();
-  // The message itself shows what came of one that is late.
+  // The message itself shows the outcome of a late one.
   decided.catch(() => undefined);
   try {
     const first = await Promise.race([decided, sleep(PATIENCE_MS, undefined, { signal: late.signal })]);
@@ -110,7 +113,10 @@ async function withinPatience<Result>(
   }
 }
 
-/** By a token, since a signal has no other proof; of one person it counts once, however often it comes. */
+/**
+ * Sends the decision with a token, because a signal has no other proof. One person's decision counts once, however
+ * often it comes.
+ */
 function leaveDecision(
   { temporal, tokenSecret }: ApiDeps,
   tenant: string,
@@ -122,7 +128,10 @@ function leaveDecision(
   return temporal.leaveDecision(approval, { ...request, token });
 }
 
-/** Whoever has it decides as the user, so that it is told to nobody else: in the answer where only the presser sees that, else in a direct message. */
+/**
+ * Anyone with the link decides as the user, so only the user gets it: in the answer if only the presser sees that, else
+ * in a direct message.
+ */
 async function giveLink(
   deps: ApiDeps,
   tenant: string,

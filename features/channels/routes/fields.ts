@@ -1,7 +1,7 @@
-/** What readers take out of what services send, whatever that is. */
+/** What readers extract from the requests of services, whatever those contain. */
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 
-/** Without fields when it is no record. */
+/** A record without fields if the value is none. */
 export function record(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }

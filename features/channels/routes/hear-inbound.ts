@@ -1,4 +1,7 @@
-/** What becomes of something that was done in a chat service: a message of a session, a decision, a code for a stranger, or nothing. */
+/**
+ * Decides what an action in a chat service becomes: a message of a session, a decision, a code for a stranger, or
+ * nothing.
+ */
 import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, createHmac, randomInt } from 'node:crypto';
 import { MAX_ATTACHMENTS } from '#domain/artifact.ts';
@@ -26,13 +29,13 @@ import { type Submission, submitMessage } from '#api/submit-message.ts';
 import { beginWork } from './begin-work.ts';
 import { decidePressed, type Speaker } from './decide-pressed.ts';
 
-/** Characters of a message; services take less. */
+/** Characters of a message; services accept less. */
 const MAX = 100_000;
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 
 /**
- * Words for whoever did it, to be given within the answer to the service; where that cannot be (`mayAnswer`), they are posted. Safe to
- * repeat: each update counts once. Throws Failure for what the service should send again.
+ * Returns words for the person, to be sent within the answer to the service; if that is not possible (`mayAnswer`),
+ * they are posted. Safe to repeat: each update counts once. Throws Failure for what the service should send again.
  */
 export async function hearInbound(
   deps: ApiDeps,
@@ -66,17 +69,17 @@ async function hear(
   const { people = 'pairing', groups = 'mention' } = settings;
   const isCall = type === 'webhook';
   if (isCall && (await beginWork(deps, tenant, channel, inbound))) return undefined;
-  // A call has no person: its settings say for whom it is, and what is from outside is marked in its text.
+  // A call has no person. Its settings name the user, and its text marks what is external.
   const person: Speaker | undefined = isCall
     ? { user_id: inbound.person.id, may_decide: false }
     : await findPerson(deps.pool, tenant, key, inbound.person.id);
   if (inbound.kind === 'press') {
     const { words, isRefusal } = await decidePressed(deps, tenant, channel, inbound, person);
-    // The question itself shows what became of it.
+    // The question itself shows its outcome.
     return mayAnswer || isRefusal ? words : undefined;
   }
   const isKnown = person !== undefined || people === 'open';
-  // Of what was sent together one part speaks to the bot for all.
+  // In a group of files, one part addresses the bot for all.
   const mayBelong = isKnown && inbound.album !== undefined;
   if (!mayBelong && !isAddressed(inbound, groups)) return alone(type, 'I am not to be asked here.');
   if (!isKnown) return meet(deps, tenant, channel, inbound);
@@ -88,12 +91,12 @@ function isEmpty({ text, files }: Inbound): boolean {
   return text.trim() === '' && files.length === 0;
 }
 
-/** Without words Discord would show the question to all; these are seen by who asked alone. Elsewhere nothing is said. */
+/** Without words, Discord would show the question to all; only the requester sees these. Other services say nothing. */
 function alone(type: ChannelType, words: string): string | undefined {
   return type === 'discord' ? words : undefined;
 }
 
-/** Somebody whom nobody has paired. */
+/** Handles a person that nobody has paired. */
 async function meet(
   { pool }: ApiDeps,
   tenant: string,
@@ -101,7 +104,7 @@ async function meet(
   { person, isGroup }: Inbound,
 ): Promise<string | undefined> {
   if (people !== 'pairing') return alone(type, 'I do not know you.');
-  // A group would read the code.
+  // Everyone in a group would read the code.
   if (isGroup) return alone(type, 'I do not know you; write to me in a direct message.');
   const fresh = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
   const name = person.name.replaceAll('\0', '').slice(0, 200).toWellFormed();
@@ -138,7 +141,7 @@ async function submit(
     mode: null,
     context: {
       ...chat,
-      // One that has begun stays with its agent.
+      // A session that already exists stays with its agent.
       agent: there ? undefined : channel.agent_key,
       user: person?.user_id ?? `${key}:${inbound.person.id}`,
       group: toolsFor(channel.settings, inbound),
@@ -163,7 +166,7 @@ function rolesOf(person: Speaker | undefined): readonly string[] {
   return person?.may_decide ? ['run', 'approve'] : ['run'];
 }
 
-/** All of it, or what its template takes from outside. */
+/** True if all of it, or what its template inserts, is external. */
 function isStrangers({ type }: ChannelRow, { isOwn }: Pick<WaitingMessage, 'isOwn'>): boolean {
   return !isOwn || type === 'webhook';
 }
@@ -177,24 +180,30 @@ function saidIn(
 ): Pick<WaitingMessage, 'text' | 'isOwn' | 'marker' | 'source'> {
   return {
     text: text.replaceAll('\0', '').toWellFormed().slice(0, MAX),
-    // Of a signed call, whose template marks what is from outside, as well.
+    // This also applies to a signed call, whose template marks what is external.
     isOwn: person !== undefined && isForwarded !== true,
-    // The same update has the same text, and nobody who writes can know its markers.
+    // The same update has the same text, and no author can know its markers.
     marker: createHmac('sha256', tokenSecret).update(stem).digest('hex').slice(0, 32),
     source: `${type}:${id}`,
   };
 }
 
-/** It came before; since then its session or the settings have changed. What was not taken then is handed in as it was. */
+/**
+ * Handles an update that came before, if its session or the settings have changed since. What was not accepted then is
+ * submitted as it was.
+ */
 async function handInOld(deps: ApiDeps, tenant: string, message: Submission): Promise<undefined> {
   const old = await findUntaken(deps.pool, tenant, message.id);
   if (old) await submitMessage(deps, tenant, { ...message, ...old });
 }
 
-/** Of one chat, whose files are still to be fetched; its service comes again with more. */
+/** Messages of one chat whose files are still to be fetched; beyond this, its service sends again later. */
 const MAX_WAITING = 10;
 
-/** A worker fetches the files and submits the message then: what it needs is a row among those of its chat, once an update. */
+/**
+ * A worker then fetches the files and submits the message. What it needs is a row among those of its chat, once for
+ * each update.
+ */
 async function waitForFiles(
   deps: ApiDeps,
   tenant: string,
@@ -217,7 +226,7 @@ async function waitForFiles(
     })),
   };
   const part: AlbumPart = { id: update, isAddressed: isAddressed(inbound, groups), ...brought };
-  // Nobody adds to what another sends, nor words of others to one's own.
+  // Nobody can add to what another person sends, nor another's words to their own.
   const albumId =
     album === undefined
       ? undefined
@@ -242,12 +251,12 @@ async function waitForFiles(
   const post = { place: { chat, thread }, markdown: '', waiting };
   const row = { id: `msg_${isFirst ? albumId : digestOf(tenant, key, 'files', update)}`, session, post };
   const isNew = await insertDirectPost(deps.pool, tenant, webhook_id, row, isFirst ? ALBUM_SECONDS : 0);
-  // Another part of it has come just now.
+  // Another part of it has just arrived.
   if (isFirst && !isNew) return waitForFiles(deps, tenant, channel, inbound, message);
   await startDueDeliveries(deps.pool, deps.temporal);
 }
 
-/** One a chat, and one a thread or topic of it. */
+/** One session for each chat, and for each thread or topic of it. */
 function sessionOf({ key }: ChannelRow, { session, chat, thread }: Inbound): string {
   const name = session ?? [key, chat, ...(thread === undefined ? [] : [thread])].join(':');
   return isSessionKey(name) ? name : `${key}:${digestOf(name)}`;

@@ -1,4 +1,7 @@
-/** The services that channels may be of, as the API hears them. Those without one take messages over the API only. */
+/**
+ * The services that channels support, as the API receives from them. Channels of other types accept messages only over
+ * the API.
+ */
 import type { ChannelType } from '../contract.ts';
 import type { ChannelReader } from './channel-reader.ts';
 import { discordReader } from '../discord/reader.ts';

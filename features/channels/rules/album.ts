@@ -1,11 +1,11 @@
-/** Pictures that were sent together come as updates of their own, in any order: they are one message. */
+/** Pictures that were sent together come as separate updates, in any order; they become one message. */
 import { MAX_ATTACHMENTS } from '#domain/artifact.ts';
 import type { AlbumPart, WaitingMessage } from '../contract.ts';
 
-/** From the last part that came until no further one is waited for. */
+/** Seconds from the last part until no further part is expected. */
 export const ALBUM_SECONDS = 2;
 
-/** With the part, once however often it comes; undefined where the album is over. */
+/** Adds the part once, however often it comes; returns undefined if the album is over. */
 export function withPart(waiting: WaitingMessage, part: AlbumPart): WaitingMessage | undefined {
   const { album } = waiting;
   if (album?.parts.some(({ id }) => id === part.id)) return waiting;
@@ -13,12 +13,15 @@ export function withPart(waiting: WaitingMessage, part: AlbumPart): WaitingMessa
   return { ...waiting, album: { parts: [...album.parts, part] } };
 }
 
-/** One part speaks to the bot for all. */
+/** One part addresses the bot for all. */
 export function isAddressedAlbum(parts: readonly AlbumPart[]): boolean {
   return parts.some(({ isAddressed }) => isAddressed);
 }
 
-/** As its message is taken, in the order of its sending. One that nobody addresses to the bot has neither words nor files. */
+/**
+ * Combines the parts into the message, in the order of their sending. If nobody addressed the bot, it has neither words
+ * nor files.
+ */
 export function gatheredAlbum(waiting: WaitingMessage): WaitingMessage {
   const { album } = waiting;
   if (!album || album.isOver) return waiting;

@@ -1,4 +1,4 @@
-/** An approval as a message with buttons, and as that message when it is decided. */
+/** Formats an approval as a message with buttons, and as that message after the decision. */
 import { type AskedApproval, approvalFacts } from '#domain/approval-facts.ts';
 import { type ChannelButton, type ChannelPost, pressData } from '../contract.ts';
 import { showHidden } from '#domain/hidden-text.ts';
@@ -12,10 +12,10 @@ export interface ShownApproval extends AskedApproval {
   readonly escalated_at: Date | null;
 }
 
-/** Characters of arguments: some messages. Who cannot see the whole call here cannot allow it here. */
+/** Characters of arguments, which fill some messages. A call that does not show in full here cannot be allowed here. */
 const MAX = 12_000;
 
-/** What its buttons name, and whether there may be links. */
+/** The delivery that its buttons name, and whether links are possible. */
 export interface Asking {
   readonly delivery: string;
   readonly hasLinks: boolean;
@@ -25,7 +25,7 @@ export function approvalPost(approval: ShownApproval, asking: Asking, now: Date)
   return { markdown: words(approval, now), buttons: buttonsOf(approval, asking) };
 }
 
-/** In place of a question whose call was edited, where its messages cannot show the new one whole. */
+/** Replaces a question whose call was edited, if its messages cannot show the new one in full. */
 export function editedPost(approval: ShownApproval, asking: Asking): ChannelPost {
   return {
     markdown: `${head(approval)}\n\nThe call was edited since: look at it and decide with ${showCommand(approval)}.`,
@@ -33,14 +33,14 @@ export function editedPost(approval: ShownApproval, asking: Asking): ChannelPost
   };
 }
 
-/** To one person alone, who decides by it. */
+/** Words for the one person who decides with the link. */
 export function linkWords(link: string | undefined): string {
   return link === undefined
     ? 'There is no link any more: it may be decided.'
     : `Decide here, as yourself; show it to nobody: ${link}`;
 }
 
-/** Without buttons. */
+/** The post after the decision, without buttons. */
 export function outcomePost(approval: ShownApproval): ChannelPost {
   const by = approval.decided_by === null ? '' : ` by ${shown(approval.decided_by)}`;
   const note = approval.note === null ? '' : `: ${shown(approval.note)}`;
@@ -77,7 +77,7 @@ function shown(text: string): string {
   return markdownText(showHidden(text));
 }
 
-/** JSON breaks no line within a text, so that nothing in it ends the fence. */
+/** JSON has no line breaks within a text, so nothing in it ends the fence. */
 function argsOf({ args }: ShownApproval): string {
   return showHidden(JSON.stringify(args, undefined, 1));
 }
@@ -94,7 +94,7 @@ function buttonsOf(approval: ShownApproval, asking: Asking): readonly ChannelBut
   ];
 }
 
-/** There one sees the whole call, answers a form, and says why not. */
+/** A link leads to the page with the whole call, its form, and a field for a reason. */
 function otherButtons({ delivery, hasLinks }: Asking): readonly ChannelButton[] {
   const reject = { label: 'Reject', data: pressData(delivery, 'reject') };
   return hasLinks ? [reject, { label: 'Say more', data: pressData(delivery, 'link') }] : [reject];

@@ -1,11 +1,11 @@
-/** What a message of a chat says to the model: the words, and what came with them. */
+/** What a message of a chat says to the model: its words, and what came with them. */
 import type { WaitingMessage } from '../contract.ts';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { markOutside } from '#domain/outside-text.ts';
 
 /**
- * A paired person's words are his user's own; anybody else's, and what is forwarded, are data (SC-4). So are names of files, whoever sends
- * them.
+ * A paired person's words are the user's own. Anybody else's words, and forwarded ones, are data (SC-4), and so are
+ * names of files, whoever sends them.
  */
 export function heardText(
   { text, isOwn, marker: id, source }: Pick<WaitingMessage, 'text' | 'isOwn' | 'marker' | 'source'>,

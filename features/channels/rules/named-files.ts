@@ -1,16 +1,16 @@
-/** The files that an answer sends along: links of its Markdown to artifacts. */
+/** The files that an answer attaches: links in its Markdown to artifacts. */
 import { MAX_ATTACHMENTS } from '#domain/artifact.ts';
 
 const LINK = /!?\[([^\][\n]{0,300})\]\(artifact:(art_[0-9a-f]{32})\)/g;
 
 export interface NamedFiles {
-  /** Without the links: a line that was nothing else is gone, elsewhere their words are left. */
+  /** The Markdown without the links. A line that was only a link is removed; elsewhere, the link's words stay. */
   readonly markdown: string;
-  /** Of artifacts, each once, as many as a message may have. */
+  /** Ids of artifacts, each once, as many as a message may have. */
   readonly ids: readonly string[];
 }
 
-/** What stands in a block of code is shown as it is. */
+/** A block of code is left unchanged. */
 export function namedFiles(markdown: string): NamedFiles {
   const ids = new Set<string>();
   let isCode = false;

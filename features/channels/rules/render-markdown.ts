@@ -1,8 +1,11 @@
-/** Markdown as models write it in the dialect of a chat service: one walk over what the parser sees, each dialect a few words. */
+/**
+ * Renders models' Markdown in the dialect of a chat service: one walk over the parser's tokens, with a few functions
+ * for each dialect.
+ */
 import { lexer, type Token, type Tokens } from 'marked';
 
 export interface Dialect {
-  /** Words that are read as nothing else. */
+  /** Words without any markup. */
   readonly text: (words: string) => string;
   readonly strong: (shown: string) => string;
   readonly emphasis: (shown: string) => string;
@@ -12,17 +15,17 @@ export interface Dialect {
   readonly heading: (shown: string, depth: number) => string;
   readonly quote: (shown: string) => string;
   readonly bullet: string;
-  /** An http(s) address with words that are none. */
+  /** An http(s) address with words that are not an address themselves. */
   readonly link: (address: string, shown: string) => string;
   readonly address: (address: string) => string;
 }
 
-/** Valid for any text. HTML is shown as it is written; words that look like an address may not lead to another. */
+/** Valid for any text. HTML is shown as it is written. Words that look like an address must not lead to another one. */
 export function renderMarkdown(markdown: string, dialect: Dialect): string {
   try {
     return blocks(lexer(markdown, { gfm: true, breaks: true }), dialect, '\n\n').trim();
   } catch (error) {
-    // Thousands of quotes within each other are deeper than the stack.
+    // Thousands of nested quotes are deeper than the stack.
     if (!(error instanceof RangeError)) throw error;
     return dialect.text(markdown).trim();
   }
@@ -47,7 +50,7 @@ function block(token: Token, dialect: Dialect, depth: number): string {
       return dialect.quote(blocks(token.tokens, dialect, '\n\n'));
     case 'list':
       return list(token as Tokens.List, dialect, depth);
-    // No service has tables; their columns stand in code as they were written.
+    // No service has tables, so their columns are shown as code as they were written.
     case 'table':
       return dialect.fence(token.raw.trim(), '');
     case 'hr':
@@ -62,7 +65,7 @@ function block(token: Token, dialect: Dialect, depth: number): string {
   }
 }
 
-/** What the parser takes for the address of a link named `^1`; other addresses stand where their links do. */
+/** The parser reads `^1` as the name of a link with this address. Other addresses are shown where their links are. */
 function footnote({ tag, href, raw }: Tokens.Def, dialect: Dialect): string {
   if (!tag.startsWith('^')) return '';
   return IS_ADDRESS.test(href)
@@ -110,14 +113,14 @@ function span(token: Token, dialect: Dialect): string {
   }
 }
 
-/** As they are read, without marks between them. */
+/** The token's text as people read it, without marks. */
 function tokenText(token: Token): string {
   const { tokens } = token as Tokens.Generic;
   if (tokens && tokens.length > 0) return tokens.map(tokenText).join('');
   return 'text' in token ? String(token.text) : token.raw;
 }
 
-/** What a reader may take for the name of a site. */
+/** Matches what a reader may mistake for the name of a site. */
 const LIKE_ADDRESS = /[a-z][\w+.-]*:\/\/|www\.|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
 
 const IS_ADDRESS = /^https?:\/\/[^\s<>]+$/i;
@@ -135,7 +138,7 @@ function link(href: string, shown: string, words: string, dialect: Dialect): str
     : dialect.link(href, shown);
 }
 
-/** Three marks would end a block of code: a character of no width parts them, and they stay what they are. */
+/** Three marks would end a block of code. A zero-width character separates them, and they look the same. */
 export function withoutFences(text: string): string {
   return text.replaceAll(/`(?=``)/g, '`\u200b');
 }

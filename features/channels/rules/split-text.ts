@@ -1,6 +1,7 @@
 /**
- * Long Markdown as the messages that a chat service takes, each of them whole by itself: cut between paragraphs, else lines, else words,
- * outside of links, code and emphasis where these fit a message; a code block that goes on is closed and opened again.
+ * Splits long Markdown into messages that a chat service accepts, each of them complete by itself. It cuts between
+ * paragraphs, else lines, else words. It does not cut within links, code and emphasis if these fit into a message. A
+ * code block that continues is closed and opened again.
  */
 
 interface Fence {
@@ -15,8 +16,8 @@ interface Fence {
 }
 
 /**
- * Parts of `text` in their order, none of them empty. `measure` is the length of a part as it is sent, such as with its escapes; only where
- * a single character is longer than `limit` a part is too.
+ * Parts of `text` in order, none of them empty. `measure` is the length of a part as it is sent, such as with its
+ * escapes. A part is longer than `limit` only if a single character is.
  */
 export function splitText(
   text: string,
@@ -36,7 +37,7 @@ export function splitText(
   return parts.filter((part) => part.trim() !== '');
 }
 
-/** Where the next part ends: behind what was opened again, so that each part takes something. */
+/** Where the next part ends, which is after the reopened text, so that each part has some new text. */
 function cutOf(whole: string, limit: number, opened: number, fits: (part: string) => boolean): number {
   for (let max = Math.min(limit, whole.length); ; ) {
     const end = bestBreak(whole, opened, Math.max(max, opened + 1));
@@ -45,7 +46,10 @@ function cutOf(whole: string, limit: number, opened: number, fits: (part: string
   }
 }
 
-/** What ends lines later than here is left for the next part; what ends earlier would leave a part half empty. */
+/**
+ * The minimum end: an earlier one would leave a part half empty. Lines that end after the limit are left for the next
+ * part.
+ */
 function bestBreak(whole: string, opened: number, limit: number): number {
   const min = opened + Math.floor((limit - opened) / 2);
   const fence = openFence(whole.slice(0, limit));
@@ -68,7 +72,7 @@ function bestBreak(whole: string, opened: number, limit: number): number {
   );
 }
 
-/** The last place between two characters: outside of what should stay together, else of a mark, else anywhere. */
+/** The last place between two characters: outside what should stay together, else outside a mark, else anywhere. */
 function wholeCharacter(
   whole: string,
   opened: number,
@@ -88,7 +92,7 @@ function isWithinPair(text: string, at: number): boolean {
   return /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(at - 1, at + 1));
 }
 
-/** With what is drawn upon the character before, or joined with it. */
+/** Whether the character combines or joins with the one before. */
 function isJoined(text: string, at: number): boolean {
   return (
     isWithinPair(text, at) || text[at - 1] === '\u200d' || /^(?:\p{M}|\u200d)/u.test(text.slice(at, at + 2))
@@ -99,15 +103,18 @@ function isWithinMark(text: string, at: number): boolean {
   return /^(?:([*_~`|])\1|\\.|\]\()$/.test(text.slice(at - 1, at + 1)) || MARK.test(around(text, at));
 }
 
-/** With a sign for the place that is asked about. */
+/** The text around the place, with a sign at it. */
 function around(text: string, at: number): string {
   return `${text.slice(Math.max(0, at - 100), at)}\0${text.slice(at, at + 100)}`;
 }
 
-/** A tag or an entity with that sign in it. */
+/** Matches a tag or an entity that contains the sign. */
 const MARK = /<[/!]?\w?[^<>\n]*\0[^<>\n]*>|&#?\w*\0\w*;/;
 
-/** What is read as one: code, links, addresses, tags, entities, escapes, emphasis. All within a line, so that each is looked at once. */
+/**
+ * Matches what belongs together: code, links, addresses, tags, entities, escapes, emphasis. All are within a line, so
+ * that each is matched once.
+ */
 const SPANS =
   /(`+)[^`\n]+\1|!?\[[^[\]\n]{0,500}\]\([^()\s]{0,2000}\)|https?:\/\/[^\s<>]{1,2000}|<[^<>\n]{1,2000}>|&#?\w{1,32};|\\.|(\*{1,3}|_{1,3}|~~)(?=\S)[^*_~\n]{1,2000}(?<=\S)\2|[*_~`|]+/g;
 
@@ -139,7 +146,10 @@ function close(part: string): string {
   return fence ? `${part.replace(/\n+$/, '')}\n${' '.repeat(fence.indent)}${fence.mark}` : part.trimEnd();
 }
 
-/** What is left behind the cut, and the line that opens again the block of code in which it is: at the margin, as its code is then. */
+/**
+ * What is skipped after the cut, and the line that reopens the block of code around it. Its code then begins at the
+ * margin.
+ */
 function goOn(whole: string, end: number): { readonly opening: string; readonly rest: string } {
   const fence = openFence(whole.slice(0, end));
   if (!fence) return { opening: '', rest: whole.slice(end).trimStart() };

@@ -1,8 +1,8 @@
-/** What a channel narrows the tools of its agent to. */
+/** Narrows an agent's tools to those of a channel. */
 import type { ChannelPlace } from '../contract.ts';
 import type { ChannelSettings } from '../schema.ts';
 
-/** PO-1, the seventh step: a topic's own list goes before that of its chat, and this before the channel's. */
+/** PO-1, the seventh step: a topic's own list precedes that of its chat, and that precedes the channel's. */
 export function toolsFor(
   { topics = {}, allowed_tools }: ChannelSettings,
   { chat, thread }: ChannelPlace,

@@ -1,4 +1,4 @@
-/** An answer while it is written, as the feed tells it in pieces. */
+/** An answer while it is written, as the feed sends it in pieces. */
 import type { StoredEvent } from '#domain/event.ts';
 
 /** What a model answers when it has nothing to say. */
@@ -7,10 +7,10 @@ export const SILENT: ReadonlySet<string> = new Set(['NO_REPLY', 'HEARTBEAT_OK'])
 export interface WrittenText {
   /** Id of the last event that was read. */
   readonly last: number;
-  /** Of the newest attempt at the newest step. */
+  /** The text of the newest attempt at the newest step. */
   readonly text: string;
   readonly origin: string;
-  /** The whole of it has come, or will not. */
+  /** True if the answer is complete, or will never be. */
   readonly isOver: boolean;
 }
 
@@ -21,7 +21,7 @@ const ENDS: ReadonlySet<string> = new Set([
   'turn.stopped',
 ]);
 
-/** What is known after further events of the session, of which those of the turn count. */
+/** Adds further events of the session, of which only those of the turn count. */
 export function readPieces(before: WrittenText, events: readonly StoredEvent[], turn: string): WrittenText {
   let { last, text, origin, isOver } = before;
   for (const { id, type, turn_id, data } of events) {
@@ -37,7 +37,7 @@ export function readPieces(before: WrittenText, events: readonly StoredEvent[], 
   return { last, text, origin, isOver };
 }
 
-/** Not yet where it is empty, or may become a word that says nothing. */
+/** False if the text is empty, or may become a word that says nothing. */
 export function isWorthShowing(text: string): boolean {
   const started = text.trim();
   return started !== '' && ![...SILENT].some((word) => word.startsWith(started));

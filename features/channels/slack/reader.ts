@@ -1,4 +1,4 @@
-/** Slack's Events API and the presses of buttons (docs.slack.dev): JSON events, and forms whose `payload` is JSON. */
+/** Reads Slack's Events API and pressed buttons (docs.slack.dev): JSON events, and forms whose `payload` is JSON. */
 import type { Inbound, InboundFile } from '../contract.ts';
 import type { Fields } from '#domain/outside-value.ts';
 import type { ChannelReader, Reading } from '../routes/channel-reader.ts';
@@ -17,7 +17,7 @@ export const slackReader: ChannelReader = {
   },
 };
 
-/** Of the kinds of messages those that somebody has just written. */
+/** The kinds of messages that somebody has just written. */
 const WRITTEN: ReadonlySet<unknown> = new Set([undefined, 'file_share', 'thread_broadcast']);
 
 function readEvent(call: Fields): Inbound | undefined {
@@ -34,10 +34,10 @@ function readEvent(call: Fields): Inbound | undefined {
   const isGroup = !isDirect(chat);
   return {
     kind: 'message',
-    // A mention is also told as a message, under another event's id; sent again, an event has the id that it had.
+    // A mention also arrives as a message, under another event's id; a repeated event has its first id.
     id: `${chat}.${ts}`,
     chat,
-    // Said in a channel, a message begins a thread.
+    // A message in a channel begins a thread.
     thread: text(event['thread_ts']) ?? (isGroup ? ts : undefined),
     isGroup,
     person: { id: ofTeam(person, event['user_team'] ?? event['team'], call['team_id']), name: person },
@@ -48,7 +48,7 @@ function readEvent(call: Fields): Inbound | undefined {
   };
 }
 
-/** One without an address is a tombstone, or hidden by a limit of the workspace. */
+/** A file without an address is a tombstone, or hidden by a limit of the workspace. */
 function filesOf(value: unknown): readonly InboundFile[] {
   return (Array.isArray(value) ? value : []).flatMap((one) => {
     const file = record(one);
@@ -58,19 +58,19 @@ function filesOf(value: unknown): readonly InboundFile[] {
   });
 }
 
-/** By a person or a program, and just now. */
+/** True for a new message of a person or a program. */
 function isSaid({ type, subtype }: Fields): boolean {
   return (type === 'message' || type === 'app_mention') && WRITTEN.has(subtype);
 }
 
-/** Undefined for a program, which the bot is one of: they do not talk to each other. */
+/** Returns undefined for a program, such as the bot, because programs do not talk to each other. */
 function speakerOf(event: Fields, bot: string | undefined) {
   const [chat, ts, person] = [text(event['channel']), text(event['ts']), text(event['user'])];
   if (chat === undefined || ts === undefined || person === undefined) return undefined;
   return event['bot_id'] !== undefined || person === bot ? undefined : { chat, ts, person };
 }
 
-/** Ids are of a workspace: one of another, who shares a channel, has it before his own. */
+/** Ids belong to a workspace. A person of another workspace, who shares a channel, has its id as a prefix. */
 function ofTeam(person: string, team: unknown, own: unknown): string {
   return text(team) === undefined || text(own) === undefined || team === own
     ? person
@@ -86,7 +86,7 @@ function isDirect(chat: string): boolean {
   return chat.startsWith('D');
 }
 
-/** As people read it: Slack escapes three signs, and has addresses and mentions in angle brackets. */
+/** The text as people read it: Slack escapes three signs, and puts addresses and mentions in angle brackets. */
 function plainText(text: string): string {
   return text
     .replaceAll(/<([^<>|]{1,3000})(?:\|([^<>]{0,3000}))?>/g, (_, target: string, label?: string) => {
@@ -101,7 +101,7 @@ function plainText(text: string): string {
     .trim();
 }
 
-/** A body of text would be shown in place of the message whose button was pressed. */
+/** A text body would replace the message whose button was pressed. */
 const DONE = { status: 200, body: '' } as const;
 
 function readForm(body: string): Reading {
@@ -124,7 +124,7 @@ function readPress(payload: Fields): Inbound | undefined {
     kind: 'press',
     id: `${chat}.${ts}.${at}`,
     chat,
-    // What is said to it stands below the question.
+    // The answer to a press is below the question.
     thread: text(message['thread_ts']) ?? ts,
     isGroup: !isDirect(chat),
     person: {
@@ -143,7 +143,7 @@ function parse(json: string | null): Fields {
   try {
     return record(JSON.parse(json ?? 'null'));
   } catch {
-    // Signed by Slack, and of no use all the same.
+    // The request is signed by Slack, but useless.
     return {};
   }
 }

@@ -1,4 +1,7 @@
-/** Slack's Web API (docs.slack.dev/reference/methods): each method is one POST, answered with 200 and `ok: false` when it refuses. */
+/**
+ * Calls Slack's Web API (docs.slack.dev/reference/methods): each method is one POST, answered with 200 and `ok: false`
+ * when it refuses.
+ */
 import { ARTIFACT_BYTES } from '#domain/artifact.ts';
 import type { ChannelButton, ChannelPost } from '../contract.ts';
 import { slackMrkdwn } from './slack-mrkdwn.ts';
@@ -9,9 +12,9 @@ import { ChannelError } from '../activities/channel-error.ts';
 import type { ChannelSender, SendContext } from '../activities/channel-sender.ts';
 import { postParts } from '../activities/post-parts.ts';
 
-/** Characters that chat.update takes, so that each message can be changed. */
+/** Characters that chat.update accepts, so that each message can be changed. */
 const MAX = 4_000;
-/** Characters of a section, which stands above buttons. */
+/** Characters of a section, which is above buttons. */
 const SECTION = 3_000;
 
 export const slackSender: ChannelSender = {
@@ -40,7 +43,7 @@ export const slackSender: ChannelSender = {
   mostBytes: ARTIFACT_BYTES,
   async sendFile(context, { chat: channel_id, thread: thread_ts }, { name: filename, bytes }) {
     const length = String(bytes.length);
-    // This method reads forms alone.
+    // This method reads only forms.
     const place = await call(
       context,
       'files.getUploadURLExternal',
@@ -59,7 +62,7 @@ export const slackSender: ChannelSender = {
     const address = ownAddress(context, 'Slack', source, HOSTS);
     const headers = { authorization: `Bearer ${context.credentials['token']}` };
     const input = await fetchBytes(context, 'Slack', address, headers);
-    // Whoever may not read it is shown a page to sign in.
+    // A caller that may not read it gets a page to sign in.
     if (input.type.startsWith('text/html') && type !== 'text/html')
       throw new ChannelError('Slack gives no files to this app: it needs the scope files:read', {
         status: 200,
@@ -88,7 +91,7 @@ export const slackSender: ChannelSender = {
   },
 };
 
-/** What is done with each stands in docs/slack.md. */
+/** docs/slack.md says what each is used for. */
 const SCOPES: readonly string[] = [
   'app_mentions:read',
   'channels:history',
@@ -118,10 +121,10 @@ function textsOf(markdown: string, hasButtons: boolean): readonly string[] {
   return splitText(markdown, hasButtons ? SECTION : MAX, (part) => slackMrkdwn(part).length);
 }
 
-/** Nothing of what a model writes is fetched, linked or called. */
+/** Slack does not fetch, link or mention anything that a model writes. */
 const QUIET = { unfurl_links: false, unfurl_media: false, parse: 'none', link_names: false } as const;
 
-/** The text is what notifications show where there are blocks; no blocks take away those of before. */
+/** Notifications show the text if there are blocks; an empty list of blocks removes the previous ones. */
 function postBody({ markdown, buttons = [] }: ChannelPost) {
   const text = slackMrkdwn(markdown);
   if (buttons.length === 0) return { text, blocks: [] };
@@ -129,13 +132,13 @@ function postBody({ markdown, buttons = [] }: ChannelPost) {
   return { text, blocks: [section, { type: 'actions', elements: buttons.slice(0, 25).map(button) }] };
 }
 
-/** Its words may have 75 characters; the action's id is to be unique in its block. */
+/** Its label has at most 75 characters; the action's id must be unique in its block. */
 function button({ label, data, url }: ChannelButton, index: number) {
   const text = { type: 'plain_text', text: label.slice(0, 75), emoji: false };
   return { type: 'button', text, action_id: `b${index}`, ...(url === undefined ? { value: data } : { url }) };
 }
 
-/** What goes by, or may be put right by somebody; all else is answered the same the next time. */
+/** Errors that pass, or that somebody may correct; all others would come again. */
 const PASSING =
   /^(ratelimited|rate_limited|internal_error|fatal_error|service_unavailable|request_timeout|team_added_to_org|access_denied|invalid_auth|not_authed|account_inactive|token_expired|token_revoked|missing_scope|not_in_channel)$/;
 

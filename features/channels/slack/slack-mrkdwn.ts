@@ -1,4 +1,7 @@
-/** Slack's mrkdwn (docs.slack.dev/messaging/formatting-message-text): marks of one sign, and all that commands stands in angle brackets. */
+/**
+ * Writes Slack's mrkdwn (docs.slack.dev/messaging/formatting-message-text): marks have one sign, and commands are in
+ * angle brackets.
+ */
 import { type Dialect, renderMarkdown, withoutFences } from '../rules/render-markdown.ts';
 
 const SLACK: Dialect = {
@@ -6,7 +9,7 @@ const SLACK: Dialect = {
   strong: (shown) => `*${shown}*`,
   emphasis: (shown) => `_${shown}_`,
   deleted: (shown) => `~${shown}~`,
-  // One mark cannot hold that mark.
+  // A mark cannot enclose the same mark.
   code: (text) => (text.includes('`') ? `\`\`\`${inBlock(text)}\`\`\`` : `\`${escapeSlack(text)}\``),
   fence: (text) => `\`\`\`\n${inBlock(text)}\n\`\`\``,
   heading: (shown) => `*${shown.replaceAll('*', '')}*`,
@@ -16,12 +19,12 @@ const SLACK: Dialect = {
   address: (address) => `<${target(address)}>`,
 };
 
-/** A mark at an end would be one of the block's. */
+/** A mark at an end would become one of the block's. */
 function inBlock(text: string): string {
   return withoutFences(escapeSlack(text)).replaceAll(/^`|`$/g, (mark) => `\u200b${mark}\u200b`);
 }
 
-/** Valid for any text; mentions (`<!channel>`, `<@U…>`) are shown as they are written and call nobody. */
+/** Valid for any text; mentions (`<!channel>`, `<@U…>`) appear as written and notify nobody. */
 export function slackMrkdwn(markdown: string): string {
   return renderMarkdown(markdown, SLACK);
 }

@@ -1,11 +1,13 @@
-/** What is said in chats: what is still to be told there, and what has arrived. */
+/** Stores posts in chats: what is still to be sent there, and what has arrived. */
 import { ALBUM_SECONDS, gatheredAlbum, isAddressedAlbum, withPart } from '../rules/album.ts';
 import type { AlbumPart, DirectPost, WaitingMessage } from '../contract.ts';
 import type { Pool } from '#store/pool.ts';
 import { inTransaction, type Transaction } from '#store/transaction.ts';
 import { affects, execute, type RowOf, readRow, readRows } from '#store/statements.ts';
 
-/** Something to say there, told after what the session has said by now, and not before `seconds` have gone. Safe to repeat by its id. */
+/**
+ * Queues a post, which follows what the session has said so far and waits at least `seconds`. Safe to repeat by its id.
+ */
 export function insertDirectPost(
   pool: Pool,
   tenant: string,
@@ -21,7 +23,10 @@ export function insertDirectPost(
     on conflict do nothing`;
 }
 
-/** Undefined: there is no such album; `late`: its message has been taken without it. Safe to repeat. */
+/**
+ * Returns undefined if there is no such album, and `late` if its message was submitted without the part. Safe to
+ * repeat.
+ */
 export function addToAlbum(
   pool: Pool,
   tenant: string,
@@ -38,7 +43,7 @@ export function addToAlbum(
   });
 }
 
-/** No further part is added to it. Safe to repeat. */
+/** Closes the album to further parts. Safe to repeat. */
 export function closeAlbum(pool: Pool, tenant: string, id: string): Promise<WaitingMessage | undefined> {
   return inTransaction(pool, async (tx) => {
     const post = await lockedPost(tx, tenant, id);
@@ -76,7 +81,7 @@ export async function countWaiting(
 
 export type PostRow = RowOf<'channel_posts', 'created_at'>;
 
-/** The part has arrived; with an empty `message_id`: it is being sent. Safe to repeat. */
+/** Records that the part has arrived or, with an empty `message_id`, that it is being sent. Safe to repeat. */
 export function recordPost(pool: Pool, tenant: string, row: PostRow): Promise<number> {
   return execute(pool)`
     insert into channel_posts (tenant_id, delivery_id, part, channel_key, message_id, place, approval_id, digest)
@@ -86,7 +91,7 @@ export function recordPost(pool: Pool, tenant: string, row: PostRow): Promise<nu
       approval_id = excluded.approval_id, digest = excluded.digest`;
 }
 
-/** The part was not taken. */
+/** Removes the record of a part that was refused. */
 export function forgetPost(
   pool: Pool,
   tenant: string,
@@ -96,7 +101,7 @@ export function forgetPost(
     delete from channel_posts where tenant_id = ${tenant} and delivery_id = ${delivery_id} and part = ${part}`;
 }
 
-/** What a delivery has said, in the order of its parts. */
+/** The posts of a delivery, in the order of its parts. */
 export function postsOf(pool: Pool, tenant: string, delivery: string): Promise<PostRow[]> {
   return readRows<PostRow>(pool)`
     select * from channel_posts where tenant_id = ${tenant} and delivery_id = ${delivery} and part >= 0 order by part`;
@@ -113,7 +118,10 @@ export function postsOfApproval(
     select * from channel_posts where tenant_id = ${tenant} and approval_id = ${approval} and channel_key = ${channel}`;
 }
 
-/** Of the deliveries by which a channel hears of a question, all of one commit, the one by which it asks: in the chat's own session first. */
+/**
+ * One commit may have several deliveries of a question to a channel. This returns the one that asks: that of the chat's
+ * own session comes first.
+ */
 export async function firstAsking(
   pool: Pool,
   tenant: string,

@@ -1,4 +1,4 @@
-/** Chat channels as rows: each with a webhook of its own, by which it is told what happens. */
+/** Stores chat channels; each has a webhook of its own, which sends it events. */
 import { insertWebhook, openWebhook, sealWebhook } from '#features/webhooks-out/index.ts';
 import { sql } from 'kysely';
 import {
@@ -35,7 +35,9 @@ const CHANNELS = sql`select c.key, c.webhook_id, c.type, c.agent_key, c.settings
     w.created_by, w.created_at
   from channels c join webhooks w on w.tenant_id = c.tenant_id and w.id = c.webhook_id`;
 
-/** Undefined: the tenant has as many webhooks and channels as it may. @throws a violation when the key is taken */
+/**
+ * Returns undefined if the tenant has its maximum of webhooks and channels. @throws a violation when the key is taken
+ */
 export function insertChannel(
   pool: Pool,
   sealer: Sealer,
@@ -73,7 +75,10 @@ export function insertChannel(
   });
 }
 
-/** What is not given stays. Undefined: there is none, or its credentials were changed since `old` was read. */
+/**
+ * Fields that are absent stay unchanged. Returns undefined if there is no such channel, or its credentials were changed
+ * since `old` was read.
+ */
 export function updateChannel(
   pool: Pool,
   sealer: Sealer,
@@ -104,12 +109,12 @@ export function listChannels(pool: Pool, tenant: string): Promise<ChannelRow[]> 
   return readRows<ChannelRow>(pool)`${CHANNELS} where c.tenant_id = ${tenant} order by c.key`;
 }
 
-/** Its webhook is deleted before. */
+/** Its webhook must be deleted before. */
 export function deleteChannel(pool: Pool, tenant: string, key: string): Promise<boolean> {
   return affects(pool)`delete from channels where tenant_id = ${tenant} and key = ${key}`;
 }
 
-/** `resolve` puts secrets in the place of `secret://NAME`. */
+/** `resolve` replaces `secret://NAME` with secrets. */
 export async function openChannel(
   sealer: Pick<Sealer, 'open'>,
   resolve: (tenant: string, text: string) => Promise<string>,
@@ -150,7 +155,10 @@ export function deletePerson(pool: Pool, tenant: string, channel: string, person
     delete from channel_people where tenant_id = ${tenant} and channel_key = ${channel} and person_id = ${person}`;
 }
 
-/** The stranger's code, the one he has while it is good, else `code`; undefined when he was told within a minute. The newest strangers have places. */
+/**
+ * The stranger's code: the current one while it is valid, else `code`. Returns undefined when the stranger got it less
+ * than a minute ago. Only the newest strangers have codes.
+ */
 export async function offerPairing(
   pool: Pool,
   tenant: string,
@@ -174,7 +182,9 @@ export async function offerPairing(
   return row?.code;
 }
 
-/** Undefined: nobody has the code, or it is too old. One with a `person` needs none. A code is used up. */
+/**
+ * Returns undefined if nobody has the code, or it is too old. With a `person`, no code is needed. A code works once.
+ */
 export function pairPerson(
   pool: Pool,
   tenant: string,
@@ -203,7 +213,7 @@ export function pairPerson(
   });
 }
 
-/** Whether sessions have it as a label, which anybody may have given them: a channel of that name would speak for them. */
+/** Whether sessions have it as a label, which anybody may have set. A channel of that name would post for them. */
 export async function isLabelInUse(pool: Pool, tenant: string, key: string): Promise<boolean> {
   const row = await readRow(
     pool,
@@ -211,7 +221,7 @@ export async function isLabelInUse(pool: Pool, tenant: string, key: string): Pro
   return row !== undefined;
 }
 
-/** The chat in which a session of the channel speaks; undefined when it has none. */
+/** The chat in which a session of the channel posts; undefined when it has none. */
 export async function placeOfSession(
   pool: Pool,
   tenant: string,
@@ -223,7 +233,7 @@ export async function placeOfSession(
   return row?.chat_id ?? undefined;
 }
 
-/** Whether the user has spoken there himself. */
+/** Whether the user personally has spoken there. */
 export function hasSpokenIn(
   pool: Pool,
   tenant: string,

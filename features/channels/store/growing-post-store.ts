@@ -1,11 +1,14 @@
-/** The message of a chat that grows while an answer is written: a post of the delivery that shows it, until the answer's own takes it. */
+/**
+ * The message of a chat that grows while an answer is written: a post of the delivery that shows it, until the answer's
+ * own delivery takes it over.
+ */
 import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow } from '#store/statements.ts';
 
-/** As its part: before all that are said. */
+/** Its part number, before all other parts. */
 export const GROWING = -1;
-/** Of a channel's first attempts that may be made at once, those among which answers may be shown as they grow: others have places. */
+/** Answers grow only while a channel runs at most this many first attempts, so that other deliveries get places. */
 const AMONG = 10;
 
 export interface GrowingPost {
@@ -13,7 +16,10 @@ export interface GrowingPost {
   readonly message_id: string;
 }
 
-/** Whether the delivery still has the chat to itself: nothing else is to be told there, and others of its channel need no place. */
+/**
+ * Whether the delivery still has the chat to itself: no other post is due there, and no other delivery of its channel
+ * needs its place.
+ */
 export function mayGrow(
   pool: Pool,
   tenant: string,
@@ -27,7 +33,7 @@ export function mayGrow(
         and o.status = 'pending' and o.attempts = 0 and not o.held_back and o.claimed_until > now()) <= ${AMONG}`;
 }
 
-/** The newest of the turn that the delivery tells of. */
+/** The newest growing message of the delivery's turn. */
 export function findGrowing(
   pool: Pool,
   tenant: string,
@@ -43,7 +49,7 @@ export function findGrowing(
     order by d.event_id desc limit 1`;
 }
 
-/** It is the first part of another delivery from now on, and grows no more. */
+/** Makes it the first part of another delivery, so that it no longer grows. */
 export function takeGrowing(
   pool: Pool,
   tenant: string,

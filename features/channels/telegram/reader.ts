@@ -1,4 +1,7 @@
-/** Telegram's updates, as setWebhook has them sent (core.telegram.org/bots/api#update). Its secret is a header's word, no signature. */
+/**
+ * Reads Telegram's updates from setWebhook (core.telegram.org/bots/api#update). Its secret is a header's value, not a
+ * signature.
+ */
 import type { Inbound, InboundFile } from '../contract.ts';
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 import type { ChannelReader, ReadChannel } from '../routes/channel-reader.ts';
@@ -48,7 +51,7 @@ function readMessage(
   botId: string,
 ): Inbound | undefined {
   const from = placeOf(message, message['from']);
-  // Bots do not talk to each other: neither ends.
+  // Bots do not talk to each other, because neither would stop.
   if (!from || record(message['from'])['is_bot'] === true) return undefined;
   const bot = (text(settings['username']) ?? '').replace(/^@/, '');
   const words = text(message['text']) ?? text(message['caption']) ?? '';
@@ -79,7 +82,7 @@ interface Span {
 /** Parts of a text in which a name is part of something else. */
 const OTHER_PARTS: ReadonlySet<unknown> = new Set(['url', 'text_link', 'email', 'code', 'pre']);
 
-/** Where the bot is mentioned: by its name, or, as somebody without one is, by its id. Places are UTF-16 units. */
+/** Where the bot is mentioned: by its name, or by its id, as users without a name are. Positions are UTF-16 units. */
 function mentionsIn(message: Fields, text: string, bot: string, botId: string): readonly Span[] {
   const value = message['text'] === undefined ? message['caption_entities'] : message['entities'];
   const entities = (Array.isArray(value) ? value : []).map(record).map(({ type, offset, length, user }) => {
@@ -105,7 +108,7 @@ function without(words: string, spans: readonly Span[]): string {
     .reduce((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), words);
 }
 
-/** Each message of a topic answers the one that made it, which may be the bot's. */
+/** Each message of a topic answers the one that created it, which may be the bot's. */
 function isReplyTo(bot: string, answered: Fields): boolean {
   const author = record(answered['from']);
   const isTopic = answered['forum_topic_created'] !== undefined;
@@ -130,7 +133,7 @@ function placeOf(message: Fields, from: unknown) {
   };
 }
 
-/** Of a photo the largest; the sizes come in their order. A GIF is told twice, as a document too. */
+/** For a photo, the largest size; sizes come in order. A GIF also arrives as a document. */
 function filesOf(message: Fields): readonly InboundFile[] {
   const photos = Array.isArray(message['photo']) ? message['photo'] : [];
   const kinds = ['document', 'voice', 'audio', 'video', 'video_note'];

@@ -1,4 +1,4 @@
-/** Telegram's Bot API (core.telegram.org/bots/api): each method is one POST, whose path has the token. */
+/** Calls Telegram's Bot API (core.telegram.org/bots/api): each method is one POST, whose path contains the token. */
 import type { ChannelButton, ChannelPlace } from '../contract.ts';
 import { splitText } from '../rules/split-text.ts';
 import { telegramHtml } from './telegram-html.ts';
@@ -8,7 +8,7 @@ import { ChannelError } from '../activities/channel-error.ts';
 import type { ChannelSender, SendContext, SentFile } from '../activities/channel-sender.ts';
 import { postParts } from '../activities/post-parts.ts';
 
-/** Characters of a message, after its marks are read. */
+/** Characters of a message, after its marks are parsed. */
 const MAX = 4096;
 
 export const telegramSender: ChannelSender = {
@@ -40,7 +40,7 @@ export const telegramSender: ChannelSender = {
     const isPhoto = PHOTOS.has(file.type) && file.bytes.length <= PHOTO_BYTES;
     const sent = await sendAs(context, place, file, isPhoto ? 'photo' : 'document').catch(
       (error: unknown) => {
-        // Of sides that are too long or too unequal for a photo.
+        // Its sides are too long or too unequal for a photo.
         if (!(isPhoto && error instanceof ChannelError && error.refusal.status === 400)) throw error;
         return sendAs(context, place, file, 'document');
       },
@@ -84,7 +84,7 @@ export const telegramSender: ChannelSender = {
   },
 };
 
-/** Those that features/channels/telegram/reader.ts reads. */
+/** The updates that features/channels/telegram/reader.ts reads. */
 const UPDATES: readonly string[] = ['message', 'callback_query'];
 const PHOTOS: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 const PHOTO_BYTES = 10_000_000;
@@ -100,7 +100,7 @@ function placeFields({ chat, thread }: ChannelPlace) {
   return { chat_id: chat, ...(thread !== undefined && { message_thread_id: Number(thread) }) };
 }
 
-/** A button to a row: their words are long. */
+/** Puts one button in a row, because their labels are long. */
 function markup(buttons: readonly ChannelButton[] | undefined) {
   if (!buttons) return {};
   const rows = buttons.map(({ label, data, url }) => [
@@ -109,7 +109,7 @@ function markup(buttons: readonly ChannelButton[] | undefined) {
   return { reply_markup: { inline_keyboard: rows } };
 }
 
-/** What it cannot read as HTML it gets as it is. */
+/** Sends text that Telegram cannot read as HTML as plain text. */
 async function sayText(
   context: SendContext,
   method: string,
@@ -125,7 +125,10 @@ async function sayText(
   }
 }
 
-/** The answer's `result`. A group that has become a supergroup has another id, which the answer names. @throws ChannelError */
+/**
+ * Returns the answer's `result`. A group that became a supergroup has another id, which the answer names. @throws
+ * ChannelError
+ */
 async function call(
   context: SendContext,
   method: string,
@@ -145,7 +148,7 @@ async function call(
     return call(context, method, inChat(body, String(moved)), true);
   const wait = isRecord(parameters) ? parameters['retry_after'] : undefined;
   const retryAfter = typeof wait === 'number' ? wait * 1000 : undefined;
-  // 401 and 404: the token is wrong, which somebody may put right.
+  // 401 and 404 mean that the token is wrong, which somebody may correct.
   throw new ChannelError(`Telegram: ${words}`, {
     status,
     retryAfter,

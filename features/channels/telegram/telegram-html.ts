@@ -1,4 +1,4 @@
-/** The HTML that Telegram takes: few tags, no headings, lists or tables, everything else escaped. */
+/** Writes the HTML that Telegram accepts: few tags, no headings, lists or tables, everything else escaped. */
 import { type Dialect, renderMarkdown } from '../rules/render-markdown.ts';
 
 const TELEGRAM: Dialect = {
@@ -14,7 +14,7 @@ const TELEGRAM: Dialect = {
   heading: (shown) => `<b>${shown}</b>`,
   quote: (shown) => `<blockquote>${shown}</blockquote>`,
   bullet: '• ',
-  // Where it leads to is seen before it is pressed.
+  // The target is visible before the link is opened.
   link: (address, shown) => `${shown} (${escapeHtml(address)})`,
   address: escapeHtml,
 };

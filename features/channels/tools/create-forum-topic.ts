@@ -1,10 +1,13 @@
-/** create_forum_topic: a new topic in a group of Telegram that has topics, or a thread in a channel of Discord; each has a conversation of its own. */
+/**
+ * create_forum_topic: makes a new topic in a group of Telegram that has topics, or a thread in a channel of Discord.
+ * Each has a conversation of its own.
+ */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { OwnChannels } from '../activities/own-channels.ts';
 import { toolError } from '#domain/tool.ts';
 
-/** The colours that the Bot API takes (core.telegram.org/bots/api#createforumtopic). */
+/** The colours that the Bot API accepts (core.telegram.org/bots/api#createforumtopic). */
 const COLOURS: readonly number[] = [7322096, 16766590, 13338331, 9367192, 16749490, 16478047];
 
 const input = z.object({
@@ -24,7 +27,7 @@ export const tool = defineTool<z.infer<typeof input>, { readonly channels: OwnCh
     'Create a topic in a Telegram group that has topics, or a thread in a Discord channel. The bot must be allowed to do so there.',
   keywords: 'open new thread group channel forum discussion start release subject category room section',
   group: 'messaging',
-  // The service makes another one each time.
+  // The service makes another topic each time.
   replay: 'once',
   input,
   limits: { duration: 'long', timeoutSeconds: 60 },

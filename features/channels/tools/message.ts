@@ -1,4 +1,4 @@
-/** message: says something in a chat service beside the answer, once a call (IN-4). */
+/** message: posts in a chat service besides the answer, once for each call (IN-4). */
 import { type MediaTools, withMediaProblems } from '#features/media/index.ts';
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
@@ -40,7 +40,7 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools & { readonly ch
   keywords:
     'post send tell notify inform write announce ping slack telegram discord whatsapp channel group chat people update bob someone person friend mail email sms text him her them reply answer attachment file photo alert mattermost signal report result results summary',
   group: 'messaging',
-  // Its row's id follows from the call, so that it is said once.
+  // Its row's id is derived from the call, so that it is posted once.
   replay: 'idempotent',
   input,
   limits: { duration: 'long', timeoutSeconds: 300 },
@@ -48,7 +48,7 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools & { readonly ch
   forms: {
     clawft: {
       description: 'Send a message to a channel.',
-      // There each call names its chat, and there is no word for whose wish that is.
+      // In other systems, each call names its chat, and nothing says whose wish that is.
       toCanonical: (args) => ({ forward: true, forward_reason: 'the call names this chat', ...args }),
       input: z.object({
         channel: z.string().describe('Key of a channel of yours'),

@@ -1,4 +1,6 @@
-/** A message that a page's server brings over the API in a channel of type `web`: by its agent, with its tools. */
+/**
+ * Handles a message that a page's server sends over the API in a channel of type `web`: by its agent, with its tools.
+ */
 import { placeOfChat } from '../contract.ts';
 import { toolsFor } from '../rules/tools-for.ts';
 import { Failure } from '#domain/errors.ts';
@@ -7,7 +9,10 @@ import { findChannel } from '../store/channel-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { findSession } from '#store/session-store.ts';
 
-/** As it was where the channel is of another type, or none. @throws Failure Forbidden when it is off */
+/**
+ * Leaves the message unchanged if the channel has another type or does not exist. @throws Failure Forbidden when it is
+ * off
+ */
 export async function throughWebChannel(
   pool: Pool,
   tenant: string,
@@ -18,7 +23,7 @@ export async function throughWebChannel(
     context.channel === undefined ? undefined : await findChannel(pool, tenant, context.channel);
   if (channel?.type !== 'web') return context;
   if (!channel.enabled) throw new Failure('Forbidden', `The channel ${channel.key} is off`);
-  // A session that has begun stays with its agent.
+  // A session that already exists stays with its agent.
   const isNew = context.agent === undefined && !(await findSession(pool, tenant, session));
   const group = toolsFor(channel.settings, placeOfChat(context.chat_id ?? ''));
   return { ...context, ...(isNew && { agent: channel.agent_key }), ...(group && { group }) };

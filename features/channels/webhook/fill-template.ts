@@ -1,11 +1,14 @@
-/** `{{path.to.field}}` in a text, by what a call says there. Nothing else: no conditions, no loops, no expressions. */
+/**
+ * Fills `{{path.to.field}}` in a text with the call's values. It supports nothing else: no conditions, no loops, no
+ * expressions.
+ */
 import { fieldOf, isRecord } from '#domain/outside-value.ts';
 
-/** UTF-16 units of all values together: a message has a bound of its own. */
+/** UTF-16 units of all values together; a message has its own limit. */
 const MAX = 12_000;
 const PLACES = 50;
 
-/** What is missing is empty. `show` says how text from the call stands in ours; numbers and yes or no stand as they are. */
+/** A missing value is empty. `show` formats text from the call within ours; numbers and booleans appear as they are. */
 export function fillTemplate(
   template: string,
   data: unknown,
@@ -26,7 +29,7 @@ export function fillTemplate(
   });
 }
 
-/** Own fields of objects and places of lists; `.` is the whole. */
+/** Reads own fields of objects and places of lists; `.` is the whole. */
 export function fieldAt(data: unknown, path: string): unknown {
   let value = data;
   for (const name of path.split('.').filter((part) => part !== ''))

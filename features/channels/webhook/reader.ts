@@ -1,4 +1,7 @@
-/** Signed calls of any system: proven by the signature that its settings name, and told to an agent by their template. */
+/**
+ * Reads signed calls of any system. The signature that the settings name proves them, and their template makes the
+ * message for an agent.
+ */
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { fieldAt, fillTemplate } from './fill-template.ts';
@@ -26,12 +29,12 @@ export const webhookReader: ChannelReader = {
   },
   read(body, { key, settings }, { headers, credentials: { secret = '' } }) {
     const form = inboundWebhookSchema.parse(settings);
-    // GitHub tries a new address so.
+    // GitHub tests a new address this way.
     if (form.signature === 'github' && headers['x-github-event'] === 'ping') return { inbound: [] };
     if (!isRecord(body) && !Array.isArray(body))
       throw new Failure('InvalidInput', 'The body must be JSON: an object or a list');
     const id = idOf(form, body, headers);
-    // A repeat has the same text, and nobody who writes into a call can know the id of its markers.
+    // A repeat has the same text, and the author of a call cannot know the id of its markers.
     const marked = (text: string, place: number): string => {
       const marker = createHmac('sha256', secret)
         .update(`${key}\n${id}\n${place}`)
@@ -67,7 +70,10 @@ export const webhookReader: ChannelReader = {
   },
 };
 
-/** One word, such as a login or a repository: what these two say stands unmarked, and a sentence there would be a stranger's (SC-4). */
+/**
+ * One word, such as a login or a repository. These two values appear unmarked, and a sentence there would be a
+ * stranger's (SC-4).
+ */
 const NAME = /^[\p{L}\p{N}._@+#:/-]{1,64}$/u;
 
 function nameOr(other: (words: string) => string): (words: string) => string {
@@ -78,7 +84,10 @@ function shortDigest(words: string): string {
   return words === '' ? '' : digest(words).slice(0, 12);
 }
 
-/** By what is signed alone: who recorded a call could send it again with another header. @throws Failure InvalidInput for a call that could not be told from its repeat */
+/**
+ * Derives the id only from what is signed, because anyone who recorded a call could send it again with another header.
+ * @throws Failure InvalidInput for a call that cannot be told from its repeat
+ */
 function idOf(
   { signature, idempotency }: InboundWebhook,
   body: unknown,
@@ -101,11 +110,11 @@ function digest(words: string): string {
   return createHash('sha256').update(words).digest('hex').slice(0, 32);
 }
 
-/** Begins with the channel's key: a call reaches no session but those of its channel. */
+/** Begins with the channel's key, so that a call only reaches sessions of its channel. */
 function sessionOf(key: string, words: string): string | undefined {
   const name = words.replaceAll(/[^A-Za-z0-9._@+-]+/g, '-').slice(0, 100);
   if (name === '') return undefined;
-  // What was changed may look like another that was not.
+  // A changed name may look like another that was not changed.
   const more = name === words ? '' : `.${shortDigest(words)}`;
   return `${key}:${name}${more}`;
 }

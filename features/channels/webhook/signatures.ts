@@ -1,23 +1,26 @@
-/** Proofs that a request is from who holds a secret, each compared in constant time. What is missing or misshapen is false, never an error. */
+/**
+ * Proves that a request is from the holder of a secret; each proof is compared in constant time. Missing or malformed
+ * input returns false, never an error.
+ */
 import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { ServiceRequest } from '../routes/channel-reader.ts';
 
-/** Seconds that a signature's time may be away from ours, either way. */
+/** Seconds by which a signature's time may differ from ours, either way. */
 const SKEW = 300;
 
 export type HmacAlgorithm = 'sha1' | 'sha256' | 'sha512';
 export type HmacEncoding = 'hex' | 'base64';
 
 export interface HmacForm {
-  /** Of which the whole value is the signature, behind `prefix`. */
+  /** The header whose whole value after `prefix` is the signature. */
   readonly header: string;
   readonly algorithm: HmacAlgorithm;
   readonly encoding: HmacEncoding;
   readonly prefix: string;
 }
 
-/** docs.github.com: validating webhook deliveries. */
+/** GitHub's form (docs.github.com: validating webhook deliveries). */
 export const GITHUB_FORM: HmacForm = {
   header: 'x-hub-signature-256',
   algorithm: 'sha256',
@@ -25,7 +28,7 @@ export const GITHUB_FORM: HmacForm = {
   prefix: 'sha256=',
 };
 
-/** Of the raw body. */
+/** Checks the signature of the raw body. */
 export function isHmacSigned(
   { headers, body }: ServiceRequest,
   secret: string,
@@ -35,7 +38,7 @@ export function isHmacSigned(
   return isSame(headers[header.toLowerCase()], prefix + expected);
 }
 
-/** Slack's version 0: of the version, the time and the body. */
+/** Checks Slack's version 0: a signature of the version, the time and the body. */
 export function isSlackSigned({ headers, body }: ServiceRequest, secret: string, now: number): boolean {
   const time = headers['x-slack-request-timestamp'];
   if (!isFresh(time, now)) return false;
@@ -43,7 +46,7 @@ export function isSlackSigned({ headers, body }: ServiceRequest, secret: string,
   return isSame(headers['x-slack-signature'], `v0=${expected}`);
 }
 
-/** Stripe's scheme v1; while a secret is being changed there are several. */
+/** Checks Stripe's scheme v1; during a change of the secret there are several signatures. */
 export function isStripeSigned({ headers, body }: ServiceRequest, secret: string, now: number): boolean {
   const parts = listOf(headers['stripe-signature'], ',').map((part) => part.split('='));
   const time = parts.find(([name]) => name === 't')?.[1];
@@ -52,7 +55,7 @@ export function isStripeSigned({ headers, body }: ServiceRequest, secret: string
   return parts.some(([name, value]) => name === 'v1' && isSame(value, expected));
 }
 
-/** Standard Webhooks: `v1,` and base64, several while a secret is being changed. */
+/** Checks Standard Webhooks: `v1,` and base64, several during a change of the secret. */
 export function isStandardSigned({ headers, body }: ServiceRequest, secret: string, now: number): boolean {
   const [id, time] = [headers['webhook-id'], headers['webhook-timestamp']];
   if (typeof id !== 'string' || !isFresh(time, now)) return false;
@@ -63,22 +66,22 @@ export function isStandardSigned({ headers, body }: ServiceRequest, secret: stri
   );
 }
 
-/** What is no base64 was never one of theirs. */
+/** A text that is no base64 was never one of their secrets. */
 export function isStandardSecret(secret: string): boolean {
   return standardSignature(secret, 'id', new Date(0), '') !== undefined;
 }
 
-/** Undefined for a secret that is no base64. */
+/** Returns undefined for a secret that is no base64. */
 function standardSignature(secret: string, id: string, at: Date, body: string): string | undefined {
   try {
     return new Webhook(secret).sign(id, at, body);
   } catch {
-    // Nobody can have signed by it.
+    // Nobody can have signed with it.
     return undefined;
   }
 }
 
-/** Discord's: Ed25519 of the time and the body; `key` is its 32 bytes in hex. */
+/** Checks Discord's: Ed25519 of the time and the body; `key` is its 32 bytes in hex. */
 export function isDiscordSigned({ headers, body }: ServiceRequest, key: string, now: number): boolean {
   const [signature, time] = [headers['x-signature-ed25519'], headers['x-signature-timestamp']];
   if (typeof signature !== 'string' || !/^[0-9a-f]{128}$/i.test(signature)) return false;
@@ -97,7 +100,7 @@ export function isSame(value: unknown, expected: string): boolean {
   return typeof value === 'string' && timingSafeEqual(digest(value), digest(expected));
 }
 
-/** Of the same length whatever is compared. */
+/** The length is the same whatever is compared. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -1,4 +1,4 @@
-/** Finds the custom tool that a call was planned with, as it is now. */
+/** Finds the custom tool that a call was planned with, in its current form. */
 import type { AddedTools } from '#domain/feature.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { createGoneTool } from '#policy/gone-tool.ts';
@@ -11,7 +11,7 @@ import { runnableTool } from './run-custom-tool.ts';
 export interface AddedToolsDeps {
   readonly pool: Pool;
   readonly sealer: Sealer;
-  /** Puts secrets in the place of `secret://NAME`. */
+  /** Replaces `secret://NAME` with secrets. */
   readonly resolve: (tenant: string, text: string) => Promise<string>;
 }
 
@@ -33,7 +33,7 @@ function toolOf(deps: AddedToolsDeps, tenant: string, { definition, isDeleted, s
   try {
     return runnableTool(definition, environment);
   } catch (error) {
-    // Stored by a release that took it; a retry would not change it.
+    // An earlier release accepted and stored it; a retry would not change it.
     const why = error instanceof Error ? error.message : String(error);
     return createGoneTool(definition.name, `cannot be used: ${why}`);
   }

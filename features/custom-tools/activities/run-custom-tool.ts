@@ -1,4 +1,4 @@
-/** Runs a custom tool: its template rendered, where exec runs, within its time (CU-2). */
+/** Runs a custom tool: it renders the template, and runs it where exec runs, within its time limit (CU-2). */
 import { registerValues, scrubText } from '@tempoclaw/scrubber';
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
@@ -14,7 +14,7 @@ import type { Environment } from '../policy/tool-environment.ts';
 import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';
 
 /**
- * `environment` is asked when a call runs, for the values that only the command may see; its failures are the call's.
+ * `environment` is called when a call runs, for the values that only the command may see; its failures are the call's.
  * Throws for a template that cannot be read.
  */
 export function runnableTool(
@@ -47,7 +47,7 @@ async function runTemplate(
   const secrets = registerValues(Object.values(env));
   const hide = (text: string): string => scrubText(text, secrets).text;
   const timeoutMs = definition.timeout_seconds * 1000;
-  // A piece of a value does not look like it, so that nobody watches a command that has some.
+  // Part of a value does not look like the value, so that the output of a command with secrets is not streamed.
   const isWatched = secrets.size === 0;
   const run = async (place: InFolder, folder: HeldFolder): Promise<ToolResult> => {
     const box = boxOf(call, folder, timeoutMs);
@@ -57,7 +57,7 @@ async function runTemplate(
   return inFolder(files, call, definition.working_dir, run, isWatched);
 }
 
-/** SC-2: values that were opened for this call, in whatever form its output has them. */
+/** SC-2: hides values that were opened for this call, in whatever form its output contains them. */
 function withoutSecrets(result: ToolResult, hide: (text: string) => string): ToolResult {
   const whole = result.whole === undefined ? {} : { whole: hide(result.whole) };
   return result.ok

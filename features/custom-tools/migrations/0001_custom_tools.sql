@@ -1,6 +1,6 @@
 -- Up Migration
--- Tools that a tenant makes of shell commands (CU-1): global, or of one agent. A deleted one is kept for a while, so that
--- calls in flight learn what became of theirs.
+-- Tools that a tenant makes from shell commands (CU-1): global, or of one agent. A deleted one is kept for a while, so
+-- that running calls can report its deletion.
 create table custom_tools (
   tenant_id       text not null references tenants,
   id              uuid not null,

@@ -1,6 +1,6 @@
 /**
- * The JSON Schema of a custom tool as the catalog takes schemas (CU-1). Compiled once, when its first call is read.
- * Patterns run in linear time whatever they are (RE2), so that no schema can hold a worker up.
+ * The JSON Schema of a custom tool as the catalog uses schemas (CU-1). It is compiled once, when its first call is
+ * read. Patterns always run in linear time (RE2), so that no schema can block a worker.
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
@@ -9,7 +9,7 @@ import type { Parameters } from '../rules/check-parameters.ts';
 import { type Arguments, renderCommand } from '../rules/render.ts';
 import type { Template } from '../rules/template.ts';
 
-/** Characters of all texts among the arguments: more than a command line takes (`renderCommand`). */
+/** Characters of all texts among the arguments: more than a command line accepts (`renderCommand`). */
 const MAX_CHARACTERS = 131_072;
 
 function linearPattern(pattern: string): { test(text: string): boolean; toString(): string } {
@@ -23,17 +23,17 @@ const ajv = new Ajv2020({
   strictRequired: false,
   useDefaults: true,
   allErrors: true,
-  // As the draft has it: a format is a hint for readers.
+  // As in the draft, a format is a hint for readers.
   validateFormats: false,
   addUsedSchema: false,
   logger: false,
-  // What `code` would print is for generated files, and we make none.
+  // `code` is for generated files, and we make none.
   code: { regExp: Object.assign(linearPattern, { code: 'new RegExp' }) },
 });
 
-/** @throws Error in words for the author when the schema is none, such as a pattern that RE2 does not know. */
+/** @throws Error in words for the author when the schema is invalid, such as a pattern that RE2 does not support. */
 export function compileParameters(parameters: Parameters): ValidateFunction {
-  // Ajv would keep each schema that it ever saw.
+  // Ajv would keep each schema that it ever compiled.
   const schema = structuredClone(parameters);
   try {
     return ajv.compile(schema);
@@ -42,7 +42,7 @@ export function compileParameters(parameters: Parameters): ValidateFunction {
   }
 }
 
-/** What a schema gives as `input`: the arguments with defaults, which `template` makes a command of. */
+/** Parses into `input`: the arguments with defaults, from which `template` makes a command. */
 export function argumentsSchema(parameters: Parameters, template: Template): z.ZodType {
   let validate: ValidateFunction | undefined;
   return z

@@ -1,4 +1,7 @@
-/** Everything that is wrong with a custom tool before it is stored: what is stored can be rendered and compiled. */
+/**
+ * Finds everything that is wrong with a custom tool before it is stored, so that each stored tool can be rendered and
+ * compiled.
+ */
 import { type Parameters, parameterProblems } from '../rules/check-parameters.ts';
 import { readTemplate } from '../rules/template.ts';
 import { compileParameters } from './arguments-schema.ts';

@@ -1,4 +1,4 @@
-/** A custom tool as one of the catalog: judged by its rendered template, as exec is by its command (CU-2). */
+/** A custom tool as one of the catalog. Its rendered template is judged as exec's command is (CU-2). */
 import { filesRunBy } from '@tempoclaw/shell-judge';
 import type { Tool } from '#policy/define-tool.ts';
 import type { CustomToolDefinition } from '../rules/definition.ts';
@@ -7,12 +7,12 @@ import { type Arguments, renderCommand } from '../rules/render.ts';
 import { readTemplate } from '../rules/template.ts';
 import { argumentsSchema } from './arguments-schema.ts';
 
-/** SIGTERM, 3 s, SIGKILL, and the end of the pipes: as for exec. */
+/** SIGTERM, 3 s, SIGKILL, and the end of the pipes, as for exec. */
 const KILL_SECONDS = 10;
 
 /**
- * To be judged and shown; what runs is made for its call. Throws for a template that `readTemplate` refuses, which is checked
- * before a definition is stored.
+ * This tool can be judged and shown; a runnable one is made for its call. Throws for a template that `readTemplate`
+ * refuses, which is checked before a definition is stored.
  */
 export function catalogedTool(definition: CustomToolDefinition): Tool {
   const { parameters } = definition;

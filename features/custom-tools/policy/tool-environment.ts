@@ -1,4 +1,4 @@
-/** The environment of a custom tool, sealed as its row has it and opened for one run. */
+/** The environment of a custom tool, sealed in its row and opened for one run. */
 import type { Sealer } from '#store/seal.ts';
 
 export type Environment = Readonly<Record<string, string>>;
@@ -7,7 +7,7 @@ export function sealEnvironment(sealer: Sealer, tenant: string, toolId: string, 
   return sealer.seal(JSON.stringify(env), placeOf(tenant, toolId));
 }
 
-/** With `secret://NAME` resolved. @throws Error when it does not open, SecretProblem when a secret is not there. */
+/** Resolves `secret://NAME`. @throws Error when it does not open, SecretProblem when a secret does not exist. */
 export async function openEnvironment(
   deps: { readonly sealer: Sealer; readonly resolve: (tenant: string, text: string) => Promise<string> },
   tenant: string,
@@ -20,7 +20,7 @@ export async function openEnvironment(
   return resolved;
 }
 
-/** What the ciphertext is bound to: it opens for this row of this tenant only (SECURITY R7). */
+/** What the ciphertext is bound to: it opens only for this row of this tenant. */
 function placeOf(tenant: string, toolId: string): string {
   return `${tenant}/custom_tools/${toolId}`;
 }

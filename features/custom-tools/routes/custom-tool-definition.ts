@@ -1,4 +1,4 @@
-/** From what a request says of a custom tool to what is stored: merged, checked, its variables sealed. */
+/** Turns a request about a custom tool into what is stored: merged, checked, its variables sealed. */
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { definitionProblems } from '../policy/check-definition.ts';
@@ -11,7 +11,7 @@ import { Failure } from '#domain/errors.ts';
 import type { customToolChangeSchema } from '../schema.ts';
 import type { ApiDeps } from '#api/deps.ts';
 
-/** Every placeholder a text that must be given: what a tool without a schema means. */
+/** Requires a text for every placeholder: what a tool without a schema means. */
 export function requiredTexts(command: string): Parameters {
   const keys = keysOf(command);
   const properties = Object.fromEntries(keys.map((key) => [key, { type: 'string' }]));
@@ -37,7 +37,7 @@ export function changedTool(
   };
 }
 
-/** Whether nothing would be other than it is: then no call that waits is refused for it. */
+/** Whether nothing would change; then no pending call is refused for it. */
 export function isSameTool(old: CustomToolRow, tool: ToolToWrite, env: object | null | undefined): boolean {
   if (env && Object.keys(env).length > 0) return false;
   const before: Readonly<Record<string, unknown>> = { ...old };

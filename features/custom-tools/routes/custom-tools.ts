@@ -1,4 +1,4 @@
-/** Custom tools: rows behind the definition, checked, their variables sealed. */
+/** Serves custom tools from their rows: they are checked, and their variables are sealed. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { catalogedTool } from '../policy/custom-tool.ts';
@@ -25,7 +25,7 @@ import { MAIN_AGENT } from '#api/tenant-defaults.ts';
 
 type Change = Call<(typeof customTools.operations)['updateCustomTool']>;
 
-/** Two writers at once: the loser looks again, but not for ever. */
+/** Two writers may change the same tool at once. The loser tries again, but not forever. */
 const CHANGE_TRIES = 5;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {

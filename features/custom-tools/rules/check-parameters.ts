@@ -1,13 +1,14 @@
 /**
- * Which JSON Schemas (draft 2020-12) a custom tool may have: arguments that are one word of a command each, in a bounded
- * schema without references. The validator compiles schemas into code and trusts them; this is what lets it.
+ * Defines which JSON Schemas (draft 2020-12) a custom tool may have: each argument is one word of a command, in a
+ * bounded schema without references. The validator compiles schemas into code and trusts them; this check makes that
+ * safe.
  */
 
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 
 export type Scalar = string | number | boolean;
 
-/** Of one argument; what else it may have is in KEYWORDS. */
+/** The fields of one argument; KEYWORDS has the others that it may have. */
 export interface Property {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -34,7 +35,7 @@ export const PARAMETER_LIMITS = {
   pattern: 500,
 };
 
-/** Letters first, so that no name is one that objects have of their own. */
+/** Names begin with letters, so that none is a name that objects have of their own. */
 const PROPERTY_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const INHERITED = new Set(['constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf']);
 
