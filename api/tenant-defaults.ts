@@ -1,6 +1,7 @@
 /** Ensures that every tenant has its agent `main`, however the tenant was made. */
 import { insertAgent } from '#store/agent-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { ModelDirectory } from './deps.ts';
 
 export const MAIN_AGENT = 'main';
@@ -25,5 +26,9 @@ export function createTenantCare(pool: Pool, models: ModelDirectory): (tenant: s
  * again.
  */
 async function makeMainAgent(pool: Pool, tenant: string, models: ModelDirectory): Promise<void> {
-  await insertAgent(pool, tenant, { key: MAIN_AGENT, type: 'open', model: models.best() }, 'system');
+  await insertAgent(
+    forTenant(pool, tenant),
+    { key: MAIN_AGENT, type: 'open', model: models.best() },
+    'system',
+  );
 }

@@ -12,6 +12,7 @@ import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import { createMetrics } from '#api/metrics.ts';
 import { submitMessage } from '#api/submit-message.ts';
 import type { AgentConfig } from '#domain/agent.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createBareTables } from './bare/tables.ts';
 import { type BenchStack, QUEUES } from './stack.ts';
 
@@ -100,7 +101,7 @@ export async function createTempoclaw(
 ): Promise<{ contender: Contender; temporal: TemporalAccess; close(): Promise<void> }> {
   const { pool } = stack;
   await pool.query(`insert into tenants (id, name) values ($1, 'Bench') on conflict do nothing`, [TENANT]);
-  for (const agent of AGENTS) await insertAgent(pool, TENANT, agent, 'bench');
+  for (const agent of AGENTS) await insertAgent(forTenant(pool, TENANT), agent, 'bench');
   const temporal = connectTemporal({
     address: stack.address,
     namespace: 'default',

@@ -9,6 +9,7 @@ import { findTeam, insertTeam } from '#store/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
 import { taskWorkflowId } from '#domain/team.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { BARE_TASK } from './bare/contract.ts';
 import { createBareTables } from './bare/tables.ts';
 import { TENANT, textOf } from './contender.ts';
@@ -137,7 +138,7 @@ export async function createOurAgents({ stack, ours, temporal }: Bench): Promise
 async function makeTeams({ pool }: BenchStack): Promise<void> {
   if (await findTeam(pool, TENANT, 'claims')) return;
   for (const key of ['bench-lead', ...MEMBERS, ...CLAIMERS])
-    await insertAgent(pool, TENANT, { key, type: 'open', model: 'rehearsal/bench-loop' }, 'bench');
+    await insertAgent(forTenant(pool, TENANT), { key, type: 'open', model: 'rehearsal/bench-loop' }, 'bench');
   const teams = [
     { key: 'work', lead: 'bench-lead', members: MEMBERS },
     { key: 'claims', lead: 'bench', members: CLAIMERS },

@@ -1,8 +1,8 @@
 /** Agents and their revisions: the row holds the newest, `agent_revisions` all of them. */
 import { sql } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
-import type { Pool } from './pool.ts';
 import { affects, readRow, readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface AgentRow {
   readonly key: string;
@@ -18,14 +18,9 @@ const COLUMNS = sql`key, revision, config, created_at, updated_at`;
  * Makes an agent, or makes a deleted one anew with the next revision; undefined when the key is taken.
  * One statement, so that a row and its revision are never apart.
  */
-export function insertAgent(
-  pool: Pool,
-  tenant: string,
-  config: AgentConfig,
-  by: string,
-): Promise<AgentRow | undefined> {
-  return readRow<AgentRow>(pool)`with made as (
-       insert into agents (tenant_id, key, revision, config) values (${tenant}, ${config.key}, 1,
+export function insertAgent(db: TenantDb, config: AgentConfig, by: string): Promise<AgentRow | undefined> {
+  return readRow<AgentRow>(db)`with made as (
+       insert into agents (tenant_id, key, revision, config) values (${db}, ${config.key}, 1,
          ${JSON.stringify(config)})
        on conflict (tenant_id, key) do update set config = excluded.config, revision = agents.revision + 1,
          updated_at = now(), created_at = now(), deleted_at = null
@@ -33,62 +28,56 @@ export function insertAgent(
        returning ${COLUMNS}),
      kept as (
        insert into agent_revisions (tenant_id, agent_key, revision, config, created_by)
-       select ${tenant}, key, revision, config, ${by} from made)
+       select ${db}, key, revision, config, ${by} from made)
      select ${COLUMNS} from made`;
 }
 
 /** The next revision; undefined when the agent is gone or no longer at `revision`. */
 export function updateAgent(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   revision: number,
   config: AgentConfig,
   by: string,
 ): Promise<AgentRow | undefined> {
-  return readRow<AgentRow>(pool)`with changed as (
+  return readRow<AgentRow>(db)`with changed as (
        update agents set config = ${JSON.stringify(config)}, revision = revision + 1, updated_at = now()
-       where tenant_id = ${tenant} and key = ${config.key} and revision = ${revision} and deleted_at is null
+       where tenant_id = ${db} and key = ${config.key} and revision = ${revision} and deleted_at is null
          returning ${COLUMNS}),
      kept as (
        insert into agent_revisions (tenant_id, agent_key, revision, config, created_by)
-       select ${tenant}, key, revision, config, ${by} from changed)
+       select ${db}, key, revision, config, ${by} from changed)
      select ${COLUMNS} from changed`;
 }
 
-export function findAgent(pool: Pool, tenant: string, key: string): Promise<AgentRow | undefined> {
-  return readRow<AgentRow>(pool)`
-    select ${COLUMNS} from agents where tenant_id = ${tenant} and key = ${key} and deleted_at is null`;
+export function findAgent(db: TenantDb, key: string): Promise<AgentRow | undefined> {
+  return readRow<AgentRow>(db)`
+    select ${COLUMNS} from agents where tenant_id = ${db} and key = ${key} and deleted_at is null`;
 }
 
 /** Those of the keys that are an agent's. */
-export async function knownAgents(
-  pool: Pool,
-  tenant: string,
-  keys: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await readRows<{ key: string }>(pool)`
-    select key from agents where tenant_id = ${tenant} and key = any(${keys}) and deleted_at is null`;
+export async function knownAgents(db: TenantDb, keys: readonly string[]): Promise<readonly string[]> {
+  const rows = await readRows<{ key: string }>(db)`
+    select key from agents where tenant_id = ${db} and key = any(${keys}) and deleted_at is null`;
   return rows.map(({ key }) => key);
 }
 
-export function listAgents(pool: Pool, tenant: string, limit: number, after: string): Promise<AgentRow[]> {
-  return readRows<AgentRow>(pool)`
-    select ${COLUMNS} from agents where tenant_id = ${tenant} and key > ${after} and deleted_at is null
+export function listAgents(db: TenantDb, limit: number, after: string): Promise<AgentRow[]> {
+  return readRows<AgentRow>(db)`
+    select ${COLUMNS} from agents where tenant_id = ${db} and key > ${after} and deleted_at is null
       order by key limit ${limit}`;
 }
 
 /** Sessions of a deleted agent go on with its last revision; new ones cannot name it. */
-export function deleteAgent(pool: Pool, tenant: string, key: string): Promise<boolean> {
-  return affects(pool)`update agents set deleted_at = now(), updated_at = now()
-     where tenant_id = ${tenant} and key = ${key} and deleted_at is null`;
+export function deleteAgent(db: TenantDb, key: string): Promise<boolean> {
+  return affects(db)`update agents set deleted_at = now(), updated_at = now()
+     where tenant_id = ${db} and key = ${key} and deleted_at is null`;
 }
 
 /** Where the commands of the tenant's agents run, each setting once; also of deleted ones, whose sessions go on. */
 export async function agentSandboxes(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
 ): Promise<readonly (NonNullable<AgentConfig['sandbox']> | null)[]> {
-  const rows = await readRows<{ sandbox: NonNullable<AgentConfig['sandbox']> | null }>(pool)`
-    select distinct config -> 'sandbox' as sandbox from agents where tenant_id = ${tenant}`;
+  const rows = await readRows<{ sandbox: NonNullable<AgentConfig['sandbox']> | null }>(db)`
+    select distinct config -> 'sandbox' as sandbox from agents where tenant_id = ${db}`;
   return rows.map(({ sandbox }) => sandbox);
 }

@@ -6,7 +6,8 @@ import type { AskedAgain, NewAsk, NewForm } from './call-claim.ts';
 import type { Pool } from './pool.ts';
 import { appendEventsUpwards, type FeedPlace, lockSession, markTurnWaiting } from './session-writes.ts';
 import { callWithin } from './sql-call.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
+import { inTransaction } from './transaction.ts';
 
 /**
  * Asks people about a call that was claimed: what it would run is not what they approved, or its MCP server asks while it works. The claim

@@ -13,7 +13,8 @@ import {
   lockSession,
   settleCall,
 } from './session-writes.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
+import { inTransaction } from './transaction.ts';
 
 const CLOCK = sql<Date>`clock_timestamp()`;
 const NOW = sql<Date>`now()`;

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import type { AssignmentKind, AssignmentStatus } from '#domain/assignment.ts';
 import type { NewAssignment } from '#domain/new-assignment.ts';
 import type { Pool } from './pool.ts';
-import { affects, readRow, readRows, below, type Db, execute, type PageEnd } from './statements.ts';
+import type { Db } from './database.ts';
+import { affects, readRow, readRows, below, execute, type PageEnd } from './statements.ts';
 
 export interface AssignmentRow extends NewAssignment {
   readonly result: string | null;

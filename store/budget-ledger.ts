@@ -8,7 +8,7 @@ import { askForMore } from './approval-questions.ts';
 import { settleApproval } from './approval-record.ts';
 import type { Pool } from './pool.ts';
 import { callWithin, createSqlCall } from './sql-call.ts';
-import type { Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
 import { readRows } from './statements.ts';
 
 /** What is to be reserved for one attempt of a call, where a budget applies. */

@@ -7,7 +7,8 @@ import { OUTSIDE_DOCUMENT, type UsedTools } from '#domain/policy/used-tools.ts';
 import { isOwn } from './document-scope.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows } from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
+import { inTransaction } from './transaction.ts';
 
 export interface DocumentRow {
   readonly path: string;

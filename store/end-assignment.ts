@@ -14,7 +14,8 @@ import { appendEvents, lockSession, settleCall } from './session-writes.ts';
 import { callWithin } from './sql-call.ts';
 import { insertAssignment, openFor, originOf } from './take-assignment.ts';
 import { affects, execute, readRow, readRows } from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
+import { inTransaction } from './transaction.ts';
 
 export interface AssignmentEnd {
   readonly status: AssignmentEndStatus;

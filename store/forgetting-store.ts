@@ -5,7 +5,8 @@ import type { Forgetting } from '#domain/forgetting.ts';
 import { isUnneeded } from './file-store.ts';
 import { deleteSome } from './old-rows.ts';
 import type { Pool } from './pool.ts';
-import { below, type Db, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+import type { Db } from './database.ts';
+import { below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
 import { inTransaction } from './transaction.ts';
 
 export interface ForgettingRow

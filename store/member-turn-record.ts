@@ -5,7 +5,7 @@ import type { MessageContext } from '#domain/turn.ts';
 import { readBudgetRoot } from './budget-ledger.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
 import { openSession, sayFirst, usedBy } from './session-writes.ts';
-import type { Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
 
 /** What a member begins with. */
 export interface NewMemberTurn {

@@ -1,6 +1,7 @@
 /** What models were used for without an answer in a transcript (DU-7). */
 import type { ModelUse } from '#domain/model-use.ts';
-import { type Db, execute } from './statements.ts';
+import type { Db } from './database.ts';
+import { execute } from './statements.ts';
 
 /** Of an agent, and of no session. */
 export async function noteUses(

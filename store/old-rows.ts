@@ -1,7 +1,8 @@
 /** Rows that are kept for a time only, and how rows go in bounded batches. */
 import { type RawBuilder, sql } from 'kysely';
 import { KEPT_HOURS } from './idempotency-store.ts';
-import { type Db, execute } from './statements.ts';
+import type { Db } from './database.ts';
+import { execute } from './statements.ts';
 
 /** Of a table in one sweep, so that turns beside it wait for none of it. */
 const MAX = 20_000;

@@ -1,7 +1,8 @@
 /** Files of workspaces that were written after something from outside was read (PO-5). */
 import { OUTSIDE_FILE, type UsedTools } from '#domain/policy/used-tools.ts';
 import type { Pool } from './pool.ts';
-import { type Db, execute, readRow } from './statements.ts';
+import type { Db } from './database.ts';
+import { execute, readRow } from './statements.ts';
 import { inTransaction } from './transaction.ts';
 
 export interface MarkedWorkspace {

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
 import type { MessageContext, SettledCall } from '#domain/turn.ts';
 import { callWithin } from './sql-call.ts';
-import type { Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
 
 /** Whose feed it is. `turn` may be null where nobody's turn has led to it. */
 export interface FeedPlace {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
 import { MissingAnswer, type Pool } from './pool.ts';
-import type { Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
 
 /** What each takes, as the database says it (test/store/functions.test.ts). An object is given as its JSON. */
 export const SQL_FUNCTIONS = {

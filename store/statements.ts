@@ -1,10 +1,11 @@
 /** Statements as they are written, their values in place: on any connection, or as a part of a transaction. */
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { Pool } from './pool.ts';
+import { type Db, databaseOf } from './database.ts';
 import type { Tables } from './tables.ts';
-import { databaseOf, type Transaction } from './transaction.ts';
+import type { TenantDb } from './tenant-db.ts';
 
-export type Db = Pool | Transaction;
+/** A tenant's refuses a statement that does not name the tenant. */
+type Connection = Db | TenantDb<Db>;
 
 /** A value becomes a parameter (null where it is undefined); what `sql` has made is a part of the text. */
 type Statement<Result> = (text: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Result>;
@@ -14,24 +15,27 @@ export type RowOf<Table extends keyof Tables, Without extends keyof Tables[Table
   Omit<Selectable<Tables[Table]>, 'tenant_id' | Without>
 >;
 
-export function readRows<Row>(db: Db): Statement<Row[]> {
-  return async (text, ...values) => (await sql<Row>(text, ...values).execute(databaseOf(db))).rows;
+export function readRows<Row>(db: Connection): Statement<Row[]> {
+  return async (text, ...values) =>
+    (await sql<Row>(text, ...values).execute('unbound' in db ? db : databaseOf(db))).rows;
 }
 
-export function readRow<Row>(db: Db): Statement<Row | undefined> {
+export function readRow<Row>(db: Connection): Statement<Row | undefined> {
   return async (text, ...values) => (await readRows<Row>(db)(text, ...values))[0];
 }
 
 /** How many rows were changed, or found. */
-export function execute(db: Db): Statement<number> {
+export function execute(db: Connection): Statement<number> {
   return async (text, ...values) => {
-    const { numAffectedRows, rows } = await sql(text, ...values).execute(databaseOf(db));
+    const { numAffectedRows, rows } = await sql(text, ...values).execute(
+      'unbound' in db ? db : databaseOf(db),
+    );
     return Number(numAffectedRows ?? rows.length);
   };
 }
 
 /** Whether any row was changed, or found. */
-export function affects(db: Db): Statement<boolean> {
+export function affects(db: Connection): Statement<boolean> {
   return async (text, ...values) => (await execute(db)(text, ...values)) > 0;
 }
 

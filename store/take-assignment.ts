@@ -8,7 +8,8 @@ import { type AssignmentRow, findAssignment, ROW } from './assignment-store.ts';
 import type { Pool } from './pool.ts';
 import { appendEvents, budgetRootOf, type FeedPlace, openSession, sayFirst } from './session-writes.ts';
 import { execute, readRow } from './statements.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
+import { inTransaction } from './transaction.ts';
 
 /** The call that gives the work. */
 export interface OriginCall {

@@ -1,7 +1,7 @@
 /** Texts about a task become its own with the change that brings them. */
 import { withWarnings } from '#domain/gate.ts';
 import { ofTask, type TaskKey, type WrittenChange } from './recorded-task.ts';
-import type { Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
 
 /** A text of a foreign client comes with its update; one of ours is a row already. Resolves with the task's new result. */
 export async function takeTexts(

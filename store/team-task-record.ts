@@ -11,7 +11,8 @@ import { ofTask, type RecordedTask, type TaskKey, type WrittenChange } from './r
 import { callWithin } from './sql-call.ts';
 import { readRecordedState } from './team-task-state.ts';
 import { readText, takeTexts } from './task-text-record.ts';
-import { inTransaction, type Transaction } from './transaction.ts';
+import type { Transaction } from './database.ts';
+import { inTransaction } from './transaction.ts';
 
 export interface NewTask extends Pick<TaskState, 'subject' | 'priority'> {
   readonly description: string;

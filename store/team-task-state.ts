@@ -3,7 +3,7 @@ import { CLOSED, type LoadedTask, type RecordedState } from '#domain/team-task.t
 import type { Pool } from './pool.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
 import { readRow } from './statements.ts';
-import { type Database, databaseOf } from './transaction.ts';
+import { type Database, databaseOf } from './database.ts';
 
 export interface LoadedRow extends Omit<LoadedTask, 'team'> {
   readonly lead: string;

@@ -2,7 +2,8 @@
 import type { AgentConfig } from '#domain/agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { Pool } from './pool.ts';
-import { type Db, execute, readRow, readRows } from './statements.ts';
+import type { Db } from './database.ts';
+import { execute, readRow, readRows } from './statements.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Null when the tenant sets none. */

@@ -1,29 +1,27 @@
 /** Transactions of several statements: rows are read under their locks, TypeScript decides, and what follows is written. */
-import { Kysely, type Transaction as KyselyTransaction, PostgresDialect } from 'kysely';
+import { databaseOf, type Transaction } from './database.ts';
 import type { Pool } from './pool.ts';
-import type { Tables } from './tables.ts';
-
-export type Transaction = KyselyTransaction<Tables>;
-/** A transaction, or single statements. */
-export type Database = Kysely<Tables>;
-
-const databases = new WeakMap<Pool, Database>();
-
-/** One a pool. A connection that is lost on the way, or cannot even roll back, is closed, which does it. */
-export function databaseOf(db: Pool | Transaction): Database {
-  if (!('totalCount' in db)) return db;
-  const database = databases.get(db) ?? new Kysely<Tables>({ dialect: new PostgresDialect({ pool: db }) });
-  databases.set(db, database);
-  return database;
-}
+import { forTenant, type TenantDb, type TenantTransaction } from './tenant-db.ts';
 
 /**
  * One commit, or nothing. Locks are taken in one order everywhere: a team, its task, a session, its turns, calls and approvals, and
- * accounts of budgets last. `work` asks nothing of the pool, or it would wait for itself when all connections are taken.
+ * accounts of budgets last. `work` asks nothing of the pool, or it would wait for itself when all connections are taken. A tenant's
+ * transaction is bound to the tenant too.
  */
+export function inTransaction<Result>(
+  db: TenantDb,
+  work: (tx: TenantTransaction) => Promise<Result>,
+): Promise<Result>;
 export function inTransaction<Result>(
   pool: Pool,
   work: (tx: Transaction) => Promise<Result>,
+): Promise<Result>;
+export function inTransaction<Result>(
+  db: Pool | TenantDb,
+  work: (tx: never) => Promise<Result>,
 ): Promise<Result> {
-  return databaseOf(pool).transaction().execute(work);
+  const tenant = 'unbound' in db ? db.tenant : undefined;
+  return databaseOf('unbound' in db ? db.unbound : db)
+    .transaction()
+    .execute((tx) => work((tenant === undefined ? tx : forTenant(tx, tenant)) as never));
 }

@@ -25,6 +25,7 @@ import { agentSandboxes } from '#store/agent-store.ts';
 import { sessionsBelow } from '#store/assignment-store.ts';
 import { createBudgetLedger } from '#store/budget-ledger.ts';
 import { createEmbeddingStore } from '#store/embedding-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
 import { type ActivityParts, createWorkerBase, type WorkerCore } from './worker-core.ts';
 
@@ -50,7 +51,7 @@ export async function createActivities(
     ...base,
     required: decisionToken.required,
     hasTemporalClients: () => features.hasTemporalClients(),
-    sandboxesOf: (tenant) => agentSandboxes(pool, tenant),
+    sandboxesOf: (tenant) => agentSandboxes(forTenant(pool, tenant)),
   });
   const budgetLedger = createBudgetLedger(pool, base.onWrite);
   const budgets = createBudgetGuard({ ...base, ledger: budgetLedger, settings: config.budgets, needsToken });

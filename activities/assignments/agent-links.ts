@@ -9,6 +9,7 @@ import { rankAgents, searchedText } from '#domain/rank-agents.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { linkedAgents, linksBetween } from '#store/agent-link-store.ts';
 import { findAgent } from '#store/agent-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { Embed } from '../model/embed.ts';
 
@@ -59,7 +60,7 @@ export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): Ag
 
   return {
     async wayTo(caller, target) {
-      const agent = await findAgent(pool, caller.tenant, target);
+      const agent = await findAgent(forTenant(pool, caller.tenant), target);
       if (!agent) return refused('NotFound', LINK_WORDS.noTarget(target));
       const links = await linksBetween(pool, caller.tenant, caller.agent, target);
       const leading = links.filter((link) => linkLeads(link, caller.agent, target));
@@ -67,7 +68,7 @@ export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): Ag
       const open = leading.find((_, index) => refusals[index] === undefined);
       if (!open) return refused('PermissionDenied', refusals[0] ?? LINK_WORDS.noLink(target));
       // GoClaw has the gates of a delegation at who gives the work; whoever does it may have some too.
-      const source = await findAgent(pool, caller.tenant, caller.agent);
+      const source = await findAgent(forTenant(pool, caller.tenant), caller.agent);
       return {
         kind: 'way',
         link: open.id,

@@ -11,6 +11,7 @@ import { findAgent } from '#store/agent-store.ts';
 import { type AssignmentRow, findAssignment } from '#store/assignment-store.ts';
 import { noteOutsideFiles } from '#store/outside-file-store.ts';
 import type { TakenPlace } from '#store/take-assignment.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 import { type Dependency, readDependencyFiles } from './dependency-files.ts';
@@ -99,7 +100,7 @@ async function resultsOf(
     if (row.status !== 'completed')
       return `depends_on: delegation "${row.id}" has no result (status=${row.status})`;
     const { id, label, result } = row;
-    const agent = await findAgent(deps.pool, call.tenant, row.target_key);
+    const agent = await findAgent(forTenant(deps.pool, call.tenant), row.target_key);
     const workspace = agent && workspaceOfWork(deps, call.tenant, agent.config, row);
     results.push({ id, label, result: result ?? '', workspace: undefined, ...workspace });
   }

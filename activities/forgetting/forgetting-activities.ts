@@ -17,7 +17,7 @@ import {
   removeUserRows,
 } from '#store/forgetting-store.ts';
 import type { RowParts } from '#store/row-parts.ts';
-import type { Db } from '#store/statements.ts';
+import type { Db } from '#store/database.ts';
 import { listTurns } from '#store/turn-store.ts';
 import type { ForgetPart } from '#domain/feature.ts';
 import type { TemporalAccess } from '#temporal/client.ts';

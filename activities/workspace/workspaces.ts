@@ -1,5 +1,5 @@
 /** The workspaces of a worker: their files, how they are cleaned, and how they go for good. */
-import type { Db } from '#store/statements.ts';
+import type { Db } from '#store/database.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Files } from './files.ts';
 import { removeWorkspaces } from './workspace-folder.ts';

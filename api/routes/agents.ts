@@ -12,6 +12,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import { agents } from '#domain/resource/agents.ts';
 import { agentConfigSchema, type agentPatchSchema } from '#domain/schema/agent.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
 import { warningsOf } from '../policy-warnings.ts';
@@ -33,25 +34,27 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     agents,
     {
       listAgents: ({ tenant, query }) =>
-        readTextPage(query, 'key', showAgent, (limit, after) => listAgents(pool, tenant, limit, after)),
+        readTextPage(query, 'key', showAgent, (limit, after) =>
+          listAgents(forTenant(pool, tenant), limit, after),
+        ),
       async getAgent({ tenant, params }) {
-        const row = await findAgent(pool, tenant, params.key);
+        const row = await findAgent(forTenant(pool, tenant), params.key);
         return row && showWhole(tenant, row);
       },
       async createAgent({ tenant, by, body }) {
         const config = toConfig(body);
         checkModels(deps, config);
-        const row = await insertAgent(pool, tenant, config, by);
+        const row = await insertAgent(forTenant(pool, tenant), config, by);
         if (row) return showWhole(tenant, row);
         throw new Failure('Conflict', `There is an agent ${config.key} already; PATCH it to change it`);
       },
       async updateAgent({ tenant, by, params, body }) {
         for (let tries = 1; tries <= PATCH_TRIES; tries += 1) {
-          const old = await findAgent(pool, tenant, params.key);
+          const old = await findAgent(forTenant(pool, tenant), params.key);
           if (!old) return undefined;
           const config = keepFiles(old.config, merge(old.config, body));
           checkModels(deps, config);
-          const row = await updateAgent(pool, tenant, old.revision, config, by);
+          const row = await updateAgent(forTenant(pool, tenant), old.revision, config, by);
           if (row) return showWhole(tenant, row);
         }
         throw new Failure('Conflict', 'The agent is being changed by others at the same time; try again');
@@ -62,10 +65,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
             'Conflict',
             'The agent main cannot be deleted: sessions without an agent are its; PATCH it',
           );
-        return deleteAgent(pool, tenant, key);
+        return deleteAgent(forTenant(pool, tenant), key);
       },
     },
-    ({ tenant }, key) => findAgent(pool, tenant, key),
+    ({ tenant }, key) => findAgent(forTenant(pool, tenant), key),
   );
 }
 

@@ -15,6 +15,7 @@ import {
   readDocumentVersion,
   writeDocument,
 } from '#store/document-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Caller, requireScope, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
@@ -45,7 +46,7 @@ interface Written {
 export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps): void {
   /** Returns undefined if there is no such agent. */
   async function scopeOf({ caller, tenant, params, query }: Asked): Promise<DocumentScope | undefined> {
-    const agent = await findAgent(pool, tenant, params.agent);
+    const agent = await findAgent(forTenant(pool, tenant), params.agent);
     const user = fileOwner(caller, query.user);
     return agent && { tenant, agent: agent.config.key, user, type: agent.config.type };
   }

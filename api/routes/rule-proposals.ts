@@ -7,6 +7,7 @@ import { type ruleProposalSchema, tenantPolicySchema } from '#domain/schema/poli
 import { backtest } from '#policy/explain/backtest.ts';
 import { findProposals, type PlacedProposal, withRule } from '#policy/explain/proposals.ts';
 import { findAgent, updateAgent } from '#store/agent-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { saveTenantPolicy } from '#store/tenant-policy-store.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -52,10 +53,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       );
     if (place === 'tenant')
       return saveTenantPolicy(pool, tenant, checked(tenantPolicySchema, change.tenant_policy), by);
-    const agent = await findAgent(pool, tenant, key);
+    const agent = await findAgent(forTenant(pool, tenant), key);
     if (!agent) throw new Failure('Conflict', `The agent ${key} is gone`);
     const config = checked(agentConfigSchema, { ...agent.config, ...withRule(agent.config, adds) });
-    if (!(await updateAgent(pool, tenant, agent.revision, config, by)))
+    if (!(await updateAgent(forTenant(pool, tenant), agent.revision, config, by)))
       throw new Failure('Conflict', 'The agent was changed at the same moment; look again');
   }
 }

@@ -15,6 +15,7 @@ import {
   toolInvokeSchema,
   toolSchema,
 } from '#domain/schema/tool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, callerOf } from '../auth.ts';
 import type { Api, ApiDeps, ToolDescription } from '../deps.ts';
@@ -290,7 +291,7 @@ function noTool(): Failure {
 
 /** A requested agent must exist; without one, the agent is `main`. */
 async function knownAgent(deps: ApiDeps, tenant: string, agent: string | undefined): Promise<string> {
-  if (agent !== undefined && !(await findAgent(deps.pool, tenant, agent)))
+  if (agent !== undefined && !(await findAgent(forTenant(deps.pool, tenant), agent)))
     throw new Failure('NotFound', `There is no agent ${agent}`);
   return agent ?? MAIN_AGENT;
 }

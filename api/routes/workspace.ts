@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { labelSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
 import { findAgent } from '#store/agent-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { callerOf, requireScope, signatureOf } from '../auth.ts';
 import type { Api, ApiDeps, WorkspaceAsked } from '../deps.ts';
 import { fileBody, fileTooLarge, takeFileBodies } from '../file-body.ts';
@@ -28,7 +29,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     const caller = callerOf(request);
     const { tenant } = caller;
     const { user: named, session = '' } = request.query as z.infer<typeof querySchema>;
-    const agent = await findAgent(deps.pool, tenant, String(paramOf(request, 'agent')));
+    const agent = await findAgent(forTenant(deps.pool, tenant), String(paramOf(request, 'agent')));
     if (!agent) throw new Failure('NotFound', 'There is no agent with this key');
     const user = fileOwner(caller, named);
     // What all users of the agent share, and sessions of any user, do not belong to one user.

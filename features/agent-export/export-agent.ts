@@ -7,6 +7,7 @@ import { findAgent } from '#store/agent-store.ts';
 import { listOwnDocuments, readDocumentVersion } from '#store/document-store.ts';
 import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
 import type { ApiDeps } from '#api/deps.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets'>;
 
@@ -20,7 +21,7 @@ export async function exportAgent(
   key: string,
   users: readonly string[],
 ): Promise<Buffer | undefined> {
-  const agent = await findAgent(deps.pool, tenant, key);
+  const agent = await findAgent(forTenant(deps.pool, tenant), key);
   if (!agent) return undefined;
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
   const parts: Buffer[] = [];

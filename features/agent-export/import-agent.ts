@@ -21,6 +21,7 @@ import { checkSize, listOwnDocuments, writeDocument } from '#store/document-stor
 import type { ApiDeps } from '#api/deps.ts';
 import { refuseSecretDefinition } from '#api/refuse-secrets.ts';
 import { checkModels, toConfig } from '#api/routes/agents.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets' | 'documentWritten' | 'models'>;
 type Hide = (text: string) => string;
@@ -61,7 +62,7 @@ export async function importAgent(deps: Deps, request: ImportAsked, bytes: Buffe
     refuseSecretDefinition(scrubber, config, 'agent');
     checkModels(deps, config);
   });
-  const old = await findAgent(pool, tenant, key);
+  const old = await findAgent(forTenant(pool, tenant), key);
   const agent = old ? (isDeepStrictEqual(old.config, config) ? 'unchanged' : 'replaced') : 'made';
   if (agent === 'replaced') conflicts.push(`the agent ${key}`);
   const documents = await planDocuments(deps, request, lines.documents, hide, conflicts);
@@ -183,8 +184,8 @@ async function saveAgent(
   config: AgentConfig,
 ): Promise<void> {
   const saved = old
-    ? await updateAgent(pool, tenant, old.revision, config, by)
-    : await insertAgent(pool, tenant, config, by);
+    ? await updateAgent(forTenant(pool, tenant), old.revision, config, by)
+    : await insertAgent(forTenant(pool, tenant), config, by);
   if (!saved)
     throw new Failure('Conflict', 'The agent is being changed by others at the same time; try again');
 }

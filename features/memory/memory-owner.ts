@@ -4,6 +4,7 @@ import { Failure } from '#domain/errors.ts';
 import type { Caller } from '#api/auth.ts';
 import { findAgent } from '#store/agent-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 interface Asked {
   readonly tenant: string;
@@ -21,5 +22,5 @@ export async function memoryOwner(
   const user = query.user ?? confinedTo;
   if (confinedTo !== null && user !== confinedTo)
     throw new Failure('Forbidden', 'A key of one user does not see the memory of others');
-  return (await findAgent(pool, tenant, key)) && { tenant, agent: key, user };
+  return (await findAgent(forTenant(pool, tenant), key)) && { tenant, agent: key, user };
 }

@@ -1,8 +1,7 @@
 /** The point at which other features read what memory's index has: they are asked whenever a document changes. */
 import type { RawBuilder } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
-import type { Db } from '#store/statements.ts';
-import type { Transaction } from '#store/transaction.ts';
+import type { Db, Transaction } from '#store/database.ts';
 import type { IndexedPart } from './contract.ts';
 import type { Chunk } from './rules/chunk-text.ts';
 

@@ -12,7 +12,8 @@ import type { SkillAccess, SkillFacts, SkillVisibility } from './rules/skill.ts'
 import { noteChange } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';
-import { inTransaction, type Transaction } from '#store/transaction.ts';
+import type { Transaction } from '#store/database.ts';
+import { inTransaction } from '#store/transaction.ts';
 
 /** Of a tenant; all of them are in the memory of each worker that works for it. */
 export const MAX_SKILLS = 1_000;

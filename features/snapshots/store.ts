@@ -1,6 +1,7 @@
 /** Workspaces that follow the work (VF-6): which revision is the newest, and which worker may make the next one. */
 import type { Pool } from '#store/pool.ts';
-import { affects, type Db, readRow, readRows } from '#store/statements.ts';
+import type { Db } from '#store/database.ts';
+import { affects, readRow, readRows } from '#store/statements.ts';
 
 export interface WorkspaceKey {
   readonly tenant: string;

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { insertAgent } from '#store/agent-store.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { writeMessage } from '#store/message-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { eventually } from '#test/support/processes.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
@@ -12,7 +13,11 @@ describe('DU-1 writing a message', () => {
   before(async () => {
     database = await createTestDatabase();
     await insertTenant(database.pool, 'red', 'Red');
-    await insertAgent(database.pool, 'red', { key: 'main', type: 'open', model: 'rehearsal/follow' }, 'test');
+    await insertAgent(
+      forTenant(database.pool, 'red'),
+      { key: 'main', type: 'open', model: 'rehearsal/follow' },
+      'test',
+    );
   });
   after(() => database.drop());
 

@@ -6,6 +6,7 @@ import { insertAgent } from '#store/agent-store.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { writeMessage } from '#store/message-store.ts';
 import { createSessionQueries } from '#store/session-queries.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 /** A call of the tenant, for nobody unless a user is named. */
@@ -22,8 +23,7 @@ describe('TL what tools read of sessions', () => {
     for (const tenant of ['red', 'blue']) {
       await insertTenant(database.pool, tenant, tenant);
       await insertAgent(
-        database.pool,
-        tenant,
+        forTenant(database.pool, tenant),
         { key: 'main', type: 'open', model: 'rehearsal/follow' },
         'test',
       );
@@ -91,7 +91,11 @@ describe('TL what tools read of sessions', () => {
   it('IN-9 within the sessions of the user that the caller works for, unless they are shared', async () => {
     const { pool } = database;
     await insertTenant(pool, 'green', 'green');
-    await insertAgent(pool, 'green', { key: 'main', type: 'open', model: 'rehearsal/follow' }, 'test');
+    await insertAgent(
+      forTenant(pool, 'green'),
+      { key: 'main', type: 'open', model: 'rehearsal/follow' },
+      'test',
+    );
     for (const user of ['ann', 'bob', undefined])
       for (const at of ['1', '2']) {
         const session = `${user ?? 'nobody'}-${at}`;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { isTransient } from '#store/pool.ts';
-import { inTransaction, type Transaction } from '#store/transaction.ts';
+import type { Transaction } from '#store/database.ts';
+import { inTransaction } from '#store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('DU-5 a transaction of several statements', () => {

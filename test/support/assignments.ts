@@ -12,6 +12,7 @@ import {
   type SubagentRequest,
   workContext,
 } from '#domain/new-assignment.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { LiveWorker } from './live-worker.ts';
 
 /** The agent `main` may give work to these. */
@@ -42,7 +43,7 @@ export async function heldEvaluation(live: LiveWorker, name: string): Promise<st
 }
 
 async function beginWork(live: LiveWorker, session: string, text: string): Promise<void> {
-  await insertAgent(live.pool, live.tenant, TAKER, 'test');
+  await insertAgent(forTenant(live.pool, live.tenant), TAKER, 'test');
   await linkMain(live.pool, live.tenant, [TAKER.key]);
   await live.say(session, text);
   await live.probes.untilHeld(session);

@@ -24,6 +24,7 @@ import { startTemporalServer } from '#cli/services/temporal-server.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
 import { FEATURES } from '#features';
+import { forTenant } from '#store/tenant-db.ts';
 import { engineVariables } from './engine.ts';
 import { createLossyProxy, type LossyProxy } from './lossy-proxy.ts';
 import { startProductionTemporal } from './production-temporal.ts';
@@ -335,7 +336,8 @@ async function makeTenant(pool: Pool, id: string, options: StandOptions): Promis
     scopes: ['admin'],
     expiresAt: null,
   });
-  for (const agent of [DOING, ...(options.agents ?? [])]) await insertAgent(pool, id, agent, 'test');
+  for (const agent of [DOING, ...(options.agents ?? [])])
+    await insertAgent(forTenant(pool, id), agent, 'test');
   return { id, key };
 }
 

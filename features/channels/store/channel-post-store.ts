@@ -2,7 +2,8 @@
 import { ALBUM_SECONDS, gatheredAlbum, isAddressedAlbum, withPart } from '../rules/album.ts';
 import type { AlbumPart, DirectPost, WaitingMessage } from '../contract.ts';
 import type { Pool } from '#store/pool.ts';
-import { inTransaction, type Transaction } from '#store/transaction.ts';
+import type { Transaction } from '#store/database.ts';
+import { inTransaction } from '#store/transaction.ts';
 import { affects, execute, type RowOf, readRow, readRows } from '#store/statements.ts';
 
 /**

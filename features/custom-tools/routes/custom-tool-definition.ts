@@ -10,6 +10,7 @@ import { keysOf } from '../rules/template.ts';
 import { Failure } from '#domain/errors.ts';
 import type { customToolChangeSchema } from '../schema.ts';
 import type { ApiDeps } from '#api/deps.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 /** Requires a text for every placeholder: what a tool without a schema means. */
 export function requiredTexts(command: string): Parameters {
@@ -61,7 +62,7 @@ export async function checkTool(deps: ApiDeps, tenant: string, tool: ToolToWrite
     pointer: `body/${field}`,
     message,
   }));
-  if (tool.agent_id !== null && !(await findAgent(deps.pool, tenant, tool.agent_id)))
+  if (tool.agent_id !== null && !(await findAgent(forTenant(deps.pool, tenant), tool.agent_id)))
     errors.push({ pointer: 'body/agent_id', message: `there is no agent ${tool.agent_id}` });
   if (errors[0]) throw new Failure('Unprocessable', errors[0].message, { errors });
   if (deps.tools.isNative(tool.name))

@@ -22,6 +22,7 @@ import { changedTool, checkTool, isSameTool, sealEnv, requiredTexts } from './cu
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
 import { MAIN_AGENT } from '#api/tenant-defaults.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 type Change = Call<(typeof customTools.operations)['updateCustomTool']>;
 
@@ -102,7 +103,7 @@ async function judgeTool(
   request: z.infer<typeof customToolTestSchema>,
 ): Promise<z.infer<typeof customToolVerdictSchema>> {
   const key = request.agent_id ?? row.agent_id ?? MAIN_AGENT;
-  const agent = await findAgent(deps.pool, tenant, key);
+  const agent = await findAgent(forTenant(deps.pool, tenant), key);
   if (!agent) throw new Failure('NotFound', `There is no agent ${key}`);
   const tool = catalogedTool(row);
   const read = readArguments(tool, undefined, request.args);

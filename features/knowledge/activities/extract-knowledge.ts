@@ -16,6 +16,7 @@ import {
 } from '../store/knowledge-index-store.ts';
 import { noteUses } from '#store/model-use-store.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type DocumentPart, partsOf } from './document-parts.ts';
 import { readDrawnFacts, RECORD_FACTS } from './drawn-facts.ts';
 
@@ -30,7 +31,7 @@ const SYSTEM = `You read notes and record what they state, by calling record_fac
 export function createExtractKnowledge(deps: ExtractDeps): (scope: DocumentScope) => Promise<IndexedPart> {
   const { pool } = deps;
   return async (scope) => {
-    const model = (await findAgent(pool, scope.tenant, scope.agent))?.config.knowledge?.model;
+    const model = (await findAgent(forTenant(pool, scope.tenant), scope.agent))?.config.knowledge?.model;
     const startedAt = performance.now();
     let waits = false;
     while (!waits && performance.now() - startedAt < BEGINS_MS) {

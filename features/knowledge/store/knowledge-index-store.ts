@@ -7,8 +7,9 @@ import { noteUses } from '#store/model-use-store.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
 import type { Pool } from '#store/pool.ts';
-import { type Db, execute, readRow, readRows } from '#store/statements.ts';
-import { inTransaction, type Transaction } from '#store/transaction.ts';
+import type { Db, Transaction } from '#store/database.ts';
+import { execute, readRow, readRows } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
 
 /** Of documents `d`: facts are to be drawn from it, and were not as it is. */
 export const IS_UNREAD = sql`(${IS_MEMORY} and d.extracted is distinct from d.digest and exists (select from agents a

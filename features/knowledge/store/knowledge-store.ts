@@ -7,8 +7,9 @@ import { isOwn } from '#store/document-scope.ts';
 import { addNames, judgeFacts, lockKnowledge } from './knowledge-index-store.ts';
 import { entitiesOf, type KnowledgeEntity, type KnowledgeRelation, relationsOf } from './knowledge-search.ts';
 import type { Pool } from '#store/pool.ts';
-import { affects, type Db, execute, readRow, readRows } from '#store/statements.ts';
-import { inTransaction, type Transaction } from '#store/transaction.ts';
+import type { Db, Transaction } from '#store/database.ts';
+import { affects, execute, readRow, readRows } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
 
 /** Whose are listed. `viewer`: a user who sees his own and those of agents; null: all. */
 export interface KnowledgeFilter {

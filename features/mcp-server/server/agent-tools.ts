@@ -11,6 +11,7 @@ import { stemOfKey } from '#api/idempotency.ts';
 import { readTextPage } from '#api/pages.ts';
 import { contextOf, idOf } from '#api/routes/messages.ts';
 import { submitMessage } from '#api/submit-message.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { inputSchemaOf, readArguments } from './own-tool.ts';
 import { lastEventOf } from './report-progress.ts';
@@ -33,7 +34,7 @@ export async function listAgentTools(
   cursor: string | undefined,
 ): Promise<{ readonly tools: Tool[]; readonly nextCursor?: string }> {
   const page = await readTextPage({ limit: PAGE, cursor }, 'key', show, (limit, after) =>
-    listAgents(deps.pool, tenant, limit, after),
+    listAgents(forTenant(deps.pool, tenant), limit, after),
   );
   return { tools: page.data, ...(page.next_cursor === null ? {} : { nextCursor: page.next_cursor }) };
 }
@@ -46,7 +47,7 @@ export async function callAgentTool(
 ): Promise<CallToolResult | undefined> {
   const { deps, caller, key, takesTasks, waitSeconds } = call;
   const agent = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : '';
-  if (!isName(agent) || !(await findAgent(deps.pool, caller.tenant, agent))) return undefined;
+  if (!isName(agent) || !(await findAgent(forTenant(deps.pool, caller.tenant), agent))) return undefined;
   requireScope(caller, 'run');
   const { message, session: value } = readArguments(asking, args);
   const stem = key === undefined ? undefined : stemOfKey(key, caller, 'mcp');

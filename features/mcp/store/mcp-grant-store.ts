@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import type { McpGrant } from '../rules/grants.ts';
 import { noteChange } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
-import { affects, type Db, readRow, readRows } from '#store/statements.ts';
+import type { Db } from '#store/database.ts';
+import { affects, readRow, readRows } from '#store/statements.ts';
 
 export interface McpGrantRow extends McpGrant {
   readonly updated_by: string;

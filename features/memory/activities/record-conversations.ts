@@ -29,6 +29,7 @@ import {
 import { readDocument } from '#store/document-store.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { askToRecord, BEGINS_MS, type RecordDeps } from './ask-to-record.ts';
 
 export interface RecordConversationsDeps extends ActivityDeps, RecordDeps {
@@ -80,7 +81,7 @@ export function createRecordConversations(
 ): MemoryActivities['record_conversations'] {
   const { pool } = deps;
   return failingAs(activityFailure, async (scope) => {
-    const agent = (await findAgent(pool, scope.tenant, scope.agent))?.config;
+    const agent = (await findAgent(forTenant(pool, scope.tenant), scope.agent))?.config;
     const startedAt = performance.now();
     while (performance.now() - startedAt < BEGINS_MS) {
       Context.current().cancellationSignal.throwIfAborted();

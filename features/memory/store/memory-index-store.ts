@@ -8,7 +8,8 @@ import { searchTerms } from '#domain/search-terms.ts';
 import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';
-import { inTransaction, type Transaction } from '#store/transaction.ts';
+import type { Transaction } from '#store/database.ts';
+import { inTransaction } from '#store/transaction.ts';
 
 type Vector = readonly number[];
 

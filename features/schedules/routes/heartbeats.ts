@@ -14,6 +14,7 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { stemOf } from '#api/idempotency.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
 import { createTemporalLink } from '#api/temporal-links.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { pageOfRuns, rightsOf, runNow } from './schedules.ts';
 
 type Asked = Pick<Call, 'caller' | 'tenant'> & {
@@ -66,7 +67,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
       return row && show(request.tenant, row);
     },
     async setHeartbeat({ tenant, caller, by, params: { agent }, query, body, request }) {
-      if (!(await findAgent(pool, tenant, agent))) return undefined;
+      if (!(await findAgent(forTenant(pool, tenant), agent))) return undefined;
       const user = userOf(caller, query.user) ?? null;
       const session = body.session && (await findSession(pool, tenant, body.session));
       // Somebody else's session is none; the agent's or another user's beats would be refused there.

@@ -4,17 +4,9 @@ import { isInstantOf, nextInstants } from '../rules/instants.ts';
 import type { TurnStatus } from '#domain/turn.ts';
 import type { Pool } from '#store/pool.ts';
 import { lockSchedule, type ScheduleRow } from './schedule-store.ts';
-import {
-  affects,
-  below,
-  type Db,
-  execute,
-  type PageEnd,
-  readRow,
-  readRows,
-  type RowOf,
-} from '#store/statements.ts';
-import { inTransaction, type Transaction } from '#store/transaction.ts';
+import type { Db, Transaction } from '#store/database.ts';
+import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
 
 export interface ScheduleRunRow extends RowOf<'schedule_runs', 'schedule_id' | 'at' | 'created_at'> {
   readonly at: Date;

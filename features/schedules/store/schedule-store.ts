@@ -5,17 +5,9 @@ import type { HeartbeatSettings } from '../contract/heartbeat.ts';
 import { SCHEDULE_LIMITS, type ScheduleRights, type Timing } from '../contract/schedule.ts';
 import { nextInstants } from '../rules/instants.ts';
 import type { Pool } from '#store/pool.ts';
-import {
-  affects,
-  below,
-  type Db,
-  execute,
-  type PageEnd,
-  readRow,
-  readRows,
-  type RowOf,
-} from '#store/statements.ts';
-import { inTransaction, type Transaction } from '#store/transaction.ts';
+import type { Db, Transaction } from '#store/database.ts';
+import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
+import { inTransaction } from '#store/transaction.ts';
 
 type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
 

@@ -15,6 +15,7 @@ import { isZone } from '../rules/instants.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { readDocument } from '#store/document-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
 import type { ScheduleMaker, Schedules } from './schedules.ts';
 
@@ -102,7 +103,7 @@ export async function readChecklist(
   agent: string,
   user: string | null,
 ): Promise<{ readonly text: string; readonly isEmpty: boolean }> {
-  const found = await findAgent(pool, tenant, agent);
+  const found = await findAgent(forTenant(pool, tenant), agent);
   const list =
     found && (await readDocument(pool, { tenant, agent, user, type: found.config.type }, CHECKLIST));
   const text = list?.text ?? '';

@@ -1,7 +1,7 @@
 /** Removes workspaces that follow the work for good, one by one and while holding each. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
-import type { Db } from '#store/statements.ts';
+import type { Db } from '#store/database.ts';
 import { inTransaction } from '#store/transaction.ts';
 import {
   deleteWorkspace,

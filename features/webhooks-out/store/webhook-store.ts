@@ -4,16 +4,8 @@ import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '../contract.ts';
 import { deleteSome } from '#store/old-rows.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import {
-  affects,
-  below,
-  type Db,
-  execute,
-  type PageEnd,
-  readRow,
-  readRows,
-  type RowOf,
-} from '#store/statements.ts';
+import type { Db } from '#store/database.ts';
+import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
 
 export type WebhookRow = RowOf<'webhooks'>;
 export type DeliveryRow = RowOf<'webhook_deliveries', 'claimed_until' | 'held_back'>;
