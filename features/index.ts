@@ -1,4 +1,7 @@
-/** The features of this build, a line each. Without its line a feature is gone, with those that need it, and everything else works. */
+/**
+ * The features of this build, one a line. Without its line, a feature is gone, with those that need it, and everything
+ * else works.
+ */
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import { agentExport } from './agent-export/feature.ts';
 import { browser } from './browser/feature.ts';

@@ -1,4 +1,4 @@
-/** Custom tools on the wire, with the fields of REFERENCE §12 and the promise of what a second run does. */
+/** Custom tools in requests and answers, and what each promises about a second run. */
 import { ADDED_REPLAY, envNameProblem } from '#domain/added-tool.ts';
 import { z } from 'zod';
 import { type Parameters, parameterProblems } from './rules/check-parameters.ts';
@@ -6,7 +6,7 @@ import { customNameProblem, DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS } from 
 import { TEMPLATE_LIMITS } from './rules/template.ts';
 import { jsonObjectSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 
-/** Says the problem of a text that has one. */
+/** Reports the problem of a text that has one. */
 function checked(problem: (text: string) => string | undefined) {
   return z.string().superRefine((text, context) => {
     const message = problem(text);
@@ -31,7 +31,7 @@ const envSchema = z
   )
   .refine((env) => Object.keys(env).length <= MAX_ENV, `at most ${MAX_ENV} variables`);
 
-/** Within the workspace, where the file tools are as well: an absolute one could be another tenant's. */
+/** Requires a folder within the workspace, where the file tools also are: an absolute one could be another tenant's. */
 function folderProblem(path: string): string | undefined {
   if (path === '' || path.length > 1000 || path.includes('\0')) return 'must have 1 to 1000 characters';
   const isOutside = path.startsWith('/') || path.startsWith('~') || path.split('/').includes('..');
@@ -88,13 +88,16 @@ export const customToolCreateSchema = z
     ],
   });
 
-/** Given fields replace the old ones whole; null removes an optional one. Fields of others are ignored, as upstream. */
+/**
+ * Fields that are present replace the old ones whole; null removes an optional one. Unknown fields are ignored, as in
+ * other systems.
+ */
 export const customToolChangeSchema = z
   .object({ ...fields, parameters: fields.parameters.nullable() })
   .partial()
   .meta({ examples: [{ timeout_seconds: 30, enabled: false }] });
 
-/** As the API answers it: no value of a variable is in it. */
+/** The tool as the API returns it; it contains no values of variables. */
 export const customToolSchema = z.object({
   id: z.string(),
   name: z.string(),

@@ -1,4 +1,4 @@
-/** Custom tools as rows (CU-1). Each change is noted in the same statement, so that every process learns of it. */
+/** Stores custom tools (CU-1). The same statement notes each change, so that every process learns of it. */
 import { type RawBuilder, sql } from 'kysely';
 import type { CustomToolDefinition } from './rules/definition.ts';
 import { noteChange } from '#store/change-feed.ts';
@@ -14,16 +14,16 @@ export interface CustomToolRow extends CustomToolDefinition {
   readonly updated_at: Date;
 }
 
-/** Of a tenant; all of them are in the memory of each worker that works for it. */
+/** Tools of a tenant; all of them are in the memory of each worker that works for it. */
 export const MAX_CUSTOM_TOOLS = 500;
 
-/** Rows of deleted tools, by which calls in flight learn what became of theirs. */
+/** How long rows of deleted tools stay, so that running calls can report the deletion. */
 const KEPT = '30 days';
 
 const COLUMNS = sql`t.id, t.name, t.description, t.parameters, t.command, t.working_dir, t.timeout_seconds,
   t.agent_key as agent_id, t.enabled, t.replay, t.revision, t.env_names, t.created_by, t.created_at, t.updated_at`;
 
-/** What is written of a tool: its fields, and its sealed variables (undefined: as they are; null: none). */
+/** What is written for a tool: its fields, and its sealed variables (undefined keeps them, null removes them). */
 export interface ToolToWrite extends Omit<CustomToolDefinition, 'revision'> {
   readonly env_names: readonly string[];
   readonly env?: { readonly sealed: string; readonly keyId: string } | null;
@@ -37,7 +37,7 @@ function valuesOf({ name, description, parameters, command, ...tool }: ToolToWri
     ${agent_id}, ${enabled}, ${replay}, ${[...env_names]}`;
 }
 
-/** `full`: the tenant has as many as it may. */
+/** Returns `full` if the tenant has its maximum of tools. */
 export function insertCustomTool(
   pool: Pool,
   tenant: string,
@@ -57,7 +57,7 @@ export function insertCustomTool(
   );
 }
 
-/** The next revision; `stale` when the tool is gone or no longer at `revision`. */
+/** Returns the next revision; `stale` when the tool is gone or no longer at `revision`. */
 export function updateCustomTool(
   pool: Pool,
   tenant: string,
@@ -78,13 +78,13 @@ export function updateCustomTool(
   );
 }
 
-/** Its variables, when they are given. */
+/** Writes its variables, if they are present. */
 function envOf(tenant: string, { env }: ToolToWrite): RawBuilder<unknown> {
   return sql`insert into custom_tool_env (tenant_id, tool_id, sealed, key_id)
        select ${tenant}, t.id, ${env?.sealed}::text, ${env?.keyId}::text from t where ${Boolean(env)}`;
 }
 
-/** Its variables go at once; the row is kept for a while. False when there was none. */
+/** Removes its variables at once; the row is kept for a while. Returns false when there was none. */
 export function deleteCustomTool(pool: Pool, tenant: string, id: string): Promise<boolean> {
   return affects(pool)`with t as (
        update custom_tools set deleted_at = now(), env_names = '{}'
@@ -103,7 +103,7 @@ export function findCustomTool(pool: Pool, tenant: string, id: string): Promise<
 export interface CustomToolFilter {
   readonly name?: string | undefined;
   readonly agent?: string | undefined;
-  /** Part of a name or description, whatever its case. */
+  /** Part of a name or description, in any letter case. */
   readonly search?: string | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -140,7 +140,7 @@ export interface ToolOfCall {
   readonly sealed: string | null;
 }
 
-/** The tool that a call was planned with, as it is now; undefined when that was none of these. */
+/** The tool that a call was planned with, in its current form; undefined when it was no custom tool. */
 export async function readToolOfCall(
   pool: Pool,
   tenant: string,

@@ -1,4 +1,4 @@
-/** Custom tools in a worker. */
+/** Provides custom tools in a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createAddedTools } from './activities/added-tools.ts';

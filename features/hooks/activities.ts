@@ -1,6 +1,7 @@
 /**
- * Runs hooks one after the other, each on what the one before left (domain/hook.ts). They fail closed: one that cannot be asked, says
- * nothing that can be read, or is late denies. A retry of the step asks them again, as it does the model.
+ * Runs hooks one after the other, each on the result of the previous one (domain/hook.ts). They fail closed: a hook
+ * that cannot be called, returns nothing readable, or is late denies. A retry of the step calls them again, as it does
+ * the model.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -31,14 +32,14 @@ import type { Files } from '#activities/workspace/files.ts';
 import type { WorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 
 export interface HookDeps {
-  /** Of every agent. */
+  /** Hooks of every agent. */
   readonly settings: readonly Hook[];
   readonly models: Models;
   readonly egress: Egress;
   readonly egressSettings: EgressSettings;
   readonly shell: Shell;
   readonly files: Pick<Files, 'hold'>;
-  /** Of the settings, for agents that do not say otherwise. */
+  /** The settings' sandbox, for agents that do not choose another. */
   readonly sandbox: SandboxSettings;
   readonly workspaceOf: WorkspaceOf;
   readonly scrubberOf: ScrubberOf;
@@ -46,7 +47,7 @@ export interface HookDeps {
   readonly resolve: (tenant: string, text: string) => Promise<string>;
 }
 
-/** What it is about: a call, with its arguments as they are, or what a user said. */
+/** What the hook is about: a call with its unmodified arguments, or what a user said. */
 export interface HookSubject {
   readonly tool?: string;
   readonly input?: Readonly<Record<string, unknown>>;
@@ -116,7 +117,7 @@ function problemOf(error: unknown, signal: AbortSignal): string {
   return error instanceof Error ? error.message.slice(0, HOOK_LIMITS.reason) : 'it could not be asked';
 }
 
-/** Undefined when it has replaced nothing. */
+/** Returns undefined when it has replaced nothing. */
 function changedFields(
   before: HookSubject,
   { input, prompt }: Pick<HookAnswer, 'input' | 'prompt'>,
@@ -153,7 +154,7 @@ function askCode(requested: Asked, hook: Hook, event: object): Promise<HookAnswe
   return hook.type === 'command' ? runCommand(requested, hook, text) : askServer(requested, hook, text);
 }
 
-/** Exit 0 with an answer, or none; exit 2 denies with what stands on standard error, as elsewhere in the field. */
+/** Exit 0 returns an answer, or none. Exit 2 denies with the text on standard error, as in other systems. */
 async function runCommand({ deps, scope, signal }: Asked, hook: Hook, input: string): Promise<HookAnswer> {
   const { tenant, agent, session } = scope;
   const { workspace, workspaceFrom } = deps.workspaceOf(tenant, agent, { ...scope.context, session });
@@ -195,7 +196,7 @@ async function askServer({ deps, scope, signal }: Asked, hook: Hook, body: strin
   }
 }
 
-/** No answer allows. Throws for what is none. */
+/** No answer allows. Throws for an invalid one. */
 function readAnswer(text: string): HookAnswer {
   if (text.trim() === '') return { decision: 'allow' };
   if (text.length > HOOK_LIMITS.answer) throw new Error('its answer is too long');
@@ -205,7 +206,7 @@ function readAnswer(text: string): HookAnswer {
 const JUDGE =
   'You decide whether an agent may do what stands below. Answer with one line and nothing else: ALLOW, or ASK: why a person must decide, or DENY: why.';
 
-/** What it is about is scrubbed for a model, which can replace none of it. */
+/** The subject is scrubbed for a model, which cannot replace any of it. */
 async function askModel(
   { deps, scope, signal, onUse }: Asked,
   hook: Hook,
@@ -214,7 +215,7 @@ async function askModel(
   const scrubber = await deps.scrubberOf(scope.tenant);
   const refs = [hook.model ?? scope.agent.model].flat();
   const text = scrubber.text(JSON.stringify(event));
-  // What it does not see it cannot judge.
+  // The model cannot judge what it does not see.
   if (text.length > HOOK_LIMITS.answer) throw new Error('this is too long to be shown to a model');
   const shown = markOutside({ id: randomUUID(), source: hook.event, text });
   const { answer, ref } = await generateWithFallback(

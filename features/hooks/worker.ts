@@ -1,4 +1,4 @@
-/** Hooks in a worker: they stand around prompts and calls. */
+/** Runs hooks in a worker, around prompts and calls. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createHooks } from './activities.ts';

@@ -1,4 +1,4 @@
-/** The knowledge graph in the API: a document that is removed takes its facts along. */
+/** The knowledge graph in the API: a document that is removed also removes its facts. */
 import type { ApiCore } from '#api/api-parts.ts';
 import type { ApiPart } from '#domain/feature.ts';
 import { removeUnnamedEntities } from './store/knowledge-index-store.ts';

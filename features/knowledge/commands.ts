@@ -1,4 +1,7 @@
-/** `tempoclaw knowledge`: what agents know of people, places and things, by the definitions of both resources. */
+/**
+ * Implements `tempoclaw knowledge`: what agents know of people, places and things, by the definitions of both
+ * resources.
+ */
 import type { Command } from 'commander';
 import { knowledgeEntities, knowledgeRelations } from './resource.ts';
 import { addCommands } from '#cli/resource-commands.ts';

@@ -1,31 +1,34 @@
-/** TL knowledge: entities and relations that a model draws from memory, of the same owners as the documents that say them. */
+/**
+ * Knowledge: entities and relations that a model extracts from memory. They have the same owners as the documents that
+ * state them.
+ */
 
-/** What an extraction and a graph have at most. */
+/** The limits of an extraction and of a graph. */
 export const KNOWLEDGE_LIMITS = {
   /** Characters. */
   name: 200,
   type: 60,
-  /** That a document gives at once, and that an entity has at most from documents. */
+  /** Aliases that a document adds at once, and that an entity has at most from documents. */
   aliases: 10,
   names: 50,
-  /** Of one part of a document. */
+  /** Entities of one part of a document. */
   entities: 60,
   relations: 100,
   /** Parts of one document that are read. */
   parts: 300,
-  /** Of one owner, relations and mentions; what comes then is not read. */
+  /** Relations and mentions of one owner; further ones are not read. */
   facts: 200_000,
 } as const;
 
 /** From one entity to another over relations in either direction. */
 export const MAX_KNOWLEDGE_DEPTH = 5;
 
-/** By which names are the same. */
+/** The key by which names are the same. */
 export function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
 
-/** Types of entities and relations: `Works at` is `works_at`. */
+/** Normalizes types of entities and relations: `Works at` is `works_at`. */
 export function typeKey(type: string): string {
   return nameKey(type).replace(/[\s_-]+/g, '_');
 }
@@ -33,20 +36,20 @@ export function typeKey(type: string): string {
 /** An entity that a part of a document names. */
 export interface DrawnEntity {
   readonly type: string;
-  /** The first is the one to show. */
+  /** The first one is shown. */
   readonly names: readonly string[];
-  /** From 0 in the part. */
+  /** Line in the part, from 0. */
   readonly line: number;
 }
 
 export interface DrawnRelation {
-  /** Places in the list of entities. */
+  /** Indexes in the list of entities. */
   readonly from: number;
   readonly to: number;
   readonly type: string;
   readonly line: number;
   readonly toLine: number;
-  /** ISO 8601, as far as the text says. */
+  /** ISO 8601, as far as the text states it. */
   readonly validFrom: string | undefined;
   readonly validTo: string | undefined;
   readonly isSingle: boolean;
@@ -54,13 +57,16 @@ export interface DrawnRelation {
 
 export interface DrawnFacts {
   readonly entities: readonly DrawnEntity[];
-  /** By line. */
+  /** Relations sorted by line. */
   readonly relations: readonly DrawnRelation[];
 }
 
-/** As callers see it (`GET …/knowledge/status`). */
+/** The status as callers see it (`GET …/knowledge/status`). */
 export interface KnowledgeStatus {
-  /** Documents of memory that were not read for facts as they are, where the agent has a model for that; 0: all were. */
+  /**
+   * Documents of memory whose current text was not read for facts, if the agent has a model for that; 0 means that all
+   * were.
+   */
   readonly pending: number;
   readonly entities: number;
   readonly relations: number;

@@ -1,4 +1,4 @@
-/** The knowledge graph of agents and their users: what people browse and correct (TL knowledge). */
+/** The knowledge graph of agents and their users, which people browse and correct. */
 import { z } from 'zod';
 import { KNOWLEDGE_LIMITS } from './contract.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';

@@ -1,4 +1,4 @@
-/** The knowledge graph: rows behind the definitions, each corrected in the name of who may. */
+/** Serves the knowledge graph from its rows; each correction is in the name of a user who may make it. */
 import { startIndexing } from '#features/memory/index.ts';
 import { Failure } from '#domain/errors.ts';
 import { knowledgeEntities, knowledgeRelations } from './resource.ts';
@@ -117,7 +117,7 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
   );
 }
 
-/** Whose it is, for those who may change it; undefined: there is none. */
+/** The owner, for callers that may change it; undefined if there is none. */
 async function ownerOf(caller: Caller, row: Promise<KnowledgeEntity | KnowledgeRelation | undefined>) {
   const found = await row;
   if (!found) return undefined;

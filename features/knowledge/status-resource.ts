@@ -1,4 +1,4 @@
-/** What of an agent's memory is in its knowledge graph, for callers that wait until it is. */
+/** How much of an agent's memory is in its knowledge graph, for callers that wait until all of it is. */
 import { z } from 'zod';
 import { isName } from '#domain/ids.ts';
 import { labelSchema, nameSchema } from '#domain/schema/scalars.ts';

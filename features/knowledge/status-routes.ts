@@ -1,4 +1,4 @@
-/** What of an agent's memory is in its knowledge graph. */
+/** Serves how much of an agent's memory is in its knowledge graph. */
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { memoryOwner } from '#features/memory/index.ts';

@@ -1,4 +1,4 @@
-/** The knowledge graph in a worker: what its tool needs, and how it reads memory. */
+/** Provides the knowledge graph in a worker: what its tool needs, and how it reads memory. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { partsOf } from './activities/document-parts.ts';

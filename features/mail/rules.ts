@@ -1,4 +1,7 @@
-/** Mails about approvals: which events are told to whom, and in which words. Plain text, so that nothing in it runs or is loaded. */
+/**
+ * Mails about approvals: which events are mailed to whom, and in which words. They are plain text, so that nothing in
+ * them runs or is loaded.
+ */
 import type { ApprovalStatus } from '#domain/approval.ts';
 import { type AskedApproval, approvalFacts, timeWords } from '#domain/approval-facts.ts';
 import { cutText } from '#domain/cut-text.ts';
@@ -18,20 +21,20 @@ export interface MailedApproval extends AskedApproval {
 /** A webhook's delivery of an event of an approval. */
 export interface MailBasis {
   readonly event: string;
-  /** Of the feed that the event stands in. */
+  /** The session whose feed has the event. */
   readonly session: string;
-  /** Only of these; null: of all. */
+  /** Limits the mails to these; null means all. */
   readonly scope: { readonly session_key: string | null; readonly agent_key: string | null };
-  /** Why who reads it may not decide it now. */
+  /** Why the reader may not decide it now. */
   readonly decider: string | undefined;
-  /** A mail that asked it has gone out. */
+  /** A mail that asks about it has been sent. */
   readonly wasAsked: boolean;
 }
 
-/** `silent`: why nothing is sent. */
+/** `silent` is the reason why nothing is sent. */
 export type MailPlan = 'ask' | 'tell' | { readonly silent: string };
 
-/** While it is pending each mail asks, so that whoever opens the newest sees all; the end is told to those who were asked. */
+/** While it is pending, each mail asks, so that the newest mail has everything. Those who were asked get its end. */
 export function planMail(approval: MailedApproval, basis: MailBasis): MailPlan {
   const { event, session, scope: wanted, decider, wasAsked } = basis;
   const isOwn =
@@ -50,7 +53,7 @@ export interface MailText {
   readonly text: string;
 }
 
-/** Undefined `link`: there is no address for one. */
+/** If `link` is undefined, there is no address for one. */
 export function askingMail(
   approval: MailedApproval,
   { event, user, link, now }: { event: string; user: string; link: string | undefined; now: Date },
@@ -90,21 +93,21 @@ export function testMail(): MailText {
   return { subject: 'A test of TempoClaw', text: `${NOTIFY_WORDS}\n` };
 }
 
-/** The same for all mails of one thread, which some programs need to show them as one. */
+/** The subject is the same for all mails of one thread, because some programs need that to show them as one. */
 function mailOf({ id, summary, form }: MailedApproval, parts: readonly string[]): MailText {
   const what = inline(form ? form.message : summary);
   const text = cutText(parts.join('\n\n'), MAX_TEXT, `npx tempoclaw approvals show ${id}`).text;
   return { subject: `Approval: ${Array.from(what).slice(0, 120).join('')}`, text: `${text}\n` };
 }
 
-/** Bytes; servers take ten times as much at least. */
+/** Bytes; servers accept at least ten times as much. */
 const MAX_TEXT = 200_000;
 
 function inline(text: string): string {
   return showHidden(text).replace(/\s+/g, ' ');
 }
 
-/** No line of theirs can look like one of ours. */
+/** Prefixes the lines, so that none can look like one of ours. */
 function quoted(text: string): string {
   return showHidden(text).replace(/^/gm, '| ');
 }

@@ -1,4 +1,4 @@
-/** PO-1: the server that mails about approvals are sent by. */
+/** PO-1: the server that sends mails about approvals. */
 import { z } from 'zod';
 import { defineSection } from '#config/section.ts';
 import { passwordOf } from '#config/password-of.ts';
@@ -12,7 +12,7 @@ const schema = z
           'must be smtp://user:password@host:587 (with STARTTLS; ?tls=none behind it for none) or smtps://…:465, what is special in it percent-encoded',
       })
       .exactOptional(),
-    /** Without it the user of the URL, where that is an address, else tempoclaw@host. */
+    /** Without it, the user of the URL, if that is an address, else tempoclaw@host. */
     from: z.email().exactOptional(),
   })
   .prefault({});

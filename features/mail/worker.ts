@@ -1,4 +1,4 @@
-/** Mails about approvals in a worker: what webhooks with a mail address deliver by. */
+/** Provides mails about approvals in a worker, for webhooks with a mail address. */
 import type { WorkerPart } from '#domain/feature.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { mailAddressOf } from '#features/webhooks-out/contract.ts';

@@ -1,4 +1,4 @@
-/** MCP servers in the API: logins at them, and those of the settings as rows. */
+/** MCP servers in the API: logins at them, and rows for those of the settings. */
 import type { ApiCore } from '#api/api-parts.ts';
 import type { ApiPart } from '#domain/feature.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';

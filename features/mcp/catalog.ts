@@ -1,4 +1,4 @@
-/** Tools of MCP servers for the catalogs of agents. */
+/** Adds tools of MCP servers to the catalogs of agents. */
 import type { AddedTool } from '#domain/feature.ts';
 import type { Pool } from '#store/pool.ts';
 import { catalogedMcpTools } from './policy/mcp-tool.ts';

@@ -1,4 +1,4 @@
-/** What the core must know of the rows of MCP servers. */
+/** What the core must know about the rows of MCP servers. */
 import { sql } from 'kysely';
 import type { RowPart } from '#store/row-parts.ts';
 

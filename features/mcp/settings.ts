@@ -1,4 +1,4 @@
-/** MC-4: servers of the tenant `default`, beside those that are added over HTTP. */
+/** MC-4: servers of the tenant `default`, besides those that are added over HTTP. */
 import { z } from 'zod';
 import { defineSection } from '#config/section.ts';
 import { secretHeaders } from '#config/secret-headers.ts';

@@ -59,7 +59,7 @@ interface SchemaWalk {
   patterns: number;
 }
 
-/** Every problem in words, none when the schema may be compiled. */
+/** Every problem in words; none when the schema may be compiled. */
 export function parameterProblems(schema: unknown): readonly string[] {
   if (!isRecord(schema)) return ['must be a JSON Schema object'];
   if (JSON.stringify(schema).length > PARAMETER_LIMITS.bytes)

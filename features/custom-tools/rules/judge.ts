@@ -1,6 +1,6 @@
 /**
- * The verdict on one call of a custom tool (CU-2). What the template does by itself its author has answered for; deny
- * categories and closed paths hold for the whole command all the same, and what only the arguments bring in is asked.
+ * The verdict on one call of a custom tool (CU-2). Its author is responsible for what the template itself does. Deny
+ * categories and closed paths still apply to the whole command, and what only the arguments add needs approval.
  */
 import {
   verdictOnDoubt,
@@ -21,10 +21,13 @@ import type { Parameters } from './check-parameters.ts';
 import { type Arguments, quoteWord, valueOf } from './render.ts';
 import { fill, type Template } from './template.ts';
 
-/** Of the agent. With `ask: off` nobody is asked, so that what would be asked is denied. */
+/** Rules of the agent. With `ask: off`, nobody can approve, so what would need approval is denied. */
 export type CustomRules = Pick<ShellRules, 'categoriesOff' | 'deniedPaths' | 'ask'>;
 
-/** Judges the command that `renderCommand` makes of the same; arguments that it refuses are no matter here. */
+/**
+ * Judges the command that `renderCommand` makes from the same template and arguments. It ignores arguments that
+ * `renderCommand` refuses.
+ */
 export function judgeCustomTool(
   template: Template,
   parameters: Parameters,
@@ -61,10 +64,10 @@ export function judgeCustomTool(
   };
 }
 
-/** A value of which no rule speaks. */
+/** A value that no rule matches. */
 const NEUTRAL = 'a';
 
-/** As a reader sees it: what the program gets may hold more, and is data for it all the same. */
+/** The text as a reader sees it. The program may get more characters, which are still data for it. */
 function visible(text: string): string {
   const kept = text.replace(
     /[^\P{Cc}\n\t]|\p{Default_Ignorable_Code_Point}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,
@@ -77,7 +80,7 @@ function problemsOf(shell: ParsedShell, rules: CustomRules): readonly CommandPro
   return findProblems(shell, rules.categoriesOff, rules.deniedPaths);
 }
 
-/** Arguments are quoted words, so that both commands have the same parts: these are compared one by one. */
+/** Arguments are quoted words, so both commands have the same parts, and these are compared one by one. */
 function addedProblem(
   actual: ParsedShell,
   neutral: ParsedShell,

@@ -1,4 +1,4 @@
-/** From a template and arguments to the command that runs: each argument one quoted word, in one pass (CU-2). */
+/** Makes the command that runs from a template and arguments: each argument is one quoted word, in one pass (CU-2). */
 import type { Parameters, Property, Scalar } from './check-parameters.ts';
 import { fill, type Placeholder, type Template } from './template.ts';
 
@@ -17,7 +17,7 @@ export type Rendered =
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** Renders; a message for the model when an argument is missing or cannot be one word. */
+/** Renders the command, or returns a message for the model when an argument is missing or cannot be one word. */
 export function renderCommand(template: Template, parameters: Parameters, args: Arguments): Rendered {
   const values: string[] = [];
   for (const place of template.placeholders) {
@@ -35,12 +35,12 @@ export function renderCommand(template: Template, parameters: Parameters, args: 
   return { ok: true, command };
 }
 
-/** In single quotes; one within is closed, escaped and opened again. */
+/** Puts the text in single quotes; a quote within is closed, escaped and opened again. */
 export function quoteWord(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A placeholder's argument as text; null when it is left out. */
+/** A placeholder's argument as text; null when it is omitted. */
 export function valueOf(
   place: Placeholder,
   parameters: Parameters,
@@ -64,7 +64,7 @@ function isScalar(value: unknown): value is Scalar {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** Which words programs take for the name of a file to read; with a third: only behind such a word. */
+/** Which words programs read as the name of a file; with a third element, only after such a word. */
 const FILE_READERS: readonly (readonly [programs: string, word: RegExp, previous?: RegExp])[] = [
   ['curl curlie', /^(?:-\w+)?@|^-\w*F.*=[@<]/s],
   ['curl curlie', /=[@<]/, /^(?:-\w*F|--form)?$/],
@@ -88,14 +88,14 @@ function wordProblem(text: string, place: Placeholder, property: Property): stri
     ([programs, word, behind]) =>
       programs.split(' ').includes(program) &&
       (behind?.test(previous) ?? true) &&
-      // Where the author asks for a file, the argument may name it.
+      // If the author's text already names a file, the argument may name it.
       !word.test(written) &&
       word.test(head + text),
   );
   return reads ? `is such that ${program} would read a file by it` : undefined;
 }
 
-/** The schema itself speaks of such values: the author wants them. */
+/** True if the schema itself describes such values, so that the author expects them. */
 function isExpected(text: string, { enum: listed, const: only, pattern, minimum }: Property): boolean {
   if (listed?.some((one) => String(one) === text) || (only !== undefined && String(only) === text))
     return true;

@@ -1,7 +1,7 @@
 /**
- * The command of a custom tool: shell text with `{{.key}}` in it (CU-2). A placeholder may stand only where a quoted text
- * is one argument of one program and nothing else: everything that could give it another meaning is refused when the
- * tool is made, so that no argument ever has one.
+ * The command of a custom tool: shell text with `{{.key}}` in it (CU-2). A placeholder is only allowed where a quoted
+ * text is one argument of one program and nothing else. Everything that could give it another meaning is refused when
+ * the tool is created, so that no argument ever has one.
  */
 import {
   foldCommand,
@@ -16,27 +16,29 @@ import type { Parameters } from './check-parameters.ts';
 
 export const TEMPLATE_LIMITS = { characters: 16_384, placeholders: 100 };
 
-/** `{{.key}}`, and `{{key}}` for a key that is a parameter; blanks within the braces make it text, as upstream. */
+/**
+ * `{{.key}}`, and `{{key}}` for a key that is a parameter; blanks within the braces make it text, as in other systems.
+ */
 const PLACEHOLDER = /\{\{(\.?)([A-Za-z][A-Za-z0-9_-]{0,63})\}\}/g;
 
 export interface Placeholder {
   readonly key: string;
-  /** The argument is a word of its own; else it is a part of one, such as `--name={{.name}}`. */
+  /** True if the argument is a word of its own, and false if it is a part of one, such as `--name={{.name}}`. */
   readonly isWord: boolean;
-  /** What stands before it in its word; when nothing does, what the argument begins with is what the program sees first. */
+  /** The text before it in its word. If it is empty, the program sees the argument's beginning first. */
   readonly head: string;
   /** What the author wrote in its word before the first placeholder. */
   readonly written: string;
-  /** The word before its own; empty when that is chosen by a placeholder. */
+  /** The word before its own; empty when a placeholder chooses that. */
   readonly previous: string;
-  /** Stands behind a literal `--` of the same command: the program takes no option there. */
+  /** True after a literal `--` of the same command, where the program accepts no option. */
   readonly isAfterDashes: boolean;
   /** The program that gets it, without its folder. */
   readonly program: string;
 }
 
 export interface Template {
-  /** Texts around the placeholders: one more than there are of these. */
+  /** Texts around the placeholders: one more than there are placeholders. */
   readonly texts: readonly string[];
   readonly placeholders: readonly Placeholder[];
 }
@@ -45,7 +47,7 @@ export type ReadTemplate =
   | { readonly ok: true; readonly template: Template }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads a template, or says everything that is wrong with it, in words for its author. */
+/** Reads a template, or returns everything that is wrong with it, in words for its author. */
 export function readTemplate(command: string, parameters: Parameters): ReadTemplate {
   if (command.length > TEMPLATE_LIMITS.characters)
     return { ok: false, problems: [`must have at most ${TEMPLATE_LIMITS.characters} characters`] };
@@ -70,12 +72,12 @@ export function readTemplate(command: string, parameters: Parameters): ReadTempl
   return problems.length > 0 ? { ok: false, problems } : { ok: true, template: { texts, placeholders } };
 }
 
-/** The template's text with the values in the places of its placeholders. One pass: values are never looked at. */
+/** The template's text with values in place of its placeholders. It is one pass, so values are not expanded again. */
 export function fill(texts: readonly string[], values: readonly string[]): string {
   return texts.map((text, index) => text + (values[index] ?? '')).join('');
 }
 
-/** The keys of a command whose parameters are not said: each is then a text that must be given. */
+/** The keys of a command without declared parameters; each is then a required text. */
 export function keysOf(command: string): readonly string[] {
   return [
     ...new Set(
@@ -99,7 +101,7 @@ function split(command: string, parameters: Parameters): { texts: string[]; keys
   return { texts, keys };
 }
 
-/** Words that stand nowhere else in the command, one for each placeholder. */
+/** Words that occur nowhere else in the command, one for each placeholder. */
 function marksFor(command: string, count: number): readonly string[] {
   let stem = 'xArgument';
   while (command.includes(stem)) stem += 'x';
@@ -108,7 +110,7 @@ function marksFor(command: string, count: number): readonly string[] {
 
 const MARK = /xArgumentx*\d+z/g;
 
-/** What may stand beside a placeholder in its word: nothing that quotes, expands, globs or escapes. */
+/** What may be beside a placeholder in its word: nothing that quotes, expands, globs or escapes. */
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]*$/;
 
 interface Surroundings {
@@ -171,7 +173,7 @@ function placeOf(
   };
 }
 
-/** An argument that may be left out takes its word with it, which must not change what the other words mean. */
+/** An optional argument is omitted with its word, which must not change what the other words mean. */
 function absenceProblem(
   key: string,
   isWord: boolean,
@@ -185,7 +187,7 @@ function absenceProblem(
   return undefined;
 }
 
-/** Builtins that take their arguments for code, for names of variables, or for expressions that they evaluate. */
+/** Builtins that read their arguments as code, as names of variables, or as expressions that they evaluate. */
 const EVALUATING = new Set(
   'eval source . let declare typeset local export readonly unset read mapfile readarray getopts alias trap enable complete compgen bind wait hash jobs'.split(
     ' ',
@@ -194,11 +196,14 @@ const EVALUATING = new Set(
 
 interface Receiver {
   readonly program: string;
-  /** Its words before the argument, its name not among them. */
+  /** Its words before the argument, without its name. */
   readonly before: ShellCommand['words'];
 }
 
-/** The program that gets the argument, behind `env`, `timeout` and the like; or why it would be more than data there. */
+/**
+ * The program that gets the argument, after `env`, `timeout` and the like; or why the argument would be more than data
+ * there.
+ */
 function receiverOf(command: ShellCommand, mark: string): Receiver | string {
   const program = programOf(command);
   const at = command.words.findIndex((word) => word.text.includes(mark));
@@ -217,14 +222,16 @@ function receiverOf(command: ShellCommand, mark: string): Receiver | string {
   return inner ? receiverOf(inner, mark) : { program, before };
 }
 
-/** The program, if any, that would take the argument for shell text: `ssh host {{.x}}`, or `sh` in `echo {{.x}} | sh`. */
+/**
+ * The program, if any, that would read the argument as shell text: `ssh host {{.x}}`, or `sh` in `echo {{.x}} | sh`.
+ */
 function shellReader(command: ShellCommand, mark: string): string | undefined {
   const { commands, scripts } = unwrapCommand(command);
   if (scripts.some((script) => script.text.includes(mark))) return programOf(command);
   return commands.map((inner) => shellReader(inner, mark)).find((program) => program !== undefined);
 }
 
-/** Whether the text ends within quotes or after a backslash: a second look that does not know the parser. */
+/** Whether the text ends within quotes or after a backslash. This second check does not use the parser. */
 function isQuoted(text: string): boolean {
   let quote = '';
   for (let at = 0; at < text.length; at += 1) {

@@ -1,25 +1,28 @@
-/** Puts the pieces of a document together to the parts that a model reads at once, so that a change elsewhere leaves a part as it is. */
+/**
+ * Combines the pieces of a document into the parts that a model reads at once, so that a change elsewhere leaves a part
+ * unchanged.
+ */
 import type { Chunk } from '#features/memory/index.ts';
 import { createHash } from 'node:crypto';
 
 export interface DocumentPart {
-  /** That it is known by. */
+  /** Identifies the part. */
   readonly digest: Buffer;
   /** Its first line in the document, from 1. */
   readonly from: number;
   /** Headings above it. */
   readonly heading: string;
-  /** In order; `at` counts from `from`, which is 0. */
+  /** Lines in order; `at` counts from `from`, which is 0. */
   readonly lines: readonly { readonly at: number; readonly text: string }[];
 }
 
-/** Characters: a part ends at MIN where a piece says so by its own text, and at MAX in any case. */
+/** Characters: a part may end after MIN, at a piece whose own text decides that, and ends at MAX in any case. */
 const MIN = 2_000;
 const MAX = 5_000;
-/** One piece in so many ends a part. */
+/** One of this many pieces ends a part. */
 const ENDS = 3;
 
-/** `chunks`: pieces of whole lines, in order (chunkText). */
+/** `chunks` are pieces of whole lines, in order (chunkText). */
 export function partsOf(chunks: readonly Omit<Chunk, 'to'>[]): readonly DocumentPart[] {
   const parts: DocumentPart[] = [];
   let open: (typeof chunks)[number][] = [];

@@ -1,4 +1,7 @@
-/** What a model has drawn from a part of a document: its answer is anybody's text, so each fact is taken alone, bounded, or left out. */
+/**
+ * Reads what a model extracted from a part of a document. Its answer is untrusted text, so each fact is read alone,
+ * bounded, or omitted.
+ */
 import { z } from 'zod';
 import {
   type DrawnFacts,
@@ -38,7 +41,7 @@ const relationSchema = z.object({
     .describe('Whether `from` can have only one such relation at a time, as of where somebody lives'),
 });
 
-/** The one call that an extraction asks for. */
+/** The one call that an extraction requests. */
 export const RECORD_FACTS: OfferedTool = {
   name: 'record_facts',
   description: 'Record the entities and relations that the text states',
@@ -47,7 +50,10 @@ export const RECORD_FACTS: OfferedTool = {
   ),
 };
 
-/** `args`: of the call, whatever they are. `last`: the last line that was shown, from 1. `clean` makes a text fit for rows. */
+/**
+ * `args` are the call's unchecked arguments. `last` is the last line that was shown, from 1. `clean` makes a text fit
+ * for rows.
+ */
 export function readDrawnFacts(
   args: Readonly<Record<string, unknown>>,
   last: number,
@@ -88,7 +94,7 @@ function each<One extends z.ZodType>(value: unknown, schema: One, max: number): 
   });
 }
 
-/** Of a year of four digits, which every column takes; undefined for anything else. */
+/** A time with a year of four digits, which every column accepts; undefined for anything else. */
 function isoTime(text: string | undefined): string | undefined {
   if (text === undefined || !/^[1-9]\d{3}(?:-\d\d){0,2}(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text))
     return undefined;

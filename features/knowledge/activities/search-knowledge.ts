@@ -1,4 +1,4 @@
-/** Finds entities and what is known around them (TL knowledge_graph_search), bounded, each fact with its source. */
+/** Finds entities and what is known around them (knowledge_graph_search), bounded, each fact with its source. */
 import { hiddenDocuments, shownMemory } from '#features/memory/index.ts';
 import { KNOWLEDGE_LIMITS, typeKey } from '../contract.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -14,7 +14,7 @@ import {
 import type { Pool } from '#store/pool.ts';
 
 export interface KnowledgeQuery {
-  /** `*`: all. */
+  /** `*` means all. */
   readonly query: string;
   readonly type: string | undefined;
   readonly id: string | undefined;
@@ -23,13 +23,13 @@ export interface KnowledgeQuery {
   readonly at: string;
 }
 
-/** JSON for the model, marked as a whole where any of it came from outside; undefined when nothing is found. */
+/** JSON for the model, marked as a whole if any of it is external; undefined when nothing is found. */
 export type SearchKnowledge = (
   caller: Pick<RunningCall, 'tenant' | 'agent' | 'user'>,
   query: KnowledgeQuery,
 ) => Promise<string | undefined>;
 
-/** In one result. */
+/** Entities in one result. */
 const ENTITIES = 50;
 const RELATIONS = 100;
 

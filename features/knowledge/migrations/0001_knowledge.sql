@@ -1,22 +1,22 @@
 -- Up Migration
--- The knowledge graph: what a model has drawn from memory, of the same owners (TL knowledge)
+-- The knowledge graph: what a model has extracted from memory, with the same owners.
 
--- Parts of documents that were read for facts, by the digest of their text: one that stays is not read again.
+-- Parts of documents that were read for facts, by the digest of their text: an unchanged part is not read again.
 create table knowledge_parts (
   tenant_id text not null,
   agent_key text not null,
   user_id   text not null,
   path      text not null,
   digest    bytea not null,
-  -- Its first line in the document as it is now, from 1.
+  -- Its first line in the current document, from 1.
   from_line int not null,
-  -- Of the document, when it was read.
+  -- Revision of the document when it was read.
   revision  int not null,
   primary key (tenant_id, agent_key, user_id, path, digest),
   foreign key (tenant_id, agent_key, user_id, path) references documents on delete cascade
 );
 
--- One is there as long as a fact names it.
+-- An entity exists as long as a fact names it.
 create table knowledge_entities (
   tenant_id  text not null,
   id         bigint not null generated always as identity,
@@ -34,7 +34,7 @@ create table knowledge_entities (
 );
 create index knowledge_entities_by_owner on knowledge_entities (tenant_id, agent_key, user_id, id);
 
--- Its name and its aliases: what has one of them, and the type, is the same.
+-- Its name and its aliases: entities of a type that share one of them are the same.
 create table knowledge_names (
   tenant_id text not null,
   agent_key text not null,
@@ -44,7 +44,7 @@ create table knowledge_names (
   key       text not null,
   name      text not null,
   entity_id bigint not null,
-  -- A document that came from outside has brought it.
+  -- An external document has added it.
   outside   boolean not null,
   words     tsvector not null generated always as (to_tsvector('simple', name)) stored,
   primary key (tenant_id, agent_key, user_id, type, key),
@@ -54,10 +54,10 @@ create index knowledge_names_by_entity on knowledge_names (tenant_id, entity_id)
 create index knowledge_names_by_word on knowledge_names using gin (words);
 create index knowledge_names_by_part on knowledge_names using gin (name gin_trgm_ops);
 
--- Entities that somebody has said to be another one, with what was theirs, so that it can be taken back.
+-- Entities that somebody has merged into another one, with what was theirs, so that the merge can be undone.
 create table knowledge_merges (
   tenant_id text not null,
-  -- Of the entity that is gone.
+  -- The id of the entity that is gone.
   id        bigint not null,
   agent_key text not null,
   user_id   text not null,
@@ -67,13 +67,13 @@ create table knowledge_merges (
   hidden    boolean not null,
   -- Keys of its names.
   names     text[] not null,
-  -- Facts that it was at the beginning and at the end of, and those that the merge removed, as they were.
+  -- Facts that it was at the beginning and at the end of, and those that the merge removed, unchanged.
   from_facts bigint[] not null,
   to_facts  bigint[] not null,
   removed   jsonb not null,
-  -- Entities that had become it before.
+  -- Entities that had been merged into it before.
   merged    bigint[] not null,
-  -- The tenant's newest fact then: later ones of its documents were drawn as those of the entity that stays.
+  -- The tenant's newest fact then: later ones of its documents were extracted as those of the entity that stays.
   last_fact bigint not null,
   by        text not null,
   at        timestamptz not null default now(),
@@ -82,7 +82,8 @@ create table knowledge_merges (
 );
 create index knowledge_merges_by_into on knowledge_merges (tenant_id, into_id);
 
--- What a document or a person says. Which fact ends another is decided where they are read, so that it is undone with its document.
+-- What a document or a person states. Which fact ends another is decided when they are read, so that removing its
+-- document undoes it.
 create table knowledge_facts (
   tenant_id  text not null,
   -- A later fact has a greater one.
@@ -90,23 +91,23 @@ create table knowledge_facts (
   agent_key  text not null,
   user_id    text not null,
   from_id    bigint not null,
-  -- Null: no more than that a document names the entity; then `to_id` is null too.
+  -- Null means only that a document names the entity; then `to_id` is null too.
   type       text,
   to_id      bigint,
   valid_from timestamptz not null,
   valid_to   timestamptz,
   -- The entity has only one such relation at a time: a later one ends this one.
   is_single  boolean not null default false,
-  -- Where it stands; null of what a person says. Lines count from the part's first, which is 0.
+  -- Where it is stated; null for a person's statement. Lines count from the part's first, which is 0.
   path       text,
   part       bytea,
   line       int,
   to_line    int,
-  -- Who says it, if a person.
+  -- Who stated it, if a person.
   author     text,
-  -- The person says that it is not so.
+  -- The person states that it is not so.
   denied     boolean not null default false,
-  -- Not shown: denied, a document's where a person has spoken, or of an entity that is hidden.
+  -- Not shown: it is denied, a document's statement that a person has overruled, or of a hidden entity.
   overruled  boolean not null default false,
   primary key (tenant_id, id),
   foreign key (tenant_id, from_id) references knowledge_entities on delete cascade,

@@ -1,4 +1,7 @@
-/** The knowledge graph as documents make it: what is left to read, and the facts of a part, written only for the text that the document still has. */
+/**
+ * The knowledge graph as documents make it: what is still to be read, and the facts of a part. Facts are written only
+ * if the document still has the same text.
+ */
 import type { Chunk } from '#features/memory/index.ts';
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
@@ -11,18 +14,18 @@ import type { Db, Transaction } from '#store/database.ts';
 import { execute, readRow, readRows } from '#store/statements.ts';
 import { inTransaction } from '#store/transaction.ts';
 
-/** Of documents `d`: facts are to be drawn from it, and were not as it is. */
+/** For documents `d`: facts are to be extracted from it, and its current text was not read. */
 export const IS_UNREAD = sql`(${IS_MEMORY} and d.extracted is distinct from d.digest and exists (select from agents a
   where a.tenant_id = d.tenant_id and a.key = d.agent_key and a.config -> 'knowledge' is not null and a.deleted_at is null))`;
 
-/** Of the owner's own documents. */
+/** Counts the owner's own documents. */
 export async function unreadCount(db: Db, scope: DocumentScope): Promise<number> {
   const row = await readRow<{ n: number }>(db)`
     select count(*)::int as n from documents d where ${isOwn(scope)} and ${IS_UNREAD}`;
   return row?.n ?? 0;
 }
 
-/** Of what the owner has himself; those that are removed are not counted. */
+/** Covers what the owner has directly, without documents that are removed. */
 export async function knowledgeStatus(pool: Pool, scope: DocumentScope): Promise<KnowledgeStatus> {
   const row = await readRow<Omit<KnowledgeStatus, 'pending'>>(pool)`
     select (select count(*)::int from knowledge_entities where ${isOwn(scope)} and not hidden) as entities,
@@ -34,11 +37,11 @@ export interface UnreadDocument {
   readonly path: string;
   readonly digest: Buffer;
   readonly revision: number;
-  /** As the index of words has them: without secrets. */
+  /** Pieces as the index of words has them, without secrets. */
   readonly chunks: readonly Omit<Chunk, 'to'>[];
 }
 
-/** One whose words are in the index, and whose facts are not in the graph. */
+/** A document whose words are in the index, and whose facts are not in the graph. */
 export function unreadDocument(pool: Pool, scope: DocumentScope): Promise<UnreadDocument | undefined> {
   return readRow<UnreadDocument>(pool)`
     select d.path, d.digest, d.revision, coalesce((select json_agg(json_build_object('from', c.from_line, 'heading', c.heading,
@@ -53,7 +56,10 @@ export interface PartPlace {
   readonly from: number;
 }
 
-/** Facts of parts that the document has no more go; the others are where they stand now. Within the change of the index of words. */
+/**
+ * Removes facts of parts that the document no longer has, and updates where the others are. Runs within the change of
+ * the index of words.
+ */
 export async function keepParts(
   tx: Transaction,
   scope: DocumentScope,
@@ -70,7 +76,7 @@ export async function keepParts(
   await removeUnnamed(tx, scope);
 }
 
-/** Digests of the parts that were read, and whether there is room for more. */
+/** Digests of the parts that were read, and whether the limit allows more. */
 export async function partsRead(
   pool: Pool,
   scope: DocumentScope,
@@ -82,7 +88,7 @@ export async function partsRead(
   return { digests: row?.digests ?? [], isFull: (row?.facts ?? 0) >= KNOWLEDGE_LIMITS.facts };
 }
 
-/** All of it was read. Nothing when the document has another text by now. */
+/** Notes that all of it was read. Does nothing when the document has another text by now. */
 export function noteRead(
   pool: Pool,
   scope: DocumentScope,
@@ -96,11 +102,14 @@ export function noteRead(
 }
 
 export interface ReadPart extends PartPlace, DrawnFacts {
-  /** The part's lines, as they stand there. */
+  /** The part's lines as they are there. */
   readonly texts: readonly string[];
 }
 
-/** With what the model was used for. No facts when the document has another text by now, or somebody else was first. */
+/**
+ * Saves the facts with the model's usage. Saves no facts when the document has another text by now, or another worker
+ * was first.
+ */
 export function saveFacts(
   pool: Pool,
   scope: DocumentScope,
@@ -154,21 +163,24 @@ export function saveFacts(
   });
 }
 
-/** Of what was over when it was written nobody knows since when it held: it is found at any time before its end. */
+/** If it had ended when it was written, its beginning is unknown, so it is found at any time before its end. */
 function beginning(written: string, validTo: string | undefined): string {
   return validTo !== undefined && validTo <= written ? UNKNOWN : written;
 }
 
-/** The earliest date that a text may give (`isoTime` of drawn-facts.ts). */
+/** The earliest date that a text may state (`isoTime` of drawn-facts.ts). */
 const UNKNOWN = '1000-01-01T00:00:00.000Z';
 
-/** Whoever changes an owner's graph takes turns, after the document's row. */
+/** Serializes changes of an owner's graph; the lock comes after that of the document's row. */
 export async function lockKnowledge(tx: Transaction, { tenant, agent, user }: DocumentScope): Promise<void> {
   const key = JSON.stringify(['knowledge', tenant, agent, user]);
   await execute(tx)`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 }
 
-/** The one of the type that has the first of these names, or another of them, with all of them from then on; made where there is none. */
+/**
+ * The entity of the type that has the first of these names, or another of them. It gets all of them. It is created if
+ * there is none.
+ */
 async function entityOf(
   tx: Transaction,
   scope: DocumentScope,
@@ -200,7 +212,7 @@ async function insertEntity(
   return row.id;
 }
 
-/** Those that another one of the type has stay its. */
+/** Names that another entity of the type has stay with that entity. */
 export async function addNames(
   tx: Transaction,
   { tenant, agent, user }: DocumentScope,
@@ -216,7 +228,7 @@ export async function addNames(
     on conflict do nothing`;
 }
 
-/** When each of the lines stood in the document first, as far as its versions are kept. */
+/** When each of the lines was first in the document, as far as its versions are kept. */
 async function writtenTimes(
   tx: Transaction,
   scope: DocumentScope,
@@ -230,7 +242,7 @@ async function writtenTimes(
   return rows.map(({ at }) => at);
 }
 
-/** Says of the facts that touch these entities which are not shown. */
+/** Decides which of the facts that touch these entities are not shown. */
 export async function judgeFacts(tx: Transaction, tenant: string, ids: readonly string[]): Promise<void> {
   const near = sql`tenant_id = ${tenant} and (from_id = any (${[...ids]}::bigint[]) or to_id = any (${[...ids]}::bigint[]))`;
   await execute(tx)`
@@ -245,8 +257,8 @@ export async function judgeFacts(tx: Transaction, tenant: string, ids: readonly 
 }
 
 /**
- * Removes entities that no fact names but such as were denied, with these. Not before all is read: until then one that will be named
- * again keeps what was corrected.
+ * Removes entities that only denied facts name, with these facts. It waits until everything is read: until then, an
+ * entity that will be named again keeps its corrections.
  */
 async function removeUnnamed(tx: Transaction, scope: DocumentScope): Promise<void> {
   if ((await unreadCount(tx, scope)) > 0) return;
@@ -257,7 +269,7 @@ async function removeUnnamed(tx: Transaction, scope: DocumentScope): Promise<voi
       and not exists (select from knowledge_facts f where f.tenant_id = e.tenant_id and f.to_id = e.id and not f.denied)`;
 }
 
-/** The same in a transaction of its own. Safe to repeat. */
+/** Does the same in a transaction of its own. Safe to repeat. */
 export function removeUnnamedEntities(pool: Pool, scope: DocumentScope): Promise<void> {
   return inTransaction(pool, (tx) => removeUnnamed(tx, scope));
 }

@@ -1,4 +1,4 @@
-/** Searches of the knowledge graph (TL knowledge): which entities are meant, what is near them, and what holds at a time. */
+/** Searches the knowledge graph: which entities are meant, what is near them, and what holds at a time. */
 import { type RawBuilder, sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import { nameKey } from '../contract.ts';
@@ -14,7 +14,7 @@ export interface KnowledgeView extends DocumentScope {
 
 export interface KnowledgeSource {
   readonly path: string;
-  /** Lines, from 1, both included. */
+  /** Lines, from 1, both inclusive. */
   readonly from: number;
   readonly to: number;
   readonly revision: number;
@@ -23,10 +23,10 @@ export interface KnowledgeSource {
 interface Owned {
   readonly id: string;
   readonly agent: string;
-  /** Null: the agent's own. */
+  /** Null means the agent itself. */
   readonly user: string | null;
   readonly hidden: boolean;
-  /** Whether a document that came from outside says it. */
+  /** Whether an external document states it. */
   readonly outside: boolean;
 }
 
@@ -34,9 +34,9 @@ export interface KnowledgeEntity extends Owned {
   readonly name: string;
   readonly type: string;
   readonly aliases: string[];
-  /** The newest ones. */
+  /** The newest sources. */
   readonly sources: KnowledgeSource[];
-  /** Entities that were said to be this one, which may be taken back. */
+  /** Entities that were merged into this one, which may be undone. */
   readonly merged: { readonly id: string; readonly name: string }[];
   readonly changed_by: string | null;
   readonly updated_at: Date;
@@ -47,17 +47,17 @@ export interface KnowledgeRelation extends Owned {
   readonly relation: string;
   readonly to: { readonly id: string; readonly name: string };
   readonly valid_from: Date;
-  /** Its own end, or when a later fact took its place. */
+  /** Its own end, or when a later fact replaced it. */
   readonly valid_to: Date | null;
   readonly single: boolean;
-  /** Null of people's; then `author` says whose. */
+  /** Null for people's statements; then `author` says whose. */
   readonly source: KnowledgeSource | null;
   readonly author: string | null;
 }
 
 /** Entities that a search begins at. */
 const BEGINNINGS = 20;
-/** Words of a question that are looked for. */
+/** Words of a question that are searched for. */
 const WORDS = 24;
 /** Sources of an entity. */
 const SOURCES = 5;
@@ -70,8 +70,8 @@ function isShown(fact: string, { hidden }: Pick<KnowledgeView, 'hidden'>): RawBu
 }
 
 /**
- * When facts `o` end the fact `f`: the same one is said to end, or the entity has only one such relation and a later one has begun. Of
- * two that begin at once the one that was written later is the later one.
+ * When facts `o` end the fact `f`: the same one is stated to end, or the entity has only one such relation and a later
+ * one has begun. Of two that begin at once, the one that was written later is the later one.
  */
 const END = sql`(case when o.to_id = f.to_id then o.valid_to else o.valid_from end)`;
 const ENDS = sql`o.tenant_id = f.tenant_id and o.from_id = f.from_id and o.type = f.type and (
@@ -87,7 +87,7 @@ function holds(view: KnowledgeView): RawBuilder<unknown> {
 
 const SOURCE = sql`case when p.path is not null then json_build_object('path', p.path, 'from', p.from_line + f.line,
   'to', p.from_line + f.to_line, 'revision', p.revision) end`;
-/** Of facts `f`: the parts `p` and documents `d` that say them. */
+/** For facts `f`: the parts `p` and documents `d` that state them. */
 const PARTS = sql`
   left join knowledge_parts p on p.tenant_id = f.tenant_id and p.agent_key = f.agent_key and p.user_id = f.user_id
     and p.path = f.path and p.digest = f.part
@@ -118,7 +118,10 @@ export function relationsOf(view: Pick<KnowledgeView, 'hidden'>): RawBuilder<unk
       join knowledge_entities b on b.tenant_id = f.tenant_id and b.id = f.to_id ${PARTS}`;
 }
 
-/** Those whose names have words of the question, or else are most like it; those whose whole name stands in it first, then the nearest. `*` is all. `id`: that one. */
+/**
+ * Entities whose names have words of the question, or else are most similar to it. Those whose whole name is in it come
+ * first, then the most similar. `*` is all. `id` is that one.
+ */
 export async function findEntities(
   pool: Pool,
   view: KnowledgeView,
@@ -149,8 +152,9 @@ export async function findEntities(
 }
 
 /**
- * Entities within `depth` relations of these, in either direction, the nearest first, and those in the order of `ids`: one recursive statement. It finds each at most once
- * a depth, the nearest first, so that it may stop when there are enough of them.
+ * Entities within `depth` relations of these, in either direction, in one recursive statement. The nearest come first,
+ * and those in the order of `ids`. It finds each at most once a depth, the nearest first, so that it may stop when it
+ * has enough.
  */
 export function walkRelations(
   pool: Pool,
@@ -172,7 +176,7 @@ export function walkRelations(
     group by w.id order by 2, array_position(${[...ids]}::bigint[], w.id), w.id limit ${max}`;
 }
 
-/** In no order. */
+/** Returns them in no order. */
 export function readEntities(
   pool: Pool,
   view: KnowledgeView,
@@ -182,7 +186,7 @@ export function readEntities(
     ${entitiesOf(view)} where e.tenant_id = ${view.tenant} and e.id = any (${[...ids]}::bigint[])`;
 }
 
-/** Between these entities, those that hold, of the first ones first. */
+/** Returns relations between these entities that hold, those of the first entities first. */
 export function readRelations(
   pool: Pool,
   view: KnowledgeView,

@@ -1,4 +1,7 @@
-/** The knowledge graph as people browse and correct it. What a person says of a fact stands before what documents say of the same. */
+/**
+ * The knowledge graph as people browse and correct it. A person's statement of a fact overrides what documents state
+ * about the same.
+ */
 import { type RawBuilder, sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
@@ -11,23 +14,23 @@ import type { Db, Transaction } from '#store/database.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';
 import { inTransaction } from '#store/transaction.ts';
 
-/** Whose are listed. `viewer`: a user who sees his own and those of agents; null: all. */
+/** Whose entries are listed. `viewer` is a user who sees their own and those of agents; null means all. */
 export interface KnowledgeFilter {
   readonly viewer: string | null;
   readonly agent?: string | undefined;
   readonly user?: string | undefined;
 }
 
-/** Rows of a page, by id; `after` is the last one of the page before. */
+/** Rows of a page, by id; `after` is the last one of the previous page. */
 interface Paged {
   readonly limit: number;
   readonly after: number;
 }
 
-/** With nothing left out. */
+/** Hides no documents. */
 const ALL = { hidden: [] };
 
-/** Of rows `one`. */
+/** Matches rows `one`. */
 function isListed(one: string, { viewer, agent, user }: KnowledgeFilter): RawBuilder<unknown> {
   const row = sql.table(one);
   return sql`(${viewer}::text is null or ${row}.user_id in ('', ${viewer})) and (${agent}::text is null or ${row}.agent_key = ${agent})
@@ -60,7 +63,7 @@ export function findEntity(
 export interface EntityChange {
   readonly name?: string | undefined;
   readonly type?: string | undefined;
-  /** In place of all but the name. */
+  /** Replaces all but the name. */
   readonly aliases?: readonly string[] | undefined;
   readonly hidden?: boolean | undefined;
 }
@@ -112,7 +115,7 @@ async function refuseTaken(
     );
 }
 
-/** False: one of them is gone, or they are not of one owner. */
+/** Returns false if one of them is gone, or they have different owners. */
 export function mergeEntities(
   pool: Pool,
   scope: DocumentScope,
@@ -131,7 +134,7 @@ export function mergeEntities(
       update knowledge_entities set changed_by = ${by}, updated_at = now() where ${isOwn(scope)} and id = any (${both}::bigint[])`;
     if (found < both.length) return false;
     const ids = (from: RawBuilder<unknown>) => sql`coalesce((select array_agg(id) from ${from}), '{}')`;
-    // Between themselves, and what a person says of both.
+    // Facts between the two, and what a person states about both.
     await execute(tx)`
       with gone as (
         delete from knowledge_facts f where ${near} and (${moved('from_id')} = ${moved('to_id')} or (f.author is not null
@@ -161,8 +164,8 @@ export function mergeEntities(
 }
 
 /**
- * Takes a merge back: the entity is there again by its id, with its names and what was said of it. What documents have said since of the two
- * is read again, since it cannot be told apart. False: nothing was merged so.
+ * Undoes a merge: the entity exists again by its id, with its names and facts. What documents have stated since about
+ * the two is read again, because it cannot be told apart. Returns false if there was no such merge.
  */
 export function splitEntity(
   pool: Pool,
@@ -254,7 +257,7 @@ export interface RelationChange {
   readonly hidden?: boolean | undefined;
 }
 
-/** Gives the id of what the person says from now on; undefined when the fact is gone. @throws Failure: Unprocessable */
+/** Returns the id of the person's new statement; undefined when the fact is gone. @throws Failure: Unprocessable */
 export function correctRelation(
   pool: Pool,
   scope: DocumentScope,
@@ -279,7 +282,7 @@ export function correctRelation(
   });
 }
 
-/** As the fact `id` is but for the change, in place of what people have said of it. */
+/** States the fact `id` with the change, in place of what people have stated about it. */
 async function say(
   tx: Transaction,
   { tenant }: DocumentScope,

@@ -1,4 +1,4 @@
-/** Mails in place of webhook calls: what one delivery says of an approval, to one person, with a link to decide it. */
+/** Sends mails in place of webhook calls: one delivery about an approval, to one person, with a link to decide it. */
 import { mailAddressOf, NOTIFY_TEST } from '#features/webhooks-out/contract.ts';
 import { deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { askingMail, outcomeMail, planMail, testMail } from '../rules.ts';
@@ -19,14 +19,14 @@ export type MailDelivery = (
   signal: AbortSignal,
 ) => Promise<MailOutcome & { readonly isSilent?: boolean }>;
 
-/** Sends nothing where there is nothing to say, which `isSilent` tells, with the reason as `problem`. */
+/** Sends nothing if there is nothing to say, which `isSilent` reports, with the reason as `problem`. */
 export function createMailDelivery(deps: ApprovalMailDeps): MailDelivery {
   return async (tenant, delivery, signal) => {
     const mail = await mailOf(deps, tenant, delivery);
     if ('silent' in mail) return { answered: null, problem: mail.silent, isSilent: true };
     const { answered, problem } = await deps.send(tenant, mail, signal);
     if (problem === null) return { answered, problem };
-    // A server may say again what it was told.
+    // A server's answer may contain what it received.
     return { answered, problem: (await deps.scrubberOf(tenant)).preview(problem, 500) };
   };
 }
@@ -66,5 +66,5 @@ function whyNot(approval: ApprovalRow, user: string): string | undefined {
   return deciderProblem({ terms, requester, escalated: escalated_at !== null }, who);
 }
 
-/** As the link has them. */
+/** The scopes of the link. */
 const SCOPES = ['approve'] as const;

@@ -1,4 +1,4 @@
-/** Sends mails by the operator's SMTP server (RFC 5321), which is dialled through egress. */
+/** Sends mails by the operator's SMTP server (RFC 5321), to which egress connects. */
 import { callbackify } from 'node:util';
 import { createTransport } from 'nodemailer';
 import type { MailText } from '../rules.ts';
@@ -8,7 +8,7 @@ import { operatorRules } from '#activities/egress/operator-rules.ts';
 
 export interface Mail extends MailText {
   readonly to: string;
-  /** Without the domain: what its Message-ID is made of, and that of the first of its thread. */
+  /** The Message-ID without its domain, and that of the first mail of its thread. */
   readonly id: string;
   readonly replyTo?: string | undefined;
 }
@@ -19,7 +19,7 @@ export interface MailDeps {
   readonly mail: { readonly url?: string; readonly from?: string };
 }
 
-/** `answered` is the code of SMTP; `problem` is null when the server has taken it. */
+/** `answered` is SMTP's code; `problem` is null when the server has accepted the mail. */
 export interface MailOutcome {
   readonly answered: number | null;
   readonly problem: string | null;
@@ -29,7 +29,9 @@ export type SendMail = (tenant: string, mail: Mail, signal: AbortSignal) => Prom
 
 const LIMITS = { totalMs: 15_000 };
 
-/** Rejects only when it is stopped by `signal`. What was sent and not confirmed is sent again with the same Message-ID. */
+/**
+ * Rejects only when `signal` stops it. A mail that was sent and not confirmed is sent again with the same Message-ID.
+ */
 export function createSendMail({ egress, egressSettings, mail: settings }: MailDeps): SendMail {
   if (settings.url === undefined)
     return async () => ({ answered: null, problem: 'no mail server is set: mail.url, or SMTP_URL' });
@@ -47,11 +49,11 @@ export function createSendMail({ egress, egressSettings, mail: settings }: MailD
       const { response } = await transport.sendMail({
         ...text,
         from,
-        // Not as a list that is read out of a text.
+        // The address is an object, so that the text is not parsed as a list.
         to: { name: '', address: to },
         messageId: `<${id}@${domain}>`,
         ...(first && { inReplyTo: first, references: first }),
-        // RFC 3834: no out-of-office answers.
+        // RFC 3834: this prevents out-of-office answers.
         headers: { 'Auto-Submitted': 'auto-generated' },
         disableFileAccess: true,
         disableUrlAccess: true,
@@ -68,7 +70,7 @@ export function createSendMail({ egress, egressSettings, mail: settings }: MailD
   };
 }
 
-/** `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS unless it ends in `?tls=none`. */
+/** Reads `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS unless it ends in `?tls=none`. */
 function readServer(url: string, value: string | undefined) {
   const { protocol, hostname, port, username, password, search } = new URL(url);
   const secure = protocol === 'smtps:';

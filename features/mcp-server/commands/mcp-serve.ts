@@ -1,4 +1,7 @@
-/** `tempoclaw mcp serve`: a bridge for MCP clients that start their servers: stdin and stdout to `/mcp` of the API, message by message. */
+/**
+ * Implements `tempoclaw mcp serve`, a bridge for MCP clients that start their servers. It connects stdin and stdout to
+ * `/mcp` of the API, message by message.
+ */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
@@ -11,11 +14,11 @@ interface ServeOptions extends ApiOptions {
   readonly wait?: number;
 }
 
-/** Of a server that could not be asked (JSON-RPC). */
+/** The JSON-RPC code for a server that could not be reached. */
 const INTERNAL_ERROR = -32_603;
 const MAX_ERROR = 1_000;
 
-/** Without a word behind it, `mcp` is this: clients name the command alone. */
+/** Without a further word, `mcp` runs this, because clients name only the command. */
 export function register(mcp: Command): void {
   mcp
     .command('serve', { isDefault: true })
@@ -25,7 +28,7 @@ export function register(mcp: Command): void {
     .action(serve);
 }
 
-/** Ends when the client closes stdin; what was begun goes on in TempoClaw. */
+/** Ends when the client closes stdin; what was started continues in TempoClaw. */
 async function serve(options: ServeOptions): Promise<void> {
   if (process.stdin.isTTY)
     throw usageError(
@@ -45,7 +48,7 @@ async function serve(options: ServeOptions): Promise<void> {
 async function bridge(client: StdioServerTransport, api: StreamableHTTPClientTransport): Promise<void> {
   const open = new Map<RequestId, AbortController>();
   const answer = (message: JSONRPCMessage): void => {
-    // A client that has gone reads nothing.
+    // A client that has disconnected reads nothing.
     client.send(message).catch(() => undefined);
   };
   const forward = async (message: JSONRPCMessage): Promise<void> => {
@@ -65,7 +68,7 @@ async function bridge(client: StdioServerTransport, api: StreamableHTTPClientTra
   client.onmessage = (message) => {
     const cancelled = cancelledBy(message);
     if (cancelled === undefined) return void forward(message);
-    // Over HTTP a call is given up by closing its stream.
+    // Over HTTP, closing its stream cancels a call.
     open.get(cancelled)?.abort();
     open.delete(cancelled);
   };

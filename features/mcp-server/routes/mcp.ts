@@ -20,7 +20,7 @@ const query = z.strictObject({
 export function addRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/mcp',
-    // Which scope it needs is told by the message.
+    // The message determines which scope it needs.
     { config: { repeatable: true }, schema: { hide: true, querystring: query } },
     async (request, reply) => {
       const { body, headers, id: requestId, log } = request;
@@ -36,11 +36,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         onBug: (error: unknown) => log.error({ err: error }, 'request failed'),
       };
       const handler = createMcpHandler(() => createMcpServer(mcpRequest), {
-        // Nothing can be subscribed to, and a stream would outlast the server's stop.
+        // There are no subscriptions, and a stream would outlast the server's stop.
         maxSubscriptions: 0,
         onerror: (error) => log.debug({ err: error }, 'MCP message refused'),
       });
-      // The key stays here; Host and Origin have been looked at.
+      // The key is not forwarded; Host and Origin have already been checked.
       const passed = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
         typeof value === 'string' && /^(accept|content-type|mcp-.*)$/.test(name) ? [[name, value]] : [],
       );

@@ -39,7 +39,7 @@ export async function listAgentTools(
   return { tools: page.data, ...(page.next_cursor === null ? {} : { nextCursor: page.next_cursor }) };
 }
 
-/** Undefined when the name is not an agent's. A client that takes tasks gets one at once. */
+/** Returns undefined when the name is not an agent's. A client that supports tasks gets one immediately. */
 export async function callAgentTool(
   call: McpCall,
   name: string,

@@ -1,4 +1,4 @@
-/** Approvals to an MCP client: what waits as resources `approval://{id}`, and the tool `decide`. */
+/** Approvals for an MCP client: pending ones as resources `approval://{id}`, and the tool `decide`. */
 import {
   type CallToolResult,
   ResourceNotFoundError,
@@ -59,7 +59,7 @@ export const APPROVAL_TEMPLATE = {
   mimeType: MARKDOWN,
 };
 
-/** What waits, newest first. */
+/** Pending approvals, newest first. */
 export async function listApprovalResources(
   { deps, caller }: McpRequest,
   cursor: string | undefined,
@@ -79,7 +79,7 @@ export async function listApprovalResources(
   return { resources: page.data, ...(page.next_cursor === null ? {} : { nextCursor: page.next_cursor }) };
 }
 
-/** In words for a person, and as `GET /v1/approvals/{id}` gives it. Throws ResourceNotFoundError. */
+/** The approval in words for a person, and as `GET /v1/approvals/{id}` returns it. Throws ResourceNotFoundError. */
 export async function readApprovalResource(request: McpRequest, uri: string): Promise<ReadResourceResult> {
   const row = uri.startsWith(SCHEME) ? await find(request, uri.slice(SCHEME.length)) : undefined;
   if (!row) throw new ResourceNotFoundError(uri, `There is no resource ${uri}`);
@@ -96,7 +96,7 @@ async function find({ deps, caller }: McpRequest, id: string): Promise<ApprovalR
   return isMessageId(id) ? findVisibleApproval(deps.pool, caller.tenant, caller, id) : undefined;
 }
 
-/** Foreign words stand as code, with what they would hide made visible. */
+/** External text appears as code, with its invisible characters made visible. */
 function inWords(row: ApprovalRow): string {
   const facts: readonly (readonly [string, string | null])[] = [
     ['tool', row.tool],

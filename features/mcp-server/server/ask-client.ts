@@ -1,7 +1,8 @@
 /**
- * An approval as a question to the person at an MCP client (elicitation of MCP 2026-07-28): the call is answered with the question, and sent
- * again with the person's answer, which decides in the name of the key. Nothing is kept between the two: the state names the turn and what
- * was shown, and opens nothing that the key may not reach.
+ * Presents an approval as a question to the person at an MCP client (elicitation of MCP 2026-07-28). The question
+ * answers the call. The client sends the call again with the person's answer, which decides in the name of the key.
+ * Nothing is stored between the two: the state names the turn and what was shown, and gives access to nothing that the
+ * key may not reach.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
@@ -20,7 +21,7 @@ import type { McpCall } from './mcp-request.ts';
 import { readArguments } from './own-tool.ts';
 import type { Turn } from './turn-answer.ts';
 
-/** Characters of a question. What would not be shown whole is left to those who see it whole. */
+/** Characters of a question. A longer one is left to those who see it in full. */
 const MAX = 16_000;
 
 const stateSchema = z.strictObject({ turn: z.string(), approval: z.string(), digest: z.string() });
@@ -79,15 +80,16 @@ export interface Answered {
 }
 
 /**
- * Decides as the person did: the same answer once more is no other decision. The turn to go on with, and whether the rest is left to others,
- * as when the question was put aside or more people must agree. Throws as a decision does.
+ * Decides as the person did; the same answer again is the same decision. Returns the turn to continue with. It also
+ * says whether others decide the rest, as when the person postponed the question or more people must agree. Throws as a
+ * decision does.
  */
 export async function takeAnswer(
   call: McpCall,
   { state, responses }: Answered,
 ): Promise<Turn & { readonly isAside: boolean }> {
   const { deps, caller } = call;
-  // Other keys are not asked, and the answer has what the turn says.
+  // Other keys are not asked, and the answer contains what the turn says.
   requireScope(caller, 'approve');
   requireScope(caller, caller.scopes.has('run') ? 'run' : 'read');
   const { turn: id, approval, digest } = readState(state);

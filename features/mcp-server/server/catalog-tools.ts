@@ -1,6 +1,7 @@
 /**
- * The tools of an agent to an MCP client: those that its policy leaves it, called as `POST /v1/tools/{name}/invoke` does. TempoClaw's
- * own have their plain name; those of others are `{namespace}__{tool}`, so that none passes for one of ours (MC-5).
+ * The tools of an agent for an MCP client: those that its policy allows, called as `POST /v1/tools/{name}/invoke` does.
+ * TempoClaw's own have their plain name. Those of others are `{namespace}__{tool}`, so that none can be mistaken for
+ * ours (MC-5).
  */
 import { randomUUID } from 'node:crypto';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
@@ -14,7 +15,7 @@ import { submitToolCall } from '#api/submit-tool-call.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { answerOfTurn } from './turn-answer.ts';
 
-/** Of tools that a tenant has made; those of MCP servers bring their own. */
+/** The namespace of tools that a tenant has made; those of MCP servers have their own. */
 const CUSTOM = 'custom';
 
 /** Throws NotFound when the agent is gone. */
@@ -31,7 +32,10 @@ export async function listCatalogTools({ deps, caller, agent }: McpRequest): Pro
     .map((tool) => show(exposedName(deps.tools, tool.name), tool));
 }
 
-/** Undefined when the agent knows no such tool. A denied one is called too: the refusal is recorded as an agent's would be. */
+/**
+ * Returns undefined when the agent has no such tool. A denied one is called too, so that the refusal is recorded as an
+ * agent's would be.
+ */
 export async function callCatalogTool(
   call: McpCall,
   name: string,
@@ -41,7 +45,7 @@ export async function callCatalogTool(
   const tool = await findTool(call, name);
   if (!tool) return undefined;
   requireScope(caller, 'run');
-  // The session follows from what is called, too, so that another call under an old key is told so.
+  // The session is also derived from what is called, so that another call under an old key gets an error.
   const what = JSON.stringify([key, agent, tool.name, args]);
   const session = `tool-${key === undefined ? randomUUID() : stemOfKey(what, caller)}`;
   const id = await submitToolCall(deps, caller, {

@@ -1,4 +1,4 @@
-/** One request of an MCP client: who asks, in which agent's name, and how long an answer may take. */
+/** One request of an MCP client: its caller, in which agent's name, and how long an answer may take. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { FAILURES, type FailureType } from '#domain/errors.ts';
 import type { Caller } from '#api/auth.ts';
@@ -9,32 +9,32 @@ import type { Answered } from './ask-client.ts';
 export interface McpRequest {
   readonly deps: ApiDeps;
   readonly caller: Caller;
-  /** Whose tools are listed and called. */
+  /** The agent whose tools are listed and called. */
   readonly agent: string;
   /** How long a call waits for its turn's end. */
   readonly waitSeconds: number;
-  /** Aborted when the client goes away or the server stops; what has begun goes on. */
+  /** Aborted when the client disconnects or the server stops; what has started continues. */
   readonly signal: AbortSignal;
   readonly requestId: string;
-  /** Tells the log of an error of ours. */
+  /** Logs an error of ours. */
   readonly onBug: (error: unknown) => void;
 }
 
-/** One call of a tool by it. */
+/** One tool call in the request. */
 export interface McpCall extends McpRequest {
-  /** Names the call: sent once more it is no other call. */
+  /** Identifies the call; when it is sent again, it is the same call. */
   readonly key: string | undefined;
-  /** The client takes a task for an answer (extension io.modelcontextprotocol/tasks). */
+  /** The client accepts a task as an answer (extension io.modelcontextprotocol/tasks). */
   readonly takesTasks: boolean;
-  /** The client shows questions to its person, and the key may decide: approvals are put to them. */
+  /** The client shows questions to its person, and the key may decide, so approvals are presented there. */
   readonly elicits: boolean;
   /** What the person answered, when the call is sent again for that. */
   readonly answered?: Answered | undefined;
-  /** Present when the client wants to hear how it goes. */
+  /** Present when the client requests progress reports. */
   readonly report?: ((words: string) => Promise<void>) | undefined;
 }
 
-/** What a client reads of an error: never words that were not written for callers. */
+/** The part of an error for a client: never words that were not written for callers. */
 export function readError(
   { requestId, onBug }: McpRequest,
   error: unknown,
@@ -45,7 +45,7 @@ export function readError(
   return { type: body.code as FailureType, message: `${body.code}: ${body.detail}${where}` };
 }
 
-/** The same as a JSON-RPC error, for all that is no call of a tool. */
+/** The same as a JSON-RPC error, for everything that is no tool call. */
 export function toProtocolError(request: McpRequest, error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error;
   const { type, message } = readError(request, error);

@@ -1,4 +1,6 @@
-/** TempoClaw as an MCP server (MC-5): made for one request, so that any process of the API answers any request. */
+/**
+ * TempoClaw as an MCP server (MC-5). It is made for one request, so that any process of the API answers any request.
+ */
 import {
   type CallToolResult,
   ProtocolError,
@@ -30,7 +32,7 @@ import { lastEventOf } from './report-progress.ts';
 import { answerOfTurn, errorResult } from './turn-answer.ts';
 import { addTasks, takesTasks, TASKS_OFFER } from './turn-tasks.ts';
 
-/** In `_meta` of a call: names it, so that sent once more it is no other call. */
+/** A field in `_meta` of a call that identifies it, so that a repeat is the same call. */
 const IDEMPOTENCY_KEY = 'tempoclaw/idempotency-key';
 const keys = z.looseObject({ [IDEMPOTENCY_KEY]: textSchema(255).optional() });
 
@@ -53,7 +55,7 @@ export function createMcpServer(request: McpRequest): Server {
     { name: 'tempoclaw', title: 'TempoClaw', version: manifest.version },
     { capabilities: { tools: {}, resources: {}, extensions: TASKS_OFFER }, instructions: INSTRUCTIONS },
   );
-  /** For all that only looks. */
+  /** Runs requests that only read. */
   const probe = async <Answer>(answer: () => Promise<Answer>): Promise<Answer> => {
     try {
       requireScope(caller, 'read');
@@ -80,7 +82,7 @@ export function createMcpServer(request: McpRequest): Server {
   return server;
 }
 
-/** What the key may call. The first page has all tools and the first agents; agents go on. */
+/** What the key may call. The first page has all tools and the first agents; further pages have agents. */
 async function listTools(
   request: McpRequest,
   cursor: string | undefined,
@@ -95,7 +97,7 @@ async function listTools(
   };
 }
 
-/** What refuses the call is a result too, so that the model reads it. */
+/** A refusal of the call is a result too, so that the model reads it. */
 async function callTool(
   request: McpRequest,
   read: () => McpCall,
@@ -115,7 +117,7 @@ async function callTool(
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
 }
 
-/** A call that was answered with a question, and is sent again with the answer: no other call is made. */
+/** Handles a call that was answered with a question, and is sent again with the answer. It makes no other call. */
 async function goOn(call: McpCall, answered: Answered): Promise<CallToolResult> {
   const { isAside, ...turn } = await takeAnswer(call, answered);
   const after = await lastEventOf(call.deps, call.caller.tenant, turn.session);
@@ -134,7 +136,7 @@ async function findResult(call: McpCall, args: Readonly<Record<string, unknown>>
   return answerOfTurn({ ...call, takesTasks: false }, { session, id }, after, waitSeconds);
 }
 
-/** One that names no mode shows forms. */
+/** A client that names no mode supports forms. */
 function showsForms(input: { readonly form?: unknown; readonly url?: unknown } | undefined): boolean {
   return input !== undefined && (input.form !== undefined || input.url === undefined);
 }
@@ -150,7 +152,7 @@ function callOf(request: McpRequest, server: Server, { mcpReq }: ServerContext):
     signal: AbortSignal.any([request.signal, mcpReq.signal]),
     key: readArguments(keys, meta ?? {})[IDEMPOTENCY_KEY],
     takesTasks: takesTasks(server),
-    // Of revisions before 2026-07-28 a server without sessions can ask nothing.
+    // In revisions before 2026-07-28, a server without sessions cannot ask anything.
     elicits: mcpReq.envelope !== undefined && showsForms(elicitation) && request.caller.scopes.has('approve'),
     answered: state === undefined ? undefined : { state, responses },
     report:

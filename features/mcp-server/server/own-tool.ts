@@ -1,4 +1,4 @@
-/** Tools that are this server's own: their arguments by zod. */
+/** Tools of this server itself, with arguments checked by zod. */
 import { schemaProblem } from '#domain/schema/problem-words.ts';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
@@ -9,7 +9,7 @@ export function inputSchemaOf(schema: z.ZodType): Tool['inputSchema'] {
   return { ...jsonSchemaOf(schema), type: 'object' };
 }
 
-/** Throws InvalidInput that names what is wrong. */
+/** Throws InvalidInput that says what is wrong. */
 export function readArguments<Schema extends z.ZodType>(
   schema: Schema,
   args: Readonly<Record<string, unknown>>,

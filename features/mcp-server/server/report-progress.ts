@@ -1,4 +1,4 @@
-/** Tells an MCP client how its turn goes, by the events of the session's feed. */
+/** Reports a turn's progress to an MCP client, from the events of the session's feed. */
 import { readEvents, readLastEventIds } from '#store/event-store.ts';
 import type { EventType, StoredEvent } from '#domain/event.ts';
 import type { ApiDeps } from '#api/deps.ts';
@@ -6,13 +6,16 @@ import type { McpCall } from './mcp-request.ts';
 
 const PAGE = 200;
 
-/** Where the feed stands: what comes after it is news. */
+/** The last id of the feed; later events are new. */
 export async function lastEventOf({ pool }: ApiDeps, tenant: string, session: string): Promise<number> {
   const [row] = await readLastEventIds(pool, [{ tenant, session }]);
   return row?.last ?? 0;
 }
 
-/** Reports the turn's events after the id `after` until the returned function is called, which resolves when all is told. */
+/**
+ * Reports the turn's events after the id `after` until the returned function is called, which resolves when all are
+ * sent.
+ */
 export function reportProgress(
   { deps, caller: { tenant }, report }: McpCall,
   turn: { readonly session: string; readonly id: string },
@@ -37,7 +40,7 @@ export function reportProgress(
   const wake = (): void => {
     isMore = true;
     reading ??= read()
-      // A client that has gone hears no more of it; what it asked for goes on, and its end is told another way.
+      // A client that has disconnected gets no more reports. Its call continues, and its end is reported another way.
       .catch(() => undefined)
       .finally(() => {
         reading = undefined;

@@ -1,4 +1,7 @@
-/** What becomes of a turn, as MCP has it: the result of a tool, or a task (extension io.modelcontextprotocol/tasks). */
+/**
+ * Answers with the state of a turn as MCP represents it: the result of a tool, or a task (extension
+ * io.modelcontextprotocol/tasks).
+ */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { listApprovals } from '#store/approval-store.ts';
 import { findInvokedCall } from '#store/tool-call-store.ts';
@@ -14,11 +17,14 @@ export interface Turn {
   readonly id: string;
 }
 
-/** Approvals of one turn that are named in an answer. */
+/** Approvals of one turn that an answer names. */
 const MAX_NAMED = 5;
 const POLL_MS = 1_000;
 
-/** Waits `seconds` for the turn's end and reports what happens after the event `after`; a turn that goes on is a task, or words that say how to go on. */
+/**
+ * Waits `seconds` for the turn's end and reports what happens after the event `after`. A turn that still runs is a
+ * task, or words that say how to continue.
+ */
 export async function answerOfTurn(
   call: McpCall,
   turn: Turn,
@@ -40,7 +46,7 @@ export async function answerOfTurn(
   return stillGoing(call, turn, row);
 }
 
-/** Of a turn that has ended. */
+/** The result of a turn that has ended. */
 export async function resultOf(
   { deps, caller }: McpRequest,
   { id, session_key, status, text, error }: TurnRow,

@@ -1,4 +1,4 @@
-/** Turns as tasks (extension io.modelcontextprotocol/tasks of MCP 2026-07-28): looked at, cancelled. */
+/** Turns as tasks (extension io.modelcontextprotocol/tasks of MCP 2026-07-28), which clients read and cancel. */
 import {
   MissingRequiredClientCapabilityError,
   ProtocolError,
@@ -16,10 +16,10 @@ import { resultOf, taskOf } from './turn-answer.ts';
 
 const TASKS = 'io.modelcontextprotocol/tasks';
 
-/** To be among the server's capabilities. */
+/** Added to the server's capabilities. */
 export const TASKS_OFFER = { [TASKS]: {} };
 
-/** Whether the client that is being answered takes a task for an answer. */
+/** Whether the current client accepts a task as an answer. */
 export function takesTasks(server: Server): boolean {
   return server.getClientCapabilities()?.extensions?.[TASKS] !== undefined;
 }
@@ -50,13 +50,13 @@ export function addTasks(server: Server, request: McpRequest): void {
       : {}),
   }));
 
-  // A task of ours asks its client nothing, so that there is nothing to hand in.
+  // Our tasks ask their client nothing, so an update has nothing to submit.
   serve('tasks/update', 'run', async () => ({}));
 
   serve('tasks/cancel', 'run', async (turn) => {
     const { deps, caller } = request;
     const stop = { level: 'now', turn_id: turn.id, by: signatureOf(caller) } as const;
-    // One that has ended meanwhile stays as it is.
+    // A turn that has ended in the meantime stays as it is.
     if (!hasEnded(turn)) await deps.temporal.stop(caller.tenant, turn.session_key, stop);
     return {};
   });

@@ -1,17 +1,20 @@
-/** When a lost connection is tried again: soon, then ever later, and after so many times not for a while (MC-1). */
+/**
+ * When a lost connection is retried: soon, then after growing pauses, and after a number of failures not for a while
+ * (MC-1).
+ */
 
 export interface Timing {
   readonly firstWaitMs: number;
   readonly mostWaitMs: number;
   readonly attempts: number;
   readonly pauseMs: number;
-  /** A connection that lasted so long was a good one: the next loss is the first again. */
+  /** A connection that lasted this long was a good one; the next loss counts as the first again. */
   readonly goodMs: number;
-  /** Between two looks whether a server is there. */
+  /** Milliseconds between two checks of a server. */
   readonly healthMs: number;
 }
 
-/** vectors/mcp.json. */
+/** The values of test/vectors/mcp.json. */
 export const TIMING: Timing = {
   firstWaitMs: 2_000,
   mostWaitMs: 60_000,
@@ -22,11 +25,14 @@ export const TIMING: Timing = {
 };
 
 export interface Backoff {
-  /** It is there. */
+  /** Notes that the connection is open. */
   opened(): void;
-  /** It is not, or no more. True when it is given up for a while; else `again` is called when the time has come. */
+  /**
+   * Notes that it failed or was lost. Returns true when it is given up for a while; else `again` is called when it is
+   * time.
+   */
   failed(again: () => void): boolean;
-  /** Milliseconds until it may be tried; 0: now. */
+  /** Milliseconds until the next try is allowed; 0 means now. */
   waitMs(): number;
   end(): void;
 }

@@ -1,4 +1,4 @@
-/** One `tools/call`, from its sending to what the server says first: a result, a task, or a question to people. */
+/** One `tools/call`, from its sending to the server's first response: a result, a task, or a question to people. */
 import type {
   CallToolRequestOptions,
   CallToolResult,
@@ -25,26 +25,26 @@ export type ServerMessage =
       readonly state?: string;
     };
 
-/** It goes on in this worker until it is over or stopped, also while nobody looks at it. */
+/** A call that continues in this worker until it is over or stopped, also while nothing waits for it. */
 export interface HeldCall {
   readonly talk: Conversation;
   readonly completion: Promise<ServerMessage>;
-  /** The request is on its way. */
+  /** Resolves when the request is on its way. */
   readonly sent: Promise<void>;
   readonly stop: AbortController;
   readonly hide: (text: string) => string;
 }
 
-/** The longest that a timer knows: how long a call takes is limited where it is waited for. */
+/** The maximum of a timer. The duration of a call is limited where it is awaited. */
 export const UNLIMITED_MS = 2_147_483_647;
-/** How long a server keeps a task, where we may say so. */
+/** How long a server keeps a task, if we may say so. */
 const TASK_TTL_MS = 86_400_000;
 
 export interface CallToBegin {
   readonly name: string;
   readonly definition: McpToolDefinition;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Answers to what an earlier sending was answered with. */
+  /** Answers to the questions of an earlier sending. */
   readonly again?: {
     readonly inputResponses: Readonly<Record<string, unknown>>;
     readonly requestState?: string | undefined;
@@ -54,7 +54,7 @@ export interface CallToBegin {
 
 type Use = (work: (live: LiveServer) => Promise<ServerMessage>) => Promise<ServerMessage>;
 
-/** Sends it; `check` throws what keeps it from being sent. */
+/** Sends it; `check` throws what prevents the sending. */
 export function beginCall(
   use: Use,
   { name, definition, args, again, onprogress }: CallToBegin,
@@ -81,7 +81,7 @@ export function beginCall(
   );
 }
 
-/** Work over a connection that its server may ask people about meanwhile. `task`: what it is about, where that is known. */
+/** Holds work on a connection during which its server may ask people. `task` is the task it is about, if known. */
 export function hold(
   use: Use,
   task: string | undefined,
@@ -106,7 +106,7 @@ export function hold(
       talk.answer({ action: 'cancel' });
     }
   });
-  // Whoever looks at it hears of what goes wrong.
+  // The one that awaits it gets the error.
   pending.catch(() => undefined);
   return { talk, completion: pending, sent: sent.promise, stop, hide: (text) => hide(text) };
 }

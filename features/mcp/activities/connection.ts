@@ -1,6 +1,7 @@
 /**
- * The worker's connection to one MCP server (MC-1): made when somebody needs it, shared by all, made again when it is lost – after 2 s, then
- * twice as long up to a minute, ten times, then not for five minutes. What the server lists is recorded each time.
+ * The worker's connection to one MCP server (MC-1). It is opened when needed and shared by all. After a loss, it is
+ * reopened after 2 s, then after twice as long up to a minute, ten times, then not for five minutes. Each time, it
+ * records what the server lists.
  */
 import type { McpStatus } from '../rules/server.ts';
 import type { ListedTool } from '../store/mcp-tool-store.ts';
@@ -23,11 +24,14 @@ export interface ConnectionParts {
 }
 
 export interface Connection {
-  /** Connects when it must. @throws McpAway */
+  /** Connects if necessary. @throws McpAway */
   use<Result>(work: (live: LiveServer) => Promise<Result>): Promise<Result>;
-  /** Has the tools listed and recorded anew. @throws McpAway */
+  /** Lists and records the tools anew. @throws McpAway */
   relist(): Promise<void>;
-  /** Whether it still answers, and by its list where it does not tell of changes; a lost one is made again. Never throws. */
+  /**
+   * Checks whether the server still answers, and checks its list if it does not report changes. Reopens a lost
+   * connection. Never throws.
+   */
   lookAfter(): Promise<void>;
   readonly isBusy: () => boolean;
   readonly lastUse: () => number;
@@ -76,7 +80,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       await opened?.end();
       list.reset();
       revision.failed();
-      // Before the next attempt is set, which must not take this one for its own.
+      // Cleared before the next attempt is set, so that nothing mistakes this one for it.
       opening = undefined;
       await fail(errorText(error, opened?.hide ?? ((text) => text)));
       throw away();
@@ -85,11 +89,11 @@ export function createConnection(parts: ConnectionParts): Connection {
 
   async function relist(): Promise<void> {
     const wasLive = live;
-    // Else it was listed a moment ago.
+    // Otherwise it was listed a moment ago.
     if ((await connected()) === wasLive) await list.refresh();
   }
 
-  /** Without a reason it is made again at once. */
+  /** Without a reason, it is reopened at once. */
   async function lose(why?: string): Promise<void> {
     const lost = live;
     if (!lost || isClosed) return;
@@ -102,9 +106,9 @@ export function createConnection(parts: ConnectionParts): Connection {
   async function fail(why: string): Promise<void> {
     if (isClosed) return;
     problem = why;
-    // Not by `connected`, which may find that a moment is left: clocks and timers round.
+    // It does not use `connected`, which may find that a moment is left, because clocks and timers round.
     const isOver = backoff.failed(() => void (live ?? reopen().catch(() => undefined)));
-    // Nothing depends on it but what people see.
+    // Only what people see depends on it.
     await parts.recordStatus(isOver ? 'failed' : 'degraded', why).catch(() => undefined);
   }
 
@@ -121,14 +125,14 @@ export function createConnection(parts: ConnectionParts): Connection {
 
   async function lookAfter(): Promise<void> {
     const checked = live;
-    // One that works at something may be too busy to answer.
+    // A server that is working may be too busy to answer.
     if (!checked || uses.isBusy()) return;
     if (!list.isTold()) return list.refresh(true).catch(() => undefined);
     const problem = await probeProblem(checked);
     if (problem !== undefined && live?.client === checked.client) await lose(problem);
   }
 
-  /** With its list as it is, as far as the server has told. @throws McpAway */
+  /** The live connection with its current list, as far as the server has reported changes. @throws McpAway */
   async function current(): Promise<LiveServer> {
     await connected();
     if (list.isStale()) await list.refresh();
@@ -149,13 +153,16 @@ export function createConnection(parts: ConnectionParts): Connection {
       const ending = live;
       live = undefined;
       await ending?.end();
-      // Ends itself, seeing that it is closed.
+      // It ends itself when it sees that it is closed.
       await opening?.catch(() => undefined);
     },
   };
 }
 
-/** A program may end when it is asked for the newest revision: then it is not the next time, unless it has ever spoken it. */
+/**
+ * A program may exit when it gets a request of the newest revision. The next attempt uses the older one, unless the
+ * program has ever supported the newest.
+ */
 function createRevisionChoice() {
   let mode: Mode = 'auto';
   let isModern = false;
@@ -177,7 +184,7 @@ function countUses() {
   return {
     isBusy: () => uses > 0,
     last: () => last,
-    /** `onFailed` is called after one that threw. */
+    /** `onFailed` is called after a use that threw. */
     async count<Result>(use: () => Promise<Result>, onFailed: () => Promise<void>): Promise<Result> {
       uses += 1;
       let isWhole = false;
@@ -194,7 +201,10 @@ function countUses() {
   };
 }
 
-/** What a server over HTTP refuses since it has ended our session it has not begun: it is sent once more in a new one. */
+/**
+ * A request that a server over HTTP refuses because it has ended our session has not started: it is sent once more in a
+ * new session.
+ */
 async function inSession<Result>(
   current: () => Promise<LiveServer>,
   forget: (server: LiveServer) => Promise<void>,

@@ -1,4 +1,7 @@
-/** The protocol's side of a connection: both revisions, what servers are offered, and their questions, handed to the call that they are of. */
+/**
+ * The protocol side of a connection: both revisions, what we offer to servers, and their questions, which go to the
+ * call that they belong to.
+ */
 import {
   Client,
   type CreateMessageRequest,
@@ -19,19 +22,19 @@ import { type Fields, isRecord } from '#domain/outside-value.ts';
 /** Extension of MCP 2026-07-28 (SEP-2663). */
 const TASKS = 'io.modelcontextprotocol/tasks';
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';
-/** Where a task that answers a call is handed on, since the SDK knows no such result. */
+/** Where a task that answers a call is passed on, because the SDK does not support such a result. */
 export const TASK_ANSWER = 'tempoclaw/task';
 const MAX_PAGES = 20;
-/** For each but the first. */
+/** Time limit of each page except the first. */
 const PAGE_MS = 10_000;
-/** Where the next page of a list is handed on: the SDK would read pages without end, or none of them. */
+/** Where the next page of a list is passed on: the SDK would read pages without end, or none of them. */
 const NEXT_PAGE = 'tempoclaw/next-page';
-/** A program may be slow to start, and one that knows no `server/discover` may say nothing at all. */
+/** A program may be slow to start, and one without `server/discover` may not answer at all. */
 const DISCOVER_MS = 20_000;
-/** Until a server says that it will tell of changes. */
+/** Wait for a server to confirm that it will report changes. */
 const LISTEN_MS = 5_000;
 
-/** A call that is being made, to which its server may put questions over the connection (2025-11-25). */
+/** A running call, to which its server may send questions over the connection (2025-11-25). */
 export interface ElicitationChannel {
   /** Its task at the server, once it has one. */
   task?: string;
@@ -43,12 +46,12 @@ type ElicitAnswer = {
   action: 'accept' | 'decline' | 'cancel';
   content?: Record<string, string | number | boolean | string[]>;
 };
-/** To a question of its own kind. */
+/** An answer to a question of its own kind. */
 export type Answer = ElicitAnswer | SampledAnswer;
 
 export function createClient(
   onToolsChanged: () => void,
-  /** Whether it may ask the agent's model. */
+  /** Whether it may call the agent's model. */
   sampling: boolean,
 ): {
   readonly client: Client;
@@ -62,9 +65,9 @@ export function createClient(
         ...(sampling && { sampling: {} }),
         extensions: { [TASKS]: {} },
       },
-      // People answer in their own time, and another worker may go on with it then.
+      // People answer in their own time, and another worker may continue then.
       inputRequired: { autoFulfill: false },
-      // A schema of a server's making is not compiled: it may be made to take for ever.
+      // A server's schema is not compiled, because it could be made to take forever.
       jsonSchemaValidator: {
         getValidator:
           <T>(): JsonSchemaValidator<T> =>
@@ -89,7 +92,10 @@ export function createClient(
   return { client, talks };
 }
 
-/** `legacy`: as of 2025-11-25, for programs that end when they are asked for anything else first. Throws when there is no connection. */
+/**
+ * `legacy` means revision 2025-11-25, for programs that exit at any other first request. Throws when there is no
+ * connection.
+ */
 export async function connectClient(
   client: Client,
   transport: Transport,
@@ -101,7 +107,10 @@ export async function connectClient(
   transport.onmessage = (message, extra) => pass?.(withResult(message, readable) as typeof message, extra);
 }
 
-/** All tools, from at most 20 pages: those that came stay where there are more, where they go round in a circle, or where one does not come. */
+/**
+ * All tools, from at most 20 pages. Those that came stay if there are more pages, if they repeat, or if one does not
+ * come.
+ */
 export async function listTools(client: Client, options: RequestOptions): Promise<readonly Tool[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const tools: Tool[] = [];
@@ -109,7 +118,7 @@ export async function listTools(client: Client, options: RequestOptions): Promis
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES && tools.length < MAX_MCP_TOOLS; page += 1) {
     const params = cursor === undefined ? undefined : { cursor };
-    // How long the server allows it to be kept is no matter: a look looks.
+    // How long the server allows caching it does not matter, because a check must read it.
     const pending = client.listTools(params, {
       ...options,
       ...(page > 0 && { timeout: PAGE_MS }),
@@ -127,12 +136,13 @@ export async function listTools(client: Client, options: RequestOptions): Promis
 }
 
 /**
- * Whether a server of this connection tells of changes of its list: of 2026-07-28 while it holds a subscription, which is asked for here;
- * before, where it says so and has a way to. `onEnd` is called when a subscription ends.
+ * Whether a server of this connection reports changes of its list. In 2026-07-28, that is while it holds a
+ * subscription, which is requested here. Before, it is if the server says so and has a way to. `onEnd` is called when a
+ * subscription ends.
  */
 export async function hearChanges(client: Client, onEnd: () => void): Promise<boolean> {
   if (client.getServerCapabilities()?.tools?.listChanged !== true) return false;
-  // Over HTTP it may have no stream to tell it on.
+  // Over HTTP, it may have no stream to report it on.
   if (client.getProtocolEra() === 'legacy')
     return !(client.transport instanceof StreamableHTTPClientTransport);
   try {
@@ -140,12 +150,15 @@ export async function hearChanges(client: Client, onEnd: () => void): Promise<bo
     void closed.then(onEnd);
     return honoredFilter.toolsListChanged === true;
   } catch {
-    // It may have no place for one more now; its list is then looked at instead.
+    // It may accept no more subscriptions now; its list is then checked instead.
     return false;
   }
 }
 
-/** Whether a server is there, by what its revision has for that. A refusal is an answer as well. @throws what a request does */
+/**
+ * Whether a server is there, by the request that its revision has for that. A refusal is an answer as well. @throws
+ * what a request does
+ */
 export async function probe(client: Client, options: RequestOptions): Promise<void> {
   const pending = client.getProtocolEra() === 'modern' ? client.discover(options) : client.ping(options);
   await pending.catch((error: unknown) => {
@@ -153,13 +166,19 @@ export async function probe(client: Client, options: RequestOptions): Promise<vo
   });
 }
 
-/** Whether a call of such a tool is to be asked for as a task (2025-11-25); where the server decides, it needs no asking (2026-07-28). */
+/**
+ * Whether a call of such a tool should request a task (2025-11-25). If the server decides, no request is needed
+ * (2026-07-28).
+ */
 export function asksForTask(client: Client, isTask: boolean | undefined): boolean {
   const requests = client.getServerCapabilities()?.tasks?.requests;
   return isTask === true && client.getProtocolEra() === 'legacy' && requests?.tools?.call !== undefined;
 }
 
-/** Over a shared connection a server does not say of which call it asks, unless that is a task: so there must be one only. */
+/**
+ * Over a shared connection, a server does not say which call its question is for, unless that is a task. There must
+ * therefore be only one call.
+ */
 function talkOf(talks: ReadonlySet<ElicitationChannel>, params: Question['params']): ElicitationChannel {
   const related = params._meta?.[RELATED_TASK];
   const task = isRecord(related) ? related['taskId'] : undefined;
@@ -177,7 +196,7 @@ function withResult(message: unknown, change: (result: Fields) => Fields): unkno
   return isRecord(message) && isRecord(result) ? { ...message, result: change(result) } : message;
 }
 
-/** A result that the SDK would not read, or read whole, as one that it does. */
+/** Turns a result that the SDK would not read, or not read in full, into one that it does. */
 function readable(result: Fields): Fields {
   const task = result['resultType'] === 'task' ? result : result['task'];
   if (isRecord(task) && typeof task['taskId'] === 'string')
@@ -185,12 +204,12 @@ function readable(result: Fields): Fields {
   if ('content' in result) return readableAnswer(result);
   const { tools, nextCursor, _meta, ...rest } = result;
   if (!Array.isArray(tools)) return result;
-  // One tool that is none does not take the others with it.
+  // One invalid tool does not affect the others.
   const meta = { ...(isRecord(_meta) && _meta), [NEXT_PAGE]: nextCursor };
   return { ...rest, tools: tools.filter((tool) => isSpecType.Tool(tool)), _meta: meta };
 }
 
-/** Of a tool: what else it is written as than the protocol has it is meant all the same. */
+/** Reads a tool's answer also if its fields have other names than in the protocol. */
 function readableAnswer({ content, isError, structuredContent, ...rest }: Fields): Fields {
   const blocks = (Array.isArray(content) ? content : content === null ? [] : [content]).map(readableBlock);
   if (structuredContent !== undefined && !isRecord(structuredContent))
@@ -207,7 +226,7 @@ function readableBlock(block: unknown): unknown {
   if (isSpecType.ContentBlock(block)) return block;
   if (typeof block === 'string') return { type: 'text', text: block };
   const type = isRecord(block) ? block['type'] : undefined;
-  // Not cut: half of a secret could not be told from other text.
+  // The text is not cut, because half of a secret could not be told from other text.
   const kind = typeof type === 'string' && /^[\w-]{1,50}$/.test(type) ? type : 'unknown';
   return { type: 'text', text: `[content that cannot be read, of the kind ${kind}, is left out]` };
 }

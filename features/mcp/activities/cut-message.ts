@@ -1,10 +1,10 @@
 /**
- * A message of an MCP server that is longer than we read: its beginning, made into a whole message that says so. A call whose result is too
- * long so has the beginning of it, and the connection stays.
+ * Handles a message of an MCP server that is longer than we read: its beginning becomes a whole message that says so. A
+ * call whose result is too long thus gets its beginning, and the connection stays.
  */
 import { isRecord } from '#domain/outside-value.ts';
 
-/** `bytes`: of the whole message. Undefined where it answers no request, or does not say which. */
+/** `bytes` is the size of the whole message. Returns undefined if it answers no request, or does not say which. */
 export function cutMessage(head: string, tail: string, bytes: number): object | undefined {
   const message = parseBeginning(head);
   if (!isRecord(message)) return undefined;
@@ -18,7 +18,7 @@ export function cutMessage(head: string, tail: string, bytes: number): object | 
 
 const ID_AT_END = /"id"\s*:\s*(?:(\d{1,15})|"([\w.:-]{1,100})")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
-/** Some servers write it last. */
+/** Some servers write the id last. */
 function idAtEnd(tail: string): number | string | undefined {
   const [, number, name] = ID_AT_END.exec(tail) ?? [];
   return number === undefined ? name : Number(number);
@@ -26,14 +26,14 @@ function idAtEnd(tail: string): number | string | undefined {
 
 const isListing = (result: Readonly<Record<string, unknown>>): boolean => Array.isArray(result['tools']);
 
-/** Characters before the cut that are left out too: half of a secret could not be told from other text. */
+/** Characters before the cut that are also removed, because half of a secret could not be told from other text. */
 const EDGE = 4_096;
 
 function shortError({ code, message }: Readonly<Record<string, unknown>>): object {
   return { code, message: String(message).slice(0, -EDGE) };
 }
 
-/** What stands last was cut: half of an image or of a file is none. */
+/** The last item was cut, and half of an image or of a file is useless. */
 function withNote(result: Readonly<Record<string, unknown>>, bytes: number): object {
   const values = Array.isArray(result['content']) ? result['content'] : [];
   const last: unknown = values.at(-1);
@@ -47,7 +47,10 @@ function withNote(result: Readonly<Record<string, unknown>>, bytes: number): obj
 
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
 
-/** The value that a text of JSON begins: closed where it ends, within a text too. Undefined when it is no JSON. */
+/**
+ * The value at the beginning of a JSON text, closed where the text ends, also within a string. Returns undefined when
+ * it is no JSON.
+ */
 export function parseBeginning(text: string): unknown {
   // What closes it, at `end` and from there on: each change of one is a place of the other.
   const open: string[] = [];
@@ -79,7 +82,7 @@ function parsed(beginning: string, open: readonly string[]): unknown {
   }
 }
 
-/** The place of its last quote; undefined when it is not there. */
+/** The position of its closing quote; undefined when it is missing. */
 function endOfString(text: string, start: number): number | undefined {
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
@@ -88,12 +91,12 @@ function endOfString(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** After a colon, or in a list. */
+/** True after a colon, or in a list. */
 function isValue(text: string, start: number): boolean {
   return /[:[]\s*$/.test(text.slice(Math.max(0, start - 20), start));
 }
 
-/** Without half of an escape at its end. */
+/** Removes half of an escape at its end. */
 function cutString(text: string): string {
   const backslashes = /\\+$/.exec(text)?.[0].length ?? 0;
   return backslashes % 2 === 1

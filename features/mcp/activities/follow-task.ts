@@ -1,6 +1,6 @@
 /**
- * A call that its server runs as a task, followed by the task's id: by whichever worker, again after each one's death, and never begun anew.
- * Both forms of tasks: those of MCP 2025-11-25, and the extension of 2026-07-28.
+ * Follows a call that its server runs as a task by the task's id. Any worker can follow it, again after each one's
+ * death, and never starts it anew. It supports both forms of tasks: MCP 2025-11-25, and the extension of 2026-07-28.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallToolResult, type Client, isSpecType, ProtocolError } from '@modelcontextprotocol/client';
@@ -9,11 +9,11 @@ import { type ServerMessage, UNLIMITED_MS } from './begin-call.ts';
 import type { LiveServer } from './open-server.ts';
 
 const REQUEST_MS = 30_000;
-/** Between looks: as the server likes, within these. */
+/** Milliseconds between polls: what the server requests, within these limits. */
 const POLL_MS = { standard: 1_000, least: 100, most: 10_000 } as const;
-/** Characters of a word of how it stands. */
+/** Characters of a status message. */
 const LINE = 300;
-/** Read at all, so that no half of a secret is left. */
+/** Characters that are read, so that no half of a secret is left. */
 const MAX = 20_000;
 
 const task = z.looseObject({
@@ -27,7 +27,10 @@ const task = z.looseObject({
 });
 const anything = z.looseObject({});
 
-/** `isAnswered`: of the server's questions, which it may list for a while after. Throws what a request does, and ProtocolError when the task has failed. */
+/**
+ * `isAnswered` says which of the server's questions are answered; the server may list them for a while after. Throws
+ * what a request does, and ProtocolError when the task has failed.
+ */
 export async function followTask(
   { client, hide }: LiveServer,
   taskId: string,
@@ -41,7 +44,7 @@ export async function followTask(
     const now = await client.request({ method: 'tasks/get', params }, task, { signal, timeout: REQUEST_MS });
     const message = saidBy(now, isModern, isAnswered);
     if (message) return message;
-    // Before 2026-07-28 the result is asked for apart, and with it come the questions, over the connection.
+    // Before 2026-07-28, the result is requested separately, and with it come the questions, over the connection.
     if (!isModern && now.status !== 'working') {
       const options = { signal, timeout: UNLIMITED_MS };
       const result = await client.request({ method: 'tasks/result', params }, anything, options);
@@ -55,7 +58,7 @@ export async function followTask(
   }
 }
 
-/** Undefined while it works, or waits for what it was told. */
+/** Returns undefined while it works, or waits for submitted answers. */
 function saidBy(
   now: z.output<typeof task>,
   isModern: boolean,
@@ -70,7 +73,7 @@ function saidBy(
   return { kind: 'asks', nextQuestion: Object.fromEntries(requests) };
 }
 
-/** Hands in what people answered (2026-07-28). Again is the same: a server passes over what it has. */
+/** Submits what people answered (2026-07-28). A repeat has the same effect: a server ignores what it already has. */
 export async function answerTask(client: Client, taskId: string, inputResponses: object): Promise<void> {
   await client.request({ method: 'tasks/update', params: { taskId, inputResponses } }, anything, {
     timeout: REQUEST_MS,

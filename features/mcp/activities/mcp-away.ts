@@ -1,6 +1,6 @@
-/** There is no connection: why, and when there may be one. */
+/** There is no connection; it says why, and when there may be one. */
 export class McpAway extends Error {
-  /** Without what the server said, which `said` is: words from outside. */
+  /** The message without the server's own text, which is `reply` and untrusted. */
   readonly words: string;
   readonly reply: string;
   constructor(words: string, text = '') {

@@ -1,4 +1,7 @@
-/** All connections of a worker to MCP servers: one a tenant and server, bounded, looked after, and the looks that people ask for. */
+/**
+ * All connections of a worker to MCP servers: one for each tenant and server, limited in number and monitored. It also
+ * runs the checks that people request.
+ */
 import type { ChangeFeed } from '#store/change-feed.ts';
 import { findMcpCredentials } from '../store/mcp-credential-store.ts';
 import {
@@ -18,15 +21,18 @@ import { type LiveServer, type OpenServerDeps, openServer } from './open-server.
 
 export interface McpServers {
   /**
-   * Of a server whose credentials are each user's own: over the connection of `user`, and of nobody else.
-   * @throws McpAway when there is no connection, and none can be made now.
+   * For a server whose credentials are each user's own, uses the connection of `user` and of nobody else. @throws
+   * McpAway when there is no connection, and none can be made now.
    */
   use<Result>(
     server: McpServerToUse,
     user: string | null,
     work: (live: LiveServer) => Promise<Result>,
   ): Promise<Result>;
-  /** Calls that wait in this worker for people's answers to what their servers asked over the connection, by tenant and call. */
+  /**
+   * Calls in this worker that wait for people's answers to their servers' questions over the connection, by tenant and
+   * call.
+   */
   readonly held: Map<string, HeldCall>;
   close(): Promise<void>;
 }
@@ -37,19 +43,19 @@ export interface McpServersDeps extends OpenServerDeps {
   readonly timing?: Timing;
 }
 
-/** REFERENCE §11. */
+/** Connections of a worker at once. */
 const MAX_CONNECTIONS = 200;
 const MAX_OF_USER = 30;
-/** Nobody has called it for so long: it is closed until somebody does. */
+/** A connection that nothing has used for this long is closed until the next use. */
 const IDLE_MS = 600_000;
-/** SECURITY F15. */
+/** How often a server may be opened in a minute, so that a failing one is not started in a loop. */
 const OPENINGS_A_MINUTE = 10;
 
 interface Held {
   readonly server: McpServerToUse;
-  /** Empty: everybody's. */
+  /** Empty for the server's own credentials. */
   readonly user: string;
-  /** When the user gave the credentials that it was made with. */
+  /** When the user submitted the credentials that it was made with. */
   readonly givenAt: number;
   readonly connection: Connection;
 }
@@ -92,7 +98,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
       open: (received, mode, signal) => openServer(deps, server, received, { mode, user, signal }),
       mayOpen: () => mayOpen(key),
       recordListed: (tools) => recordListed(pool, server, tools, user !== ''),
-      // What is wrong with one user's is told to that one.
+      // Only that user learns what is wrong with their own connection.
       recordStatus: async (status, error) => {
         if (user === '') await recordMcpStatus(pool, server, status, error);
       },
@@ -105,13 +111,13 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     try {
       await (await connectionTo(one.server, one.user)).relist();
     } catch (error) {
-      // The row says why; a list that could not be recorded is looked at again.
+      // The row says why; a list that could not be recorded is read again.
       if (!(error instanceof McpAway)) throw error;
       if (one.user !== '') await recordMcpStatus(pool, one.server, 'degraded', error.message);
     }
-    // Nobody's calls are for it: what fails is not tried again and again.
+    // No calls use it, so a failure is not retried again and again.
     if (one.user === '' && one.server.config.credentials === 'per_user') drop(keyOf(one.server, ''));
-    // A worker that ends has not looked: another does, when the lease is over.
+    // A worker that ends has not done the check; another worker does it when the lease is over.
     if (!isClosed) await endCheck(pool, one);
   }
 
@@ -121,7 +127,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     await Promise.all(checks.map(check));
   }
 
-  /** Ends connections to what is gone, off or otherwise now. */
+  /** Ends connections to servers that are gone, off or changed. */
   async function dropStale(tenant: string | undefined): Promise<void> {
     const tenants = new Set([...held.values()].map(({ server }) => server.tenant));
     for (const each of tenants) {
@@ -168,7 +174,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
   };
 }
 
-/** When the user gave the credentials that he has now; undefined when he has none. */
+/** When the user submitted their current credentials; undefined when there are none. */
 async function whenGiven(
   deps: McpServersDeps,
   { tenant, id }: McpServerToUse,
@@ -182,7 +188,7 @@ function noCredentialsWords(name: string, user: string): string {
   return `the user ${user} has no credentials for the MCP server ${name}; give them with: npx tempoclaw mcp credentials ${name} FILE, or npx tempoclaw mcp login ${name}`;
 }
 
-/** Ends the one that was longest not used. @throws McpAway when all are in use. */
+/** Ends the connection that was unused the longest. @throws McpAway when all are in use. */
 function makeRoom(
   among: readonly (readonly [key: string, one: Held])[],
   max: number,
@@ -195,7 +201,7 @@ function makeRoom(
   drop(oldest[0]);
 }
 
-/** Whatever asks for it, a server is not started more often. */
+/** A server is not started more often, whatever requests it. */
 function limitOpenings(): (key: string) => void {
   const times = new Map<string, number[]>();
   return (key) => {

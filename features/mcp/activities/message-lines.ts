@@ -1,26 +1,29 @@
-/** What MCP servers send, in lines within bounds: of a process, and of the bodies of answers over HTTP. */
+/** Reads what MCP servers send as lines within limits: from a process, and from bodies of HTTP answers. */
 import { cutMessage } from './cut-message.ts';
 import { readableMessage } from './readable-message.ts';
 
 /** Bytes of one message that is read whole. */
 const MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Of a longer one: a model reads less, and what is kept beside the result is as much (result-text.ts). */
+/** Bytes of a longer one: a model reads less, and as much is stored beside the result (result-text.ts). */
 const HEAD_BYTES = 1024 * 1024;
 const TAIL_BYTES = 1024;
-/** Of one body, once long messages are cut. */
+/** Bytes of one body, once long messages are cut. */
 const BODY_BYTES = 64 * 1024 * 1024;
 
 export interface MessageLines {
-  /** Lines that the chunk completes, without their ends; of a long one the message that says it was cut, or nothing. */
+  /**
+   * Lines that the chunk completes, without line ends. For a long one, the message that says it was cut, or nothing.
+   */
   readonly take: (chunk: Uint8Array) => readonly string[];
-  /** What stands after the last line's end. */
+  /** What follows the last line end. */
   readonly end: () => readonly string[];
   /** Bytes of a line that has no end yet and is too long already; 0 when there is none. */
   readonly tooLong: () => number;
 }
 
 /**
- * A line holds one message, after `data:` where it is of an event stream; `isWhole`: all that comes is one. Never holds more than a message.
+ * A line has one message, after `data:` in an event stream; with `isWhole`, the whole input is one. Never holds more
+ * than a message.
  */
 export function createMessageLines(
   max = MESSAGE_BYTES,
@@ -79,7 +82,7 @@ export function createMessageLines(
   };
 }
 
-/** As `ask`, with bodies in which long messages are cut. */
+/** Works as `ask`, with bodies in which long messages are cut. */
 export function withinBounds(ask: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await ask(input, init);

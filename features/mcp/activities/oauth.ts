@@ -1,6 +1,7 @@
 /**
- * Logins of MCP servers over HTTP (MCP authorization; RFC 9728, 8414, 7591, 7636, 8707, 9207; client ID metadata documents), by the SDK's
- * helpers. All is asked through the egress door; the registration, the tokens and a login under way are kept sealed, of a server or of one user of it.
+ * Logins of MCP servers over HTTP (MCP authorization; RFC 9728, 8414, 7591, 7636, 8707, 9207; client ID metadata
+ * documents), with the SDK's helpers. All requests use the egress client. The registration, the tokens and a login
+ * under way are stored sealed, for a server or for one user of it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,7 +39,7 @@ export interface OAuthDeps extends CredentialDeps {
   readonly rulesOf: (tenant: string) => Promise<UrlRules>;
 }
 
-/** Who we are to an authorization server, and where it is. */
+/** Our identity at an authorization server, and its address. */
 interface Registration {
   readonly client: OAuthClientInformationMixed;
   readonly discovery: OAuthDiscoveryState;
@@ -57,24 +58,23 @@ interface Pending extends Registration {
 
 /** RFC 6749, 5.2. */
 const INVALID_GRANT = 'invalid_grant';
-/** A person has so long to log in. */
+/** A person has this long to log in. */
 const LOGIN_SECONDS = 600;
-/** A token that ends so soon is refreshed before it is used. */
+/** A token that expires this soon is refreshed before it is used. */
 const EARLY_MS = 30_000;
-/** Between two looks at what another worker has refreshed. */
+/** Milliseconds between two checks whether another worker has refreshed it. */
 const LOOK_MS = 200;
 /** Bytes of one answer of an authorization server. */
 const ANSWER_BYTES = 1_048_576;
 
-/** What the API needs: api/deps.ts. */
-/** Logins of people and of servers. A user that is empty stands for one that is for all. */
+/** Logins of people and of servers. An empty user means a login that is for all. */
 export type McpLogins = ReturnType<typeof createMcpLogins>;
 
 export function createMcpLogins(deps: OAuthDeps) {
   return {
     /**
-     * The address at which a person logs in. `clientId`: the address of our metadata, for authorization servers that read it; others
-     * are asked to register us. @throws Failure Unprocessable when the server offers no login that we know.
+     * The address at which a person logs in. `clientId` is the address of our metadata, for authorization servers that
+     * read it; others must register us. @throws Failure Unprocessable when the server offers no login that we support.
      */
     async start(
       { tenant, id, name, config: { url } }: McpServerToUse,
@@ -101,7 +101,7 @@ export function createMcpLogins(deps: OAuthDeps) {
             state: () => state,
             clientInformation: () => client,
             saveClientInformation: (made) => void (client = made),
-            // Whoever logs in wants new ones.
+            // A new login must get new tokens.
             tokens: () => undefined,
             saveTokens: () => undefined,
             codeVerifier: () => verifier,
@@ -131,7 +131,7 @@ export function createMcpLogins(deps: OAuthDeps) {
       readonly code: string;
       readonly iss: string | undefined;
     }): Promise<McpOwner | undefined> {
-      // From here on it is used: a second answer with the same `state` finds nothing.
+      // This uses it up: a second answer with the same `state` finds nothing.
       const claimed = await claimMcpLogin(deps, hashState(state));
       const pending = claimed?.kept.pending as Pending | undefined;
       if (!claimed || !pending) return undefined;
@@ -158,11 +158,11 @@ export function createMcpLogins(deps: OAuthDeps) {
 }
 
 export interface TokenUse extends AuthProvider {
-  /** To be used for the requests that carry the tokens. */
+  /** Must be used for the requests that carry the tokens. */
   readonly fetch: typeof fetch;
 }
 
-/** The token of each request, refreshed when it ends; `learn` is told of each, to hide it. */
+/** The token of each request, refreshed when it expires; `learn` gets each token, to hide it. */
 export function authProviderOf(
   deps: OAuthDeps,
   { tenant, id, name }: McpServerToUse,
@@ -171,7 +171,7 @@ export function authProviderOf(
   learn: (values: readonly string[]) => void,
 ): TokenUse {
   const owner = { tenant, server: id, user };
-  // Which is refused: several requests may find the same one ended, and the first has it refreshed.
+  // Which token each response refused: several requests may find the same one expired, and only the first refreshes it.
   const sentWith = new WeakMap<Response, string>();
   let used: Login | undefined;
   let isRead = false;
@@ -182,7 +182,7 @@ export function authProviderOf(
   };
   return {
     async token() {
-      // Once: after a login there is a new connection.
+      // Runs once: after a login there is a new connection.
       if (!isRead) take(loginOf((await findMcpCredentials(deps, owner))?.kept.oauth));
       if (used?.tokens.refresh_token && (used.expiresAt ?? Infinity) < Date.now() + EARLY_MS)
         take(await refreshed(deps, owner, name, used.tokens.access_token));
@@ -200,7 +200,10 @@ export function authProviderOf(
   };
 }
 
-/** New tokens in place of `refused`: by this worker, or by another that was first. The lease ends the wait for one that died. */
+/**
+ * New tokens in place of `refused`, from this worker or from another that was first. The lease ends the wait for one
+ * that died.
+ */
 async function refreshed(
   deps: OAuthDeps,
   owner: McpOwner,
@@ -220,7 +223,7 @@ async function refreshed(
       await pause(LOOK_MS);
       continue;
     }
-    // Not in the place of a login that came meanwhile, nor of one that was ended.
+    // It must not replace a login that came in the meantime, nor one that was ended.
     const replace = (oauth: Login | undefined): Promise<void> =>
       changeMcpCredentials(deps, owner, (kept) =>
         loginOf(kept?.oauth)?.tokens.access_token === login.tokens.access_token
@@ -234,7 +237,7 @@ async function refreshed(
         fetchFn,
       }),
     ).catch(async (error: unknown) => {
-      // What is refused once is refused to the next as well; either way the next need not wait for the lease.
+      // What is refused once is refused to the next as well; either way, the next need not wait for the lease.
       await replace(error instanceof OAuthError && error.code === INVALID_GRANT ? undefined : login);
       throw new McpAway(`${failedWords(name, error)}; log in anew with: npx tempoclaw mcp login ${name}`);
     });
@@ -265,7 +268,7 @@ function loginOf(kept: unknown): Login | undefined {
   return isRecord(kept) ? (kept as unknown as Login) : undefined;
 }
 
-/** An answer of theirs is not repeated: it may hold what we have sent. */
+/** Their answer is not repeated, because it may contain what we have sent. */
 function failedWords(name: string, error: unknown): string {
   const why = error instanceof Error ? error.message.slice(0, 300) : '';
   return `the login at the MCP server ${name} failed: ${error instanceof OAuthError ? error.code : why}`;
@@ -289,7 +292,7 @@ async function throughDoor<Answer>(
   }
 }
 
-/** For a person who waits for it. @throws Failure */
+/** Runs requests for a person who waits. @throws Failure */
 async function asking<Answer>(
   deps: OAuthDeps,
   tenant: string,

@@ -1,4 +1,4 @@
-/** One connection to one MCP server: its process or its door, the handshake, and what it lists. */
+/** One connection to one MCP server: its process or its egress client, the handshake, and what it lists. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,39 +33,42 @@ import { authProviderOf, type OAuthDeps, type TokenUse } from './oauth.ts';
 import { ProgramTransport } from './program-transport.ts';
 import { type ServerBoxing, serverBox } from './server-box.ts';
 
-/** `rulesOf`: where the tenant's servers may be. */
+/** `rulesOf` says where the tenant's servers may be. */
 export interface OpenServerDeps extends OAuthDeps {
-  /** Puts secrets in the place of `secret://NAME`. */
+  /** Replaces `secret://NAME` with secrets. */
   readonly resolve: (tenant: string, text: string) => Promise<string>;
   readonly wall: Pick<HostWall, 'prefix' | 'environment'>;
   readonly boxing: ServerBoxing;
-  /** A program's own is {tenant}/{name} below it: it works there, writes nowhere else, and finds it again at its next start. */
+  /**
+   * A program's own folder is {tenant}/{name} below it. The program works there, writes nowhere else, and finds it
+   * again at its next start.
+   */
   readonly folders: string;
-  /** Of programs on this machine: PATH, HOME, LANG. */
+  /** Variables of programs on this machine: PATH, HOME, LANG. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Names this worker to those who look for what it left. */
+  /** Identifies this worker, so that others can find what it left running. */
   readonly worker: string;
 }
 
 export interface OpenServer {
   readonly client: Client;
-  /** Calls that are being made over it. */
+  /** Calls that are running over it. */
   readonly talks: Set<ElicitationChannel>;
-  /** @throws what a request does, as the next two. */
+  /** @throws what a request does, as the next two do. */
   list(signal: AbortSignal): Promise<readonly ListedTool[]>;
-  /** Whether it tells of changes of its list from now on; `onEnd` is called when it does no more. */
+  /** Whether it reports changes of its list from now on; `onEnd` is called when it stops. */
   hearChanges(onEnd: () => void): Promise<boolean>;
   /** Resolves when it is there. */
   probe(): Promise<void>;
-  /** Whether a request was refused for its session, which the server has ended. */
+  /** Whether a request was refused because the server has ended its session. */
   readonly isForgotten: (error: unknown) => boolean;
-  /** Without the values that the server was given, and without what people do not see. */
+  /** Removes the values that the server got, and characters that people do not see. */
   readonly hide: (text: string) => string;
   end(): Promise<void>;
 }
 
 export interface LiveServer extends OpenServer {
-  /** By the server's name of each tool, as it was listed last. */
+  /** Hashes by the server's name of each tool, as last listed. */
   readonly hashes: ReadonlyMap<string, string>;
 }
 
@@ -74,21 +77,21 @@ export interface Heard {
   readonly onToolsChanged: () => void;
 }
 
-/** Bytes of one answer over HTTP, most of which may be left out (message-lines.ts). */
+/** Bytes of one answer over HTTP, most of which may be cut (message-lines.ts). */
 const STREAM_BYTES = 1024 * 1024 * 1024;
-/** An open stream may say nothing for so long. */
+/** How long an open stream may be silent. */
 const SILENT_MS = 300_000;
-/** Until a server that is looked at must have answered. */
+/** Wait for a server's answer to a check. */
 const PROBE_MS = 10_000;
-/** Of a connection, the last ones, to be hidden. */
+/** The last tokens of a connection, which must be hidden. */
 const KEPT_TOKENS = 8;
 
-/** Throws what went wrong, in words that hold none of the values that the server was given. */
+/** Throws what went wrong, in words that contain none of the values that the server got. */
 export async function openServer(
   deps: OpenServerDeps,
   server: McpServerToUse,
   received: Heard,
-  /** `user`: whose credentials it is made with; empty: the server's own. `signal`: it takes too long. */
+  /** `user` is whose credentials it uses; empty means the server's own. `signal` aborts when it takes too long. */
   {
     mode,
     user,
@@ -98,9 +101,9 @@ export async function openServer(
   const credentials = await openCredentials(deps, server, user);
   const items = [...Object.values(credentials.env), ...Object.values(credentials.headers)];
   let values = registerValues(items);
-  // Cleaned first: what is invisible may stand within a secret.
+  // The text is cleaned first, because invisible characters may be within a secret.
   const hide = (text: string): string => scrubText(cleanOutsideText(text), values).text;
-  // Tokens of before may still come back in an answer.
+  // Previous tokens may still come back in an answer.
   const tokens: string[] = [];
   const login: LogIn = (fetchFn) =>
     authProviderOf(deps, server, user, fetchFn, (learned) => {
@@ -111,7 +114,7 @@ export async function openServer(
   const { client, talks } = createClient(received.onToolsChanged, server.config.sampling);
   const end = async (): Promise<void> => {
     client.onclose = undefined;
-    // Whatever it leaves is looked for by the next worker.
+    // The next worker finds whatever it leaves running.
     await client.close().catch(() => undefined);
     await way.end().catch(() => undefined);
   };
@@ -146,7 +149,7 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** The first of each name; what is beyond bounds is left out. */
+/** The first of each name; what exceeds limits is omitted. */
 function listed(tools: readonly unknown[], hide: OpenServer['hide']): readonly ListedTool[] {
   const found = new Map<string, ListedTool>();
   for (const tool of tools) {
@@ -175,7 +178,7 @@ async function openCredentials(
 ): Promise<McpCredentials> {
   const { sealer, resolve } = deps;
   const { tenant, id } = server;
-  // As they are: a reference of a user's would give him a secret of the tenant.
+  // These are not resolved: a user's reference would reveal a secret of the tenant.
   if (user !== '')
     return (await findMcpCredentials(deps, { tenant, server: id, user }))?.kept ?? NO_CREDENTIALS;
   const { env, headers } = openServerCredentials(sealer, tenant, server);
@@ -206,7 +209,10 @@ async function wayTo(
     : httpWay(deps, server, credentials, login);
 }
 
-/** In its box, or behind the wall of commands, with nothing of the worker's environment but where programs are. */
+/**
+ * Starts the program in its box, or behind the wall of commands. Of the worker's environment, it only gets where
+ * programs are.
+ */
 async function processWay(
   { wall, boxing, environment, worker, folders }: OpenServerDeps,
   { tenant, id, name, config }: McpServerToUse,
@@ -243,7 +249,7 @@ async function processWay(
   };
 }
 
-/** The look every 30 seconds whether a server is alive: a row of each would hide the others. */
+/** True for the check every 30 seconds whether a server is alive: a row for each would hide the others. */
 function isLook(init: RequestInit | undefined): boolean {
   const body = init?.body;
   if (typeof body !== 'string' || body.length > LOOK_CHARS) return false;
@@ -261,7 +267,7 @@ async function httpWay(
   const door = egress.open({
     labels: { tenant, purpose: 'mcp' },
     rules: await rulesOf(tenant),
-    // The client follows those to the same origin, and no other.
+    // The client follows redirects to the same origin, and to no other.
     limits: { redirects: 0, bytes: STREAM_BYTES, totalMs: undefined, idleMs: SILENT_MS },
     isRoutine: isLook,
   });

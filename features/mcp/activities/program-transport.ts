@@ -1,4 +1,6 @@
-/** A program that is an MCP server: its messages over stdin and stdout, and its end, with all that it started. */
+/**
+ * A program that is an MCP server: its messages over stdin and stdout, and its end, with everything that it started.
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import {
   type JSONRPCMessage,
@@ -9,17 +11,17 @@ import {
 import { killLeftovers } from '#activities/process/kill-tree.ts';
 import { createMessageLines } from './message-lines.ts';
 
-/** Characters of its error output that are kept, the last ones: more than are shown, since secrets are looked for in whole texts. */
+/** The last characters of its error output: more than are shown, because secrets are searched for in whole texts. */
 const LAST_WORDS = 20_000;
-/** After its input was closed it may end by itself. */
+/** How long it may take to end by itself after its input was closed. */
 const END_MS = 500;
-/** From its end until its output is read, which something that it started may hold open. */
+/** Wait from its end until its output is read, which something that it started may hold open. */
 const DRAIN_MS = 200;
-/** Of one line, however little of it is kept. */
+/** Bytes of one line, however little of it is kept. */
 const LINE_BYTES = 1024 * 1024 * 1024;
-/** In the middle of a line that is too long nothing comes for so long. */
+/** How long nothing may come in the middle of a line that is too long. */
 const STALL_MS = 5_000;
-/** From SIGTERM to SIGKILL. */
+/** Wait from SIGTERM to SIGKILL. */
 const TERM_MS = 500;
 
 export interface Program {
@@ -34,7 +36,7 @@ export class ProgramTransport implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
   onmessage?: Transport['onmessage'];
-  /** With `pid` what the SDK takes a program for: it is asked itself which revision it speaks. */
+  /** With `pid`, this is how the SDK recognizes a program, which it asks itself for the revision. */
   readonly stderr = null;
   pid: number | null = null;
   readonly #program: Program;
@@ -59,7 +61,7 @@ export class ProgramTransport implements Transport {
     child.stderr.on('data', (chunk: Buffer) => {
       this.#words = `${this.#words}${chunk.toString()}`.slice(-LAST_WORDS);
     });
-    // What went wrong with a pipe its end tells.
+    // The program's end reports what went wrong with a pipe.
     for (const pipe of [child.stdin, child.stdout, child.stderr])
       pipe.on('error', (error) => this.onerror?.(error));
     child.once('close', () => this.#end());
@@ -78,12 +80,12 @@ export class ProgramTransport implements Transport {
     });
   }
 
-  /** Its last words, in one line; empty when it said nothing to its error output. */
+  /** Its last output, in one line; empty when there was no error output. */
   get lastWords(): string {
     return this.#words.trim().replace(/\s+/g, ' ');
   }
 
-  /** Resolves when nothing of it lives any more, within two seconds. Safe to repeat. */
+  /** Resolves when all its processes have ended, within two seconds. Safe to repeat. */
   async close(): Promise<void> {
     if (this.pid === null) return;
     this.#child?.stdin.end();
@@ -92,7 +94,7 @@ export class ProgramTransport implements Transport {
     this.#end();
   }
 
-  /** A message that is too long may come to its end; one that stops before, or never does, ends the connection. */
+  /** A message that is too long may come to its end; one that stops before, or never ends, ends the connection. */
   #limit(bytes: number): void {
     clearTimeout(this.#stall);
     if (bytes > LINE_BYTES) void this.close();
@@ -105,7 +107,7 @@ export class ProgramTransport implements Transport {
       for (const message of Array.isArray(messages) ? messages : [messages])
         this.onmessage?.(parseJSONRPCMessage(message));
     } catch (error) {
-      // A line that is no message: programs greet, and warn.
+      // This line is no message: programs print greetings and warnings.
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
   }

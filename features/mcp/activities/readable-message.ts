@@ -1,16 +1,16 @@
 /**
- * A message of an MCP server as the protocol has it, made of one that is nearly so. An answer that cannot be read ends its request at once, in
- * words, instead of being passed over until the time is up.
+ * Repairs a message of an MCP server that nearly follows the protocol. An unreadable answer ends its request at once,
+ * in words, instead of being ignored until the timeout.
  */
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 
-/** Levels of arrays and objects: what checks a message calls itself for each. */
+/** Levels of arrays and objects: the code that checks a message recurses at each. */
 const DEPTH = 200;
-/** Of JSON-RPC. */
+/** A JSON-RPC code. */
 const PARSE_ERROR = -32_700;
 const INTERNAL_ERROR = -32_603;
 
-/** A text that is no message stays as it is: programs greet, and other documents come over HTTP. */
+/** A text that is no message stays as it is: programs print greetings, and other documents come over HTTP. */
 export function readableMessage(text: string): string {
   const plain = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (!/^\s*[[{]/.test(plain)) return plain;
@@ -61,7 +61,7 @@ function errorOf(value: unknown): Fields {
   return { code: Number.isSafeInteger(code) ? code : INTERNAL_ERROR, message: words };
 }
 
-/** What begins as an answer to a request of ours. */
+/** An error for what begins as an answer to a request of ours. */
 function unreadable(text: string): string {
   const head = text.slice(0, 1_000);
   const [, number, name] = /"id"\s*:\s*(?:(\d{1,15})|"([\w.:-]{1,100})")/.exec(head) ?? [];
@@ -70,7 +70,7 @@ function unreadable(text: string): string {
   return JSON.stringify(answer(number === undefined ? String(name) : Number(number), { error }));
 }
 
-/** Level by level, since it may be as deep as it is long. True when something was left out. */
+/** Works level by level, because it may be as deep as it is long. Returns true when something was removed. */
 function cutDepth(value: unknown): boolean {
   let level = [value].filter(isObject);
   for (let depth = 0; depth < DEPTH && level.length > 0; depth += 1)

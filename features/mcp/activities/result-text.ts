@@ -1,21 +1,21 @@
-/** What a server answered, as text for a model: texts as they are, all else in a few words. */
+/** Turns a server's answer into text for a model: texts stay as they are, everything else becomes a few words. */
 import type { CallToolResult, ContentBlock, ImageContent } from '@modelcontextprotocol/client';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { IMAGE_BYTES, MAX_IMAGES } from '#domain/image.ts';
 import { mapTexts } from '#domain/storable-text.ts';
 
-/** Characters: more than a model reads, kept whole beside the result. */
+/** Characters: more than a model reads, stored whole beside the result. */
 const MAX = 1_000_000;
 
-/** `hide`: takes out what the server was given; before the text is cut, which could leave half of it. */
+/** `hide` removes the values that the server got. It runs before the cut, which could leave half of one. */
 export function resultText(
   { content, structuredContent }: CallToolResult,
   hide: (text: string) => string,
 ): string {
   const parts = content.map(partText);
-  // Servers give it as a text too, for clients that know no other; not all of them.
+  // Servers, but not all of them, also return it as a text, for clients that know nothing else.
   if (structuredContent !== undefined && !parts.some(isJson))
-    // Hidden in its texts as well: JSON writes some characters otherwise.
+    // It is also hidden within its texts, because JSON escapes some characters.
     parts.push(JSON.stringify(mapTexts(structuredContent, hide)));
   const text = hide(parts.join('\n'));
   return text.length <= MAX
@@ -51,7 +51,10 @@ function bytesOf(base64: string): number {
   return Math.floor((base64.length * 3) / 4);
 }
 
-/** For models that see; more than these are not even decoded. None that has in its bytes what `hide` hides. */
+/**
+ * Images for models with vision; more than these are not even decoded. It omits images whose bytes contain what `hide`
+ * hides.
+ */
 export function resultImages({ content }: CallToolResult, hide: (text: string) => string): Uint8Array[] {
   return content
     .filter((part) => part.type === 'image' && bytesOf(part.data) <= IMAGE_BYTES)

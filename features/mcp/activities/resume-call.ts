@@ -1,6 +1,6 @@
 /**
- * A stretch of a call of an MCP server: begun, followed as a task, or gone on with after people have answered what the server asked. What
- * the next stretch needs is kept before anything is waited for, so that a call is never begun twice.
+ * One stage of a call of an MCP server: it is started, followed as a task, or continued after people have answered the
+ * server's question. What the next stage needs is stored before any wait, so that a call never starts twice.
  */
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client';
 import { isStopped } from '#activities/attempt.ts';
@@ -17,7 +17,10 @@ import { answerTask, cancelTask, followTask } from './follow-task.ts';
 
 /** A task that takes longer is given up. */
 const LONGEST_MS = 86_400_000;
-/** Until a task whose server did not answer is looked at again: a tenth of its age, so that a day makes some hundred looks. */
+/**
+ * Seconds until a task whose server did not answer is checked again: a tenth of its age, so that a day has some hundred
+ * checks.
+ */
 const LATER_SECONDS = { least: 5, most: 300 };
 /** Questions of one call, whoever answers them. */
 const MAX_ASKS = 20;
@@ -26,30 +29,30 @@ const MAX_HELD = 200;
 /** The key of a question that comes over the connection. */
 const HELD = 'held';
 
-/** An earlier attempt may have done it, or the worker that had the connection is gone. */
+/** An earlier attempt may have made the call, or the worker that had the connection is gone. */
 export class CallLost extends Error {}
-/** The server did not answer in its time; whether it has done anything is not known. */
+/** The server did not answer in time; it is unknown whether it has done anything. */
 export class CallLate extends Error {}
 
 export interface McpCallAttempt {
-  /** Of the tenant and the call. */
+  /** Key of the tenant and the call. */
   readonly key: string;
   readonly server: string;
-  /** It may ask the agent's model. */
+  /** True if it may call the agent's model. */
   readonly maySample: boolean;
   readonly begins: Omit<CallToBegin, 'again'>;
-  /** Throws what keeps the call from being sent. */
+  /** Throws what prevents the sending of the call. */
   readonly check: (live: LiveServer) => void;
   readonly use: <Result>(work: (live: LiveServer) => Promise<Result>) => Promise<Result>;
   readonly held: Map<string, HeldCall>;
   readonly outside: CallOutside;
   readonly signal: AbortSignal;
-  /** What a second run would do nothing new. */
+  /** True if a second run would do nothing new. */
   readonly mayRepeat: boolean;
   readonly limitMs: number;
   readonly progress: (line: string) => void;
   readonly show: (result: CallToolResult, hide: (text: string) => string) => ToolResult;
-  /** Told when the request may be at the server. */
+  /** Called when the request may have reached the server. */
   readonly onSent: (hide: (text: string) => string) => void;
 }
 
@@ -66,7 +69,10 @@ export async function resumeCall(stretch: McpCallAttempt): Promise<ToolResult> {
   return awaitResponse(stretch, begin(stretch), left ?? { since: Date.now(), asks: 0 });
 }
 
-/** Answers are kept before they are sent: where one is open nothing was. @throws CallLost when another attempt may have made the call. */
+/**
+ * Answers are stored before they are sent: if one is still open, nothing was sent. @throws CallLost when another
+ * attempt may have made the call.
+ */
 function checkUnsent({ mayRepeat, outside: { left, isAgain } }: McpCallAttempt): void {
   const isOpen = left?.questions !== undefined && !left.isHeld && openKey(left) !== undefined;
   if (mayRepeat || isOpen || left?.task !== undefined) return;
@@ -96,7 +102,7 @@ function begin(stretch: McpCallAttempt, again?: CallToBegin['again']): HeldCall 
   return beginCall(use, { ...begins, ...(again && { again }) }, check);
 }
 
-/** The answer to the question that people were asked; when it was the last one of several, they go to the server. */
+/** Handles the answer to the open question; after the last one of several, they are sent to the server. */
 async function submitAnswer(
   stretch: McpCallAttempt,
   remaining: PendingExternalCall,
@@ -134,7 +140,7 @@ async function follow(stretch: McpCallAttempt, task: string, rest: PendingExtern
   return awaitResponse(stretch, held, rest);
 }
 
-/** Waits for what the server says next, for as long as a call may take. */
+/** Waits for the server's next response, for as long as a call may take. */
 async function awaitResponse(
   stretch: McpCallAttempt,
   held: HeldCall,
@@ -160,7 +166,7 @@ async function nextOf({ signal, limitMs, onSent }: McpCallAttempt, held: HeldCal
   const ended = Promise.withResolvers<never>();
   const stop = (): void => ended.reject(new Error('stopped'));
   let timer: NodeJS.Timeout | undefined;
-  // To connect takes its own time.
+  // The connection has a time limit of its own.
   const sent = held.sent.then(() => {
     onSent(held.hide);
     timer = setTimeout(() => ended.reject(new CallLate()), limitMs).unref();
@@ -267,7 +273,7 @@ async function suspend(
   return result;
 }
 
-/** What the server hears. Of an answer of the model that it does not get it cannot hear in every revision: the call ends. */
+/** The answer for the server. Not every revision can tell it that the model's answer is refused, so the call ends. */
 async function answerTo(
   stretch: McpCallAttempt,
   request: unknown,
@@ -276,7 +282,7 @@ async function answerTo(
   const form = questionOf(stretch, request);
   const isApproved = answer?.status === 'approved';
   if (form?.prompt) return isApproved ? stretch.outside.sample(form.prompt) : unsampled(stretch, answer);
-  // Its admin may have taken back meanwhile what it asks for.
+  // An admin may have revoked in the meantime what it asks for.
   if (!form) return notOffered(stretch);
   if (!isApproved) return { action: answer?.status === 'denied' ? 'decline' : 'cancel' };
   if (form.url !== undefined) return { action: 'accept' };
@@ -307,12 +313,12 @@ async function endCall(stretch: McpCallAttempt, failure: ToolFailure, held?: Hel
   return failure;
 }
 
-/** A server that does not answer ends its task when it likes. */
+/** A server that does not answer ends its task when it chooses. */
 async function cancelQuietly({ use }: McpCallAttempt, task: string): Promise<void> {
   await use(({ client }) => cancelTask(client, task)).catch(() => undefined);
 }
 
-/** What goes wrong on the way to a task says nothing of the task itself. Throws what ends the call. */
+/** A failure on the way to a task says nothing about the task itself. Throws what ends the call. */
 async function pollLater(
   stretch: McpCallAttempt,
   remaining: PendingExternalCall,

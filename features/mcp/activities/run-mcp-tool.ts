@@ -1,4 +1,7 @@
-/** Runs a call of an MCP server's tool: the one that people agreed to, for those with a grant, within its time. Every error is a result. */
+/**
+ * Runs a call of an MCP server's tool within its time limit: the tool that people agreed to, for agents and users with
+ * a grant. Every error is a result.
+ */
 import type { McpServers } from './mcp-servers.ts';
 import { randomUUID } from 'node:crypto';
 import { ProtocolError, SdkHttpError } from '@modelcontextprotocol/client';
@@ -22,12 +25,12 @@ interface Needs {
   readonly mcp: McpServers;
 }
 
-/** Of JSON-RPC. */
+/** A JSON-RPC code. */
 const INVALID_PARAMS = -32_602;
 
 type Found = NonNullable<McpToolOfCall['found']>;
 
-/** As it is now, whatever it was when the call was planned. */
+/** Uses the current definition, whatever it was when the call was planned. */
 export function runnableMcpTool({ name, found }: McpToolOfCall): Tool {
   if (!found) return createGoneTool(name, 'is not there any more: its MCP server was removed');
   const { server, grants, tool } = found;
@@ -104,7 +107,7 @@ async function runCall(
   }
 }
 
-/** It was not sent: the result that says why. */
+/** The request was not sent; it has the result that says why. */
 class NotSent extends Error {
   readonly result: ToolResult;
   constructor(result: ToolResult) {
@@ -124,10 +127,10 @@ function checkListed(hash: string | undefined, { server, tool }: Found): ToolRes
   return undefined;
 }
 
-/** Twice a second; characters of a line. */
+/** Milliseconds between two progress lines, and characters of a line. */
 const EVERY_MS = 500;
 const LINE = 300;
-/** Read at all, so that no half of a secret is left. */
+/** Characters that are read, so that no half of a secret is left. */
 const MAX = 20_000;
 
 function progressOf(hide: (text: string) => string, call: RunningCall) {
@@ -140,7 +143,10 @@ function progressOf(hide: (text: string) => string, call: RunningCall) {
   };
 }
 
-/** What came of a call without a result; `hide` is there when it was sent. Nothing is thrown on: it would be taken for the database's. */
+/**
+ * The outcome of a call without a result; `hide` is set when it was sent. Nothing is rethrown, because it would be
+ * mistaken for an error of the database.
+ */
 function errorResult(
   error: unknown,
   { server, tool }: Found,
@@ -176,12 +182,12 @@ function errorResult(
   );
 }
 
-/** Our words, and what was said by the server, or may have been. */
+/** Our words, with what the server said, or may have said. */
 function serverWords(server: string, words: string, from: string): string {
   return from === '' ? words : `${words}:\n${outsideText(server, from)}`;
 }
 
-/** Of the rules: nothing was sent. */
+/** A refusal by the egress rules: nothing was sent. */
 function refusalIn(error: unknown): EgressError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof EgressError && cause.isRefused) return cause;

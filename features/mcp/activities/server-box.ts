@@ -1,4 +1,4 @@
-/** A box of its own for a program that is an MCP server: a container, else bubblewrap, as the settings allow; never the host. */
+/** A box for a program that is an MCP server: a container, else bubblewrap, as the settings allow; never the host. */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { quoteWord } from '@tempoclaw/shell-judge';
@@ -13,18 +13,21 @@ import { DEFAULT_PATH } from '#policy/command-environment.ts';
 export interface ServerBoxing {
   readonly boxes: Boxes;
   readonly bubblewrap: Bubblewrap;
-  /** Of the settings: what the box is, and whether it must be a container. */
+  /** From the settings: what the box is, and whether it must be a container. */
   readonly sandbox: SandboxSettings;
 }
 
 export interface ServerBox {
   /** Starts the program in it, with the variables. */
   readonly command: readonly string[];
-  /** With all that runs in it. Safe to repeat. */
+  /** Ends the box with everything that runs in it. Safe to repeat. */
   end(): Promise<void>;
 }
 
-/** `variables`: names of those that it gets, of the environment of `command`. @throws Error that says why there is none. */
+/**
+ * `variables` are names of those that it gets from the environment of `command`. @throws Error that says why there is
+ * none.
+ */
 export async function serverBox(
   { boxes, bubblewrap, sandbox: settings }: ServerBoxing,
   tenant: string,

@@ -1,11 +1,17 @@
-/** The list of tools of a live server: read anew when the server tells of a change, and looked at now and then where it does not tell. */
+/**
+ * The list of tools of a live server. It is read anew when the server reports a change, and checked from time to time
+ * if the server does not report changes.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ListedTool } from '../store/mcp-tool-store.ts';
 import type { LiveServer, OpenServer } from './open-server.ts';
 
-/** To start, also with a package that is fetched first, to answer and to list its tools. Calls wait so long for it (CONNECT_SECONDS). */
+/**
+ * Time to start, also with a package that is downloaded first, to answer and to list its tools. Calls wait this long
+ * for it (CONNECT_SECONDS).
+ */
 export const OPEN_MS = 65_000;
-/** A list is read no more often, however often its server says that it has changed. */
+/** A list is read no more often, however often its server reports a change. */
 const LIST_MS = 1_000;
 
 type Hashes = LiveServer['hashes'];
@@ -19,16 +25,16 @@ export interface ToolListParts {
 }
 
 export interface ToolList {
-  /** Hashes by the server's name of each tool, recorded. @throws what a request does */
+  /** Reads and records hashes by the server's name of each tool. @throws what a request does */
   read(server: OpenServer, signal: AbortSignal): Promise<Hashes>;
-  /** Reads it once more; `isLook`: recorded only where it has changed. @throws what `failed` does */
+  /** Reads it once more; with `isLook`, records only changes. @throws what `failed` does */
   refresh(isLook?: boolean): Promise<void>;
   readonly onChanged: () => void;
-  /** The server tells of changes. */
+  /** True if the server reports changes. */
   readonly isTold: () => boolean;
-  /** It may be another since it was read. */
+  /** True if it may have changed since it was read. */
   readonly isStale: () => boolean;
-  /** The connection was lost. */
+  /** Called when the connection was lost. */
   reset(): void;
 }
 
@@ -39,7 +45,7 @@ export function createToolList(parts: ToolListParts): ToolList {
   let reading: Promise<void> | undefined;
 
   async function read(server: OpenServer, signal: AbortSignal, known?: Hashes): Promise<Hashes> {
-    // First: what changes from here on is told, or looked for.
+    // This comes first: later changes are reported, or checked for.
     isStale = false;
     isTold ||= await server.hearChanges(() => {
       isTold = false;

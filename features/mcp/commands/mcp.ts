@@ -1,4 +1,7 @@
-/** `tempoclaw mcp`: MCP servers whose tools agents use, who may use them, and the file that other programs keep them in; `serve` makes TempoClaw one. */
+/**
+ * Implements `tempoclaw mcp`: MCP servers whose tools agents use, who may use them, and the file in which other
+ * programs store them. `serve` makes TempoClaw one.
+ */
 import type { Command } from 'commander';
 import { isRecord } from '#domain/outside-value.ts';
 import type { McpGrant } from '../rules/grants.ts';
@@ -57,7 +60,7 @@ function bodyOf<Given extends Pairs>(
   };
 }
 
-/** Only references: a value among the arguments could be read from the list of processes. */
+/** Accepts only references, because a value among the arguments could be read from the list of processes. */
 function readPairs(flag: string, words: readonly string[]): Record<string, string> {
   const pairs = words.map(
     (word) => [word.split('=', 1)[0] ?? '', word.slice(word.indexOf('=') + 1)] as const,
@@ -119,10 +122,10 @@ export function register(mcp: Command): void {
     .description('add the servers of a file with `mcpServers`, as other programs keep it')
     .argument('<file>', 'JSON; - is a pipe')
     .action(importFile);
-  // Last: `mcp` without a word is this.
+  // This must be last: `mcp` without a word runs it.
 }
 
-/** Who may use what. */
+/** Adds the commands for who may use what. */
 function addGrants(mcp: Command): void {
   addList<McpGrant>(mcp, {
     word: 'grants',
@@ -172,7 +175,7 @@ function addGrants(mcp: Command): void {
   });
 }
 
-/** What a user gives of his own, and logins. */
+/** Adds the commands for users' own credentials and logins. */
 function addOwnCredentials(mcp: Command): void {
   addApiCommand(mcp, {
     word: 'login',
@@ -224,7 +227,7 @@ async function importFile(file: string, options: ApiOptions): Promise<void> {
   if (context.json) printJson(context.out, { data: added });
 }
 
-/** What is not known here is left out. */
+/** Omits fields that are not known here. */
 function serverOf(name: string, input: Readonly<Record<string, unknown>>): { readonly name: string } {
   const { args, env, headers, transport, ...rest } = fromCommonShape(input) as typeof input;
   const known = Object.entries(rest).filter(

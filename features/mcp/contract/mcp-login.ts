@@ -1,6 +1,9 @@
-/** Who TempoClaw is to the authorization servers of MCP servers (RFC 7591; OAuth client ID metadata documents, MCP revision 2025-11-25). */
+/**
+ * TempoClaw's identity for the authorization servers of MCP servers (RFC 7591; OAuth client ID metadata documents, MCP
+ * revision 2025-11-25).
+ */
 
-/** Below the installation's public address. */
+/** Paths below the installation's public address. */
 export const MCP_LOGIN_PATHS = {
   callback: '/v1/mcp/oauth/callback',
   /** The address of the document is our client id. */
@@ -17,12 +20,15 @@ export function mcpClientMetadata(redirectUrl: string) {
   };
 }
 
-/** Where the browser comes back to; `base` is the address of the installation. */
+/** Where the browser returns to; `base` is the address of the installation. */
 export function mcpRedirectUrl(base: string): string {
   return below(base, MCP_LOGIN_PATHS.callback);
 }
 
-/** The address of the document, where authorization servers on other machines can read it: under an `https` address that is set. */
+/**
+ * The address of the document, if authorization servers on other machines can read it: under a configured `https`
+ * address.
+ */
 export function mcpClientId(publicUrl: string | undefined): string | undefined {
   return publicUrl?.startsWith('https://') ? below(publicUrl, MCP_LOGIN_PATHS.metadata) : undefined;
 }

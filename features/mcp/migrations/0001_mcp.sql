@@ -10,19 +10,19 @@ create table mcp_servers (
   -- Variables and headers.
   sealed         text not null,
   key_id         text not null,
-  -- Of the connection: each worker makes a new one for the next.
+  -- Revision of the connection: each worker makes a new one for the next.
   revision       int not null default 1,
   status         text not null default 'connecting' check (status in ('connecting','ready','degraded','failed')),
   error          text,
-  -- Null until its tools were listed for the first time, which is what was agreed to by adding it.
+  -- Null until its tools were listed for the first time. Adding the server is consent to that list.
   consented_at   timestamptz,
-  -- A worker is to look at it, has done so, or is at it.
+  -- A worker should check it, has done so, or is doing it.
   check_asked_at timestamptz not null default now(),
   checked_at     timestamptz,
   checking_until timestamptz,
-  -- Whose connection the look is over, of a server with each user's own credentials.
+  -- Whose connection the check uses, for a server with each user's own credentials.
   check_user     text,
-  -- Those of the settings file are changed there alone.
+  -- Servers of the settings file are changed only there.
   origin         text not null default 'api' check (origin in ('api','settings')),
   updated_by     text not null,
   created_at     timestamptz not null default now(),
@@ -41,10 +41,10 @@ create table mcp_tools (
   id          uuid not null default gen_random_uuid(),
   -- A call is bound to it.
   revision    int not null default 1,
-  -- Agreed to; null for one that came later.
+  -- The agreed definition; null for a tool that came later.
   pinned      jsonb,
   pinned_hash text,
-  -- As the server has it now; null when it lists it no more.
+  -- The server's current definition; null when it no longer lists the tool.
   found       jsonb,
   found_hash  text,
   primary key (tenant_id, server_id, name),
@@ -61,7 +61,7 @@ create table mcp_grants (
   tool_allow text[] not null,
   tool_deny  text[] not null,
   enabled    boolean not null,
-  -- Of an agent: in place of the server's.
+  -- An agent's settings, in place of the server's.
   config_overrides jsonb not null default '{}',
   updated_by text not null,
   updated_at timestamptz not null default now(),
@@ -69,7 +69,7 @@ create table mcp_grants (
   foreign key (tenant_id, server_id) references mcp_servers (tenant_id, id) on delete cascade
 );
 
--- Who asks for a grant, and what became of it: decided once, in one transaction with the grant.
+-- Who requested a grant, and what became of it. It is decided once, in one transaction with the grant.
 create table mcp_access_requests (
   tenant_id    text not null,
   id           text not null,
@@ -91,22 +91,23 @@ create unique index mcp_access_requests_pending on mcp_access_requests (tenant_i
   where status = 'pending';
 create index mcp_access_requests_by_time on mcp_access_requests (tenant_id, created_at desc, id);
 
--- What a server is reached with beside its own variables and headers: those of one user, where each has his own, and logins by OAuth.
+-- Credentials besides a server's own variables and headers: those of one user, where each has their own, and logins by
+-- OAuth.
 create table mcp_credentials (
   tenant_id        text not null,
   server_id        uuid not null,
-  -- Empty: for all.
+  -- Empty for credentials that are for all.
   user_id          text not null,
   sealed           text not null,
   key_id           text not null,
-  -- Who changes it has read the one before.
+  -- A writer must have read the previous revision.
   revision         int not null default 1,
-  -- A connection is of one giving of credentials; null before the first login.
+  -- A connection uses the credentials of one submission; null before the first login.
   given_at         timestamptz,
-  -- Of the login under way: the hash of its `state`, null when it is used.
+  -- For the login under way: the hash of its `state`, null when it is used.
   state_hash       bytea unique,
   state_expires_at timestamptz,
-  -- One worker refreshes the tokens.
+  -- One worker refreshes the tokens until then.
   refreshing_until timestamptz,
   primary key (tenant_id, server_id, user_id),
   foreign key (tenant_id, server_id) references mcp_servers (tenant_id, id) on delete cascade

@@ -1,4 +1,7 @@
-/** A tool of an MCP server as one of the catalog (MC-2): what it may be given is the server's word, checked no further than by name. */
+/**
+ * A tool of an MCP server as one of the catalog (MC-2). The server defines its arguments, which are only checked by
+ * name.
+ */
 import { z } from 'zod';
 import { grantProblem, mostCallSeconds } from '../rules/grants.ts';
 import { isRecord } from '#domain/outside-value.ts';
@@ -13,10 +16,10 @@ import {
 import type { McpToolsOfServer } from '../store/mcp-tool-store.ts';
 import type { Tool } from '#policy/define-tool.ts';
 
-/** To connect and to list its tools, beside the call's own time. */
+/** Seconds to connect and to list its tools, in addition to the call's own time. */
 export const CONNECT_SECONDS = 70;
 
-/** Characters of all arguments: a file or so. */
+/** Characters of all arguments: about a file. */
 const MAX_ARGUMENTS = 1_048_576;
 
 type Server = Omit<McpToolsOfServer, 'tools'>;
@@ -26,7 +29,7 @@ export function catalogedMcpTools(server: McpToolsOfServer): readonly Tool[] {
   return server.tools.map((tool) => catalogedMcpTool(server, tool));
 }
 
-/** To be judged and shown; what runs is made for its call. */
+/** This tool can be judged and shown; a runnable one is made for its call. */
 export function catalogedMcpTool(
   { name: server, base, config, grants }: Server,
   { id, revision, definition }: ToolOfServer,
@@ -59,8 +62,9 @@ export function catalogedMcpTool(
 }
 
 /**
- * The server checks its arguments itself. A schema of its making is not compiled: it may be made to take for ever. What is required must be
- * there, and what is empty and need not be is not sent: models fill in what they do not mean.
+ * The server checks its arguments itself. Its schema is not compiled, because it could be made to take forever.
+ * Required arguments must be present, and empty optional ones are not sent, because models fill in what they do not
+ * mean.
  */
 function argumentsSchema({ schema }: McpToolDefinition): z.ZodType {
   const required = Array.isArray(schema['required']) ? schema['required'].map(String) : [];

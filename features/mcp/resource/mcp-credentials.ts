@@ -1,4 +1,4 @@
-/** What users give of their own for an MCP server, and logins by OAuth. */
+/** Users' own credentials for an MCP server, and logins by OAuth. */
 import { z } from 'zod';
 import {
   mcpLoginSchema,

@@ -1,4 +1,4 @@
-/** Who asks for access to an MCP server, and what an admin says (MC-3). */
+/** Who requests access to an MCP server, and what an admin decides (MC-3). */
 import { isMessageId } from '#domain/ids.ts';
 import {
   mcpRequestCreateSchema,

@@ -1,4 +1,4 @@
-/** MCP servers whose tools agents use (MC-1…MC-4): added, looked at, and agreed to. */
+/** MCP servers whose tools agents use (MC-1…MC-4): added, checked, and agreed to. */
 import { z } from 'zod';
 import {
   mcpConsentSchema,
@@ -14,7 +14,7 @@ const path = '/v1/mcp/servers';
 
 type Server = z.output<typeof mcpServerSchema>;
 
-/** One line: how it is, and what it has. */
+/** One line: its state and its tools. */
 function stateOf({ name, status, error, tools }: Server): string {
   const changed = tools.filter((tool) => tool.changed).length;
   const waiting = changed > 0 ? `; ${changed} new or changed, off until consent` : '';

@@ -1,4 +1,7 @@
-/** Users' own credentials for MCP servers, and logins: sealed rows behind the definition, and the page that an authorization server leads back to. */
+/**
+ * Serves users' own credentials for MCP servers, and logins: sealed rows, and the page to which an authorization server
+ * redirects.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
@@ -63,7 +66,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           );
         const named = Object.keys(openServerCredentials(kept.sealer, caller.tenant, server).env);
         const other = Object.keys(body.env).find((name) => !named.includes(name));
-        // A program may do what a variable says: which there are is an admin's to say.
+        // A variable may change what a program does, so an admin decides which variables there are.
         if (other !== undefined)
           throw new Failure(
             'Unprocessable',
@@ -72,7 +75,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         await changeMcpCredentials(kept, owner, (before) => ({ ...before, ...body }), {
           isGiven: true,
         });
-        // The first user's connection tells which tools there are.
+        // The first user's connection shows which tools there are.
         if (server.status !== 'ready') await askForCheck(pool, owner.tenant, server.id, false, owner.user);
         return show(owner);
       },
@@ -110,7 +113,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { state } = answerOf(request);
       const login = await mcpLogins.find(state);
       if (!login) throw new Failure('NotFound', NO_LOGIN);
-      // Whoever began it has what is agreed to: the one who has agreed must know whom.
+      // The starter of the login gets the access, so the person who agrees must know who that is.
       const words = `TempoClaw then uses ${login.server} with your account there, ${whose(login)}. Go on only if you have begun this login yourself.`;
       return confirmPage(`Log in at ${login.server}?`, words, 'Log in');
     },
@@ -125,7 +128,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   });
 }
 
-/** What authorization servers read of us in place of a registration. */
+/** What authorization servers read about us in place of a registration. */
 function addClientMetadata(app: Api, publicUrl: string | undefined): void {
   app.get(
     MCP_LOGIN_PATHS.metadata,

@@ -1,4 +1,4 @@
-/** Grants on MCP servers: rows behind the definition. */
+/** Serves grants on MCP servers from their rows. */
 import { Failure } from '#domain/errors.ts';
 import { mcpGrants } from '../resource/mcp-grants.ts';
 import {

@@ -1,4 +1,4 @@
-/** Requests for access to MCP servers: rows behind the definition. */
+/** Serves requests for access to MCP servers from their rows. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
@@ -83,7 +83,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
   );
 }
 
-/** A key of a user asks for that user only. @throws Failure Forbidden, Unprocessable */
+/** A user's key requests access for that user only. @throws Failure Forbidden, Unprocessable */
 async function subjectOf(
   pool: Pool,
   caller: Caller,

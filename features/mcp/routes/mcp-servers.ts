@@ -1,4 +1,4 @@
-/** MCP servers: rows behind the definition, their credentials sealed; workers connect to them (activities/mcp/). */
+/** Serves MCP servers from their rows, with sealed credentials; workers connect to them (activities/mcp/). */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
@@ -36,7 +36,7 @@ import { serveResource } from '#api/serve-resource.ts';
 
 type ShownServer = z.input<typeof mcpServerSchema>;
 
-/** How long a caller waits for a worker's look. */
+/** How long a caller waits for a worker's check. */
 const LOOK_MS = 20_000;
 const LOOK_EVERY_MS = 200;
 
@@ -52,7 +52,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     const row = await findMcpServer(pool, tenant, name);
     if (!row) return undefined;
     if (!row.config.enabled) throw new Failure('Conflict', `${name} is switched off; set enabled first`);
-    // With the caller's own credentials, where he has given some: those of others are not his to use.
+    // The check uses the caller's own credentials, if there are any; those of other users are not the caller's to use.
     const isOwn =
       row.config.credentials === 'per_user' &&
       user !== null &&
@@ -133,7 +133,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-/** Asks the workers, and waits for the first. */
+/** Requests a check from the workers, and waits for the first. */
 async function untilLooked(
   { pool }: ApiDeps,
   tenant: string,
@@ -154,7 +154,7 @@ interface Fields {
   readonly by: string;
 }
 
-/** Another start would have it as the file says. */
+/** The next start would restore it from the file. */
 function refuseOfSettings({ name, origin }: McpServerRow): void {
   if (origin === 'settings')
     throw new Failure(

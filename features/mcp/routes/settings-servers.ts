@@ -1,4 +1,7 @@
-/** MC-4: the MCP servers of the settings file become rows of the operator's tenant, and are removed when the file no longer has them. */
+/**
+ * MC-4: the MCP servers of the settings file become rows of the operator's tenant, and are removed when the file no
+ * longer has them.
+ */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '#config';
@@ -16,7 +19,9 @@ import {
 import type { ApiDeps } from '#api/deps.ts';
 import { OPERATOR_TENANT as TENANT } from '#domain/tenant.ts';
 
-/** Safe to run again and by several processes at once: each server is one statement, and what another has done is found done. */
+/**
+ * Safe to run again and in several processes at once: each server is one statement, which skips what another has done.
+ */
 export async function syncSettingsServers(
   { pool, secrets: { sealer } }: Pick<ApiDeps, 'pool' | 'secrets'>,
   servers: Config['mcp']['servers'],
@@ -47,7 +52,7 @@ export async function syncSettingsServers(
     const written = await (old
       ? updateMcpServer(pool, TENANT, row, old.revision)
       : insertMcpServer(pool, TENANT, { ...row, origin: 'settings' }));
-    // Else it is written, or another process that starts has written it.
+    // Otherwise it is written, or another starting process has written it.
     if (written === 'full') warn(`mcp.servers.${name}: not added; ${MAX_MCP_SERVERS} servers are the most`);
   }
 }

@@ -1,4 +1,7 @@
-/** What must hold between the fields of an MCP server (SECURITY R9): one way to reach it, a program that may be started, an address that may be asked. */
+/**
+ * Checks the fields of an MCP server together: one way to reach it, a program that may be started, an address that may
+ * be called.
+ */
 import { judgeUrl, type UrlRules } from '@tempoclaw/egress/rules';
 import { argsProblem, commandProblem } from './judge-launch.ts';
 import type { McpServerConfig } from './server.ts';
@@ -10,7 +13,7 @@ export interface ServerProblem {
 
 type Reached = Pick<McpServerConfig, 'transport' | 'command' | 'args' | 'url' | 'box'>;
 
-/** All that is wrong, as far as can be said before it is connected to. */
+/** Everything that is wrong, as far as it is known before a connection. */
 export function serverProblems(server: Reached, rules: UrlRules): readonly ServerProblem[] {
   return server.transport === 'stdio' ? programProblems(server) : addressProblems(server, rules);
 }

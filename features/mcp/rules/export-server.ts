@@ -1,9 +1,12 @@
-/** A server as other programs keep it in a file, and as the settings file has it: what differs from the usual, and no value in the clear. */
+/**
+ * A server in the file format of other programs and of the settings file: what differs from the defaults, and no value
+ * in clear text.
+ */
 import type { McpCredentials, McpServerConfig } from './server.ts';
 
 const REFERENCE = /^(?:\w+ )?secret:\/\/\S+$/;
 
-/** A value that is no reference becomes one: to a secret that whoever reads the file sets first. */
+/** A value that is no reference becomes one, to a secret that the reader of the file sets first. */
 export function exportedServer(
   { name, config }: { readonly name: string; readonly config: McpServerConfig },
   credentials: McpCredentials,
@@ -29,7 +32,7 @@ export function exportedServer(
     ...(!enabled && { disabled: true }),
     ...(timeout_sec !== 60 && { timeout_sec }),
     ...(whose !== 'shared' && { credentials: whose }),
-    // Usual is another thing in the settings file.
+    // The settings file has another default.
     internal_only,
   };
 }

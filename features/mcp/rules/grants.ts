@@ -1,4 +1,7 @@
-/** MC-3: who may use which tools of an MCP server. Grants of the agent and of the user both hold; what either denies is denied. */
+/**
+ * MC-3: who may use which tools of an MCP server. Grants of the agent and of the user both apply; what either denies is
+ * denied.
+ */
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import type { mcpGrantSchema } from '../schema/mcp-server.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
@@ -11,10 +14,10 @@ export type McpGrant = Omit<Kept<typeof mcpGrantSchema>, 'updated_by' | 'updated
 export const MCP_REQUEST_STATUSES = ['pending', 'approved', 'rejected'] as const;
 export type McpRequestStatus = (typeof MCP_REQUEST_STATUSES)[number];
 
-/** What somebody asks for; the grant has as much when it is approved. */
+/** The requested access, which the grant has when it is approved. */
 export type AskedAccess = Pick<McpGrant, 'kind' | 'subject' | 'tool_allow'>;
 
-/** The grant that approves the request: what was there and what is asked for; what is denied stays so. */
+/** The grant that approves the request: the previous and the requested access; what is denied stays denied. */
 export function grantWith(
   before: McpGrant | undefined,
   { kind, subject, tool_allow }: AskedAccess,
@@ -38,17 +41,17 @@ export function callSeconds(usual: number, grants: readonly McpGrant[], agent: s
   return own?.config_overrides.timeout_sec ?? usual;
 }
 
-/** The most that a call of any agent may take. */
+/** The longest time that a call of any agent may take. */
 export function mostCallSeconds(usual: number, grants: readonly McpGrant[]): number {
   return Math.max(usual, ...grants.map(({ config_overrides }) => config_overrides.timeout_sec ?? 0));
 }
 
 export interface McpAccess {
   readonly server: string;
-  /** The server's name of it. */
+  /** The server's name of the tool. */
   readonly tool: string;
   readonly requireGrant: boolean;
-  /** All of the server. */
+  /** All grants of the server. */
   readonly grants: readonly McpGrant[];
 }
 

@@ -1,4 +1,6 @@
-/** SECURITY R9: which programs a stdio server may be, and which arguments would make them run something else than a server's file. */
+/**
+ * Which programs a stdio server may be, and which arguments would make them run something other than a server's file.
+ */
 
 const RUNTIMES = ['node', 'npx', 'python', 'python3', 'uvx', 'deno', 'bun', 'bunx'];
 
@@ -9,16 +11,19 @@ export function commandProblem(command: string): string | undefined {
   return `must be one of ${RUNTIMES.join(', ')}, or an absolute path of one; the server's file or package goes into args`;
 }
 
-/** Options by which a runtime takes code, or code to load first, from its command line. */
+/** Options by which a runtime reads code, or code to load first, from its command line. */
 const CODE_OPTION =
   /^(?:-[a-z]{0,3}[ec]|--(?:eval|print|require|import|loader|experimental-loader|call|node-options|inspect\S*|preload|env-file)(?:=.*)?|-[ecr].+)$/i;
-/** The same of node and bun before their file; of others, and of servers, it is a package, a port or a root. */
+/**
+ * The same for node and bun before their file. For other programs and servers, these options mean a package, a port or
+ * a root.
+ */
 const SCRIPT_OPTION = /^(?:-[pr]|--(?:entry-url|run|experimental-(?:default-)?config-file)(?:=|$))/;
-/** Of a shell; none is used, so nobody who writes them means what they do here. */
+/** Characters of a shell. None is used, so these would not do what their author expects. */
 const SHELL = /[;|&`\n\r\0]|\$\(/;
 const CODE = /\b(?:exec|eval|require|import|system|popen)\s*\(|__import__|subprocess\b|child_process/;
 
-/** Why the arguments may not be given, or undefined. */
+/** Why the arguments are not allowed, or undefined. */
 export function argsProblem(args: readonly string[], command = ''): string | undefined {
   const isScripted = /(?:^|\/)(?:node|bun)$/.test(command);
   const file = args.findIndex((arg) => /^(?:[^-].*[./]|run$|x$)/.test(arg));

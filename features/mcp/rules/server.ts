@@ -1,4 +1,7 @@
-/** What an MCP server is to us (MC-1): how it is reached, what its tools are called, and what we keep of a tool that it lists. */
+/**
+ * What an MCP server is to us (MC-1): how it is reached, what its tools are called, and what we store about a tool that
+ * it lists.
+ */
 import type { AddedReplay } from '#domain/added-tool.ts';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { isRecord } from '#domain/outside-value.ts';
@@ -7,11 +10,14 @@ import type { Kept } from '#domain/schema/scalars.ts';
 
 export const MCP_TRANSPORTS = ['stdio', 'sse', 'streamable-http'] as const;
 
-/** `degraded`: lost, and tried again; `failed`: given up for some minutes, or until somebody asks. */
+/**
+ * `degraded` means lost and being retried; `failed` means given up for some minutes, or until somebody requests a
+ * check.
+ */
 export const MCP_STATUSES = ['connecting', 'ready', 'degraded', 'failed'] as const;
 export type McpStatus = (typeof MCP_STATUSES)[number];
 
-/** What is kept in the open. Its variables and headers are sealed. */
+/** What is stored in clear text. Its variables and headers are sealed. */
 export type McpServerConfig = Kept<typeof mcpServerConfigSchema>;
 
 export const MCP_CREDENTIALS = ['shared', 'per_user'] as const;
@@ -24,14 +30,14 @@ export interface McpCredentials {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is sealed of a user, or of a login for all. */
+/** What is sealed for a user, or for a login that is for all. */
 export interface KeptMcpCredentials extends McpCredentials {
-  /** As features/mcp/activities/oauth.ts keeps them: a login, and one that is under way. */
+  /** As features/mcp/activities/oauth.ts stores them: a login, and one that is under way. */
   readonly oauth?: unknown;
   readonly pending?: unknown;
 }
 
-/** What is given of a server, as it is kept: in the open, and sealed. */
+/** Splits a server's fields into what is stored in clear text and what is sealed. */
 export function splitServer<
   Given extends McpCredentials & {
     readonly transport?: McpServerConfig['transport'] | undefined;
@@ -42,11 +48,11 @@ export function splitServer<
   return { config: { ...rest, transport: transport ?? usual }, credentials: { env, headers } };
 }
 
-/** A tool as its server describes it, within our bounds. What people consent to is all of this. */
+/** A tool as its server describes it, within our limits. People consent to all of this. */
 export interface McpToolDefinition {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of an object. Hostile: shown and passed on, never compiled. */
+  /** JSON Schema of an object. It is untrusted: shown and passed on, never compiled. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly readOnlyHint?: boolean;
   readonly idempotentHint?: boolean;
@@ -54,7 +60,7 @@ export interface McpToolDefinition {
   readonly task?: true;
 }
 
-/** `my-server` gives `mcp_my_server`; a prefix stands for the name, with or without `mcp_` before it. */
+/** `my-server` becomes `mcp_my_server`; a prefix replaces the name, with or without `mcp_` before it. */
 export function mcpBaseName(prefix: string, server: string): string {
   const word = (prefix || server).replaceAll('-', '_');
   return word.startsWith('mcp_') ? word : `mcp_${word}`;
@@ -64,24 +70,24 @@ export function mcpToolName(base: string, tool: string): string {
   return `${base}__${tool}`;
 }
 
-/** GoClaw's, with one underscore. */
+/** GoClaw's name, with one underscore. */
 export function goclawToolName(base: string, tool: string): string {
   return `${base}_${tool}`;
 }
 
-/** MC-2. The name that clawft's agents know. */
+/** MC-2: the name that clawft's agents know. */
 export function clawftToolName(server: string, tool: string): string {
   return `${server}__${tool}`;
 }
 
-/** Of one server; more are no list that a model can use. */
+/** Tools of one server; a model cannot use a longer list. */
 export const MAX_MCP_TOOLS = 200;
 const MAX_DESCRIPTION = 4_000;
 const MAX_SCHEMA_CHARACTERS = 32_768;
 const MAX_SCHEMA_DEPTH = 12;
-/** As the protocol has it, without what would be another path segment. */
+/** Names as in the protocol, without what would be another path segment. */
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
-/** What says which arguments there are. Identifiers would make a schema one of others. */
+/** Keywords that say which arguments there are. Identifiers would connect a schema with others. */
 const KEYWORDS = [
   'properties',
   'required',
@@ -93,7 +99,7 @@ const KEYWORDS = [
   'allOf',
 ];
 
-/** A tool from `tools/list`; undefined for one that cannot be used: no name, or a schema beyond bounds. */
+/** A tool from `tools/list`; undefined for an unusable one: no name, or a schema that exceeds limits. */
 export function readMcpTool(listed: unknown): McpToolDefinition | undefined {
   if (!isRecord(listed)) return undefined;
   const { name, description, inputSchema, annotations, execution } = listed;
@@ -122,10 +128,10 @@ function readSchema(value: unknown): McpToolDefinition['schema'] | undefined {
   return text.length <= MAX_SCHEMA_CHARACTERS && !UNSTORABLE.test(text) ? schema : undefined;
 }
 
-/** In JSON: NUL, and halves of surrogate pairs, which alone are escaped. */
+/** Matches in JSON: NUL, and halves of surrogate pairs, which only occur escaped. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
 
-/** Levels of objects and lists; looks no deeper than `most` and one. */
+/** Levels of objects and lists; it counts no deeper than `max` plus one. */
 function depthOf(value: unknown, max: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (max < 0) return 1;
@@ -134,7 +140,10 @@ function depthOf(value: unknown, max: number): number {
   return 1 + deepest;
 }
 
-/** What a second run would do: an admin's word first, then the server's where it is believed, else harm. */
+/**
+ * What a second run would do: an admin's statement comes first, then the server's if it is trusted, else it counts as
+ * harmful.
+ */
 export function mcpReplay(
   { replay, trust_hints }: Pick<McpServerConfig, 'replay' | 'trust_hints'>,
   { name, readOnlyHint, idempotentHint }: McpToolDefinition,

@@ -1,4 +1,4 @@
-/** MCP servers on the wire, with the fields of REFERENCE §11. */
+/** MCP servers in requests and answers. */
 import { ADDED_REPLAY, envNameProblem } from '#domain/added-tool.ts';
 import { z } from 'zod';
 import { GRANT_KINDS, MCP_REQUEST_STATUSES } from '../rules/grants.ts';
@@ -38,7 +38,7 @@ const variableName = z.string().superRefine((name, context) => {
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 });
 
-/** Those of the connection and of the protocol are not anybody's to set. */
+/** Headers of the connection and of the protocol cannot be set. */
 const headerName = z
   .string()
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, 'must be the name of a header')
@@ -112,7 +112,9 @@ export const mcpServerCreateSchema = z.strictObject({ name: mcpServerNameSchema,
   ],
 });
 
-/** MC-4. Of the settings file, by name; `type: http` and `disabled` are understood as other programs write them. */
+/**
+ * MC-4: servers of the settings file, by name. `type: http` and `disabled` are accepted as other programs write them.
+ */
 export const mcpServersSettingsSchema = z.record(
   mcpServerNameSchema,
   z.preprocess(
@@ -146,7 +148,7 @@ const toolSchema = z.object({
 
 const { env: _env, headers: _headers, ...shown } = fields;
 
-/** What is kept in the open (`McpServerConfig`). */
+/** What is stored in clear text (`McpServerConfig`). */
 export const mcpServerConfigSchema = z.object(shown);
 
 export const mcpServerSchema = z.object({
@@ -256,5 +258,5 @@ export const mcpRequestSchema = z.object({
   review_reason: z.string().nullable(),
 });
 
-/** The file that other programs keep their servers in. */
+/** The file in which other programs store their servers. */
 export const mcpServersFileSchema = z.looseObject({ mcpServers: z.record(z.string(), jsonObjectSchema) });

@@ -1,4 +1,7 @@
-/** Credentials for MCP servers beside the servers' own, sealed: of users, and logins by OAuth, which are refreshed by one worker at a time. */
+/**
+ * Sealed credentials for MCP servers besides the servers' own: of users, and logins by OAuth, which one worker at a
+ * time refreshes.
+ */
 import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
 import type { KeptMcpCredentials } from '../rules/server.ts';
@@ -9,7 +12,7 @@ import { affects, readRow } from '#store/statements.ts';
 export interface McpOwner {
   readonly tenant: string;
   readonly server: string;
-  /** Empty: for all. */
+  /** Empty for credentials that are for all. */
   readonly user: string;
 }
 
@@ -62,14 +65,14 @@ export async function findMcpCredentials(
 }
 
 export interface CredentialChange {
-  /** They can be used now, by a new connection. */
+  /** True if a new connection can use them now. */
   readonly isGiven?: boolean;
-  /** A login begins; any other that is under way is over. */
+  /** A login begins; any other that is under way ends. */
   readonly login?: { readonly hash: Buffer; readonly seconds: number };
 }
 
 /**
- * What `change` makes of what is there, if it makes anything; tries again when another has changed it meanwhile.
+ * Stores what `change` makes of the current credentials, if anything; tries again when another writer has changed them.
  * @throws Failure Conflict when the server is gone, or has too many.
  */
 export async function changeMcpCredentials(
@@ -107,12 +110,12 @@ export async function changeMcpCredentials(
   );
 }
 
-/** False when there were none. */
+/** Returns false when there were none. */
 export function deleteMcpCredentials(pool: Pool, owner: McpOwner): Promise<boolean> {
   return affects(pool)`delete from mcp_credentials where ${isOf(owner)}`;
 }
 
-/** Whose login has this `state`: `server` is its name. */
+/** Whose login has this `state`; `server` is its name. */
 export function findMcpLogin(pool: Pool, hash: Buffer): Promise<McpOwner | undefined> {
   return readRow<McpOwner>(pool)`
     select c.tenant_id as tenant, s.name as server, c.user_id as "user"
@@ -120,7 +123,10 @@ export function findMcpLogin(pool: Pool, hash: Buffer): Promise<McpOwner | undef
     where c.state_hash = ${hash} and c.state_expires_at > now()`;
 }
 
-/** The login that has this `state`, once: it is used by this. Like a key, it names the tenant. `name`: of the server. */
+/**
+ * The login that has this `state`, once, because this uses it up. Like a key, it names the tenant. `name` is the
+ * server's.
+ */
 export async function claimMcpLogin(
   { pool, sealer }: CredentialDeps,
   hash: Buffer,
@@ -137,10 +143,10 @@ export async function claimMcpLogin(
   return { owner, name, kept: opened(sealer, owner, row).kept };
 }
 
-/** A worker that dies at it is followed by another after this. */
+/** After this, another worker takes over from one that died. */
 const REFRESH_LEASE = '1 minute';
 
-/** True for the one that is to refresh the tokens of this revision. */
+/** Returns true for the one worker that should refresh the tokens of this revision. */
 export function claimRefresh(pool: Pool, owner: McpOwner, revision: number): Promise<boolean> {
   return affects(pool)`
     update mcp_credentials set refreshing_until = now() + ${REFRESH_LEASE}::interval

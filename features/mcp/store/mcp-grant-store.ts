@@ -1,4 +1,4 @@
-/** Grants on MCP servers as rows (MC-3). */
+/** Stores grants on MCP servers (MC-3). */
 import { sql } from 'kysely';
 import type { McpGrant } from '../rules/grants.ts';
 import { noteChange } from '#store/change-feed.ts';
@@ -11,12 +11,12 @@ export interface McpGrantRow extends McpGrant {
   readonly updated_at: Date;
 }
 
-/** Of a server: all of them are looked at with each call. */
+/** Grants of a server; each call reads all of them. */
 export const MAX_MCP_GRANTS = 500;
 
 const COLUMNS = sql`kind, subject, tool_allow, tool_deny, enabled, config_overrides, updated_by, updated_at`;
 
-/** Makes or replaces it; undefined when it would be one too many. Safe to run again. */
+/** Creates or replaces it; undefined when it would exceed the limit. Safe to repeat. */
 export function putMcpGrant(
   db: Db,
   tenant: string,
@@ -36,7 +36,7 @@ export function putMcpGrant(
    select ${COLUMNS} from saved`;
 }
 
-/** False when there was none. */
+/** Returns false when there was none. */
 export function deleteMcpGrant(
   pool: Pool,
   tenant: string,

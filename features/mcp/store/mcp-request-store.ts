@@ -1,4 +1,4 @@
-/** Requests for access to MCP servers as rows (MC-3): decided once, the grant in the same transaction. */
+/** Stores requests for access to MCP servers (MC-3). Each is decided once, with the grant in the same transaction. */
 import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
 import { type AskedAccess, grantWith, type McpGrant, type McpRequestStatus } from '../rules/grants.ts';
@@ -26,14 +26,14 @@ export interface NewMcpRequest extends AskedAccess, Pick<McpRequestRow, 'id' | '
   readonly by: string;
 }
 
-/** Of a server, waiting: an admin looks at each. */
+/** Pending requests of a server, each of which an admin must review. */
 export const MAX_PENDING_REQUESTS = 200;
 
 const COLUMNS = sql`r.id, r.server_id, s.name as server, r.kind, r.subject, r.tool_allow, r.reason, r.status, r.requested_by,
   r.created_at, r.created_at::text as created_text, r.reviewed_by, r.reviewed_at, r.review_reason`;
 const FROM = sql`from mcp_access_requests r join mcp_servers s on s.tenant_id = r.tenant_id and s.id = r.server_id`;
 
-/** `taken`: one for the same agent or user waits already. */
+/** Returns `taken` if a request for the same agent or user is already pending. */
 export async function insertMcpRequest(
   pool: Pool,
   tenant: string,
@@ -50,7 +50,7 @@ export async function insertMcpRequest(
       returning id`,
   );
   if (typeof written === 'string') return written;
-  // Its server was removed meanwhile, and it with it.
+  // Its server was removed in the meantime, and the request with it.
   return (await findMcpRequest(pool, tenant, id)) ?? 'full';
 }
 
@@ -62,11 +62,11 @@ export function findMcpRequest(pool: Pool, tenant: string, id: string): Promise<
 export interface McpRequestFilter {
   readonly status?: McpRequestStatus | undefined;
   readonly server?: string | undefined;
-  /** Only those that this one has made. */
+  /** Only those that this requester has made. */
   readonly by?: string | undefined;
 }
 
-/** Newest first. */
+/** Lists the newest first. */
 export function listMcpRequests(
   pool: Pool,
   tenant: string,
@@ -88,7 +88,10 @@ export interface McpReview {
   readonly by: string;
 }
 
-/** Whether this review decided it: another may have been first. @throws Failure when the server has no place for a grant; nothing is decided then. */
+/**
+ * Whether this review decided it: another may have been first. @throws Failure when the server cannot have another
+ * grant; nothing is decided then.
+ */
 export function reviewMcpRequest(
   pool: Pool,
   tenant: string,
@@ -96,7 +99,8 @@ export function reviewMcpRequest(
   { status, reason, by }: McpReview,
 ): Promise<boolean> {
   return inTransaction(pool, async (tx) => {
-    // Before the request: its removal takes them in this order. Reviews for one grant follow one another.
+    // The lock comes before the request's, because a removal locks in this order. Reviews for one grant follow one
+    // another.
     await execute(tx)`
       select from mcp_servers where tenant_id = ${tenant} and id = ${server_id} for update`;
     const access = await readRow<AskedAccess>(tx)`

@@ -1,4 +1,6 @@
-/** MCP servers as rows (MC-1). A change is noted in the same commit, so that catalogs and the workers' connections learn of it. */
+/**
+ * Stores MCP servers (MC-1). The same commit notes a change, so that catalogs and the workers' connections learn of it.
+ */
 import { sql } from 'kysely';
 import type { MCP_ORIGINS, McpCredentials, McpServerConfig, McpStatus } from '../rules/server.ts';
 import { noteChange } from '#store/change-feed.ts';
@@ -31,11 +33,11 @@ export interface McpServerToWrite {
   readonly sealed: string;
   readonly keyId: string;
   readonly by: string;
-  /** Of a new one. */
+  /** Only for a new one. */
   readonly origin?: McpServerRow['origin'];
 }
 
-/** Of a tenant: the tools of all are in the memory of each process that works for it. */
+/** Servers of a tenant: the tools of all are in the memory of each process that works for it. */
 export const MAX_MCP_SERVERS = 100;
 
 const COLUMNS = sql`id, name, base, config, sealed, revision, status, error, origin, updated_by, created_at, updated_at`;
@@ -44,7 +46,7 @@ export function mcpServerPlace(tenant: string, id: string): string {
   return `${tenant}/mcp_servers/${id}`;
 }
 
-/** To be sealed again, or to be told by name; values go nowhere else. */
+/** For sealing again, or to list names; values go nowhere else. */
 export function openServerCredentials(
   sealer: Sealer,
   tenant: string,
@@ -53,7 +55,7 @@ export function openServerCredentials(
   return JSON.parse(sealer.open(sealed, mcpServerPlace(tenant, id))) as McpCredentials;
 }
 
-/** `taken`: another has its name, or its tools would have the same names. */
+/** Returns `taken` if another server has its name, or its tools would have the same names. */
 export function insertMcpServer(
   pool: Pool,
   tenant: string,
