@@ -1,4 +1,4 @@
-/** What a command sees of our environment: the few names below and nothing else, so no key or database address of ours (R7). */
+/** What a command sees of our environment: the few names below and nothing else, so no key and no database address. */
 
 const PASSED =
   'PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS'.split(' ');

@@ -11,7 +11,11 @@ import { type Bubblewrap, createBubblewrap } from '#activities/sandbox/bubblewra
 import { createEngine } from '#activities/sandbox/engine.ts';
 import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
 import type { WorldDeps } from '#activities/tool-call/tool-deps.ts';
-import { createProcesses, processesFolder } from '#activities/process/background.ts';
+import { createBackgroundCommands } from '#activities/process/background.ts';
+import { boxGroup } from '#activities/process/box-owner.ts';
+import { BOX_BOUNDS, MAKE_IMAGE, OWN_NAME } from '#activities/process/own-names.ts';
+import { sessionProcesses } from '#activities/process/session-processes.ts';
+import { processesFolder } from '#activities/process/state-folders.ts';
 import { createLauncher, socketsFolder } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { THIS_MACHINE } from '#activities/process/reap-orphans.ts';
@@ -64,7 +68,7 @@ export async function createMachine(
   const environment = commandEnvironment(childEnvironment({}));
   const worker = ownIdentity();
   const sockets = socketsFolder(config.stateDir);
-  const host = createShell({ environment, worker, launch: createLauncher(sockets), wall });
+  const host = createShell({ name: OWN_NAME, environment, worker, launch: createLauncher(sockets), wall });
   const boxes = createWorkerBoxes(config);
   const bubblewrap = createBubblewrap(commandFolders());
   await makeRoot(config.workspaceRoot);
@@ -81,13 +85,17 @@ export async function createMachine(
       bubblewrap,
       worker: `${THIS_MACHINE}${worker}`,
       diskBytes: bytesOf(config.worker.commands.disk),
+      boundNames: BOX_BOUNDS,
     }),
-    processes: createProcesses({
-      dir: processesFolder(config.stateDir),
-      environment,
-      now: Date.now,
-      endBoxes: boxes.endSession,
-    }),
+    processes: sessionProcesses(
+      createBackgroundCommands({
+        name: OWN_NAME,
+        dir: processesFolder(config.stateDir),
+        environment,
+        now: Date.now,
+        endBoxes: ({ owner, group }) => boxes.endGroup(boxGroup(owner, group)),
+      }),
+    ),
     egress: createEgress({
       resolve: resolveHost,
       record: (row) => insertEgressRow(pool, row).catch(onError),
@@ -127,8 +135,9 @@ async function createWorkspaces(
 function createWorkerBoxes({ sandbox, workspaceRoot }: Config): Boxes {
   const engine = createEngine(sandbox.dockerHost);
   return createBoxes({
+    name: OWN_NAME,
     engine,
-    look: createEngineProbe(engine, Date.now),
+    look: createEngineProbe(engine, Date.now, MAKE_IMAGE),
     installation: createHash('sha256').update(workspaceRoot).digest('hex').slice(0, 24),
     life: { idleSeconds: sandbox.idleMinutes * 60, maxAgeSeconds: sandbox.maxAgeHours * 3600 },
     now: Date.now,

@@ -9,6 +9,7 @@ import { type Config, deploymentValues, loadConfig, temporalConnection } from '#
 import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { hostWall } from '#activities/process/host-wall.ts';
+import { OWN_NAME } from '#activities/process/own-names.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
@@ -61,7 +62,7 @@ async function main(): Promise<void> {
   logs.hide(secrets.vault.scrubberOfAll);
   const catalog = await loadCatalog(FEATURES);
   const dataConverter = dataConverterOf(config.encryption);
-  const reaped = await reapOrphans();
+  const reaped = await reapOrphans(OWN_NAME);
   if (reaped > 0) log.info({ reaped }, 'ended commands whose worker was lost');
   const { connection, belongs, temporal } = await reachTemporal(config, pool, dataConverter);
   const { host, why } = await wall;

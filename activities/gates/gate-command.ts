@@ -1,6 +1,7 @@
 /** A command as a gate (DE-6): where the agent's own commands run, with the work as its standard input. */
 import { checkOfCommand, GATE_LIMITS, type GateCheck } from '#domain/gate.ts';
 import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
+import { boxOwner } from '../process/box-owner.ts';
 import type { CommandOutcome, Shell } from '../process/shell.ts';
 import type { Files } from '../workspace/files.ts';
 
@@ -61,7 +62,7 @@ export async function runWithInput(
       pwd: folder.path,
       folders: [owner.workspace],
       timeoutMs,
-      box: sandbox === undefined ? undefined : { sandbox, owner, inside: folder.inside, timeoutMs },
+      box: sandbox && { sandbox, owner: boxOwner(owner, sandbox), inside: folder.inside, timeoutMs },
       callId: gate.id,
       signal,
     });

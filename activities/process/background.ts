@@ -1,6 +1,6 @@
 /**
  * Commands that outlive the call and the worker. All that is known of one stands in its folder, so any later worker on
- * this machine can go on with it: <dir>/<tenant>/<session>/<id>/{meta.json, pid, in, out.N, exit}.
+ * this machine can go on with it: <dir>/<owner>/<group>/<id>/{meta.json, pid, in, out.N, exit}.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,14 +9,15 @@ import { join } from 'node:path';
 import { feedInput } from './background-input.ts';
 import { type LogPage, readLog } from './background-log.ts';
 import { BACKGROUND_SCRIPT } from './background-script.ts';
-import { findTree, GRACE_MS, hasMark, killTree, PROCESS_MARK, type Target } from './kill-tree.ts';
+import { findTree, GRACE_MS, hasMark, killTree, type Target } from './kill-tree.ts';
+import { marksOf } from './marks.ts';
 import { isAlive, processRow } from './process-table.ts';
 import { shellProgram } from './shell.ts';
 
-/** Whose processes; a RunningCall is one. */
+/** Whose processes: those of one group of one owner see each other. */
 export interface BackgroundOwner {
-  readonly tenant: string;
-  readonly sessionKey: string;
+  readonly owner: string;
+  readonly group: string;
 }
 
 export interface BackgroundProcess {
@@ -38,7 +39,7 @@ export type Started =
   | { readonly ok: false; readonly message: string };
 
 /** Each sees the processes of its owner only; undefined where there is no such process. */
-export interface Processes {
+export interface BackgroundCommands {
   start(
     owner: BackgroundOwner & { readonly idempotencyKey: string },
     request: {
@@ -49,7 +50,7 @@ export interface Processes {
       readonly pwd: string;
       /** Between SIGTERM and SIGKILL, where it needs longer than usual. */
       readonly graceMs?: number;
-      /** The workspace that it sees, when its session had read nothing from outside. */
+      /** The workspace whose files may make it act: it is among the watchers of that. */
       readonly watches?: string | undefined;
     },
   ): Promise<Started>;
@@ -63,32 +64,31 @@ export interface Processes {
     from: number | undefined,
     bytes: number,
   ): Promise<LogPage | undefined>;
-  /**
-   * Those of all sessions that began in this workspace before their session had read anything from outside, and run on: what is written
-   * there may make them act.
-   */
-  watchersOf(tenant: string, workspace: string): Promise<readonly Watcher[]>;
+  /** Those of all groups of an owner that watch this workspace, and run on. */
+  watchersOf(owner: string, workspace: string): Promise<readonly Watcher[]>;
   /** Writes to its input, then closes it when `end` is set. False when it takes no input (any more). */
   write(owner: BackgroundOwner, id: string, data: string, end: boolean): Promise<boolean | undefined>;
   /** Ends it and all it started. False when it had ended already. */
   kill(owner: BackgroundOwner, id: string): Promise<boolean | undefined>;
-  /** Ends all of a session's processes, then its boxes; returns how many processes ran. */
-  killSession(tenant: string, sessionKey: string): Promise<number>;
-  /** The same for a session that may never have had any, which costs one look. */
-  killLeft(tenant: string, sessionKey: string): Promise<number>;
+  /** Ends all processes of a group, then its boxes; returns how many processes ran. */
+  killGroup(owner: BackgroundOwner): Promise<number>;
+  /** The same for a group that may never have had any, which costs one look. */
+  killRemaining(owner: BackgroundOwner): Promise<number>;
   /** Ends those that were started here, in this worker; returns how many ran. */
   stopOwn(): Promise<number>;
 }
 
-export interface ProcessesOptions {
+export interface BackgroundOptions {
+  /** Marks what is started here (marks.ts). */
+  readonly name: string;
   /** A private folder of ours on this machine. */
   readonly dir: string;
   /** From commandEnvironment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly now: () => number;
   readonly graceMs?: number;
-  /** Ends the boxes of a session. */
-  readonly endBoxes?: (tenant: string, sessionKey: string) => Promise<void>;
+  /** Ends the boxes of a group. */
+  readonly endBoxes?: (owner: BackgroundOwner) => Promise<void>;
 }
 
 /** Written before the command starts, so that none runs unknown. */
@@ -100,34 +100,29 @@ interface Meta {
   readonly watches?: string | undefined;
 }
 
-/** Where they are kept under the state folder. */
-export function processesFolder(stateDir: string): string {
-  return join(stateDir, 'processes');
-}
-
-/** At once in a session. */
+/** At once in a group. */
 const MAX_RUNNING = 10;
-/** Ended ones whose output is kept, of a session. */
+/** Ended ones whose output is kept, of a group. */
 const MAX_ENDED = 20;
 const ID = /^proc_[0-9a-f]{12}$/;
 
-export function createProcesses(options: ProcessesOptions): Processes {
+export function createBackgroundCommands(options: BackgroundOptions): BackgroundCommands {
   const { dir, environment, now } = options;
   const graceMs = options.graceMs ?? GRACE_MS;
+  const { process: mark } = marksOf(options.name);
 
-  const sessionDir = ({ tenant, sessionKey }: BackgroundOwner): string =>
-    join(dir, digest(tenant), digest(sessionKey));
+  const groupDir = ({ owner, group }: BackgroundOwner): string => join(dir, digest(owner), digest(group));
   const entryDir = (owner: BackgroundOwner, id: string): string | undefined =>
-    ID.test(id) ? join(sessionDir(owner), id) : undefined;
+    ID.test(id) ? join(groupDir(owner), id) : undefined;
 
   const known = async (owner: BackgroundOwner, id: string): Promise<Known | undefined> => {
     const entry = entryDir(owner, id);
-    return entry === undefined ? undefined : readEntry(entry);
+    return entry === undefined ? undefined : readEntry(entry, mark);
   };
 
-  async function killSession(tenant: string, sessionKey: string): Promise<number> {
-    const ended = await endAll(await listed(sessionDir({ tenant, sessionKey })), graceMs);
-    await options.endBoxes?.(tenant, sessionKey);
+  async function killGroup(owner: BackgroundOwner): Promise<number> {
+    const ended = await endAll(await listed(groupDir(owner), mark), graceMs);
+    await options.endBoxes?.(owner);
     return ended;
   }
 
@@ -136,8 +131,8 @@ export function createProcesses(options: ProcessesOptions): Processes {
 
   return {
     async start(owner, request) {
-      const folder = sessionDir(owner);
-      const others = await listed(folder);
+      const folder = groupDir(owner);
+      const others = await listed(folder, mark);
       const running = others.filter(({ shown }) => shown.running);
       if (running.length >= MAX_RUNNING)
         return {
@@ -148,7 +143,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
         await rm(old, { recursive: true, force: true });
         own.delete(old);
       }
-      const id = `proc_${digest(`${owner.sessionKey}\0${owner.idempotencyKey}`).slice(0, 12)}`;
+      const id = `proc_${digest(`${owner.group}\0${owner.idempotencyKey}`).slice(0, 12)}`;
       const entry = join(folder, id);
       await mkdir(entry, { recursive: true, mode: 0o700 });
       const started_at = new Date(now()).toISOString();
@@ -156,7 +151,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       const meta: Meta = { id, command: request.command, started_at, ...grace, watches: request.watches };
       own.add(entry);
       await writeDone(join(entry, 'meta.json'), JSON.stringify(meta));
-      const env = { ...environment, PWD: request.pwd, [PROCESS_MARK]: id };
+      const env = { ...environment, PWD: request.pwd, [mark]: id };
       const line = request.line ?? request.command;
       const child = spawn('/bin/sh', ['-c', BACKGROUND_SCRIPT, id, entry, shellProgram(), line], {
         cwd: request.cwd,
@@ -176,7 +171,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       return { ok: true, id, pid };
     },
 
-    list: async (owner) => (await listed(sessionDir(owner))).map(({ shown }) => shown),
+    list: async (owner) => (await listed(groupDir(owner), mark)).map(({ shown }) => shown),
     find: async (owner, id) => (await known(owner, id))?.shown,
 
     async log(owner, id, from, bytes) {
@@ -184,9 +179,11 @@ export function createProcesses(options: ProcessesOptions): Processes {
       return entry && readLog(entry.folder, from, bytes);
     },
 
-    async watchersOf(tenant, workspace) {
-      const folder = join(dir, digest(tenant));
-      const all = await Promise.all((await namesIn(folder)).map((session) => listed(join(folder, session))));
+    async watchersOf(owner, workspace) {
+      const folder = join(dir, digest(owner));
+      const all = await Promise.all(
+        (await namesIn(folder)).map((group) => listed(join(folder, group), mark)),
+      );
       return all
         .flat()
         .filter(({ watches, shown }) => shown.running && watches === workspace)
@@ -212,12 +209,11 @@ export function createProcesses(options: ProcessesOptions): Processes {
       return true;
     },
 
-    killSession,
-    killLeft: async (tenant, sessionKey) =>
-      (await namesIn(sessionDir({ tenant, sessionKey }))).length > 0 ? killSession(tenant, sessionKey) : 0,
+    killGroup,
+    killRemaining: async (owner) => ((await namesIn(groupDir(owner))).length > 0 ? killGroup(owner) : 0),
 
     async stopOwn() {
-      const entries = await Promise.all(Array.from(own, readEntry));
+      const entries = await Promise.all(Array.from(own, (entry) => readEntry(entry, mark)));
       return endAll(
         entries.filter((entry) => entry !== undefined),
         graceMs,
@@ -226,12 +222,13 @@ export function createProcesses(options: ProcessesOptions): Processes {
   };
 }
 
-/** Ends every background command under a folder of processes, whichever worker started it; returns how many ran. */
-export async function endBackgroundCommands(dir: string): Promise<number> {
+/** Ends every background command under a folder of them, whichever worker started it; returns how many ran. */
+export async function endBackgroundCommands(dir: string, name: string): Promise<number> {
+  const { process: mark } = marksOf(name);
   let count = 0;
-  for (const tenant of await namesIn(dir))
-    for (const session of await namesIn(join(dir, tenant)))
-      count += await endAll(await listed(join(dir, tenant, session)), GRACE_MS);
+  for (const owner of await namesIn(dir))
+    for (const group of await namesIn(join(dir, owner)))
+      count += await endAll(await listed(join(dir, owner, group), mark), GRACE_MS);
   return count;
 }
 
@@ -248,8 +245,9 @@ async function endAll(entries: readonly Known[], graceMs: number): Promise<numbe
 }
 
 /** Newest first. */
-async function listed(folder: string): Promise<Known[]> {
-  const entries = await Promise.all((await namesIn(folder)).map((name) => readEntry(join(folder, name))));
+async function listed(folder: string, variable: string): Promise<Known[]> {
+  const names = await namesIn(folder);
+  const entries = await Promise.all(names.map((name) => readEntry(join(folder, name), variable)));
   return entries
     .filter((entry) => entry !== undefined)
     .sort((a, b) => (a.shown.startedAt < b.shown.startedAt ? 1 : -1));
@@ -264,13 +262,13 @@ interface Known {
   readonly watches: string | undefined;
 }
 
-async function readEntry(folder: string): Promise<Known | undefined> {
+async function readEntry(folder: string, variable: string): Promise<Known | undefined> {
   const text = await readOrNothing(join(folder, 'meta.json'));
   if (text === undefined) return undefined;
   const meta = JSON.parse(text) as Meta;
   const exit = await readOrNothing(join(folder, 'exit'));
   const pid = Number((await readOrNothing(join(folder, 'pid')))?.trim() ?? 0);
-  const mark = `${PROCESS_MARK}=${meta.id}`;
+  const mark = `${variable}=${meta.id}`;
   const row = processRow(pid);
   const same = row !== undefined && isAlive(row) && hasMark(pid, mark);
   return {
@@ -320,7 +318,7 @@ async function readOrNothing(path: string): Promise<string | undefined> {
   }
 }
 
-/** A name for a folder that any tenant or session key can have. */
+/** A name for a folder that any owner or group can have. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

@@ -1,9 +1,9 @@
 /**
- * What holds for a command that runs on the host (SH-3, R11), as lines of sh before it. The environment is
+ * What holds for a command that runs on the host, as lines of sh before it. The environment is
  * command-environment's.
  *
  * There is no limit on address space: V8, Go and sanitizers reserve far more than they use. Instead the kernel is told to
- * take commands first when memory is short, so that neither we nor the database go.
+ * take commands first when memory is short, so that neither we nor a database go.
  */
 
 /** One file, in blocks of 512 bytes: 16 GiB. */

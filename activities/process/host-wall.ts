@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bytesOf } from '#domain/sandbox.ts';
 import { CREDENTIALS_FOLDER, MEDIA_FOLDER } from './state-folders.ts';
+import { OWN_NAME } from './own-names.ts';
 import { type ProvenWall, proveWall } from './prove-wall.ts';
 import type { CommandBounds } from './wall.ts';
 
@@ -53,6 +54,7 @@ export function hostWall(places: Whereabouts): Promise<ProvenWall> {
 export function boundsOf({ processes, memory, disk }: Whereabouts['worker']['commands']): CommandBounds {
   const machine = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   return {
+    name: OWN_NAME,
     processes,
     memory: memory === undefined ? Math.floor(machine / 2) : bytesOf(memory),
     disk: bytesOf(disk),

@@ -1,6 +1,7 @@
 /** The command of a tool's call in the folder that it names: held open while it runs, its newest output told as it comes. */
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { Files, HeldFolder } from '../workspace/files.ts';
+import { boxOwner } from './box-owner.ts';
 import { createProgressFeed } from './progress-feed.ts';
 import type { BoxRequest, CommandRequest } from './shell.ts';
 
@@ -43,5 +44,6 @@ export function withNote<Result extends object>(result: Result, words: string): 
 
 /** The box that its command belongs in; none for an agent whose commands run on the host. */
 export function boxOf(call: RunningCall, { inside }: HeldFolder, timeoutMs: number): BoxRequest | undefined {
-  return call.sandbox && { sandbox: call.sandbox, owner: call, inside, timeoutMs };
+  const { sandbox } = call;
+  return sandbox && { sandbox, owner: boxOwner(call, sandbox), inside, timeoutMs };
 }

@@ -1,5 +1,5 @@
 /**
- * Ends a command with all that it started (SH-5, F14): its process group and session, its descendants, and whatever
+ * Ends a command with all that it started: its process group and session, its descendants, and whatever
  * carries its mark in the environment, which also finds those that made a session of their own.
  */
 import {
@@ -12,11 +12,6 @@ import {
   processRow,
   processTable,
 } from './process-table.ts';
-
-/** Environment variables that mark processes as ours. */
-export const CALL_MARK = 'TEMPOCLAW_CALL';
-export const WORKER_MARK = 'TEMPOCLAW_WORKER';
-export const PROCESS_MARK = 'TEMPOCLAW_PROCESS';
 
 export interface Target {
   /** Leader of the group and session; 0 when only the mark is known. */
@@ -31,7 +26,7 @@ export interface Target {
   readonly after?: number;
 }
 
-/** Upstream's grace between SIGTERM and SIGKILL (vectors/registry-limits.json). */
+/** Between SIGTERM and SIGKILL, unless a caller has another. */
 export const GRACE_MS = 3_000;
 /** How often we look whether they are gone. */
 const LOOK_MS = 50;

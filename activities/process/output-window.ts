@@ -1,4 +1,4 @@
-/** What is kept of a stream of any length: its first 70 % and last 30 % of a fixed room (REFERENCE §3, F12). */
+/** What is kept of a stream of any length: its first 70 % and last 30 % of a fixed room. */
 
 export interface OutputWindow {
   write(chunk: Buffer): void;

@@ -1,5 +1,5 @@
 /**
- * SH-6, SH-7: what the wall is worth on this machine, found out by trying to get past it. Only what was proven counts: a kernel may
+ * What the wall is worth on this machine, found out by trying to get past it. Only what was proven counts: a kernel may
  * lack a part of it, and a container may forbid it.
  */
 import { randomBytes } from 'node:crypto';
@@ -8,7 +8,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Wall } from '#domain/sandbox.ts';
+import type { Wall } from '../sandbox/settings.ts';
 import { buildWall, type HostWall, type WallSettings, withoutWall } from './wall.ts';
 
 export interface ProvenWall {
@@ -21,7 +21,7 @@ export interface ProvenWall {
 export async function proveWall(settings: WallSettings): Promise<ProvenWall> {
   await mkdir(settings.stateDir, { recursive: true });
   const secret = join(settings.stateDir, `wall-proof-${randomBytes(6).toString('hex')}`);
-  const file = join(tmpdir(), `tempoclaw-proof-${randomBytes(6).toString('hex')}`);
+  const file = join(tmpdir(), `sandbox-proof-${randomBytes(6).toString('hex')}`);
   const other = join(settings.workspaceRoot, `.wall-proof-${randomBytes(6).toString('hex')}`);
   const servers = await Promise.all([listen(0), listen(0), listen(file)]);
   const [closed, open] = servers.map((server) => (server.address() as AddressInfo).port);

@@ -2,14 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { type CommandPlace, quoteWord } from '@tempoclaw/shell-judge';
 import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
-import type { Sandbox } from '#domain/sandbox.ts';
+import type { BoxSettings, CommandPlace } from '../sandbox/settings.ts';
 import { HOST_LIMITS } from './host-limits.ts';
-import { CALL_MARK, GRACE_MS, killLeftovers, killTree, type Target, WORKER_MARK } from './kill-tree.ts';
+import { GRACE_MS, killLeftovers, killTree, type Target } from './kill-tree.ts';
 import { type CommandEnd, createLauncher, type Launched, type Launcher, LaunchLost } from './launcher.ts';
+import { marksOf } from './marks.ts';
 import { createOutputWindow, type OutputWindow } from './output-window.ts';
 import { lastPid } from './process-table.ts';
+import { quoteWord } from './quote-word.ts';
 import type { HostWall } from './wall.ts';
 
 /** Started by itself, without a shell: nothing of its arguments is read by anybody else. */
@@ -32,7 +33,7 @@ export interface CommandRequest {
   /** Beside the environment that every command has; for this command's eyes only. */
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** The box it is to run in (SH-3); a plain host shell has no use for it. */
+  /** The box that it is to run in; a plain host shell has no use for it. */
   readonly box?: BoxRequest;
   /** A program that runs the command's shell in its place: that with these arguments before it. */
   readonly prefix?: readonly string[];
@@ -44,7 +45,7 @@ export interface CommandRequest {
 }
 
 export interface BoxRequest {
-  readonly sandbox: Sandbox;
+  readonly sandbox: BoxSettings;
   readonly owner: BoxOwner;
   /** Folder to run in, from the workspace; '' for the workspace itself. */
   readonly inside: string;
@@ -60,7 +61,7 @@ export interface CommandOutcome {
   readonly reason?: string;
   /** The time that was allowed, where it was not the request's. */
   readonly timeoutMs?: number;
-  /** A line for the model beside the output. */
+  /** A line for the caller beside the output. */
   readonly note?: string;
   readonly exitCode: number | null;
   readonly signalName: string | null;
@@ -86,10 +87,10 @@ export interface Shell {
   /** Never throws for what the command does. Retry safety is the command's own. */
   run(request: CommandRequest): Promise<CommandOutcome>;
   /** The path under which the caller's commands see the workspace. */
-  workspacePath(workspace: string, sandbox: Sandbox | undefined): Promise<string>;
+  workspacePath(workspace: string, sandbox: BoxSettings | undefined): Promise<string>;
   /** Where a command of the caller would find its programs. Never throws. */
-  placeOf(sandbox: Sandbox | undefined): Promise<CommandPlace>;
-  /** The command line that runs a background command where the box says, with folders of its own, and a note for the model. */
+  placeOf(sandbox: BoxSettings | undefined): Promise<CommandPlace>;
+  /** The command line that runs a background command where the box says, with folders of its own, and a note for the caller. */
   backgroundLine(
     command: string,
     folders: readonly string[],
@@ -98,6 +99,8 @@ export interface Shell {
 }
 
 export interface ShellOptions {
+  /** Marks what is started here (marks.ts). */
+  readonly name: string;
   /** From commandEnvironment. */
   readonly environment: Readonly<Record<string, string>>;
   /** From ownIdentity. */
@@ -109,7 +112,7 @@ export interface ShellOptions {
   readonly wall?: HostWall;
 }
 
-/** bash where there is one, since models write for it. */
+/** bash where there is one, since most commands are written for it. */
 export function shellProgram(): string {
   return existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 }
@@ -122,6 +125,7 @@ const ROUND_MS = 250;
 export function createShell(options: ShellOptions): Shell {
   const program = shellProgram();
   const graceMs = options.graceMs ?? GRACE_MS;
+  const marks = marksOf(options.name);
   const launch = options.launch ?? createLauncher();
   return {
     workspacePath: async (workspace) => workspace,
@@ -137,14 +141,14 @@ export function createShell(options: ShellOptions): Shell {
       // Random, since two runs of one id (a retry) must not end each other's processes.
       const value = `${request.callId}.${randomBytes(6).toString('hex')}`;
       const began = performance.now();
-      const mark = `${CALL_MARK}=${value}`;
+      const mark = `${marks.call}=${value}`;
       let child: Launched;
       try {
         child = await start({ launch, wall: options.wall }, program, request, {
           ...options.environment,
           ...request.env,
-          [CALL_MARK]: value,
-          [WORKER_MARK]: options.worker,
+          [marks.call]: value,
+          [marks.worker]: options.worker,
         });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);

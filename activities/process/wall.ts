@@ -1,5 +1,5 @@
 /**
- * SH-6, SH-7: the wall around commands on the host. What stands behind it reads no secret of the deployment and no file of another
+ * The wall around commands on the host. What stands behind it reads no secret of the deployment and no file of another
  * user, changes nothing but its own folders, reaches none of our ports, and neither sees nor touches a process outside. On Linux it
  * is Landlock with seccomp (wall.py), on macOS sandbox-exec. How much of it holds here is proven when a worker starts (prove-wall.ts).
  */
@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Wall } from '#domain/sandbox.ts';
+import type { Wall } from '../sandbox/settings.ts';
 import { createLauncher, createWalledLauncher, type Launcher, socketsFolder } from './launcher.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
 import { makeTemporaryFolder } from './worker-folders.ts';
@@ -28,6 +28,8 @@ export interface WallPlan {
 
 /** Of the commands of one workspace together, kept by wall_bounds.py. */
 export interface CommandBounds {
+  /** Stands before the words of a bound that is passed. */
+  readonly name: string;
   /** With their threads. */
   readonly processes: number;
   /** Bytes, as are those of `disk`: of the workspace and its temporary folder. */
@@ -68,7 +70,7 @@ export interface WallSettings {
   readonly secretFiles: readonly string[];
   /** Folders below which those are that a single command gets. */
   readonly commandFolders: readonly string[];
-  /** TempoClaw's own folder, which commands must not change. */
+  /** The folder of the program that runs the commands, which they must not change. It has a `package.json`. */
   readonly program: string;
   readonly ports: readonly number[];
   readonly bounds: CommandBounds;

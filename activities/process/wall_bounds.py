@@ -48,9 +48,10 @@ class Gauge:
 
 
 class Bounds:
-    """`limits`: `processes`, and `memory` and `disk` in bytes; `settings`: their names. `folders`: those of the workspace."""
+    """`limits`: `name`, `processes`, and `memory` and `disk` in bytes; `settings`: their names. `folders`: those of the workspace."""
 
     def __init__(self, limits, folders):
+        self.title = limits["name"]
         self.settings = limits["settings"]
         self.processes = limits["processes"]
         self.memory = Gauge(limits["memory"])
@@ -121,7 +122,7 @@ class Bounds:
                 "memory": f"{self.memory.limit >> 20} MiB of memory",
                 "disk": f"{self.disk.limit >> 20} MiB of disk",
             }[what]
-            self.say(f"tempoclaw: the commands of this workspace have {most} at most ({self.settings[what]}), {so}\n")
+            self.say(f"{self.title}: the commands of this workspace have {most} at most ({self.settings[what]}), {so}\n")
         return True
 
     def rows(self):

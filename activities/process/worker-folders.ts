@@ -18,9 +18,9 @@ export function makeWorkerFolder(base: string): string {
   return mkdtempSync(join(base, `${machine()}.${ownIdentity()}-`));
 }
 
-/** The same where everybody has theirs. */
-export function makeTemporaryFolder(purpose: 'browser' | 'commands' | 'filter' | 'mcp'): string {
-  return mkdtempSync(join(tmpdir(), `tempoclaw-${purpose}-${machine()}.${ownIdentity()}-`));
+/** The same where everybody has theirs. `purpose` is lower-case letters, which its name shows. */
+export function makeTemporaryFolder(purpose: string): string {
+  return mkdtempSync(join(tmpdir(), `sandbox-${purpose}-${machine()}.${ownIdentity()}-`));
 }
 
 /** Removes the folders of workers of this machine that no longer live, but those that something still runs with. Returns how many. */
@@ -47,7 +47,7 @@ export async function removeLeftFolders(base: string): Promise<number> {
   return ended.length;
 }
 
-const NAME = new RegExp(`^(?:tempoclaw-[a-z]+-)?${machine()}\\.(\\d+\\.\\d+)-\\w+$`);
+const NAME = new RegExp(`^(?:sandbox-[a-z]+-)?${machine()}\\.(\\d+\\.\\d+)-\\w+$`);
 
 /** Short, since the path of a socket must be. */
 function machine(): string {

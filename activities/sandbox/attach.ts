@@ -6,15 +6,17 @@
 import { randomBytes } from 'node:crypto';
 import { env } from 'node:process';
 import type { Duplex } from 'node:stream';
-import { FIXED } from '#policy/command-environment.ts';
-import { PROCESS_MARK } from '#activities/process/kill-tree.ts';
+import { marksOf } from '#activities/process/marks.ts';
 import { RUNNER } from './box-scripts.ts';
 import { BOX_ENVIRONMENT } from './box-spec.ts';
 import { type BoxOutput, createBoxOutput } from './box-output.ts';
 import { endUntilClosed } from './end-call.ts';
 import { createEngine, type Engine } from './engine.ts';
+import { FIXED } from './settings.ts';
 
 export interface AttachedCommand {
+  /** Marks its processes (marks.ts). */
+  readonly name: string;
   readonly dockerHost: string;
   readonly box: string;
   readonly cwd: string;
@@ -29,10 +31,10 @@ const DRAIN_MS = 300;
 /** What a shell says of a command that it could not run to its end. */
 const LOST = 125;
 
-async function attach({ dockerHost, ...run }: AttachedCommand): Promise<number> {
+async function attach({ dockerHost, name, ...run }: AttachedCommand): Promise<number> {
   const engine = createEngine(dockerHost);
   const nonce = randomBytes(8).toString('hex');
-  const mark = `${PROCESS_MARK}=${nonce}`;
+  const mark = `${marksOf(name).process}=${nonce}`;
   // A signal that comes while the command is being started ends it once it has.
   const request = Promise.withResolvers<void>();
   let isAsked = false;
@@ -63,13 +65,13 @@ async function attach({ dockerHost, ...run }: AttachedCommand): Promise<number> 
 
 async function begin(
   engine: Engine,
-  run: Omit<AttachedCommand, 'dockerHost'> & { readonly nonce: string; readonly mark: string },
+  run: Omit<AttachedCommand, 'dockerHost' | 'name'> & { readonly nonce: string; readonly mark: string },
 ): Promise<Duplex> {
   const own = Object.fromEntries(run.variables.map((name) => [name, env[name] ?? '']));
   const environment = { ...BOX_ENVIRONMENT, ...FIXED, PWD: run.cwd, ...own };
   const exec = await engine.ask((docker, abortSignal) =>
     docker.getContainer(run.box).exec({
-      Cmd: ['/bin/sh', '-c', RUNNER, 'tempoclaw', run.nonce, run.mark, '15', run.command],
+      Cmd: ['/bin/sh', '-c', RUNNER, 'sandbox', run.nonce, run.mark, '15', run.command],
       Env: [run.mark, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
       WorkingDir: run.cwd,
       AttachStdin: true,

@@ -5,6 +5,7 @@
  * Whose process is whose is told by what nobody inside can forge: a process that the engine started has the parent 0,
  * all others descend from one of those or were left to process 1 when their parent ended.
  */
+import type { Marks } from '#activities/process/marks.ts';
 
 /**
  * Process 1. Collects what ended, ends what is past its time (its worker is dead, or the engine was away) and what nobody
@@ -12,7 +13,7 @@
  * $2 seconds after its start when nothing runs, twice that whatever runs. The last process id tells whether anything ran
  * while it slept: its own sleep takes one.
  */
-export const KEEPER = `
+export const keeperScript = ({ until }: Pick<Marks, 'until'>): string => `
 limit=$1; old=$2; idle=0; age=0; before=0
 while :; do
   sleep 15
@@ -24,7 +25,7 @@ while :; do
     set -- \${line##*) }
     if [ "$2" != 0 ]; then strays="$strays $p"; continue; fi
     owners=1
-    until=$(tr '\\0' '\\n' <"$d/environ" | grep '^TEMPOCLAW_UNTIL=')
+    until=$(tr '\\0' '\\n' <"$d/environ" | grep '^${until}=')
     [ -n "$until" ] && [ "$(date +%s)" -gt "\${until#*=}" ] && kill -9 "$p"
   done 2>/dev/null
   [ "$owners" = 0 ] && [ -n "$strays" ] && kill -9 $strays 2>/dev/null

@@ -1,18 +1,21 @@
 /**
- * What a box is to the engine (SECURITY R4). Pure: the same owner, workspace and settings give the same name, by which
+ * What a box is to the engine. Pure: the same owner, workspace and settings give the same name, by which
  * every worker of the installation finds it.
  */
 import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions } from 'dockerode';
-import { DEFAULT_PATH } from '#policy/command-environment.ts';
-import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
-import { KEEPER } from './box-scripts.ts';
+import { marksOf } from '#activities/process/marks.ts';
+import { keeperScript } from './box-scripts.ts';
+import { type BoxSettings, DEFAULT_PATH, MOUNT } from './settings.ts';
 
-/** Whose box; a RunningCall is one. */
+/** Whose box. */
 export interface BoxOwner {
-  readonly tenant: string;
-  readonly agent: string;
-  readonly sessionKey: string;
+  /** Owners with the same key, workspace and settings share a box. */
+  readonly key: readonly string[];
+  /** The boxes of a group are ended together; absent for one of no group. */
+  readonly group?: string | undefined;
+  /** More labels, without the name before them. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Absolute path of the folder that the box shows at MOUNT. */
   readonly workspace: string;
 }
@@ -27,21 +30,20 @@ export interface BoxSpec {
   readonly options: ContainerCreateOptions;
 }
 
-/** What the reaper finds boxes by. */
-export const LABEL = 'tempoclaw.sandbox';
+/** The label by which boxes of an installation are found. */
+export const installationLabel = (name: string, installation: string): string =>
+  `${name}.sandbox=${installation}`;
 
-/** Only on boxes of one session: the `sessionDigest` of it. */
-export const SESSION_LABEL = 'tempoclaw.session';
-
-export function sessionDigest(tenant: string, sessionKey: string): string {
-  return digest([tenant, sessionKey]);
-}
+/** The one of those of a group. */
+export const groupLabel = (name: string, group: string): string => `${name}.group=${group}`;
 
 /** In the engine's form; `image` is the id that the image's name had when it was looked at. */
 export function boxSpec(parts: {
+  /** Stands before names and labels. */
+  readonly name: string;
   readonly installation: string;
   readonly owner: BoxOwner;
-  readonly sandbox: Sandbox;
+  readonly sandbox: BoxSettings;
   readonly image: string;
   readonly runtime: 'runsc' | undefined;
   /** `uid:gid` of the workspace's files. */
@@ -49,30 +51,31 @@ export function boxSpec(parts: {
   readonly life: BoxLife;
 }): BoxSpec {
   const { owner, sandbox, life } = parts;
-  const key = scopeKey(owner, sandbox);
-  const config = digest([sandbox, parts.image, parts.runtime, parts.user, owner.workspace, life, KEEPER]);
-  const name = `tempoclaw-${digest([parts.installation, key, config])}`;
+  const { key, workspace, group, labels = {} } = owner;
+  const keeper = keeperScript(marksOf(parts.name));
+  const config = digest([sandbox, parts.image, parts.runtime, parts.user, workspace, life, keeper]);
+  const name = `${parts.name}-${digest([parts.installation, key, config])}`;
+  const all = {
+    sandbox: parts.installation,
+    ...labels,
+    key: digest(key),
+    config,
+    ...(group === undefined ? {} : { group }),
+  };
   return {
     name,
     options: {
       name,
       Image: parts.image,
-      Entrypoint: ['/bin/sh', '-c', KEEPER, 'tempoclaw'],
+      Entrypoint: ['/bin/sh', '-c', keeper, 'sandbox'],
       Cmd: [String(life.idleSeconds), String(life.maxAgeSeconds)],
       User: parts.user,
       WorkingDir: '/',
       Hostname: 'sandbox',
       Env: Object.entries(BOX_ENVIRONMENT).map(([variable, value]) => `${variable}=${value}`),
-      Labels: {
-        [LABEL]: parts.installation,
-        'tempoclaw.tenant': owner.tenant,
-        'tempoclaw.scope': sandbox.scope,
-        'tempoclaw.key': digest(key),
-        'tempoclaw.config': config,
-        ...(sandbox.scope === 'session'
-          ? { [SESSION_LABEL]: sessionDigest(owner.tenant, owner.sessionKey) }
-          : {}),
-      },
+      Labels: Object.fromEntries(
+        Object.entries(all).map(([label, value]) => [`${parts.name}.${label}`, value]),
+      ),
       AttachStdin: false,
       AttachStdout: false,
       AttachStderr: false,
@@ -115,22 +118,17 @@ export const BOX_ENVIRONMENT: Readonly<Record<string, string>> = {
   LANG: 'C.UTF-8',
 };
 
-function scopeKey({ tenant, agent, sessionKey }: BoxOwner, { scope }: Sandbox): readonly string[] {
-  if (scope === 'session') return [tenant, scope, agent, sessionKey];
-  return scope === 'agent' ? [tenant, scope, agent] : [tenant, scope];
-}
-
 /**
  * A quarter of the memory, which it counts towards: a full /tmp must not take all of it. Owned by the user, since the
  * engine gives it the mode that the folder has in the image.
  */
-function tmpfsOf({ workspace, memoryBytes }: Sandbox, user: string): Record<string, string> {
+function tmpfsOf({ workspace, memoryBytes }: BoxSettings, user: string): Record<string, string> {
   const [uid, gid] = user.split(':');
   const options = `rw,noexec,nosuid,nodev,mode=1777,uid=${uid},gid=${gid},size=${Math.floor(memoryBytes / 4)}`;
   return workspace === 'none' ? { '/tmp': options, [MOUNT]: options } : { '/tmp': options };
 }
 
-function workspaceMount({ workspace }: BoxOwner, sandbox: Sandbox) {
+function workspaceMount({ workspace }: BoxOwner, sandbox: BoxSettings) {
   return {
     Type: 'bind' as const,
     Source: workspace,

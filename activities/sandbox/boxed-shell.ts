@@ -1,9 +1,8 @@
 /**
- * Where a command runs: in a container, else in bubblewrap, else on the host, as its agent's sandbox allows (VF-3). What
+ * Where a command runs: in a container, else in bubblewrap, else on the host, as the settings of its box allow. What
  * must run in a container never runs anywhere else.
  */
 import { fileURLToPath } from 'node:url';
-import { quoteWord } from '@tempoclaw/shell-judge';
 import {
   type BackgroundLine,
   type BoxRequest,
@@ -14,14 +13,15 @@ import {
   shellProgram,
 } from '#activities/process/shell.ts';
 import { GRACE_MS } from '#activities/process/kill-tree.ts';
-import { boundPrefix } from '#activities/process/wall.ts';
-import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
+import { quoteWord } from '#activities/process/quote-word.ts';
+import { boundPrefix, type CommandBounds } from '#activities/process/wall.ts';
 import type { AttachedCommand } from './attach.ts';
 import type { Boxes } from './boxes.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { EngineProblem } from './engine.ts';
 import type { EngineProbe } from './probe-engine.ts';
 import { type LineRequest, NotBegun, runInBox } from './run-in-box.ts';
+import { type BoxSettings, MOUNT } from './settings.ts';
 
 export interface BoxedShellOptions {
   readonly host: Shell;
@@ -32,9 +32,11 @@ export interface BoxedShellOptions {
   readonly graceMs?: number;
   /** Of a workspace; its memory and processes are the box's. */
   readonly diskBytes: number;
+  /** Where the bounds of a box in bubblewrap are set, as whoever passes one reads. */
+  readonly boundNames: CommandBounds['settings'];
 }
 
-const ATTACH = fileURLToPath(new URL('attach.ts', import.meta.url));
+const ATTACH = fileURLToPath(new URL('./attach.ts', import.meta.url));
 
 /** What stands for a command in a box asks a busy engine to end it: room for its own grace and some rounds. */
 const ATTACHED_GRACE_MS = 8_000;
@@ -71,13 +73,17 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
     }
   };
 
-  /** Where a command goes that no box has, with a note for the model; undefined where it must have one. */
+  /** Where a command goes that no box has, with a note for the caller; undefined where it must have one. */
   const elsewhere = async ({ sandbox, owner, inside }: BoxRequest, reason: string) => {
     if (sandbox.mode === 'required') return undefined;
     const isBubbled = await bubblewrap.works();
     const where = isBubbled ? 'in bubblewrap instead of a container' : 'on the host, not in a sandbox';
     const bubbled = async (): Promise<readonly string[]> => [
-      ...boxBounds(sandbox, options.diskBytes, owner.workspace),
+      ...boxBounds(boxes.name, sandbox, {
+        disk: options.diskBytes,
+        folder: owner.workspace,
+        settings: options.boundNames,
+      }),
       ...(await bubblewrap.prefix(owner.workspace, inside, sandbox)),
     ];
     return {
@@ -145,7 +151,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
       return (await bubblewrap.works()) ? 'system' : host.placeOf(undefined);
     },
 
-    async workspacePath(workspace, sandbox: Sandbox | undefined) {
+    async workspacePath(workspace, sandbox: BoxSettings | undefined) {
       if (sandbox === undefined) return workspace;
       return (await boxes.look(sandbox)).ok || (await bubblewrap.works()) || sandbox.mode === 'required'
         ? MOUNT
@@ -155,9 +161,12 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
 }
 
 /** Words before bubblewrap, which has no bounds of its own. */
-export function boxBounds({ pids, memoryBytes }: Sandbox, disk: number, folder: string): readonly string[] {
-  const settings = { processes: 'sandbox.pids', memory: 'sandbox.memory', disk: 'worker.commands.disk' };
-  return boundPrefix({ processes: pids, memory: memoryBytes, disk, settings }, [folder]);
+export function boxBounds(
+  name: string,
+  { pids, memoryBytes }: Pick<BoxSettings, 'pids' | 'memoryBytes'>,
+  { disk, folder, settings }: Pick<CommandBounds, 'disk' | 'settings'> & { readonly folder: string },
+): readonly string[] {
+  return boundPrefix({ name, processes: pids, memory: memoryBytes, disk, settings }, [folder]);
 }
 
 /** A program of ours that stands for the command on the host. `variables`: names of those of its own that the command gets. */
@@ -172,6 +181,7 @@ export async function attachedLine(
     return { ok: false, reason: `the engine has no runtime ${sandbox.runtime}` };
   try {
     const attachment: AttachedCommand = {
+      name: boxes.name,
       dockerHost: boxes.engine.address,
       box: await boxes.obtain(owner, sandbox, probe),
       cwd: cwdOf(inside),

@@ -1,40 +1,44 @@
 /**
- * One container a scope, made when it is first needed and found again by its name (SH-3). Any number of workers may ask
+ * One container a key, made when it is first needed and found again by its name. Any number of workers may ask
  * for the same one at once: the engine lets one make it.
  */
 import { realpath } from 'node:fs/promises';
 import type { ContainerInfo } from 'dockerode';
-import { makeWorkspace } from '#activities/workspace/workspace-folder.ts';
-import type { Sandbox } from '#domain/sandbox.ts';
 import {
   type BoxLife,
   type BoxOwner,
   boxSpec,
   type BoxSpec,
-  LABEL,
-  SESSION_LABEL,
-  sessionDigest,
+  groupLabel,
+  installationLabel,
 } from './box-spec.ts';
 import { type Engine, EngineProblem } from './engine.ts';
 import type { EngineLook, EngineProbe } from './probe-engine.ts';
-import { boxUser, ownWorkspace } from './own-workspace.ts';
+import { boxUser, makeWorkspace, ownWorkspace } from './own-workspace.ts';
+import type { BoxSettings } from './settings.ts';
 
 export interface Boxes {
+  /** Marks what runs in them (marks.ts). */
+  readonly name: string;
   readonly engine: Engine;
   /** Whether a box can be had. Never throws, and costs nothing when asked again. */
-  look(sandbox: Sandbox): Promise<EngineProbe>;
+  look(sandbox: BoxSettings): Promise<EngineProbe>;
   /** The name of the owner's box, which ran a moment ago. Throws EngineProblem. Safe to repeat. */
-  obtain(owner: BoxOwner, sandbox: Sandbox, probe: Extract<EngineProbe, { ok: true }>): Promise<string>;
+  obtain(owner: BoxOwner, sandbox: BoxSettings, probe: Extract<EngineProbe, { ok: true }>): Promise<string>;
   /** What `obtain` would make, over the owner's folder, which is its user's then. */
-  describe(owner: BoxOwner, sandbox: Sandbox, check: Extract<EngineProbe, { ok: true }>): Promise<BoxSpec>;
+  describe(
+    owner: BoxOwner,
+    sandbox: BoxSettings,
+    check: Extract<EngineProbe, { ok: true }>,
+  ): Promise<BoxSpec>;
   /** It was seen not to run: what is remembered of it is wrong. */
   forget(name: string): void;
   /** The engine was seen not to answer. */
   lost(): void;
   /** Ends a box with all in it. Throws EngineProblem. */
   remove(name: string): Promise<void>;
-  /** Ends those of a session, of no wider scope, as far as the engine lets us: what is left ends by itself when it is idle. Safe to repeat. */
-  endSession(tenant: string, sessionKey: string): Promise<void>;
+  /** Ends those of a group as far as the engine lets us: what is left ends by itself when it is idle. Safe to repeat. */
+  endGroup(group: string): Promise<void>;
   /** Whether this worker has had any. */
   readonly used: boolean;
   /**
@@ -45,6 +49,8 @@ export interface Boxes {
 }
 
 export interface BoxesOptions {
+  /** Stands before names and labels of containers, and marks what runs in them (marks.ts). */
+  readonly name: string;
   readonly engine: Engine;
   readonly look: EngineLook;
   /** Tells this installation's boxes from others' on the same engine: the same for all its workers. */
@@ -53,7 +59,7 @@ export interface BoxesOptions {
   readonly now: () => number;
 }
 
-/** For all that making a box takes, so that an engine that hangs is told within ten seconds (SECURITY F16). */
+/** For all that making a box takes, so that an engine that hangs is known within ten seconds. */
 const OBTAIN_MS = 8_000;
 /** For a box that another worker makes, or that is just being removed. */
 const AGAIN_MS = 100;
@@ -61,7 +67,7 @@ const AGAIN_MS = 100;
 const REMEMBERED = 2_000;
 
 export function createBoxes(options: BoxesOptions): Boxes {
-  const { engine, installation, life, now } = options;
+  const { engine, name, installation, life, now } = options;
   const known = new Map<string, Promise<void>>();
   let used = false;
   const endThose = async (label: string[], isOver: (box: ContainerInfo) => boolean): Promise<number> => {
@@ -71,7 +77,7 @@ export function createBoxes(options: BoxesOptions): Boxes {
       );
       const ended = found.filter(isOver);
       for (const { Id, Names } of ended) {
-        for (const name of Names) known.delete(name.slice(1));
+        for (const box of Names) known.delete(box.slice(1));
         await removed(engine, Id);
       }
       return ended.length;
@@ -81,11 +87,12 @@ export function createBoxes(options: BoxesOptions): Boxes {
       return 0;
     }
   };
-  const specOf = async (owner: BoxOwner, sandbox: Sandbox, probe: Extract<EngineProbe, { ok: true }>) => {
+  const specOf = async (owner: BoxOwner, sandbox: BoxSettings, probe: Extract<EngineProbe, { ok: true }>) => {
     await makeWorkspace(owner.workspace);
     const workspace = await realpath(owner.workspace);
     const user = await boxUser(workspace, probe.rootless);
     const spec = boxSpec({
+      name,
       installation,
       owner: { ...owner, workspace },
       sandbox,
@@ -98,6 +105,7 @@ export function createBoxes(options: BoxesOptions): Boxes {
   };
   return {
     engine,
+    name,
     get used() {
       return used;
     },
@@ -125,26 +133,25 @@ export function createBoxes(options: BoxesOptions): Boxes {
       return spec.name;
     },
 
-    forget: (name) => void known.delete(name),
+    forget: (box) => void known.delete(box),
 
     lost() {
       known.clear();
       options.look.forget();
     },
 
-    async remove(name) {
-      known.delete(name);
-      await removed(engine, name);
+    async remove(box) {
+      known.delete(box);
+      await removed(engine, box);
     },
 
-    async endSession(tenant, sessionKey) {
-      const session = sessionDigest(tenant, sessionKey);
-      await endThose([`${LABEL}=${installation}`, `${SESSION_LABEL}=${session}`], () => true);
+    async endGroup(group) {
+      await endThose([installationLabel(name, installation), groupLabel(name, group)], () => true);
     },
 
     prune: () =>
       endThose(
-        [`${LABEL}=${installation}`],
+        [installationLabel(name, installation)],
         // Those that have not begun may be another worker's, just being made.
         ({ State, Created }) =>
           ['exited', 'dead'].includes(State) ||

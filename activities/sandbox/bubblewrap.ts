@@ -1,14 +1,14 @@
 /**
  * The second choice to a container: bubblewrap's namespaces around one command. The system's programs are seen, the
- * workspace at its place, and nothing else of the host; there is no limit on memory or processes beyond the host's own.
+ * workspace at its place, and nothing else of the host; limits on memory and processes are a matter of `boxBounds` (boxed-shell.ts).
  */
 import { execFile } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellProgram } from '#activities/process/shell.ts';
 import { makeTemporaryFolder } from '#activities/process/worker-folders.ts';
-import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
 import { type FilterArch, seccompFilter } from './seccomp-filter.ts';
+import { type BoxSettings, MOUNT } from './settings.ts';
 
 export interface Bubblewrap {
   /** Whether a box can be made with it here; found out once. Never throws. */
@@ -20,7 +20,7 @@ export interface Bubblewrap {
   prefix(
     workspace: string,
     inside: string,
-    sandbox: Sandbox,
+    sandbox: BoxSettings,
     more?: readonly string[],
   ): Promise<readonly string[]>;
 }
@@ -58,7 +58,7 @@ const CLOSED = ['--remount-ro', '/proc', '--remount-ro', '/'];
 /** Versions before 0.8 have not got it; the filter refuses new namespaces alone then. */
 const NO_NAMESPACES = ['--unshare-user', '--disable-userns'];
 /** A folder in memory, which older ones cannot bound. */
-const tmpfs = (options: readonly string[], { memoryBytes }: Pick<Sandbox, 'memoryBytes'>): string[] => [
+const tmpfs = (options: readonly string[], { memoryBytes }: Pick<BoxSettings, 'memoryBytes'>): string[] => [
   ...(options.length > 0 ? ['--size', String(Math.floor(memoryBytes / 4))] : []),
   '--tmpfs',
 ];
@@ -138,7 +138,7 @@ function createFilterFile(): (arch: FilterArch) => string {
 function bubblewrapArguments(
   workspace: string,
   inside: string,
-  sandbox: Pick<Sandbox, 'workspace'> & BoxArguments,
+  sandbox: Pick<BoxSettings, 'workspace'> & BoxArguments,
   more: readonly string[],
 ): readonly string[] {
   const mount =
@@ -162,7 +162,7 @@ function bubblewrapArguments(
   ];
 }
 
-interface BoxArguments extends Pick<Sandbox, 'network'> {
+interface BoxArguments extends Pick<BoxSettings, 'network'> {
   /** Before the place of a folder in memory. */
   readonly memory: readonly string[];
 }

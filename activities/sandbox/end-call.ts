@@ -72,7 +72,7 @@ async function endCall(engine: Engine, box: string, mark: string, graceMs: numbe
   try {
     const exec = await engine.ask((docker, abortSignal) =>
       docker.getContainer(box).exec({
-        Cmd: ['/bin/sh', '-c', ENDER, 'tempoclaw', mark, String(Math.ceil(graceMs / 100))],
+        Cmd: ['/bin/sh', '-c', ENDER, 'sandbox', mark, String(Math.ceil(graceMs / 100))],
         AttachStdout: true,
         Tty: false,
         abortSignal,

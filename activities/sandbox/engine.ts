@@ -25,7 +25,7 @@ export interface Engine {
 }
 
 const DEFAULT_ADDRESS = 'unix:///var/run/docker.sock';
-/** So that all that may be asked for one command stays under the ten seconds of SECURITY F16. */
+/** So that all that may be asked for one command stays under ten seconds. */
 const ANSWER_MS = 4_000;
 
 export function createEngine(dockerHost: string | undefined): Engine {

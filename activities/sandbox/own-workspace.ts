@@ -1,9 +1,10 @@
 /**
  * Whose the workspace's files are. A worker that is not root runs boxes as itself. One that is root must not: it gives
- * the files to a user of boxes, and new files of the file tools follow their folder.
+ * the files to a user of boxes; files that are made later must follow their folder.
  */
 import { constants } from 'node:fs';
-import { type FileHandle, lchown, lstat, open, opendir } from 'node:fs/promises';
+import { type FileHandle, lchown, lstat, mkdir, open, opendir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** An id that distributions give to nobody. */
 const BOX_ID = 10_001;
@@ -13,6 +14,12 @@ const MAX_DEPTH = 100;
 export interface BoxUser {
   readonly uid: number;
   readonly gid: number;
+}
+
+/** For its owner only. Those above it can be passed and not listed, since a box may run as another user. */
+export async function makeWorkspace(folder: string): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true, mode: 0o711 });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
 /** Whom a box over the workspace runs as. */

@@ -31,7 +31,8 @@ interface EngineFacts {
   yes: boolean;
 }
 
-export function createEngineProbe(engine: Engine, now: () => number): EngineLook {
+/** `makeImage` says how the image is made, for people. */
+export function createEngineProbe(engine: Engine, now: () => number, makeImage?: string): EngineLook {
   const known = new Map<string, EngineFacts>();
   const keep = async (entry: EngineFacts): Promise<EngineProbe> => {
     const probe = await entry.look;
@@ -44,7 +45,7 @@ export function createEngineProbe(engine: Engine, now: () => number): EngineLook
       const key = `${image} ${runtime ?? ''}`;
       const old = known.get(key);
       if (old !== undefined && old.until > now() && (old.yes || !fresh)) return old.look;
-      const pending = lookAt(engine, image, runtime);
+      const pending = lookAt(engine, image, runtime, makeImage);
       // Those who ask meanwhile wait for the same answer.
       const entry = { look: pending, until: now() + NO_MS, yes: true };
       known.set(key, entry);
@@ -54,7 +55,12 @@ export function createEngineProbe(engine: Engine, now: () => number): EngineLook
   };
 }
 
-async function lookAt(engine: Engine, image: string, runtime: 'runsc' | undefined): Promise<EngineProbe> {
+async function lookAt(
+  engine: Engine,
+  image: string,
+  runtime: 'runsc' | undefined,
+  makeImage: string | undefined,
+): Promise<EngineProbe> {
   try {
     const [info, found] = await Promise.all([
       engine.ask((docker) => docker.info() as Promise<EngineInfo>),
@@ -72,7 +78,8 @@ async function lookAt(engine: Engine, image: string, runtime: 'runsc' | undefine
   } catch (error) {
     if (!(error instanceof EngineProblem)) throw error;
     if (error.status !== 404) return { ok: false, lacks: 'engine', reason: error.message };
-    const reason = `the engine has no image ${image}; make it with: bash docker/sandbox/make-image`;
+    const hint = makeImage === undefined ? '' : `; make it with: ${makeImage}`;
+    const reason = `the engine has no image ${image}${hint}`;
     return { ok: false, lacks: 'image', reason };
   }
 }

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
-import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
-import { FIXED } from '#policy/command-environment.ts';
+import { type Marks, marksOf } from '#activities/process/marks.ts';
 import { createOutputWindow } from '#activities/process/output-window.ts';
 import { type CommandOutcome, type CommandRequest, notStarted } from '#activities/process/shell.ts';
 import { BOX_ENVIRONMENT } from './box-spec.ts';
@@ -12,6 +11,7 @@ import type { Boxes } from './boxes.ts';
 import { type BoxOutput, createBoxOutput } from './box-output.ts';
 import { type Engine, EngineProblem } from './engine.ts';
 import { endAll, untilClosed } from './end-call.ts';
+import { FIXED } from './settings.ts';
 
 export interface BoxRun {
   readonly box: string;
@@ -33,7 +33,7 @@ export class NotBegun extends Error {
 
 /** For each of the two requests that begin a command: a busy engine starts processes slowly. */
 const BEGIN_MS = 8_000;
-/** While a command runs the engine is asked so often whether it lives, and given up after a silence (SECURITY F16). */
+/** While a command runs the engine is asked so often whether it lives, and given up after a silence. */
 const PING_MS = 1_000;
 const SILENCE_MS = 8_000;
 /** When it is lost, so long is waited for why. */
@@ -44,9 +44,10 @@ const OVERTIME_SECONDS = 20;
 export async function runInBox(boxes: Boxes, run: BoxRun, request: LineRequest): Promise<CommandOutcome> {
   if (request.signal.aborted) return notStarted('cancelled', '');
   const { engine } = boxes;
+  const marks = marksOf(boxes.name);
   const nonce = randomBytes(8).toString('hex');
-  const mark = `${CALL_MARK}=${request.callId}.${nonce}`;
-  const stream = await begin(engine, run, request, nonce, mark);
+  const mark = `${marks.call}=${request.callId}.${nonce}`;
+  const stream = await begin(engine, run, request, { nonce, mark, marks });
   if (stream instanceof EngineProblem) {
     boxes.lost();
     return { ...notStarted('lost', ''), reason: `${stream.message}; whether the command ran is not known` };
@@ -104,8 +105,7 @@ async function begin(
   engine: Engine,
   run: BoxRun,
   request: LineRequest,
-  nonce: string,
-  mark: string,
+  { nonce, mark, marks }: { readonly nonce: string; readonly mark: string; readonly marks: Marks },
 ): Promise<Readable | EngineProblem> {
   const tenths = String(Math.ceil(run.graceMs / 100));
   const environment = {
@@ -113,16 +113,16 @@ async function begin(
     ...request.env,
     ...FIXED,
     PWD: run.cwd,
-    [WORKER_MARK]: run.worker,
+    [marks.worker]: run.worker,
     // By the engine's clock, which is ours; with room for ending it from here.
-    TEMPOCLAW_UNTIL: String(Math.ceil((Date.now() + run.timeoutMs) / 1000) + OVERTIME_SECONDS),
+    [marks.until]: String(Math.ceil((Date.now() + run.timeoutMs) / 1000) + OVERTIME_SECONDS),
   };
   let made = false;
   try {
     const exec = await engine.ask(
       (docker, abortSignal) =>
         docker.getContainer(run.box).exec({
-          Cmd: ['/bin/sh', '-c', RUNNER, 'tempoclaw', nonce, mark, tenths, request.command],
+          Cmd: ['/bin/sh', '-c', RUNNER, 'sandbox', nonce, mark, tenths, request.command],
           Env: [mark, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
           WorkingDir: run.cwd,
           AttachStdout: true,

@@ -16,7 +16,7 @@ import {
 } from '#store/outside-file-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { findUsed } from '#store/session-store.ts';
-import type { Processes } from '../process/background.ts';
+import type { Processes } from '../process/session-processes.ts';
 import { changedSince, type FileStamps, stampFiles } from '../workspace/file-stamps.ts';
 
 export interface CallReads {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Config } from '#config';
 import { commandFolders } from '#config';
 import { hostWall } from '#activities/process/host-wall.ts';
+import { MAKE_IMAGE } from '#activities/process/own-names.ts';
 import type { ProvenWall } from '#activities/process/prove-wall.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
@@ -19,7 +20,7 @@ export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined):
   const engine = createEngine(sandbox.dockerHost);
   const image = sandbox.image ?? DEFAULT_SANDBOX.image;
   const [probe, bubblewrap, wall] = await Promise.all([
-    createEngineProbe(engine, Date.now).at(image, sandbox.runtime, true),
+    createEngineProbe(engine, Date.now, MAKE_IMAGE).at(image, sandbox.runtime, true),
     createBubblewrap(commandFolders()).works(),
     tryWall(config),
   ]);

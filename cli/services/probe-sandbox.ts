@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandFolders, type Config } from '#config';
 import { commandEnvironment } from '#policy/command-environment.ts';
+import { boxOwner } from '#activities/process/box-owner.ts';
+import { BOX_BOUNDS, MAKE_IMAGE, OWN_NAME } from '#activities/process/own-names.ts';
 import { createBoxes } from '#activities/sandbox/boxes.ts';
 import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
@@ -172,8 +174,9 @@ const PROBES: readonly Probe[] = [
 export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<readonly ProbeResult[]> {
   const engine = createEngine(config.sandbox.dockerHost);
   const boxes = createBoxes({
+    name: OWN_NAME,
     engine,
-    look: createEngineProbe(engine, Date.now),
+    look: createEngineProbe(engine, Date.now, MAKE_IMAGE),
     installation: `probe-${randomUUID()}`,
     life: { idleSeconds: 60, maxAgeSeconds: 600 },
     now: Date.now,
@@ -182,7 +185,7 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
   const probe = await boxes.look(sandbox);
   if (!probe.ok) return [{ check: 'box', expected: 'can be made', ok: false, seen: probe.reason }];
   return inWorkspace(async (workspace) => {
-    const owner = { tenant: 'probe', agent: 'probe', sessionKey: 'probe', workspace };
+    const owner = boxOwner({ tenant: 'probe', agent: 'probe', sessionKey: 'probe', workspace }, sandbox);
     const shell = createBoxedShell({
       host: NO_HOST,
       boxes,
@@ -190,6 +193,7 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
       worker: 'probe',
       graceMs: 500,
       diskBytes: Number.MAX_SAFE_INTEGER,
+      boundNames: BOX_BOUNDS,
     });
     const box = { sandbox, owner, inside: '' };
     try {
@@ -211,7 +215,12 @@ export async function probeBubblewrap(config: Pick<Config, 'sandbox'>): Promise<
     return [
       { check: 'box', expected: 'can be made', ok: false, seen: 'bubblewrap is not here or does not work' },
     ];
-  const shell = createShell({ environment: commandEnvironment({}), worker: 'probe', graceMs: 500 });
+  const shell = createShell({
+    name: OWN_NAME,
+    environment: commandEnvironment({}),
+    worker: 'probe',
+    graceMs: 500,
+  });
   return inWorkspace(async (workspace) => {
     const prefix = await bubblewrap.prefix(workspace, '', probedSandbox(config));
     const probes = PROBES.filter(({ containerOnly }) => !containerOnly);

@@ -7,8 +7,10 @@ import { join } from 'node:path';
 import type { Config } from '#config';
 import { childEnvironment, commandFolders, userCacheDir, withoutPassword } from '#config';
 import { API_SOCKET } from '#config/supervisor.ts';
-import { endBackgroundCommands, processesFolder } from '#activities/process/background.ts';
+import { endBackgroundCommands } from '#activities/process/background.ts';
 import { socketsFolder } from '#activities/process/launcher.ts';
+import { OWN_NAME } from '#activities/process/own-names.ts';
+import { processesFolder } from '#activities/process/state-folders.ts';
 import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import { hostNames } from '#domain/net/judge-origin.ts';
 import type { Child } from './child.ts';
@@ -98,7 +100,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
         const worker = children.get('worker');
         worker?.kill();
         await worker?.exited;
-        await endBackgroundCommands(processesFolder(config.stateDir));
+        await endBackgroundCommands(processesFolder(config.stateDir), OWN_NAME);
       },
       serves: (pid) => serving.resolve(settledPorts(pid)),
       async ports() {
@@ -131,7 +133,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
       state.forget(name);
       // A worker ends its own commands; these are of workers that were killed while we ran.
       if (name === 'worker' && !options.onlyServices)
-        await endBackgroundCommands(processesFolder(config.stateDir));
+        await endBackgroundCommands(processesFolder(config.stateDir), OWN_NAME);
     }
   };
   return {

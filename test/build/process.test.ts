@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createProcesses, endBackgroundCommands } from '#activities/process/background.ts';
+import { createBackgroundCommands, endBackgroundCommands } from '#activities/process/background.ts';
+import { OWN_NAME } from '#activities/process/own-names.ts';
+import { type Processes, sessionProcesses } from '#activities/process/session-processes.ts';
 import { tool as exec } from '#activities/tools/runtime/exec.ts';
 import { tool } from '#activities/tools/runtime/process.ts';
 import type { ToolResult } from '#domain/tool.ts';
@@ -28,6 +30,12 @@ async function shows(bench: Bench, id: string, pattern: RegExp): Promise<void> {
     return pattern.test(seen);
   });
   assert.ok(found, `${pattern} in ${seen}`);
+}
+
+/** Those of another worker. */
+function processesIn(dir: string): Processes {
+  const options = { name: OWN_NAME, dir, environment: { PATH: '/bin' }, now: Date.now };
+  return sessionProcesses(createBackgroundCommands(options));
 }
 
 describe('TL process', () => {
@@ -75,11 +83,7 @@ describe('TL process', () => {
   test('it outlives its worker: another one goes on with it', async (t) => {
     const bench = await toolBench(t, { graceMs: 100 });
     const id = await start(bench, 'read line; echo "then $line"; sleep 60');
-    const other = createProcesses({
-      dir: join(bench.base, 'processes'),
-      environment: { PATH: '/bin' },
-      now: Date.now,
-    });
+    const other = processesIn(join(bench.base, 'processes'));
     const owner = { tenant: 'default', sessionKey: 'test' };
     assert.equal(await other.write(owner, id, 'more\n', false), true);
     assert.ok(await eventually(async () => (await other.log(owner, id, 0, 100))?.text === 'then more\n'));
@@ -93,7 +97,7 @@ describe('TL process', () => {
     // The command itself is over at once: what it left is ended too.
     await start(bench, `(sleep ${mine} &)`);
     const dir = join(bench.base, 'processes');
-    const another = createProcesses({ dir, environment: { PATH: '/bin' }, now: Date.now });
+    const another = processesIn(dir);
     const call = { tenant: 'default', sessionKey: 'else', idempotencyKey: 'one' };
     await another.start(call, { command: `sleep ${others}`, cwd: bench.base, pwd: bench.base });
     assert.ok(
@@ -102,7 +106,7 @@ describe('TL process', () => {
     assert.equal(await bench.deps.processes.stopOwn(), 1);
     assert.deepEqual(runningWith(`sleep ${mine}`), []);
     assert.notDeepEqual(runningWith(`sleep ${others}`), []);
-    assert.equal(await endBackgroundCommands(dir), 1);
+    assert.equal(await endBackgroundCommands(dir, OWN_NAME), 1);
     assert.deepEqual(runningWith(`sleep ${others}`), []);
   });
 

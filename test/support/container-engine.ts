@@ -10,6 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { MAKE_IMAGE, OWN_NAME } from '#activities/process/own-names.ts';
 import { createBoxes, type Boxes } from '#activities/sandbox/boxes.ts';
 import { createEngine } from '#activities/sandbox/engine.ts';
 import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
@@ -125,8 +126,9 @@ export function testBoxes(
 export function boxesAt(address: string, installation = 'none'): Boxes {
   const engine = createEngine(address);
   return createBoxes({
+    name: OWN_NAME,
     engine,
-    look: createEngineProbe(engine, Date.now),
+    look: createEngineProbe(engine, Date.now, MAKE_IMAGE),
     installation,
     life: { idleSeconds: 600, maxAgeSeconds: 3600 },
     now: Date.now,

@@ -9,7 +9,9 @@ import { createCatalog } from '#policy/catalog.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { commandEnvironment } from '#policy/command-environment.ts';
-import { createProcesses, type Processes } from '#activities/process/background.ts';
+import { createBackgroundCommands } from '#activities/process/background.ts';
+import { BOX_BOUNDS, OWN_NAME } from '#activities/process/own-names.ts';
+import { type Processes, sessionProcesses } from '#activities/process/session-processes.ts';
 import { createLauncher } from '#activities/process/launcher.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { THIS_MACHINE } from '#activities/process/reap-orphans.ts';
@@ -118,8 +120,16 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
   });
   const environment = commandEnvironment(process.env);
   const grace = options.graceMs === undefined ? {} : { graceMs: options.graceMs };
-  processes = createProcesses({ dir: join(base, 'processes'), environment, now, ...grace });
-  const host = createShell({ environment, worker: ownIdentity(), launch, ...grace });
+  processes = sessionProcesses(
+    createBackgroundCommands({
+      name: OWN_NAME,
+      dir: join(base, 'processes'),
+      environment,
+      now,
+      ...grace,
+    }),
+  );
+  const host = createShell({ name: OWN_NAME, environment, worker: ownIdentity(), launch, ...grace });
   const { boxes, bubblewrap = NO_BUBBLEWRAP } = options;
   const deps = {
     files,
@@ -132,6 +142,7 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
           bubblewrap,
           worker: `${THIS_MACHINE}${ownIdentity()}`,
           diskBytes: 2 ** 27,
+          boundNames: BOX_BOUNDS,
           ...grace,
         })
       : host,

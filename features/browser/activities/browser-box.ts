@@ -11,6 +11,7 @@ import { toolError, type ToolFailure } from '#domain/tool.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import { DEFAULT_PATH } from '#policy/command-environment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
+import { boxOwner } from '#activities/process/box-owner.ts';
 import { BOX_ENVIRONMENT } from '#activities/sandbox/box-spec.ts';
 import type { Boxes } from '#activities/sandbox/boxes.ts';
 import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
@@ -77,10 +78,10 @@ function containerBox(
   sandbox: Sandbox,
   owner: BrowserCall,
 ): BrowserBox {
-  const name = `tempoclaw-browser-${randomUUID()}`;
+  const name = `${boxes.name}-browser-${randomUUID()}`;
   return {
     async command({ chromium, profile, temporary, socket }) {
-      const spec = await boxes.describe({ ...owner, workspace: profile }, sandbox, check);
+      const spec = await boxes.describe(boxOwner({ ...owner, workspace: profile }, sandbox), sandbox, check);
       // The box has another user; the proxy's clients must still know its password.
       await chmod(socket, 0o666);
       if (temporary !== profile) await chmod(temporary, 0o711);

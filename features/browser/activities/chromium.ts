@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { LaunchOptions } from 'playwright-core';
-import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
+import { OWN_MARKS } from '#activities/process/own-names.ts';
 import { makeTemporaryFolder, makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import { MAX_TABS } from './open-browser.ts';
 
@@ -134,8 +134,8 @@ export function launchOptions(
       ...env,
       HOME: profile,
       TMPDIR: temporary,
-      [CALL_MARK]: mark,
-      [WORKER_MARK]: worker,
+      [OWN_MARKS.call]: mark,
+      [OWN_MARKS.worker]: worker,
     },
     args: [
       // Neither names nor UDP bypass the proxy.

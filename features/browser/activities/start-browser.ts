@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { quoteWord } from '@tempoclaw/shell-judge';
 import type { BrowserContext } from 'playwright-core';
 import type { Egress, EgressProxy, ProxyUse } from '#activities/egress/create-egress.ts';
-import { CALL_MARK, findTree, killTree } from '#activities/process/kill-tree.ts';
+import { findTree, killTree } from '#activities/process/kill-tree.ts';
+import { OWN_MARKS } from '#activities/process/own-names.ts';
 import { commandOf, residentBytes } from '#activities/process/process-table.ts';
 import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import { BOX_PROXY_PORT, type BrowserBox } from './browser-box.ts';
@@ -106,7 +107,7 @@ async function launch(options: StartOptions, reach: Reach, box?: BrowserBox): Pr
   const id = `browser-${randomUUID()}`;
   const profile = makeWorkerFolder(profilesFolder(options.dir));
   const temporary = temporaryFolder(profile);
-  const target = { pid: 0, mark: `${CALL_MARK}=${id}` };
+  const target = { pid: 0, mark: `${OWN_MARKS.call}=${id}` };
   const clean = async (): Promise<void> => {
     await killTree(target, 0);
     await box?.end();

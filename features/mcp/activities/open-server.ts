@@ -11,7 +11,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { registerValues, scrubText } from '@tempoclaw/scrubber';
-import { CALL_MARK, WORKER_MARK } from '#activities/process/kill-tree.ts';
+import { OWN_MARKS } from '#activities/process/own-names.ts';
 import type { HostWall } from '#activities/process/wall.ts';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { MAX_MCP_TOOLS, type McpCredentials, readMcpTool } from '../rules/server.ts';
@@ -233,11 +233,11 @@ async function processWay(
       LANG,
       ...(box ? {} : wall.environment(own)),
       ...env,
-      [WORKER_MARK]: worker,
-      [CALL_MARK]: mark,
+      [OWN_MARKS.worker]: worker,
+      [OWN_MARKS.call]: mark,
     },
     cwd: folder ?? tmpdir(),
-    mark: `${CALL_MARK}=${mark}`,
+    mark: `${OWN_MARKS.call}=${mark}`,
   });
   return {
     transport,

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { quoteWord } from '@tempoclaw/shell-judge';
+import { boxGroup, boxOwner } from '#activities/process/box-owner.ts';
+import { BOX_BOUNDS, OWN_NAME } from '#activities/process/own-names.ts';
 import { shellProgram } from '#activities/process/shell.ts';
 import { makeTemporaryFolder } from '#activities/process/worker-folders.ts';
 import { attachedLine, boxBounds } from '#activities/sandbox/boxed-shell.ts';
@@ -38,9 +40,10 @@ export async function serverBox(
   if (!known) throw new Error('a box has a mode');
   const sandbox = { ...known, scope: 'session', workspace: 'none' } as const;
   const workspace = makeTemporaryFolder('mcp');
-  const owner = { tenant, agent: 'mcp', sessionKey: `mcp/${randomUUID()}`, workspace };
+  const sessionKey = `mcp/${randomUUID()}`;
+  const owner = boxOwner({ tenant, agent: 'mcp', sessionKey, workspace }, sandbox);
   const end = async (): Promise<void> => {
-    await boxes.endSession(tenant, owner.sessionKey);
+    await boxes.endGroup(boxGroup(tenant, sessionKey));
     await rm(workspace, { recursive: true, force: true });
   };
   const probe = await boxes.look(sandbox);
@@ -51,7 +54,11 @@ export async function serverBox(
   if (attached.ok) return { command: [shellProgram(), '-c', attached.line], end };
   if (sandbox.mode !== 'required' && (await bubblewrap.works())) {
     const more = ['--setenv', 'PATH', DEFAULT_PATH];
-    const bounds = boxBounds(sandbox, sandbox.memoryBytes, workspace);
+    const bounds = boxBounds(OWN_NAME, sandbox, {
+      disk: sandbox.memoryBytes,
+      folder: workspace,
+      settings: BOX_BOUNDS,
+    });
     const prefix = await bubblewrap.prefix(workspace, '', sandbox, more);
     return { command: [...bounds, ...prefix, ...program], end };
   }

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { OWN_NAME } from '#activities/process/own-names.ts';
 import { ownIdentity } from '#activities/process/process-table.ts';
 import { createShell } from '#activities/process/shell.ts';
 import { makeWorkerFolder, removeLeftFolders } from '#activities/process/worker-folders.ts';
@@ -96,7 +97,12 @@ async function service(t: TestContext): Promise<Service> {
   const credentials = join(folder.base, 'credentials');
   const secureClis = createSecureClis({
     vault: secrets.vault,
-    shell: createShell({ environment: commandEnvironment(process.env), worker: ownIdentity(), graceMs: 100 }),
+    shell: createShell({
+      name: OWN_NAME,
+      environment: commandEnvironment(process.env),
+      worker: ownIdentity(),
+      graceMs: 100,
+    }),
     dir: credentials,
     folders: [bin],
     workspaceRoot: folder.workspace,

@@ -16,7 +16,7 @@ const LAUNCHER = import.meta.resolve('#activities/process/launcher.ts');
 const environment = { PATH: process.env['PATH'] ?? '' };
 
 function shellOn(launch: Launcher) {
-  const shell = createShell({ environment, worker: ownIdentity(), graceMs: 100, launch });
+  const shell = createShell({ name: 'test', environment, worker: ownIdentity(), graceMs: 100, launch });
   return (command: string, onOutput: () => void = () => undefined) =>
     shell.run({
       command,

@@ -26,7 +26,7 @@ describe('F2 orphans', () => {
     worker.kill('SIGKILL');
     await exit;
     // A worker that another test starts at this moment may have ended them already.
-    await reapOrphans();
+    await reapOrphans('tempoclaw');
     assert.deepEqual(runningWith(`sleep ${seconds}`), []);
   });
 
@@ -35,7 +35,7 @@ describe('F2 orphans', () => {
     const seconds = uniqueSeconds();
     await bench.run(exec, { command: `sleep ${seconds}`, background: true });
     assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0));
-    await reapOrphans();
+    await reapOrphans('tempoclaw');
     assert.notDeepEqual(runningWith(`sleep ${seconds}`), []);
   });
 
@@ -45,7 +45,7 @@ describe('F2 orphans', () => {
     const stop = new AbortController();
     const running = bench.run(exec, { command: `sleep ${seconds}` }, { signal: stop.signal });
     assert.ok(await eventually(() => runningWith(seconds).length > 0));
-    await reapOrphans();
+    await reapOrphans('tempoclaw');
     assert.notDeepEqual(runningWith(seconds), []);
     stop.abort();
     await running;

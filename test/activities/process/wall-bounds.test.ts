@@ -21,6 +21,7 @@ describe('the bounds of commands', { skip: hasWall() ? false : 'this kernel has 
   let wall: HostWall;
   const run = (command: string): Promise<CommandOutcome> =>
     createShell({
+      name: 'test',
       environment: { PATH: process.env['PATH'] ?? '' },
       worker: ownIdentity(),
       graceMs: 100,

@@ -24,7 +24,14 @@ const PROGRAM = fileURLToPath(new URL('../../..', import.meta.url));
 
 function shellBehind(wall: HostWall): Shell {
   const environment = { PATH: process.env['PATH'] ?? '' };
-  return createShell({ environment, worker: ownIdentity(), graceMs: 100, launch: createLauncher(), wall });
+  return createShell({
+    name: 'test',
+    environment,
+    worker: ownIdentity(),
+    graceMs: 100,
+    launch: createLauncher(),
+    wall,
+  });
 }
 
 describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, () => {
@@ -320,7 +327,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
         signal: new AbortController().signal,
       });
       host.close();
-      assert.match(stdout, new RegExp(`^x\n${temporary}/tempoclaw-commands-[\\w.-]+/\\w+\n$`));
+      assert.match(stdout, new RegExp(`^x\n${temporary}/sandbox-commands-[\\w.-]+/\\w+\n$`));
     } finally {
       if (before_ === undefined) delete process.env['TMPDIR'];
       else process.env['TMPDIR'] = before_;

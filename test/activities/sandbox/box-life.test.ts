@@ -17,6 +17,7 @@ describe('SH-3 the life of a box', () => {
     const installation = `test-${crypto.randomUUID()}`;
     const engine = createEngine(address);
     const boxes = createBoxes({
+      name: 'tempoclaw',
       engine,
       look: createEngineProbe(engine, Date.now),
       installation,
@@ -28,7 +29,7 @@ describe('SH-3 the life of a box', () => {
     assert.ok(sandbox);
     const probe = await boxes.look(sandbox);
     assert.ok(probe.ok);
-    const owner = { tenant: 't', agent: 'a', sessionKey: 's', workspace: await temporaryFolder(t) };
+    const owner = { key: ['a'], workspace: await temporaryFolder(t) };
     const name = await boxes.obtain(owner, sandbox, probe);
     // As a worker that has died leaves it: nobody waits for it, and its time is up.
     const seconds = uniqueSeconds();

@@ -30,6 +30,7 @@ function boxed(settings: SandboxSettings = {}) {
 async function benchWithout(t: Parameters<typeof toolBench>[0]): Promise<Bench> {
   const engine = createEngine('unix:///nonesuch/docker.sock');
   const boxes = createBoxes({
+    name: 'tempoclaw',
     engine,
     look: createEngineProbe(engine, Date.now),
     installation: 'none',

@@ -34,6 +34,7 @@ describe('SH-3 without an engine', () => {
     const address = `unix://${await temporaryFolder(t)}/none.sock`;
     const engine = createEngine(address);
     return createBoxes({
+      name: 'tempoclaw',
       engine,
       look: createEngineProbe(engine, Date.now),
       installation: 'none',
@@ -89,7 +90,7 @@ describe('SH-3 F16 an engine', () => {
     const workers = [1, 2, 3, 4].map(() => testBoxes(t, engine.address, installation));
     const bench = await toolBench(t, {});
     const { sandbox } = boxed('required');
-    const owner = { tenant: 'default', agent: 'main', sessionKey: 's', workspace: bench.workspace };
+    const owner = { key: ['a'], workspace: bench.workspace };
     const names = await Promise.all(
       workers.map(async (boxes) => {
         const probe = await boxes.look(sandbox);

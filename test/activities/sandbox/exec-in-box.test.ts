@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OWN_NAME } from '#activities/process/own-names.ts';
 import { reapOrphans } from '#activities/process/reap-orphans.ts';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
@@ -147,7 +148,7 @@ describe('SH-5 F14 what a command leaves in its container', () => {
     const stopping = new AbortController();
     const running = bench.run(tool, { command: `sleep ${seconds}` }, { ...boxed(), signal: stopping.signal });
     assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0));
-    await reapOrphans();
+    await reapOrphans(OWN_NAME);
     assert.notDeepEqual(runningWith(`sleep ${seconds}`), []);
     stopping.abort();
     await running;

@@ -1,0 +1,33 @@
+/** Who shares a box (SH-3): the calls of one session, one agent's, or all of a tenant that work in the same workspace. */
+import { createHash } from 'node:crypto';
+import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
+import type { Sandbox } from '#domain/sandbox.ts';
+
+/** Whose command runs; a RunningCall is one. */
+export interface CommandOwner {
+  readonly tenant: string;
+  readonly agent: string;
+  readonly sessionKey: string;
+  /** Absolute path of the folder that the box shows at MOUNT. */
+  readonly workspace: string;
+}
+
+export function boxOwner(
+  { tenant, agent, sessionKey, workspace }: CommandOwner,
+  { scope }: Pick<Sandbox, 'scope'>,
+): BoxOwner {
+  const key = [
+    tenant,
+    scope,
+    ...(scope === 'shared' ? [] : [agent]),
+    ...(scope === 'session' ? [sessionKey] : []),
+  ];
+  const group = scope === 'session' ? boxGroup(tenant, sessionKey) : undefined;
+  return { key, group, labels: { tenant, scope }, workspace };
+}
+
+/** The boxes of one session, of no wider scope. */
+export function boxGroup(tenant: string, sessionKey: string): string {
+  const text = JSON.stringify([tenant, sessionKey]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}
