@@ -41,7 +41,7 @@ const LISTS_FEATURES =
   '^(config/sections|api/create-deps|api/main|workers/main|cli/main|cli/services/(explain-locally|schema)|scripts/[^/]+)\\.ts$';
 
 /** Sources of packages without I/O: they run wherever domain/ does. */
-const PURE_PACKAGES = '^packages/((scrubber|shell-judge)/src|egress/src/rules)/';
+const PURE_PACKAGES = '^packages/((scrubber|shell-judge)/src|egress/src/rules|sandbox/src/settings)/';
 
 /** What each package exports, as a pattern of files. */
 const PUBLIC_ENTRIES = readdirSync(join(__dirname, 'packages')).flatMap((name) => {

@@ -3,6 +3,7 @@
  * otherwise; two of them are also bounds, which no agent gets past: `mode: required` and `network: false`.
  */
 
+import type { BoxSettings } from '@tempoclaw/sandbox/settings';
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import type { sandboxSettingsSchema } from './schema/sandbox.ts';
 import type { Kept } from './schema/scalars.ts';
@@ -16,14 +17,6 @@ export type SandboxScope = (typeof SANDBOX_SCOPES)[number];
 
 /** How the workspace is seen at MOUNT. */
 export const SANDBOX_WORKSPACES = ['rw', 'ro', 'none'] as const;
-export type SandboxWorkspace = (typeof SANDBOX_WORKSPACES)[number];
-
-/**
- * SH-6: what stands between commands on the host and TempoClaw itself. `files`: the state folder and the environment of
- * others; `files and network`: our ports too, and all that would run something outside for whoever asks.
- */
-export const WALLS = ['none', 'files', 'files and network'] as const;
-export type Wall = (typeof WALLS)[number];
 
 /** Where a command runs, as approvals tell it. */
 export const RUNS_AT = ['container', 'bubblewrap', 'walled_host', 'host'] as const;
@@ -53,25 +46,12 @@ export function runsAtWords(runs: RunsAt): string {
 export type SandboxSettings = Kept<typeof sandboxSettingsSchema>;
 
 /** As it holds for a call; there is none for an agent whose mode is `off`. */
-export interface Sandbox {
-  readonly mode: 'preferred' | 'required';
-  /** Somebody asked for it, so falling back is told. */
-  readonly stated: boolean;
-  readonly image: string;
+export interface Sandbox extends BoxSettings {
   readonly scope: SandboxScope;
-  readonly network: boolean;
-  readonly workspace: SandboxWorkspace;
-  readonly memoryBytes: number;
-  readonly cpus: number;
-  readonly pids: number;
-  readonly runtime?: 'runsc';
 }
 
 /** A sandbox as an approval names it. */
 export type SandboxTerms = { readonly mode: 'off' } | Omit<Sandbox, 'stated'>;
-
-/** Where a box shows the workspace (SH-3). */
-export const MOUNT = '/workspace';
 
 /** SECURITY R4 for pids; the others let a build or a test run through and a runaway not. */
 export const DEFAULT_SANDBOX = {

@@ -2,7 +2,7 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { type FollowLinks, globMayMatch } from '@tempoclaw/shell-judge';
-import { MOUNT } from '#domain/sandbox.ts';
+import { MOUNT } from '@tempoclaw/sandbox/settings';
 
 /** Names that are looked at for one command line; beyond, a path may lead anywhere. */
 const MAX_LOOKS = 20_000;

@@ -5,23 +5,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, childEnvironment, commandFolders } from '#config';
 import { createEgress } from '#activities/egress/create-egress.ts';
-import { type Boxes, createBoxes } from '#activities/sandbox/boxes.ts';
-import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
-import { type Bubblewrap, createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
-import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
+import {
+  type Boxes,
+  createBoxes,
+  createBoxedShell,
+  type Bubblewrap,
+  createBubblewrap,
+  createEngine,
+  createEngineProbe,
+  createBackgroundCommands,
+  createLauncher,
+  socketsFolder,
+  ownIdentity,
+  THIS_MACHINE,
+  createShell,
+  type Shell,
+  removeLeftFolders,
+  type HostWall,
+} from '@tempoclaw/sandbox';
 import type { WorldDeps } from '#activities/tool-call/tool-deps.ts';
-import { createBackgroundCommands } from '#activities/process/background.ts';
 import { boxGroup } from '#activities/process/box-owner.ts';
 import { BOX_BOUNDS, MAKE_IMAGE, OWN_NAME } from '#activities/process/own-names.ts';
 import { sessionProcesses } from '#activities/process/session-processes.ts';
 import { processesFolder } from '#activities/process/state-folders.ts';
-import { createLauncher, socketsFolder } from '#activities/process/launcher.ts';
-import { ownIdentity } from '#activities/process/process-table.ts';
-import { THIS_MACHINE } from '#activities/process/reap-orphans.ts';
-import { createShell, type Shell } from '#activities/process/shell.ts';
-import { removeLeftFolders } from '#activities/process/worker-folders.ts';
-import type { HostWall } from '#activities/process/wall.ts';
 import { createFiles } from '#activities/workspace/files.ts';
 import { withDocuments } from '#activities/workspace/with-documents.ts';
 import { makeRoot } from '#activities/workspace/workspace-folder.ts';
@@ -29,7 +35,7 @@ import { foldersOnly, type Workspaces } from '#activities/workspace/workspaces.t
 import type { Feature } from '#domain/feature.ts';
 import { deniedPrefixes } from '#domain/path-rules.ts';
 import { bytesOf } from '#domain/sandbox.ts';
-import { commandEnvironment } from '#policy/command-environment.ts';
+import { commandEnvironment } from '@tempoclaw/sandbox/settings';
 import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { insertEgressRow } from '#store/egress-store.ts';
 import { createFileLock } from '#store/file-lock.ts';

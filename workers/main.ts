@@ -18,7 +18,7 @@ import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { readInstallation } from '#store/installation-store.ts';
 import { createPool, type Pool } from '#store/pool.ts';
-import { reapOrphans } from '#activities/process/reap-orphans.ts';
+import { reapOrphans } from '@tempoclaw/sandbox';
 import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import { openGateway } from '#temporal/gateway.ts';

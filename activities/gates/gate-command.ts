@@ -1,8 +1,9 @@
 /** A command as a gate (DE-6): where the agent's own commands run, with the work as its standard input. */
 import { checkOfCommand, GATE_LIMITS, type GateCheck } from '#domain/gate.ts';
-import { MOUNT, type Sandbox } from '#domain/sandbox.ts';
+import { MOUNT } from '@tempoclaw/sandbox/settings';
+import type { Sandbox } from '#domain/sandbox.ts';
 import { boxOwner } from '../process/box-owner.ts';
-import type { CommandOutcome, Shell } from '../process/shell.ts';
+import type { CommandOutcome, Shell } from '@tempoclaw/sandbox';
 import type { Files } from '../workspace/files.ts';
 
 export interface GateCommand {

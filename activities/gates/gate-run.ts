@@ -21,7 +21,7 @@ import { Failure } from '#domain/errors.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { runGateCommand } from './gate-command.ts';
-import type { Shell } from '../process/shell.ts';
+import type { Shell } from '@tempoclaw/sandbox';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
 import { findWorkEnd } from '#store/assignment-store.ts';

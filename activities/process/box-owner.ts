@@ -1,6 +1,6 @@
 /** Who shares a box (SH-3): the calls of one session, one agent's, or all of a tenant that work in the same workspace. */
 import { createHash } from 'node:crypto';
-import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
+import type { BoxOwner } from '@tempoclaw/sandbox';
 import type { Sandbox } from '#domain/sandbox.ts';
 
 /** Whose command runs; a RunningCall is one. */

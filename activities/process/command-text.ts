@@ -1,7 +1,7 @@
 /** The result of a command in the words models know from upstream (REFERENCE §3): output, `STDERR:`, how it ended. */
 import type { ToolErrorCode } from '#domain/errors.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
-import type { CommandOutcome } from './shell.ts';
+import type { CommandOutcome } from '@tempoclaw/sandbox';
 import { stripEscapes } from './strip-escapes.ts';
 
 /** Characters of a command's output that the model reads (vectors/registry-limits.json). */

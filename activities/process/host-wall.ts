@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { bytesOf } from '#domain/sandbox.ts';
 import { CREDENTIALS_FOLDER, MEDIA_FOLDER } from './state-folders.ts';
 import { OWN_NAME } from './own-names.ts';
-import { type ProvenWall, proveWall } from './prove-wall.ts';
-import type { CommandBounds } from './wall.ts';
+import { type ProvenWall, proveWall, type CommandBounds } from '@tempoclaw/sandbox';
 
 const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -3,7 +3,7 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import type { Files, HeldFolder } from '../workspace/files.ts';
 import { boxOwner } from './box-owner.ts';
 import { createProgressFeed } from './progress-feed.ts';
-import type { BoxRequest, CommandRequest } from './shell.ts';
+import type { BoxRequest, CommandRequest } from '@tempoclaw/sandbox';
 
 export type InFolder = Pick<CommandRequest, 'cwd' | 'pwd' | 'folders' | 'callId' | 'signal' | 'onOutput'>;
 

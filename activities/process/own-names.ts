@@ -1,5 +1,5 @@
 /** Names by which what commands start and make is known as ours, and those of settings that their readers see. */
-import { marksOf } from './marks.ts';
+import { marksOf } from '@tempoclaw/sandbox';
 
 /** Stands before marks of processes, and names and labels of containers. */
 export const OWN_NAME = 'tempoclaw';

@@ -1,5 +1,5 @@
 /** Background commands of sessions: each session of a tenant sees its own. */
-import type { BackgroundCommands, BackgroundOwner } from './background.ts';
+import type { BackgroundCommands, BackgroundOwner } from '@tempoclaw/sandbox';
 
 /** Whose processes; a RunningCall is one. */
 export interface ProcessOwner {

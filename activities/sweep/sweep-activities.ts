@@ -10,7 +10,7 @@ import { pruneByRetention } from '#store/retention-store.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
-import type { Boxes } from '../sandbox/boxes.ts';
+import type { Boxes } from '@tempoclaw/sandbox';
 import type { Workspaces } from '../workspace/workspaces.ts';
 
 export interface SweepDeps extends ArtifactPlaces {

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { BOUND_FILES, type BoundFile, type FileState } from '#domain/bound-file.ts';
 import type { DocumentAccess } from '#domain/document.ts';
-import { MOUNT, sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
+import { MOUNT } from '@tempoclaw/sandbox/settings';
+import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { RuleScope } from '#policy/call-rules.ts';
 import type { Tool } from '#policy/define-tool.ts';

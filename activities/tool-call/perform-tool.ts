@@ -1,6 +1,7 @@
 /** Runs one tool that may run: arguments opened, judged again, read and given to it; then its result as others may see it. */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
-import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, MOUNT, sandboxOf, sandboxTerms } from '#domain/sandbox.ts';
+import { MOUNT } from '@tempoclaw/sandbox/settings';
+import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, sandboxOf, sandboxTerms } from '#domain/sandbox.ts';
 import type { DocumentAccess } from '#domain/document.ts';
 import { type BoundFile, changedFiles } from '#domain/bound-file.ts';
 import { cleanOutsideText } from '#domain/hidden-text.ts';

@@ -7,13 +7,13 @@ import type { HookRun } from '#domain/hook.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
+import type { Wall } from '@tempoclaw/sandbox/settings';
 import {
   BOX_EXEC_SECONDS,
   HOST_EXEC_SECONDS,
   type SandboxSettings,
   sandboxOf,
   sandboxTerms,
-  type Wall,
 } from '#domain/sandbox.ts';
 import { storableJson, storableText } from '#domain/storable-text.ts';
 import type { PlannedCall } from '#domain/turn.ts';

@@ -1,6 +1,7 @@
 /** What people are told of where a call's command runs (SH-6). */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
-import { RUNS_AT_PLACE, type RunsAt, type Wall } from '#domain/sandbox.ts';
+import type { Wall } from '@tempoclaw/sandbox/settings';
+import { RUNS_AT_PLACE, type RunsAt } from '#domain/sandbox.ts';
 import { isCommand } from '#policy/exec-rules.ts';
 import type { Tool } from '#policy/define-tool.ts';
 

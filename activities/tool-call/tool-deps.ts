@@ -8,7 +8,7 @@ import type { Egress } from '../egress/create-egress.ts';
 import type { AssignmentTools } from '../assignments/assignment-activities.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';
 import type { Processes } from '../process/session-processes.ts';
-import type { Shell } from '../process/shell.ts';
+import type { Shell } from '@tempoclaw/sandbox';
 import type { TeamTools } from '../teams/team-activities.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
 import type { Files } from '../workspace/files.ts';

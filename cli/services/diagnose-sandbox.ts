@@ -6,10 +6,13 @@ import type { Config } from '#config';
 import { commandFolders } from '#config';
 import { hostWall } from '#activities/process/host-wall.ts';
 import { MAKE_IMAGE } from '#activities/process/own-names.ts';
-import type { ProvenWall } from '#activities/process/prove-wall.ts';
-import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
-import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe, type EngineProbe } from '#activities/sandbox/probe-engine.ts';
+import {
+  type ProvenWall,
+  createBubblewrap,
+  createEngine,
+  createEngineProbe,
+  type EngineProbe,
+} from '@tempoclaw/sandbox';
 import { DEFAULT_SANDBOX, type RunsAt, runsAtWords } from '#domain/sandbox.ts';
 import { type Finding, finding } from './finding.ts';
 

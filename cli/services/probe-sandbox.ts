@@ -7,21 +7,21 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandFolders, type Config } from '#config';
-import { commandEnvironment } from '#policy/command-environment.ts';
+import { commandEnvironment } from '@tempoclaw/sandbox/settings';
 import { boxOwner } from '#activities/process/box-owner.ts';
 import { BOX_BOUNDS, MAKE_IMAGE, OWN_NAME } from '#activities/process/own-names.ts';
-import { createBoxes } from '#activities/sandbox/boxes.ts';
-import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
-import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
-import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
-import { refusedNumber } from '#activities/sandbox/seccomp-filter.ts';
 import {
+  createBoxes,
+  createBubblewrap,
+  createBoxedShell,
+  createEngine,
+  createEngineProbe,
+  refusedNumber,
   type CommandOutcome,
   type CommandRequest,
   createShell,
   type Shell,
-} from '#activities/process/shell.ts';
+} from '@tempoclaw/sandbox';
 import { type Sandbox, sandboxOf } from '#domain/sandbox.ts';
 
 export interface ProbeResult {

@@ -1,6 +1,6 @@
 /** Provides the browsers of a worker, which the tools browser and canvas need. */
 import { join } from 'node:path';
-import { removeLeftFolders } from '#activities/process/worker-folders.ts';
+import { removeLeftFolders } from '@tempoclaw/sandbox';
 import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';

@@ -27,7 +27,7 @@ import type { Egress } from '#activities/egress/create-egress.ts';
 import { generateWithFallback } from '#activities/model/fallback.ts';
 import { type Models, useOf } from '#activities/model/model-catalog.ts';
 import { type GateCommand, runWithInput } from '#activities/gates/gate-command.ts';
-import type { Shell } from '#activities/process/shell.ts';
+import type { Shell } from '@tempoclaw/sandbox';
 import type { Files } from '#activities/workspace/files.ts';
 import type { WorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 

@@ -5,7 +5,7 @@ import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createMediaMakingTools } from './making/media-making-tools.ts';
 import { MEDIA_FOLDER } from '#activities/process/state-folders.ts';
-import { removeLeftFolders } from '#activities/process/worker-folders.ts';
+import { removeLeftFolders } from '@tempoclaw/sandbox';
 import { createMediaReadingTools } from './reading/media-reading-tools.ts';
 
 export async function createWorkerPart(core: WorkerCore): Promise<WorkerPart> {

@@ -1,7 +1,7 @@
 /** Programs with credentials in a worker: what the tool needs, and the guard that keeps other commands from them. */
 import { join } from 'node:path';
 import { CREDENTIALS_FOLDER } from '#activities/process/state-folders.ts';
-import { removeLeftFolders } from '#activities/process/worker-folders.ts';
+import { removeLeftFolders } from '@tempoclaw/sandbox';
 import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';

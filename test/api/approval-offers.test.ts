@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type HostWall, withoutWall } from '#activities/process/wall.ts';
+import { type HostWall, withoutWall } from '@tempoclaw/sandbox';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const ASKS = { ask: [{ tool: 'poke' }] };

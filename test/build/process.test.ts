@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createBackgroundCommands, endBackgroundCommands } from '#activities/process/background.ts';
+import { createBackgroundCommands, endBackgroundCommands } from '@tempoclaw/sandbox';
 import { OWN_NAME } from '#activities/process/own-names.ts';
 import { type Processes, sessionProcesses } from '#activities/process/session-processes.ts';
 import { tool as exec } from '#activities/tools/runtime/exec.ts';

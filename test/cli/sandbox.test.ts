@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { after, describe, test as plainTest } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
+import { createBubblewrap } from '@tempoclaw/sandbox';
 import { childEnvironment, commandFolders } from '#config';
 import { engineTests, findEngine } from '#test/support/container-engine.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';

@@ -9,12 +9,11 @@ import {
   type BrowsersOptions,
   createBrowsers,
 } from '#features/browser/activities/browsers.ts';
-import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
+import { createBubblewrap, ownIdentity } from '@tempoclaw/sandbox';
 import { createEgress } from '#activities/egress/create-egress.ts';
-import { ownIdentity } from '#activities/process/process-table.ts';
 import { tool } from '#features/browser/tools/browser.ts';
 import type { ToolResult } from '#domain/tool.ts';
-import { commandEnvironment } from '#policy/command-environment.ts';
+import { commandEnvironment } from '@tempoclaw/sandbox/settings';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
 import { boxesAt } from './container-engine.ts';

@@ -11,9 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MAKE_IMAGE, OWN_NAME } from '#activities/process/own-names.ts';
-import { createBoxes, type Boxes } from '#activities/sandbox/boxes.ts';
-import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
+import { createBoxes, type Boxes, createEngine, createEngineProbe } from '@tempoclaw/sandbox';
 
 const run = promisify(execFile);
 const scripts = fileURLToPath(new URL('../../docker/sandbox/', import.meta.url));

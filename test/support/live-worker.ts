@@ -17,7 +17,7 @@ import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts'
 import type { Tool } from '#policy/define-tool.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';
-import { type HostWall, withoutWall } from '#activities/process/wall.ts';
+import { type HostWall, withoutWall } from '@tempoclaw/sandbox';
 import type { KeySettings } from '#store/secrets/master-key.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';

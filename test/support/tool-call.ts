@@ -8,17 +8,19 @@ import type { TestContext } from 'node:test';
 import { createCatalog } from '#policy/catalog.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { commandEnvironment } from '#policy/command-environment.ts';
-import { createBackgroundCommands } from '#activities/process/background.ts';
+import { commandEnvironment } from '@tempoclaw/sandbox/settings';
+import {
+  createBackgroundCommands,
+  createLauncher,
+  ownIdentity,
+  THIS_MACHINE,
+  createShell,
+  type Boxes,
+  createBoxedShell,
+  type Bubblewrap,
+} from '@tempoclaw/sandbox';
 import { BOX_BOUNDS, OWN_NAME } from '#activities/process/own-names.ts';
 import { type Processes, sessionProcesses } from '#activities/process/session-processes.ts';
-import { createLauncher } from '#activities/process/launcher.ts';
-import { ownIdentity } from '#activities/process/process-table.ts';
-import { THIS_MACHINE } from '#activities/process/reap-orphans.ts';
-import { createShell } from '#activities/process/shell.ts';
-import type { Boxes } from '#activities/sandbox/boxes.ts';
-import { createBoxedShell } from '#activities/sandbox/boxed-shell.ts';
-import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
 import { createFiles, type Files, type FilesOptions } from '#activities/workspace/files.ts';
 import type { FileLock } from '#store/file-lock.ts';
 import type { ToolResult } from '#domain/tool.ts';

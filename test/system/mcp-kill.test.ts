@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { isAlive, processRow } from '#activities/process/process-table.ts';
+import { isAlive, processRow } from '@tempoclaw/sandbox';
 import { hasWall } from '#test/start/wall.ts';
 import { createStand, type Stand } from '#test/support/faults.ts';
 import type { Peer } from '#test/support/mcp-peer.ts';

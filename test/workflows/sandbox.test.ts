@@ -1,7 +1,7 @@
 /** SH-3, SH-5: whole turns of agents whose commands run in boxes. */
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
-import { createEngine } from '#activities/sandbox/engine.ts';
+import { createEngine } from '@tempoclaw/sandbox';
 import { engineTests, findEngine } from '#test/support/container-engine.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { BackgroundProcess } from '#activities/process/background.ts';
+import type { BackgroundProcess } from '@tempoclaw/sandbox';
 import type { Processes } from '#activities/process/session-processes.ts';
 import { plain } from '#activities/process/command-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';

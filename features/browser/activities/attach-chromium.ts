@@ -7,7 +7,7 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import type { ContainerCreateOptions } from 'dockerode';
-import { createEngine } from '#activities/sandbox/engine.ts';
+import { createEngine } from '@tempoclaw/sandbox';
 
 const [address = '', encoded = '', ...flags] = process.argv.slice(2);
 const options = JSON.parse(Buffer.from(encoded, 'base64').toString()) as ContainerCreateOptions;

@@ -9,14 +9,16 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
-import { DEFAULT_PATH } from '#policy/command-environment.ts';
+import { DEFAULT_PATH } from '@tempoclaw/sandbox/settings';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { boxOwner } from '#activities/process/box-owner.ts';
-import { BOX_ENVIRONMENT } from '#activities/sandbox/box-spec.ts';
-import type { Boxes } from '#activities/sandbox/boxes.ts';
-import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
-import { EngineProblem } from '#activities/sandbox/engine.ts';
-import type { EngineProbe } from '#activities/sandbox/probe-engine.ts';
+import {
+  BOX_ENVIRONMENT,
+  type Boxes,
+  type Bubblewrap,
+  EngineProblem,
+  type EngineProbe,
+} from '@tempoclaw/sandbox';
 import type { Chromium } from './chromium.ts';
 
 /** What a box shows of the host, at the same paths. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { LaunchOptions } from 'playwright-core';
 import { OWN_MARKS } from '#activities/process/own-names.ts';
-import { makeTemporaryFolder, makeWorkerFolder } from '#activities/process/worker-folders.ts';
+import { makeTemporaryFolder, makeWorkerFolder } from '@tempoclaw/sandbox';
 import { MAX_TABS } from './open-browser.ts';
 
 export interface ChromiumSettings {

@@ -5,10 +5,8 @@ import { join } from 'node:path';
 import { quoteWord } from '@tempoclaw/shell-judge';
 import type { BrowserContext } from 'playwright-core';
 import type { Egress, EgressProxy, ProxyUse } from '#activities/egress/create-egress.ts';
-import { findTree, killTree } from '#activities/process/kill-tree.ts';
+import { findTree, killTree, commandOf, residentBytes, makeWorkerFolder } from '@tempoclaw/sandbox';
 import { OWN_MARKS } from '#activities/process/own-names.ts';
-import { commandOf, residentBytes } from '#activities/process/process-table.ts';
-import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
 import { BOX_PROXY_PORT, type BrowserBox } from './browser-box.ts';
 import {
   bundledChromium,

@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { registerValues, scrubText } from '@tempoclaw/scrubber';
 import { OWN_MARKS } from '#activities/process/own-names.ts';
-import type { HostWall } from '#activities/process/wall.ts';
+import type { HostWall } from '@tempoclaw/sandbox';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { MAX_MCP_TOOLS, type McpCredentials, readMcpTool } from '../rules/server.ts';
 import { mapTexts } from '#domain/storable-text.ts';

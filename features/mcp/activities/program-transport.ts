@@ -8,7 +8,7 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { killLeftovers } from '#activities/process/kill-tree.ts';
+import { killLeftovers } from '@tempoclaw/sandbox';
 import { createMessageLines } from './message-lines.ts';
 
 /** The last characters of its error output: more than are shown, because secrets are searched for in whole texts. */

@@ -4,13 +4,16 @@ import { rm } from 'node:fs/promises';
 import { quoteWord } from '@tempoclaw/shell-judge';
 import { boxGroup, boxOwner } from '#activities/process/box-owner.ts';
 import { BOX_BOUNDS, OWN_NAME } from '#activities/process/own-names.ts';
-import { shellProgram } from '#activities/process/shell.ts';
-import { makeTemporaryFolder } from '#activities/process/worker-folders.ts';
-import { attachedLine, boxBounds } from '#activities/sandbox/boxed-shell.ts';
-import type { Boxes } from '#activities/sandbox/boxes.ts';
-import type { Bubblewrap } from '#activities/sandbox/bubblewrap.ts';
+import {
+  shellProgram,
+  makeTemporaryFolder,
+  attachedLine,
+  boxBounds,
+  type Boxes,
+  type Bubblewrap,
+} from '@tempoclaw/sandbox';
 import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
-import { DEFAULT_PATH } from '#policy/command-environment.ts';
+import { DEFAULT_PATH } from '@tempoclaw/sandbox/settings';
 
 export interface ServerBoxing {
   readonly boxes: Boxes;

@@ -4,9 +4,7 @@ import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_IMAGES } from '#domain/image.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { HOST_LIMITS } from '#activities/process/host-limits.ts';
-import type { Shell } from '#activities/process/shell.ts';
-import { makeWorkerFolder } from '#activities/process/worker-folders.ts';
+import { HOST_LIMITS, type Shell, makeWorkerFolder } from '@tempoclaw/sandbox';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 
 export interface FilmParts {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { commandEnvironment } from '#policy/command-environment.ts';
+import { commandEnvironment } from '@tempoclaw/sandbox/settings';
 import { cutOutput, goDuration, plain } from '#activities/process/command-text.ts';
-import { createOutputWindow } from '#activities/process/output-window.ts';
+import { createOutputWindow } from '@tempoclaw/sandbox';
 
 describe('F12 what is kept of a stream', () => {
   test('is all of it up to its room, else its first 70 % and last 30 %', () => {

@@ -1,9 +1,7 @@
 /** SH-3, F2: a box ends by itself when it is idle, and ends what nobody alive answers for. */
 import assert from 'node:assert/strict';
 import { after, describe } from 'node:test';
-import { createBoxes } from '#activities/sandbox/boxes.ts';
-import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
+import { createBoxes, createEngine, createEngineProbe } from '@tempoclaw/sandbox';
 import { sandboxOf } from '#domain/sandbox.ts';
 import { engineTests, findEngine, removeBoxes } from '#test/support/container-engine.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';

@@ -4,11 +4,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createBoxes } from '#activities/sandbox/boxes.ts';
-import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
-import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
-import { refusedNumber } from '#activities/sandbox/seccomp-filter.ts';
+import {
+  createBoxes,
+  createBubblewrap,
+  createEngine,
+  createEngineProbe,
+  refusedNumber,
+} from '@tempoclaw/sandbox';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { tool as processTool } from '#activities/tools/runtime/process.ts';
 import { tool as workspaceDir } from '#activities/tools/other/workspace-dir.ts';

@@ -1,9 +1,7 @@
 /** SH-3, SECURITY F16: what happens when there is no box to be had, or it goes away under a command. */
 import assert from 'node:assert/strict';
 import { after, describe, test as plainTest } from 'node:test';
-import { createBoxes } from '#activities/sandbox/boxes.ts';
-import { createEngine } from '#activities/sandbox/engine.ts';
-import { createEngineProbe } from '#activities/sandbox/probe-engine.ts';
+import { createBoxes, createEngine, createEngineProbe } from '@tempoclaw/sandbox';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import type { ToolResult } from '#domain/tool.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OWN_NAME } from '#activities/process/own-names.ts';
-import { reapOrphans } from '#activities/process/reap-orphans.ts';
+import { reapOrphans } from '@tempoclaw/sandbox';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
 import type { ToolResult } from '#domain/tool.ts';

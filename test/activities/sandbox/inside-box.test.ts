@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
-import { createEngine } from '#activities/sandbox/engine.ts';
+import { createEngine } from '@tempoclaw/sandbox';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
 import { engineTests, findEngine, type TestEngine, testBoxes } from '#test/support/container-engine.ts';

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, cp, lstat, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { commandEnvironment } from '#policy/command-environment.ts';
+import { commandEnvironment } from '@tempoclaw/sandbox/settings';
 import { readPassedFiles } from '#activities/assignments/pass-files.ts';
 import { tool as edit } from '#activities/tools/fs/edit.ts';
 import { tool as readFileTool } from '#activities/tools/fs/read-file.ts';

@@ -11,17 +11,17 @@ import {
   notStarted,
   type Shell,
   shellProgram,
-} from '#activities/process/shell.ts';
-import { GRACE_MS } from '#activities/process/kill-tree.ts';
-import { quoteWord } from '#activities/process/quote-word.ts';
-import { boundPrefix, type CommandBounds } from '#activities/process/wall.ts';
+} from './shell.ts';
+import { GRACE_MS } from './kill-tree.ts';
+import { quoteWord } from './quote-word.ts';
+import { boundPrefix, type CommandBounds } from './wall.ts';
 import type { AttachedCommand } from './attach.ts';
 import type { Boxes } from './boxes.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { EngineProblem } from './engine.ts';
 import type { EngineProbe } from './probe-engine.ts';
 import { type LineRequest, NotBegun, runInBox } from './run-in-box.ts';
-import { type BoxSettings, MOUNT } from './settings.ts';
+import { type BoxSettings, MOUNT } from './settings/settings.ts';
 
 export interface BoxedShellOptions {
   readonly host: Shell;
@@ -79,11 +79,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
     const isBubbled = await bubblewrap.works();
     const where = isBubbled ? 'in bubblewrap instead of a container' : 'on the host, not in a sandbox';
     const bubbled = async (): Promise<readonly string[]> => [
-      ...boxBounds(boxes.name, sandbox, {
-        disk: options.diskBytes,
-        folder: owner.workspace,
-        settings: options.boundNames,
-      }),
+      ...bubblewrapBounds(options, sandbox, owner.workspace),
       ...(await bubblewrap.prefix(owner.workspace, inside, sandbox)),
     ];
     return {
@@ -158,6 +154,14 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
         : workspace;
     },
   };
+}
+
+function bubblewrapBounds(
+  { boxes, diskBytes, boundNames }: BoxedShellOptions,
+  sandbox: BoxSettings,
+  folder: string,
+): readonly string[] {
+  return boxBounds(boxes.name, sandbox, { disk: diskBytes, folder, settings: boundNames });
 }
 
 /** Words before bubblewrap, which has no bounds of its own. */

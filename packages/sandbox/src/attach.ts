@@ -6,13 +6,13 @@
 import { randomBytes } from 'node:crypto';
 import { env } from 'node:process';
 import type { Duplex } from 'node:stream';
-import { marksOf } from '#activities/process/marks.ts';
+import { marksOf } from './marks.ts';
 import { RUNNER } from './box-scripts.ts';
 import { BOX_ENVIRONMENT } from './box-spec.ts';
 import { type BoxOutput, createBoxOutput } from './box-output.ts';
 import { endUntilClosed } from './end-call.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { FIXED } from './settings.ts';
+import { FIXED } from './settings/settings.ts';
 
 export interface AttachedCommand {
   /** Marks its processes (marks.ts). */

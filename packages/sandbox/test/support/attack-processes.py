@@ -36,7 +36,7 @@ others = {
     'shmget': (29 if os.uname().machine == 'x86_64' else 194, 0, 4096, 0o1600),
     'semget': (64 if os.uname().machine == 'x86_64' else 190, 0, 1, 0o1600),
     'msgget': (68 if os.uname().machine == 'x86_64' else 186, 0, 0o1600),
-    'mq_open': (240 if os.uname().machine == 'x86_64' else 180, b'tempoclaw', 0o102, 0o600, 0),
+    'mq_open': (240 if os.uname().machine == 'x86_64' else 180, b'sandbox', 0o102, 0o600, 0),
     'unshare of users': (272 if os.uname().machine == 'x86_64' else 97, 0x10000000),
     'clone of users': (56 if os.uname().machine == 'x86_64' else 220, 0x10000000 | 17, 0, 0, 0, 0),
 }

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Wall } from '../sandbox/settings.ts';
+import type { Wall } from './settings/settings.ts';
 import { createLauncher, createWalledLauncher, type Launcher, socketsFolder } from './launcher.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
 import { makeTemporaryFolder } from './worker-folders.ts';

@@ -5,10 +5,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shellProgram } from '#activities/process/shell.ts';
-import { makeTemporaryFolder } from '#activities/process/worker-folders.ts';
+import { shellProgram } from './shell.ts';
+import { makeTemporaryFolder } from './worker-folders.ts';
 import { type FilterArch, seccompFilter } from './seccomp-filter.ts';
-import { type BoxSettings, MOUNT } from './settings.ts';
+import { type BoxSettings, MOUNT } from './settings/settings.ts';
 
 export interface Bubblewrap {
   /** Whether a box can be made with it here; found out once. Never throws. */

@@ -8,11 +8,17 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLauncher, type Launcher } from '#activities/process/launcher.ts';
-import { environmentOf, isAlive, ownIdentity, processRow } from '#activities/process/process-table.ts';
-import { createShell } from '#activities/process/shell.ts';
+import {
+  createLauncher,
+  type Launcher,
+  environmentOf,
+  isAlive,
+  ownIdentity,
+  processRow,
+  createShell,
+} from '@tempoclaw/sandbox';
 
-const LAUNCHER = import.meta.resolve('#activities/process/launcher.ts');
+const LAUNCHER = import.meta.resolve('../src/launcher.ts');
 const environment = { PATH: process.env['PATH'] ?? '' };
 
 function shellOn(launch: Launcher) {

@@ -15,7 +15,7 @@ import {
 import { type Engine, EngineProblem } from './engine.ts';
 import type { EngineLook, EngineProbe } from './probe-engine.ts';
 import { boxUser, makeWorkspace, ownWorkspace } from './own-workspace.ts';
-import type { BoxSettings } from './settings.ts';
+import type { BoxSettings } from './settings/settings.ts';
 
 export interface Boxes {
   /** Marks what runs in them (marks.ts). */

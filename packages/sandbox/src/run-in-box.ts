@@ -2,16 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
-import { type Marks, marksOf } from '#activities/process/marks.ts';
-import { createOutputWindow } from '#activities/process/output-window.ts';
-import { type CommandOutcome, type CommandRequest, notStarted } from '#activities/process/shell.ts';
+import { type Marks, marksOf } from './marks.ts';
+import { createOutputWindow } from './output-window.ts';
+import { type CommandOutcome, type CommandRequest, notStarted } from './shell.ts';
 import { BOX_ENVIRONMENT } from './box-spec.ts';
 import { RUNNER, type Trailer } from './box-scripts.ts';
 import type { Boxes } from './boxes.ts';
 import { type BoxOutput, createBoxOutput } from './box-output.ts';
 import { type Engine, EngineProblem } from './engine.ts';
 import { endAll, untilClosed } from './end-call.ts';
-import { FIXED } from './settings.ts';
+import { FIXED } from './settings/settings.ts';
 
 export interface BoxRun {
   readonly box: string;

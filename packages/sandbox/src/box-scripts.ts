@@ -5,7 +5,7 @@
  * Whose process is whose is told by what nobody inside can forge: a process that the engine started has the parent 0,
  * all others descend from one of those or were left to process 1 when their parent ended.
  */
-import type { Marks } from '#activities/process/marks.ts';
+import type { Marks } from './marks.ts';
 
 /**
  * Process 1. Collects what ended, ends what is past its time (its worker is dead, or the engine was away) and what nobody

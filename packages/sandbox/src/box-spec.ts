@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions } from 'dockerode';
-import { marksOf } from '#activities/process/marks.ts';
+import { marksOf } from './marks.ts';
 import { keeperScript } from './box-scripts.ts';
-import { type BoxSettings, DEFAULT_PATH, MOUNT } from './settings.ts';
+import { type BoxSettings, DEFAULT_PATH, MOUNT } from './settings/settings.ts';
 
 /** Whose box. */
 export interface BoxOwner {

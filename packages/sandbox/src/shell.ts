@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import type { BoxOwner } from '#activities/sandbox/box-spec.ts';
-import type { BoxSettings, CommandPlace } from '../sandbox/settings.ts';
+import type { BoxOwner } from './box-spec.ts';
+import type { BoxSettings, CommandPlace } from './settings/settings.ts';
 import { HOST_LIMITS } from './host-limits.ts';
 import { GRACE_MS, killLeftovers, killTree, type Target } from './kill-tree.ts';
 import { type CommandEnd, createLauncher, type Launched, type Launcher, LaunchLost } from './launcher.ts';

@@ -1,4 +1,4 @@
-/** SH-3: the bounds of what the commands of one workspace use together on the host. */
+/** The bounds of what the commands of one workspace use together on the host. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -6,14 +6,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ownIdentity } from '#activities/process/process-table.ts';
-import { boundsOf } from '#activities/process/host-wall.ts';
-import { proveWall } from '#activities/process/prove-wall.ts';
-import { type CommandOutcome, createShell } from '#activities/process/shell.ts';
-import type { HostWall } from '#activities/process/wall.ts';
-import { hasWall } from '#test/start/wall.ts';
-import { eventually } from '#test/support/processes.ts';
-import { temporaryFolder } from '#test/support/tool-call.ts';
+import { ownIdentity, proveWall, type CommandOutcome, createShell, type HostWall } from '@tempoclaw/sandbox';
+import { hasWall, temporaryFolder } from './support/folders.ts';
+import { eventually } from './support/processes.ts';
+import { bounds } from './support/settings.ts';
 
 describe('the bounds of commands', { skip: hasWall() ? false : 'this kernel has no Landlock' }, () => {
   const cleanup: (() => unknown)[] = [];
@@ -47,7 +43,7 @@ describe('the bounds of commands', { skip: hasWall() ? false : 'this kernel has 
       commandFolders: [join(stateDir, 'credentials')],
       program: fileURLToPath(new URL('../../..', import.meta.url)),
       ports: [],
-      bounds: boundsOf({ processes: 300, memory: '400m', disk: '100m' }),
+      bounds: bounds({ processes: 300, memory: 400 << 20, disk: 100 << 20 }),
     });
     wall = proven.host;
   });
@@ -56,7 +52,7 @@ describe('the bounds of commands', { skip: hasWall() ? false : 'this kernel has 
     for (const act of cleanup) await act();
   });
 
-  it('SH-3: what passes its memory is ended with words, also where it lies in several processes or in no process at all', async () => {
+  it('what passes its memory is ended with words, also where it lies in several processes or in no process at all', async () => {
     const takes = [
       'x = [b"x" * (1 << 20) for _ in range(900)]',
       'import os\nfor _ in range(4): os.fork()\nx = b"x" * (100 << 20)',
@@ -66,12 +62,12 @@ describe('the bounds of commands', { skip: hasWall() ? false : 'this kernel has 
       await writeFile(join(workspace, 'takes.py'), `${code}\nimport time\ntime.sleep(60)\n`);
       const { ended, stderr } = await run('python3 takes.py');
       assert.equal(ended, 'signal', code);
-      assert.match(stderr, /400 MiB of memory at most \(worker\.commands\.memory\)/);
+      assert.match(stderr, /400 MiB of memory at most \(limits\.memory\)/);
     }
   });
 
-  it('SH-3: what passes its disk is ended with words, and then its workspace only lets files be removed', async () => {
-    const words = /100 MiB of disk at most \(worker\.commands\.disk\)/;
+  it('what passes its disk is ended with words, and then its workspace only lets files be removed', async () => {
+    const words = /100 MiB of disk at most \(limits\.disk\)/;
     const written = await run('for i in $(seq 300); do head -c 5M /dev/zero >big.$i; sleep 0.01; done');
     assert.equal(written.ended, 'signal');
     assert.match(written.stderr, words);
@@ -85,7 +81,7 @@ describe('the bounds of commands', { skip: hasWall() ? false : 'this kernel has 
     assert.equal((await run('stat -c %s aside more; rm aside more')).stdout, `${80 << 20}\n0\n`);
   });
 
-  it('SH-3: no more processes than their bound are started, and threads count', async () => {
+  it('no more processes than their bound are started, and threads count', async () => {
     const forks = `import os, time
 n = 0
 try:
@@ -97,7 +93,7 @@ except BlockingIOError as error:
 `;
     await writeFile(join(workspace, 'forks.py'), forks);
     const forked = await run('python3 forks.py');
-    assert.match(forked.stderr, /300 processes and threads at most \(worker\.commands\.processes\)/);
+    assert.match(forked.stderr, /300 processes and threads at most \(limits\.processes\)/);
     assert.equal(forked.stdout, 'True Resource temporarily unavailable\n');
     const threads =
       'import threading\nfor _ in range(400): threading.Thread(target=threading.Event().wait, daemon=True).start()';
@@ -106,7 +102,7 @@ except BlockingIOError as error:
     assert.equal((await run('echo again')).stdout, 'again\n');
   });
 
-  it('SH-3: a command that is started with a wall of its own has the same bounds, and shares them with the others of its workspace', async () => {
+  it('a command that is started with a wall of its own has the same bounds, and shares them with the others of its workspace', async () => {
     const [program = '', ...words] = wall.prefix([workspace]);
     const env = { ...wall.environment([workspace]), PATH: process.env['PATH'] ?? '' };
     const holds = `import time\nx = b"x" * (100 << 20)\nopen("holds", "w").close()\ntime.sleep(60)\n`;

@@ -1,24 +1,31 @@
 /** The wall around commands on the host: what it proves, what it never falls back to, and whom it keeps apart. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createLauncher, createWalledLauncher } from '#activities/process/launcher.ts';
-import { ownIdentity, processTable } from '#activities/process/process-table.ts';
-import { boundsOf } from '#activities/process/host-wall.ts';
-import { proveWall } from '#activities/process/prove-wall.ts';
-import { seatbeltProfile } from '#activities/process/seatbelt-profile.ts';
-import { type CommandRequest, createShell, type Shell } from '#activities/process/shell.ts';
-import { type HostWall, type WallSettings, withoutWall } from '#activities/process/wall.ts';
-import { createBubblewrap } from '#activities/sandbox/bubblewrap.ts';
-import { sandboxOf } from '#domain/sandbox.ts';
-import { hasWall } from '#test/start/wall.ts';
-import { freePort } from '#test/support/free-port.ts';
-import { temporaryFolder } from '#test/support/tool-call.ts';
+import {
+  type CommandRequest,
+  createBubblewrap,
+  createLauncher,
+  createShell,
+  type HostWall,
+  ownIdentity,
+  processTable,
+  proveWall,
+  type Shell,
+  type WallSettings,
+  withoutWall,
+} from '@tempoclaw/sandbox';
+import { createWalledLauncher } from '../src/launcher.ts';
+import { seatbeltProfile } from '../src/seatbelt-profile.ts';
+import { hasWall, temporaryFolder } from './support/folders.ts';
+import { bounds, box } from './support/settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -60,7 +67,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
       commandFolders: [join(stateDir, 'credentials')],
       program: PROGRAM,
       ports: [],
-      bounds: boundsOf({ processes: 2_048, memory: '8g', disk: '8g' }),
+      bounds: bounds({ processes: 2_048, memory: 2 ** 33, disk: 2 ** 33 }),
     };
     workspace = join(settings.workspaceRoot, 'default', 'main');
     await mkdir(workspace, { recursive: true });
@@ -75,11 +82,11 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
   const refused = /Permission denied/;
   /** Where commands see it. */
   const support = async (name: string): Promise<string> => {
-    await copyFile(join(PROGRAM, 'test/support', name), join(workspace, name));
+    await copyFile(fileURLToPath(new URL(`support/${name}`, import.meta.url)), join(workspace, name));
     return name;
   };
 
-  it('SH-6: is proven whole here, and counts as none where it cannot be', async () => {
+  it('is proven whole here, and counts as none where it cannot be', async () => {
     assert.equal(wall.wall, 'files and network');
     assert.equal(await shell.placeOf(undefined), 'host');
     const within = await proveWall({
@@ -92,7 +99,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     assert.equal(await shellBehind({ ...wall, wall: 'files' }).placeOf(undefined), 'open_host');
   });
 
-  it('SH-6: a start waits for the process behind it, and is refused where that does not come up', async () => {
+  it('a start waits for the process behind it, and is refused where that does not come up', async () => {
     const launch = createWalledLauncher(() => ['/bin/false']);
     const request = { file: '/bin/true', args: [], cwd: '/', env: {}, folders: [] };
     await assert.rejects(launch(request), /that starts commands did not come up/);
@@ -110,7 +117,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     assert.deepEqual([ended, stderr], ['unstarted', 'the process that starts commands did not come up']);
   });
 
-  it('SH-6: one that is lost under a command is told as lost, and the next stands behind a wall again', async () => {
+  it('one that is lost under a command is told as lost, and the next stands behind a wall again', async () => {
     const running = run('echo $PPID; sleep 300');
     const starter = await eventually(async () => {
       const mine = (await processTable()).filter(({ parent }) => parent === process.pid);
@@ -130,7 +137,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     assert.equal(again.stdout, 'again\n');
   });
 
-  it('SH-6: a command with an environment of its own is not seen by other commands, nor is who starts them', async () => {
+  it('a command with an environment of its own is not seen by other commands, nor is who starts them', async () => {
     const secret = run('echo $$ >pid; sleep 30 & wait', { env: { TOKEN: 'of a tool' } });
     const pid = await eventually(async () => readFile(join(workspace, 'pid'), 'utf8').catch(() => undefined));
     const looks = `for p in ${pid.trim()} $PPID; do cat /proc/$p/environ /proc/$p/mem; ls /proc/$p/cwd/; done; kill ${pid.trim()}`;
@@ -141,7 +148,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     await secret;
   });
 
-  it('SH-6: a program with credentials has its own folder and no other of the state folder', async () => {
+  it('a program with credentials has its own folder and no other of the state folder', async () => {
     const folders = ['own', 'of-another'].map((name) => join(settings.stateDir, 'credentials', name));
     for (const folder of folders) {
       await mkdir(folder, { recursive: true });
@@ -155,7 +162,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     assert.equal(stderr.match(/Permission denied/g)?.length, 3, stderr);
   });
 
-  it('SH-7: users of one agent are apart: files, temporary files, caches, processes and their variables', async () => {
+  it('users of one agent are apart: files, temporary files, caches, processes and their variables', async () => {
     const bens = join(settings.workspaceRoot, 'default', 'main.user-ben');
     await mkdir(bens, { recursive: true });
     const asBen = { cwd: bens, pwd: bens, folders: [bens] };
@@ -190,12 +197,12 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     assert.match(mine.stdout, /\/tmp\.\w+\nmine\n.*main\.user-ben\n$/, mine.stderr);
   });
 
-  it('SH-7: no call of a command touches another process, by whatever number it goes', async () => {
+  it('no call of a command touches another process, by whatever number it goes', async () => {
     const { stdout, stderr } = await run(`python3 ${await support('attack-processes.py')} ${process.pid}`);
     assert.equal(stdout, 'itself []\nanother []\n', stderr);
   });
 
-  it('SH-7: modes, owners, times and attributes are changed of its own files alone', async () => {
+  it('modes, owners, times and attributes are changed of its own files alone', async () => {
     const other = join(settings.workspaceRoot, 'default', 'of-another');
     await mkdir(other, { recursive: true });
     await writeFile(join(other, 'file'), 'x', { mode: 0o600 });
@@ -218,8 +225,8 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     assert.equal(honest.stdout, '750 2001-02-03 04:05:06.000000000 +0000\n', honest.stderr);
   });
 
-  it('SH-7: a command listens on no port of ours, whether we do or not, and on any other', async () => {
-    const port = await freePort();
+  it('a command listens on no port of ours, whether we do or not, and on any other', async () => {
+    const port = await closedPort();
     const { host } = await proveWall({ ...settings, ports: [port] });
     const listens = `node -e 'for (const port of [${port}, 0]) require("net").createServer().on("error", (e) => console.log(port, e.code)).listen(port, function () { console.log(port, "listens"); this.close(); })'`;
     const { stdout, stderr } = await shellBehind(host).run({
@@ -235,7 +242,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     assert.deepEqual(stdout.trim().split('\n').toSorted(), ['0 listens', `${port} EACCES`], stderr);
   });
 
-  it('SH-7: what a command leaves behind ends with it, whatever it did to hide', async () => {
+  it('what a command leaves behind ends with it, whatever it did to hide', async () => {
     const hides = (seconds: number): string =>
       `python3 -c 'import os; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); os.execve("/bin/sleep", ["sleep", "${seconds}"], {})'`;
     const isLeft = async (seconds: number): Promise<boolean> =>
@@ -272,13 +279,12 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
   it('bubblewrap makes its box, which a wall around it would forbid', async (t) => {
     const bubblewrap = createBubblewrap((process.env['PATH'] ?? '').split(':'));
     if (!(await bubblewrap.works())) return t.skip('not here');
-    const sandbox = sandboxOf({}, 'preferred') ?? assert.fail();
-    const { stdout } = await run('pwd', { prefix: await bubblewrap.prefix(workspace, '', sandbox) });
+    const { stdout } = await run('pwd', { prefix: await bubblewrap.prefix(workspace, '', box()) });
     assert.equal(stdout, '/workspace\n');
   });
 
-  it('SH-6: beside what is hidden small files are seen; a rule for a large one would keep it on its disk once it is deleted', async () => {
-    const beside = await mkdtemp(join(homedir(), '.tempoclaw-beside-'));
+  it('beside what is hidden small files are seen; a rule for a large one would keep it on its disk once it is deleted', async () => {
+    const beside = await mkdtemp(join(homedir(), '.sandbox-beside-'));
     try {
       await writeFile(join(beside, 'small'), 'small');
       await writeFile(join(beside, 'large'), Buffer.alloc((1 << 20) + 1));
@@ -306,7 +312,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     }
   });
 
-  it('SH-6: the temporary folder of a command is its own, and no socket is there that it could put one of its own in the place of', async () => {
+  it('the temporary folder of a command is its own, and no socket is there that it could put one of its own in the place of', async () => {
     const [temporary, before_] = [join(settings.stateDir, 'tmp'), process.env['TMPDIR']];
     await mkdir(temporary);
     process.env['TMPDIR'] = temporary;
@@ -355,8 +361,13 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
 
 describe('the wall of macOS', () => {
   it('hides, then shows the workspaces below; closes ports, sockets and services; keeps quotes in names', () => {
-    const bounds = boundsOf({ processes: 64, disk: '1g' });
-    const plan = { hidden: ['/s"t'], shown: ['/p'], apart: ['/s"t/workspaces'], ports: [7233], bounds };
+    const plan = {
+      hidden: ['/s"t'],
+      shown: ['/p'],
+      apart: ['/s"t/workspaces'],
+      ports: [7233],
+      bounds: bounds({ processes: 64, memory: 2 ** 30, disk: 2 ** 30 }),
+    };
     const profile = seatbeltProfile(plan, ['/s"t/workspaces/own']);
     const lines = profile.split('\n');
     const at = (line: string): number => lines.indexOf(line);
@@ -401,4 +412,14 @@ async function eventually<T>(probe: () => Promise<T | undefined>): Promise<T> {
     assert.ok(Date.now() < until);
     await sleep(20);
   }
+}
+
+/** A port of this machine that nobody has at the moment. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

@@ -8,7 +8,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Wall } from '../sandbox/settings.ts';
+import type { Wall } from './settings/settings.ts';
 import { buildWall, type HostWall, type WallSettings, withoutWall } from './wall.ts';
 
 export interface ProvenWall {
