@@ -1,4 +1,4 @@
-/** Connections to MCP servers in a worker, and the tools of them. */
+/** Provides connections to MCP servers in a worker, and their tools. */
 import { join } from 'node:path';
 import type { WorkerPart } from '#domain/feature.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';

@@ -1,4 +1,7 @@
-/** Pictures, sounds, videos and speech that providers make: who makes what, in which order they are asked, and what it costs. */
+/**
+ * Pictures, sounds, videos and speech that providers make: which provider makes what, in which order they are called,
+ * and what it costs.
+ */
 
 export const MEDIA_KINDS = ['image', 'music', 'sound_effect', 'video', 'speech'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
@@ -9,7 +12,7 @@ export type MediaProvider = (typeof MEDIA_PROVIDERS)[number];
 export const IMAGE_RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9'] as const;
 export type ImageRatio = (typeof IMAGE_RATIOS)[number];
 
-/** What is wanted, in nobody's protocol. */
+/** The request, independent of any provider's protocol. */
 export interface MediaRequest {
   readonly kind: MediaKind;
   /** What to make, or the text to speak. */
@@ -19,11 +22,13 @@ export interface MediaRequest {
   readonly lyrics?: string | undefined;
   readonly instrumental?: boolean | undefined;
   readonly voice?: string | undefined;
-  /** What a video begins with. */
+  /** The first frame of a video. */
   readonly image?: { readonly bytes: Uint8Array; readonly type: string } | undefined;
 }
 
-/** The models asked unless the settings say otherwise, the next where one cannot do it. Of those providers that are set up. */
+/**
+ * The models that are called by default, the next one if one cannot do it. Only providers that are configured count.
+ */
 export const USUAL_CHAINS: Readonly<Record<MediaKind, readonly string[]>> = {
   image: [
     'openai/gpt-image-1.5',
@@ -49,8 +54,8 @@ export interface MediaPrice {
 }
 
 /**
- * List prices as the providers publish them; the settings' win, and one that is not listed is not known. OpenAI's are for the largest
- * picture of medium quality, and an estimate of what a million characters of speech come to.
+ * List prices as the providers publish them. The settings' prices win, and an unlisted price is unknown. OpenAI's are
+ * for the largest picture of medium quality, and an estimate for a million characters of speech.
  */
 export const KNOWN_MEDIA_PRICES: Readonly<Record<string, MediaPrice>> = {
   'openai/gpt-image-1.5': { usd: 0.05, per: 'piece' },
@@ -63,7 +68,7 @@ export const KNOWN_MEDIA_PRICES: Readonly<Record<string, MediaPrice>> = {
   'edge/readaloud': { usd: 0, per: 'piece' },
 };
 
-/** Undefined where the price, or what it is for, is not known: unknown is not free. */
+/** Returns undefined if the price, or the quantity, is unknown: unknown is not free. */
 export function mediaCost(
   price: MediaPrice | undefined,
   { prompt, seconds }: MediaRequest,

@@ -1,4 +1,4 @@
-/** Who makes pictures, sounds, videos and speech, as the settings say it. */
+/** Which providers make pictures, sounds, videos and speech, in the settings. */
 import { z } from 'zod';
 import { MEDIA_PROVIDERS } from './contract.ts';
 import { httpUrl, type Kept } from '#domain/schema/scalars.ts';
@@ -13,13 +13,13 @@ const ref = z
 const chain = z.array(ref).min(1).max(10).exactOptional();
 
 export const mediaSchema = z.strictObject({
-  /** For each kind the models that are asked, the next where one cannot do it. */
+  /** For each kind, the models that are called, the next one if one cannot do it. */
   image: chain,
   music: chain,
   sound_effect: chain,
   video: chain,
   speech: chain,
-  /** By `provider/model`; wins over the prices that are known. */
+  /** Prices by `provider/model`; they override the known prices. */
   prices: z
     .record(
       ref,
@@ -29,7 +29,7 @@ export const mediaSchema = z.strictObject({
       }),
     )
     .default({}),
-  /** The key may be `secret://NAME`. Keys of the other providers stand in `models.providers`. */
+  /** The key may be `secret://NAME`. Keys of the other providers are in `models.providers`. */
   elevenlabs: z
     .strictObject({
       apiKey: z.string().min(1).max(4_096).exactOptional(),

@@ -1,4 +1,4 @@
-/** TL: who makes and reads media. */
+/** Settings for making and reading media. */
 import { z } from 'zod';
 import { defineSection } from '#config/section.ts';
 import { mediaSchema } from './schema.ts';

@@ -1,4 +1,4 @@
-/** What the tools that read and make media need in a worker. */
+/** Provides what the tools that read and make media need in a worker. */
 import { join } from 'node:path';
 import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';

@@ -1,4 +1,4 @@
-/** Memory in the API: its index follows what people write, and is made fit for many vectors. */
+/** Memory in the API: its index follows what people write, and supports many vectors. */
 import type { ApiCore } from '#api/api-parts.ts';
 import type { ApiPart } from '#domain/feature.ts';
 import { indexAfter } from './temporal.ts';
@@ -10,7 +10,7 @@ export function createApiPart({ config, temporal, log }: ApiCore): ApiPart {
     async start() {
       const { url } = config.database;
       if (url === undefined) return;
-      // Beside all else: search goes without an index until it is there.
+      // This runs in the background: search works without an index until it exists.
       indexVectors(url).then(
         (made) => made.length > 0 && log.info({ made }, 'made an index for search by meaning'),
         (error: unknown) =>

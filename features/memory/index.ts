@@ -1,4 +1,4 @@
-/** What other features may use of this one. */
+/** Exports what other features may use of this one. */
 export { askToRecord, BEGINS_MS, type RecordDeps, type RecordRequest } from './activities/ask-to-record.ts';
 export { memoryOwner } from './memory-owner.ts';
 export { shownMemory } from './activities/shown-memory.ts';

@@ -13,7 +13,9 @@ interface Asked {
   readonly query: { readonly user?: string | undefined };
 }
 
-/** Undefined: there is no such agent. @throws Failure Forbidden for a key of one user that asks for another's */
+/**
+ * Returns undefined if there is no such agent. @throws Failure Forbidden for a user's key that requests another user's
+ */
 export async function memoryOwner(
   pool: Pool,
   { tenant, caller, params: { key }, query }: Asked,

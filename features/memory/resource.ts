@@ -1,4 +1,4 @@
-/** What of an agent's memory is indexed, for callers that wait until it is (VF-2). */
+/** How much of an agent's memory is indexed, for callers that wait until all of it is (VF-2). */
 import { z } from 'zod';
 import { isName } from '#domain/ids.ts';
 import { labelSchema, nameSchema } from '#domain/schema/scalars.ts';

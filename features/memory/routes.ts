@@ -1,4 +1,4 @@
-/** What of an agent's memory is indexed: rows behind the definition. */
+/** Serves how much of an agent's memory is indexed. */
 import { memory } from './resource.ts';
 import { memoryOwner } from './memory-owner.ts';
 import { memoryStatus } from './store/memory-index-store.ts';

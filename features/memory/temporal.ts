@@ -1,10 +1,13 @@
-/** Has the index of memory follow a write, whoever wrote: the model, a person over HTTP, the sweep. */
+/** Makes the index of memory follow a write, whoever wrote: the model, a person over HTTP, or the sweep. */
 import { documentKind, type DocumentScope } from '#domain/document.ts';
 import { INDEX_DOCUMENT, indexWorkflowId } from './contract.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { unlessUnavailable } from '#temporal/unless-unavailable.ts';
 
-/** After the commit of the write. Safe to repeat. What Temporal does not take now, the sweep finds by its row. */
+/**
+ * Must run after the commit of the write. Safe to repeat. If Temporal does not accept it now, the sweep finds it by its
+ * row.
+ */
 export async function startIndexing(
   reach: Pick<WorkflowReach, 'signalWithStart'>,
   scope: DocumentScope,
@@ -22,7 +25,7 @@ export async function startIndexing(
   await reach.signalWithStart(start, INDEX_DOCUMENT.signals.written, undefined).catch(unlessUnavailable);
 }
 
-/** The same after a change of the document at `path`, where it is one of memory. */
+/** Does the same after a change of the document at `path`, if it is one of memory. */
 export async function indexAfter(
   reach: Pick<WorkflowReach, 'signalWithStart'>,
   scope: DocumentScope,

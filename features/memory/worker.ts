@@ -1,4 +1,6 @@
-/** Memory in a worker: its index, what its tools need, and what is kept of a conversation that is shortened. */
+/**
+ * Provides memory in a worker: its index, what its tools need, and what is stored of a conversation that is shortened.
+ */
 import { indexAfter } from './temporal.ts';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';

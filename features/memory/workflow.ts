@@ -1,6 +1,7 @@
 /**
- * Brings the index of one scope's memory up to its documents, its documents up to what was said in conversations, and other features up to
- * the index. Whoever writes a document starts it, or tells the run that goes on; the sweep does for conversations.
+ * Updates the index of one scope's memory to its documents, its documents to what was said in conversations, and other
+ * features to the index. A writer of a document starts it, or signals the current run; the sweep does so for
+ * conversations.
  */
 import {
   condition,
@@ -23,7 +24,7 @@ type ReadByModel = MemoryActivities['read_documents' | 'record_conversations'];
 
 /** Activities of one run; each writes some ten events. */
 const STEPS = 500;
-/** As long as a model that failed is left alone (activities/model/embed.ts). */
+/** As long as a failed model is not called again (activities/model/embed.ts). */
 const REST = '1 minute';
 
 export async function indexDocument(scope: DocumentScope): Promise<void> {
@@ -37,7 +38,7 @@ export async function indexDocument(scope: DocumentScope): Promise<void> {
   setHandler(writtenSignal, () => {
     written += 1;
   });
-  /** Beside the index, so that words are found while a model reads. */
+  /** It runs beside the index, so that words are found while a model reads. */
   const read = (part: ReadByModel): void => {
     if (reading.has(part)) return;
     const end = (problem?: unknown): void => {

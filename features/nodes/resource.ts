@@ -110,5 +110,5 @@ export const nodes = defineResource(
   }),
 );
 
-/** Without a key: the code is the credential. */
+/** It needs no key: the code is the credential. */
 export const NODE_JOIN = { path: '/v1/nodes/join', body: nodeJoinSchema, answer: nodeJoinedSchema } as const;

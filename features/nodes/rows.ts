@@ -1,4 +1,4 @@
-/** What the core must know of the rows of nodes. */
+/** What the core must know about the rows of nodes. */
 import { sql } from 'kysely';
 import { isOlder } from '#store/old-rows.ts';
 import type { RowPart } from '#store/row-parts.ts';

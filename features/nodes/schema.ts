@@ -1,10 +1,10 @@
-/** Nodes and their invocations, as bodies, answers and the messages of a node's connection carry them. */
+/** Nodes and their invocations, as requests, answers and the messages of a node's connection contain them. */
 import { z } from 'zod';
 import { TOOL_ERROR_CODES } from '#domain/errors.ts';
 import { CAPABILITY, NODE_LIMITS } from './contract/node.ts';
 import { idSchema, jsonObjectSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 
-/** Names that stand for something else in the addresses. */
+/** Names that have another meaning in the addresses. */
 const OTHER = new Set(['invites', 'join', 'connect', 'hello']);
 
 export const nodeNameSchema = nameSchema.refine((name) => !OTHER.has(name), 'is no name for a node');
@@ -79,30 +79,30 @@ const aboutShape = {
   capabilities: z.array(capabilitySchema).max(32),
 };
 
-/** What a node that takes its work from a task queue says, again and again while it is there. */
+/** What a node that takes its work from a task queue sends again and again while it is there. */
 export const nodeHelloSchema = z.strictObject({
   ...aboutShape,
-  /** Of the program that runs. */
+  /** Id of the running program. */
   run: z.uuid(),
 });
 
 /** Where it takes its work from. */
 export const nodeGreetedSchema = z.object({ task_queue: z.string().min(1).max(1_000) });
 
-/** What a node sends: `hello` first. */
+/** What a node sends, `hello` first. */
 export const fromNodeSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('hello'), ...aboutShape }),
   z.object({ type: z.literal('result'), id: idSchema, result: nodeResultSchema }),
 ]);
 
-/** What it is sent. */
+/** What a node receives. */
 export const toNodeSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('invoke'),
     id: idSchema,
     capability: z.string(),
     params: jsonObjectSchema,
-    /** What is left of its time. */
+    /** The time that is left for it. */
     milliseconds: z.number(),
   }),
   z.object({ type: z.literal('cancel'), id: idSchema }),

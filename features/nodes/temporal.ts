@@ -1,4 +1,7 @@
-/** Work for a node that is a Temporal worker on a task queue of its own: an activity of no workflow, begun once under its id. */
+/**
+ * Work for a node that is a Temporal worker on a task queue of its own: an activity without a workflow, started once
+ * under its id.
+ */
 import {
   ActivityExecutionAlreadyStartedError,
   ActivityExecutionFailedError,
@@ -13,29 +16,32 @@ import { NODE_WORK } from './contract/node.ts';
 export interface NodeWork {
   readonly id: string;
   readonly queue: string;
-  /** Sealed, as is what comes of it. */
+  /** Sealed, as its result is. */
   readonly request: Uint8Array;
-  /** What it may take, its waiting for the node with it; 0 or less when that is over: it is not begun any more. */
+  /**
+   * What it may take, including its wait for the node. With 0 or less, the time is over, and it does not start any
+   * more.
+   */
   readonly milliseconds: number;
 }
 
 export interface NodeQueues {
   /**
-   * Begins it, or goes on waiting for it. `unsent`: the node has not taken it in time; `unknown`: it has, and does not say what came of
-   * it; `unsupported`: the server is older than 1.31, and has no activities without a workflow. Throws Failures: `Unavailable` while
-   * Temporal may still say what comes of it.
+   * Starts it, or continues to wait for it. `unsent` means that the node has not taken it in time. `unknown` means that
+   * it has, and does not report the result. `unsupported` means that the server is older than 1.31, and has no
+   * activities without a workflow. Throws Failures: `Unavailable` while Temporal may still report the result.
    */
   run(
     work: NodeWork,
     signal: AbortSignal,
   ): Promise<{ readonly result: Uint8Array } | 'unsent' | 'unknown' | 'unsupported'>;
-  /** Nobody waits for it any more. */
+  /** Called when nothing waits for it any more. */
   cancel(id: string): Promise<void>;
 }
 
-/** That the node's own clock ends it first. */
+/** Extra time, so that the node's own clock ends it first. */
 const GRACE_MS = 5_000;
-/** Of gRPC. */
+/** A code of gRPC. */
 const UNIMPLEMENTED = 12;
 
 function isUnsupported({ cause }: { readonly cause?: unknown }): boolean {
@@ -49,7 +55,7 @@ export function nodeQueuesOf({
   connection,
   ask,
 }: Pick<TemporalClients, 'activity' | 'connection' | 'ask'>): NodeQueues {
-  /** False where the server cannot. */
+  /** Returns false if the server does not support it. */
   async function start({ id, queue, request: asked, milliseconds }: NodeWork): Promise<boolean> {
     const options = {
       id,
@@ -85,7 +91,7 @@ export function nodeQueuesOf({
           const isUntaken = cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';
           return isUntaken ? 'unsent' : 'unknown';
         }
-        // Else a server that never says would be asked for ever.
+        // Otherwise a server that never reports it would be polled forever.
         if (error instanceof ActivityNotFoundError || work.milliseconds <= -GRACE_MS) return 'unknown';
         throw new Failure('Unavailable', 'Temporal does not answer; try again in a moment');
       }

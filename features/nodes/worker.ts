@@ -1,4 +1,4 @@
-/** Nodes in a worker. */
+/** Provides nodes in a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createNodes } from './activities/nodes.ts';

@@ -1,3 +1,3 @@
-/** What other features may use of this one. */
+/** Exports what other features may use of this one. */
 export { findSchedule } from './store/schedule-store.ts';
 export { createSchedules } from './temporal/schedules.ts';

@@ -74,7 +74,10 @@ export function insertMcpServer(
   );
 }
 
-/** Where it is elsewhere now, nobody's credentials go with it. Its connections end and it is looked at anew; calls that were judged by it as it was do not run. `stale`: gone, or changed by another. */
+/**
+ * If its address changes, all users' credentials for it are deleted. Its connections end and it is checked anew; calls
+ * that were judged by its old form do not run. Returns `stale` if it is gone, or was changed by another writer.
+ */
 export function updateMcpServer(
   pool: Pool,
   tenant: string,
@@ -102,7 +105,7 @@ export function updateMcpServer(
   );
 }
 
-/** With its tools and grants. False when there was none. */
+/** Deletes it with its tools and grants. Returns false when there was none. */
 export function deleteMcpServer(pool: Pool, tenant: string, name: string): Promise<boolean> {
   return affects(pool)`
     with gone as (delete from mcp_servers where tenant_id = ${tenant} and name = ${name} returning id),
@@ -120,7 +123,10 @@ export function listMcpServers(pool: Pool, tenant: string): Promise<McpServerRow
     select ${COLUMNS} from mcp_servers where tenant_id = ${tenant} order by name`;
 }
 
-/** Asks the workers to look at it, over the connection of `user` if there is one; `fresh` ends the connections that they have. Resolves with what `isChecked` takes. */
+/**
+ * Requests a check from the workers, over the connection of `user` if there is one; `fresh` ends their current
+ * connections. Resolves with the input for `isChecked`.
+ */
 export async function askForCheck(
   pool: Pool,
   tenant: string,
@@ -148,15 +154,15 @@ export interface McpServerToUse extends McpServerRow {
 export interface McpCheck {
   readonly server: McpServerToUse;
   readonly asked: string;
-  /** Empty: with the server's own credentials. */
+  /** Empty for the server's own credentials. */
   readonly user: string;
 }
 
-/** A worker that dies at it is followed by another after this. */
+/** After this, another worker takes over from one that died. */
 const CHECK_LEASE = '2 minutes';
 const CHECKS_AT_ONCE = 10;
 
-/** Those that wait for a look, of one tenant or of all: each to one worker. */
+/** Servers that wait for a check, of one tenant or of all; each goes to one worker. */
 export async function claimChecks(pool: Pool, tenant: string | undefined): Promise<McpCheck[]> {
   const rows = await readRows<McpServerToUse & Omit<McpCheck, 'server'>>(pool)`
     update mcp_servers set checking_until = now() + ${CHECK_LEASE}::interval
@@ -177,7 +183,7 @@ export async function endCheck(pool: Pool, { server, asked }: McpCheck): Promise
     where tenant_id = ${server.tenant} and id = ${server.id}`;
 }
 
-/** Of a connection of this revision; an older one says nothing any more. */
+/** Records the status of a connection of this revision; an older one no longer counts. */
 export async function recordMcpStatus(
   pool: Pool,
   { tenant, id, revision }: Pick<McpServerToUse, 'tenant' | 'id' | 'revision'>,
@@ -189,7 +195,7 @@ export async function recordMcpStatus(
     where tenant_id = ${tenant} and id = ${id} and revision = ${revision} and (status, error) is distinct from (${status}, ${error})`;
 }
 
-/** Ids and revisions of those that connections may be to. */
+/** Ids and revisions of the servers to which connections are allowed. */
 export async function currentRevisions(pool: Pool, tenant: string): Promise<ReadonlyMap<string, number>> {
   const rows = await readRows<Pick<McpServerRow, 'id' | 'revision'>>(pool)`
     select id, revision from mcp_servers where tenant_id = ${tenant} and (config ->> 'enabled')::boolean`;

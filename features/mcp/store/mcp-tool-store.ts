@@ -1,4 +1,7 @@
-/** Tools of MCP servers as rows: what each server lists, and what people have agreed to (SECURITY R9, rug pulls). */
+/**
+ * Stores tools of MCP servers: what each server lists, and what people have agreed to. A tool that its server changes
+ * later (a rug pull) thus needs consent again.
+ */
 import { sql } from 'kysely';
 import type { McpGrant } from '../rules/grants.ts';
 import type { McpServerConfig, McpToolDefinition } from '../rules/server.ts';
@@ -26,7 +29,10 @@ export interface ListedTool {
 
 const COLUMNS = sql`server_id, name, id, revision, pinned, pinned_hash, found, found_hash`;
 
-/** What a server lists now. The first list is agreed to, since an admin added the server; what differs later waits for consent. A user may have fewer tools than others: what he has not is not gone. */
+/**
+ * Records what a server lists now. The first list has consent, because an admin added the server; later differences
+ * wait for consent. A user may have fewer tools than others, so a tool missing there is not gone.
+ */
 export function recordListed(
   pool: Pool,
   { tenant, id, revision }: Pick<McpServerToUse, 'tenant' | 'id' | 'revision'>,
@@ -62,7 +68,10 @@ export function recordListed(
   });
 }
 
-/** Agrees to tools as their server has them now: all, or those whose hash is still the given one. Resolves with the names. */
+/**
+ * Agrees to tools in their server's current form: all, or those that still have the requested hash. Resolves with the
+ * names.
+ */
 export async function consentToTools(
   pool: Pool,
   tenant: string,
@@ -82,14 +91,14 @@ export async function consentToTools(
   return rows.map(({ name }) => name);
 }
 
-/** Of one server, or of all of the tenant's. */
+/** Tools of one server, or of all of the tenant's. */
 export function listMcpTools(pool: Pool, tenant: string, server?: string): Promise<McpToolRow[]> {
   return readRows<McpToolRow>(pool)`
     select ${COLUMNS} from mcp_tools
     where tenant_id = ${tenant} and (${server}::uuid is null or server_id = ${server}) order by name`;
 }
 
-/** A server with what agents may have of it. */
+/** A server with the tools that agents may have. */
 export interface McpToolsOfServer {
   readonly name: string;
   readonly base: string;
@@ -104,7 +113,7 @@ const GRANTS = sql`coalesce((select jsonb_agg(jsonb_build_object('kind', g.kind,
       'tool_deny', g.tool_deny, 'enabled', g.enabled, 'config_overrides', g.config_overrides)) from mcp_grants g
     where g.tenant_id = s.tenant_id and g.server_id = s.id), '[]')`;
 
-/** Those that are agreed to and still so, of enabled servers. */
+/** Tools with consent that are unchanged, of enabled servers. */
 export function readMcpTools(pool: Pool, tenant: string): Promise<McpToolsOfServer[]> {
   return readRows<McpToolsOfServer>(pool)`
     select s.name, s.base, s.config, ${GRANTS} as grants,
@@ -118,9 +127,9 @@ export function readMcpTools(pool: Pool, tenant: string): Promise<McpToolsOfServ
 }
 
 export interface McpToolOfCall {
-  /** As the call has it. */
+  /** The name in the call. */
   readonly name: string;
-  /** Null when the server or the tool is not there any more. */
+  /** Null when the server or the tool no longer exists. */
   readonly found: {
     readonly server: McpServerToUse;
     readonly grants: readonly McpGrant[];
@@ -128,7 +137,9 @@ export interface McpToolOfCall {
   } | null;
 }
 
-/** Undefined when the call was planned with no definition at all. For calls that no custom tool is found for. */
+/**
+ * Returns undefined when the call was planned without a definition. It is for calls for which no custom tool is found.
+ */
 export async function readMcpToolOfCall(
   pool: Pool,
   tenant: string,

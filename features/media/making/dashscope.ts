@@ -1,12 +1,12 @@
 /**
- * Pictures of DashScope, as its asynchronous tasks. One that is not begun can be cancelled. A task that is done says what was asked for, so
- * that an order whose answer was lost is found among those of the last day.
+ * Makes pictures with DashScope, as its asynchronous tasks. A task that has not started can be cancelled. A finished
+ * task contains its request, so that an order whose answer was lost can be found among those of the last day.
  */
 import type { ImageRatio } from '../contract.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { LATER, type MediaAccess, type MediaMaker, sendForJson, textAt, valueAt } from './media-maker.ts';
 
-/** Within its bounds of pixels (768x768 to 1440x1440). */
+/** Sizes within its limits of pixels (768x768 to 1440x1440). */
 const SIZES: Readonly<Record<ImageRatio, string>> = {
   '1:1': '1280*1280',
   '3:4': '1104*1472',
@@ -14,10 +14,10 @@ const SIZES: Readonly<Record<ImageRatio, string>> = {
   '9:16': '960*1696',
   '16:9': '1696*960',
 };
-/** How far its clock and ours may be apart, and how long an order may take to be listed. */
+/** How much its clock and ours may differ, and how long an order may take to be listed. */
 const AROUND_MS = 120_000;
 const PAGE = 100;
-/** Tasks of the time in question that are looked at. */
+/** Tasks of the relevant time that are checked. */
 const MAX_FOUND = 20;
 const WORKS = ['PENDING', 'RUNNING'];
 

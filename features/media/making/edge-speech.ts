@@ -1,15 +1,18 @@
-/** Speech of Microsoft Edge's reader: a WebSocket, SSML in, MP3 in pieces out. It takes no key, but what its browser sends. */
+/**
+ * Makes speech with Microsoft Edge's reader: a WebSocket, SSML in, MP3 in pieces out. It needs no key, but the same
+ * headers as its browser.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { type MediaMaker, MediaProblem } from './media-maker.ts';
 
-/** Edge's own, the same in every copy of it. */
+/** Edge's own id, the same in every copy of it. */
 const CLIENT = '6A5AA1D4EAFF4E9FB37E23D68491D6F4';
 const EDGE = '143.0.3650.75';
 const PATH = '/consumer/speech/synthesize/readaloud/edge/v1';
 const VOICE = 'en-US-AriaNeural';
 /** Bytes of SSML in a message. */
 const MAX = 60_000;
-/** Seconds from 1601, where Windows begins to count, to 1970; a token is good for five minutes. */
+/** Seconds from 1601, the start of Windows time, to 1970; a token is valid for five minutes. */
 const SINCE_1601 = 11_644_473_600;
 const TOKEN_SECONDS = 300;
 
@@ -72,7 +75,7 @@ function ssmlMessage(ssml: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Characters that XML does not have are left out. */
+/** Removes characters that XML does not allow. */
 function ssmlOf(text: string, voice: string): string {
   const words = text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, ' ')

@@ -1,8 +1,8 @@
-/** Sound effects and speech of ElevenLabs, which answers with the sound itself. */
+/** Makes sound effects and speech with ElevenLabs, which answers with the sound itself. */
 import { type MediaMaker, send } from './media-maker.ts';
 
 const FORMAT = 'output_format=mp3_44100_128';
-/** George, one of those that every account has. */
+/** George, one of the voices that every account has. */
 const VOICE = 'JBFqnCBsd6RMkjVDRZzb';
 
 export const elevenlabs: MediaMaker = {

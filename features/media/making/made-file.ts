@@ -1,4 +1,7 @@
-/** What was made, as a file of the caller's workspace, at a path that follows from the call: it is the same file whoever writes it. */
+/**
+ * Stores the result as a file of the caller's workspace. Its path is derived from the call, so that each attempt writes
+ * the same file.
+ */
 import { fileTypeFromBuffer } from 'file-type';
 import { readImage } from '#domain/image.ts';
 import type { MediaKind, MediaRequest } from '../contract.ts';
@@ -7,10 +10,10 @@ import { FileProblem } from '#activities/workspace/file-problem.ts';
 import { costOf, settle } from './making-cost.ts';
 import { type PendingOrder, MAX_BYTES, type MediaJob } from './making-work.ts';
 
-/** Of a picture that a video begins with. */
+/** Largest picture that a video begins with. */
 const IMAGE_BYTES = 20 * 1024 * 1024;
 const FOLDER = 'generated';
-/** That a kind's file may end with. */
+/** Extensions that a kind's file may have. */
 const ENDS: Readonly<Record<MediaKind, readonly string[]>> = {
   image: ['png', 'jpg', 'webp', 'gif'],
   music: ['mp3', 'wav', 'm4a'],
@@ -43,7 +46,7 @@ export async function finish(
   return recordOutcome(work, remaining, { path, bytes }, seconds);
 }
 
-/** By an attempt whose worker was lost before it could say so. */
+/** Finds the file of an attempt whose worker was lost before it could report it. */
 export async function madeBefore(work: MediaJob, rest: PendingOrder): Promise<Made | undefined> {
   for (const end of ENDS[work.wish.request.kind]) {
     const path = pathOf(work, rest, end);
@@ -57,7 +60,7 @@ function whenMissing(error: unknown): undefined {
   if (!(error instanceof FileProblem)) throw error;
 }
 
-/** The same for each attempt of the call. */
+/** The path is the same for each attempt of the call. */
 function pathOf({ call, wish }: MediaJob, { since }: PendingOrder, end: string): string {
   const hint = (wish.filename_hint ?? '')
     .replace(/\.\w{1,5}$/, '')

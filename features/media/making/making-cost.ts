@@ -1,16 +1,16 @@
-/** What an order may cost, held in the turn's budgets from before it is sent until what it has cost is known (DU-7). */
+/** Reserves what an order may cost in the turn's budgets, from before it is sent until its cost is known (DU-7). */
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { KNOWN_MEDIA_PRICES, mediaCost } from '../contract.ts';
 import type { BudgetedWork } from '#store/budget-ledger.ts';
 import type { MediaJob } from './making-work.ts';
 
-/** US dollars; `seconds` as the provider has counted them. Undefined: not known. */
+/** US dollars; `seconds` is the provider's count. Undefined means unknown. */
 export function costOf({ mediaPlaces, wish }: MediaJob, ref: string, seconds?: number): number | undefined {
   const price = mediaPlaces.settings.prices[ref] ?? KNOWN_MEDIA_PRICES[ref];
   return mediaCost(price, { ...wish.request, seconds: seconds ?? wish.request.seconds });
 }
 
-/** Each order of the call has a hold of its own; what is never settled counts as spent at the turn's end. */
+/** Each order of the call has its own reservation; one that is never settled counts as spent at the turn's end. */
 function workOf(work: MediaJob, ref: string): BudgetedWork {
   const { tenant, sessionKey, turnId, callId } = work.call;
   const expected = { tokens: 0, usd: costOf(work, ref) };
@@ -24,9 +24,9 @@ function workOf(work: MediaJob, ref: string): BudgetedWork {
   };
 }
 
-/** What has no room for it, in words. */
+/** Returns which budget is too small for it, in words. */
 export async function reserve(work: MediaJob, ref: string): Promise<string | undefined> {
-  // An attempt that goes on with the order is the same to its budgets.
+  // For its budgets, an attempt that continues with the order is the same one.
   const hold = await work.budgetLedger.reserve(workOf(work, ref), {
     ...work.budgets.request(1),
     exact: true,
@@ -34,7 +34,7 @@ export async function reserve(work: MediaJob, ref: string): Promise<string | und
   return hold && !hold.held ? exceededWords(hold.exceeded) : undefined;
 }
 
-/** `usd` undefined: what was reserved. */
+/** With `usd` undefined, settles what was reserved. */
 export async function settle(
   work: MediaJob,
   ref: string,

@@ -1,7 +1,7 @@
 /** What the tools that make media have in common. */
 import { z } from 'zod';
 
-/** `verify`: what was ordered is kept, and looked for before anything is ordered again. */
+/** `verify`: an order is recorded, and searched for before anything is ordered again. */
 export const MAKING = {
   group: 'media_gen',
   replay: 'verify',

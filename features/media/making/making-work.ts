@@ -1,4 +1,4 @@
-/** What a call has to be made, by whom it may be asked, and the way to a provider. */
+/** What a call should make, which providers it may use, and how to reach a provider. */
 import type { PendingExternalCall } from '#domain/pending-call.ts';
 import type { MediaProvider, MediaRequest } from '../contract.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
@@ -14,13 +14,13 @@ import type { MediaPlace, ProviderParts } from './reach-provider.ts';
 
 export interface MediaWish {
   readonly request: MediaRequest;
-  /** In place of the settings' chain. */
+  /** Replaces the settings' chain. */
   readonly provider?: MediaProvider | undefined;
-  /** Of the first that is asked; the others take their own. */
+  /** Model of the first provider that is called; the others use their own. */
   readonly model?: string | undefined;
-  /** What its file is called. */
+  /** The name of its file. */
   readonly filename_hint?: string | undefined;
-  /** Of a picture that a video begins with: `artifact:ID`, a path of the workspace, or an address. */
+  /** The first picture of a video: `artifact:ID`, a path of the workspace, or an address. */
   readonly image_path?: string | undefined;
 }
 
@@ -36,10 +36,10 @@ export interface MediaParts {
   readonly now: () => number;
 }
 
-/** Bytes of what is made. Base64 and hex are larger. */
+/** Bytes of the result. Base64 and hex are larger. */
 export const MAX_BYTES = 64 * 1024 * 1024;
 
-/** An order that is kept. */
+/** A recorded order. */
 export type PendingOrder = PendingExternalCall & Required<Pick<PendingExternalCall, 'order'>>;
 
 export interface MediaJob extends MediaParts {
@@ -48,7 +48,7 @@ export interface MediaJob extends MediaParts {
   readonly wish: MediaWish;
 }
 
-/** Asks it through a door of its own. */
+/** Calls the provider through an egress client of its own. */
 export async function reached<Result>(
   { egress, egressSettings, resolveSecret, call }: MediaJob,
   place: MediaPlace,
@@ -71,7 +71,7 @@ export async function reached<Result>(
   }
 }
 
-/** Wherever the provider has put it; without the key, which is for itself. */
+/** Downloads from where the provider has put it, without the key, which is only for the provider itself. */
 export async function download({ fetch, signal }: MediaAccess, url: string): Promise<Uint8Array> {
   const response = await fetch(url, { signal });
   if (!response.ok)

@@ -1,4 +1,4 @@
-/** What a provider of media does, whatever it speaks, and why it did not. */
+/** What a provider of media does, whatever its protocol, and why it failed. */
 import { AISDKError, APICallError, NoImageGeneratedError } from 'ai';
 import type { MediaKind, MediaRequest } from '../contract.ts';
 import { isRecord } from '#domain/outside-value.ts';
@@ -6,10 +6,10 @@ import { SecretProblem } from '#domain/secret.ts';
 import { type EgressClient, EgressError } from '@tempoclaw/egress';
 import { retryAfterMs } from '#activities/model/model-error.ts';
 
-/** How one is reached for a call. */
+/** How a provider is reached for a call. */
 export interface MediaAccess extends Pick<EgressClient, 'fetch' | 'connect'> {
   readonly key: string;
-  /** Without a slash at its end. */
+  /** The base URL without a slash at its end. */
   readonly base: string;
   readonly signal: AbortSignal;
 }
@@ -19,39 +19,42 @@ export interface MediaAsk {
   readonly request: MediaRequest;
 }
 
-/** Made at once, or a job that goes on at the provider under an id. */
+/** A finished result, or a job that continues at the provider under an id. */
 export type Ordered = { readonly bytes: Uint8Array } | { readonly job: string };
 
 export type Looked =
   | 'running'
-  /** `seconds`: of what is paid for, where the provider says so. */
+  /** `seconds` is the paid duration, if the provider reports it. */
   | { readonly url: string; readonly seconds?: number | undefined }
   | { readonly failed: string };
 
-/** In place of a job: some may be it, and do not say so yet. */
+/** Stands for the id of a job that cannot be identified yet, because several candidates do not show their request. */
 export const LATER = '(later)';
 
 export interface MediaMaker {
-  /** Asked once: whoever asks again orders again. */
+  /** Must be called once, because a repeat orders again. */
   order(access: MediaAccess, ask: MediaAsk): Promise<Ordered>;
-  /** Of makers that give jobs. */
+  /** Only for providers that make jobs. */
   readonly jobs?: {
-    /** What it gives them for. */
+    /** The kinds for which it makes jobs. */
     readonly kinds: readonly MediaKind[];
     look(access: MediaAccess, job: string): Promise<Looked>;
-    /** @throws MediaProblem where it is not taken back, since it is begun */
+    /** @throws MediaProblem if it is not cancelled, because it has started */
     cancel(access: MediaAccess, job: string): Promise<void>;
-    /** The job of an order at this time (milliseconds since 1970) whose answer was lost. Absent where the provider's list does not tell it from others'. */
+    /**
+     * The job of an order at this time (milliseconds since 1970) whose answer was lost. Absent if the provider's list
+     * does not distinguish it from others.
+     */
     find?(access: MediaAccess, ask: MediaAsk, since: number): Promise<string | undefined>;
   };
 }
 
-/** `refused`: it made nothing. `lost`: it may have. */
+/** `refused` means that it made nothing. `lost` means that it may have. */
 export class MediaProblem extends Error {
   readonly kind: 'refused' | 'lost';
-  /** Of HTTP, where it answered. */
+  /** HTTP status, if it answered. */
   readonly status: number | undefined;
-  /** Milliseconds that it asks to wait for. */
+  /** Milliseconds that it requests to wait for. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: MediaProblem['kind'], message: string, status?: number, retryAfterMs?: number) {
@@ -63,11 +66,11 @@ export class MediaProblem extends Error {
   }
 }
 
-/** Characters of what a provider says. */
+/** Characters of a provider's message. */
 const WORDS = 300;
-/** A gateway that says so has not heard of the provider behind it. */
+/** A gateway with these statuses got no answer from the provider behind it. */
 const UNANSWERED = [502, 504];
-/** Nothing has reached anybody. */
+/** Errors with which the request reached no server. */
 const UNREACHED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/;
 
 function refusal(status: number, text: string, headers: Readonly<Record<string, string>> = {}): MediaProblem {
@@ -81,7 +84,7 @@ function words(text: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, WORDS) || 'without words';
 }
 
-/** Whatever is not the provider's is thrown on. */
+/** Rethrows whatever is not the provider's. */
 export function mediaProblem(error: unknown): MediaProblem {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof MediaProblem) return cause;
@@ -104,7 +107,7 @@ export interface Sent {
   readonly body?: unknown;
 }
 
-/** @throws MediaProblem when it answers that it does not; EgressError. */
+/** @throws MediaProblem when the provider refuses; EgressError. */
 export async function send(access: MediaAccess, path: string, sent: Sent = {}): Promise<Response> {
   const { method = sent.body === undefined ? 'GET' : 'POST', headers, body } = sent;
   const response = await access.fetch(`${access.base}${path}`, {
@@ -121,7 +124,7 @@ export async function send(access: MediaAccess, path: string, sent: Sent = {}): 
   throw refusal(response.status, saidIn(await response.text()), Object.fromEntries(response.headers));
 }
 
-/** The same with an answer in JSON; MiniMax says in `base_resp` what went wrong under a status of 200. */
+/** Does the same with an answer in JSON; MiniMax reports errors in `base_resp` under status 200. */
 export async function sendForJson(
   access: MediaAccess,
   path: string,
@@ -159,7 +162,7 @@ export function valueAt(value: unknown, ...path: readonly (string | number)[]): 
   }, value);
 }
 
-/** @throws MediaProblem when it is not there: the provider did something else. */
+/** @throws MediaProblem when it is missing, because the provider did something else. */
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   const found = valueAt(value, ...path);
   if (typeof found === 'string' && found !== '') return found;

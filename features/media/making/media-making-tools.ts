@@ -1,6 +1,7 @@
 /**
- * Has providers make pictures, sounds, videos and speech: one after the other until one does. An order is kept before it is sent and a job's id
- * as soon as it is known, so that each is paid for once whatever dies meanwhile; what a job takes is waited for by timers of the turn's workflow.
+ * Calls providers to make pictures, sounds, videos and speech, one after the other until one does. An order is recorded
+ * before it is sent, and a job's id as soon as it is known, so that each is paid for once whatever dies. Timers of the
+ * turn's workflow wait for a job.
  */
 import { type MediaRequest, USUAL_CHAINS } from '../contract.ts';
 import type { PendingExternalCall } from '#domain/pending-call.ts';
@@ -27,19 +28,19 @@ export interface MakingTools {
   readonly making: { make(call: RunningCall, wish: MediaWish): Promise<ToolResult> };
 }
 
-/** Some answer only when all is made; those that give jobs, at once. */
+/** Some providers answer only when everything is made; those with jobs answer immediately. */
 const ORDER_MS = 280_000;
 const JOB_ORDER_MS = 30_000;
 const LOOK_MS = 60_000;
 const CANCEL_MS = 15_000;
 /** A job that takes longer is given up. */
 const LONGEST_MS = 3_600_000;
-/** An order that is listed nowhere after this was not taken. */
+/** An order that is listed nowhere after this time was not accepted. */
 const FIND_MS = 900_000;
-/** Until a provider that says 429 is asked again: what it says, or this; at most so many seconds. */
+/** Wait before a retry after 429, unless the provider states one. It is at most LIMITED_SECONDS. */
 const LIMITED_MS = 15_000;
 const LIMITED_SECONDS = 300;
-/** Between looks, growing with the time that has gone. */
+/** Seconds between checks, growing with the elapsed time. */
 const LOOK_SECONDS = { least: 1, most: 60 };
 
 export function createMediaMakingTools(parts: MediaParts): MakingTools {
@@ -81,7 +82,7 @@ function chainOf(work: MediaJob): string[] {
   return refs.map((ref, at) => (at === first && model !== undefined ? `${ref.split('/')[0]}/${model}` : ref));
 }
 
-/** Orders of the first that takes it. */
+/** Orders from the first provider that accepts it. */
 async function orderFrom(
   work: MediaJob,
   refs: readonly string[],
@@ -109,9 +110,9 @@ async function orderFrom(
     if (!(done instanceof MediaProblem)) return done;
     if (isAlone && done.status === 429) return await askAgain(work, ref, since, done);
     failed.push(`${ref}: ${done.message}`);
-    // Its address or its model's name is wrong: somebody is to hear of it, rather than pay another provider for it.
+    // Its address or its model's name is wrong. The error should be visible, instead of paying another provider.
     if (done.status === 404) only = place.maker;
-    // Others have voices of their own.
+    // Other providers have their own voices.
     request = { ...request, voice: undefined };
   }
   return notMade(failed, wish);
@@ -122,12 +123,12 @@ function notMade(failed: readonly string[], { provider }: MediaWish): ToolResult
   return toolError('ExecutionFailed', `it was not made. ${why}`);
 }
 
-/** Since when its provider has had no time for it. */
+/** Since when its provider has been too busy for it. */
 function waitsSince({ outside: { left }, now }: MediaJob): number {
   return left && !hasOrder(left) ? left.since : now();
 }
 
-/** Nobody else could make it: it is ordered anew when its provider has time. */
+/** No other provider could make it, so it is ordered again when its provider has time. */
 async function askAgain(
   work: MediaJob,
   ref: string,
@@ -142,7 +143,7 @@ async function askAgain(
   return { ok: true, text: '', pending: { later: Math.min(LIMITED_SECONDS, Math.max(1, seconds)) } };
 }
 
-/** Once. Why it made nothing, where it surely did not. */
+/** Orders once. Returns why it made nothing, if that is certain. */
 async function order(
   work: MediaJob,
   place: MediaPlace,
@@ -157,7 +158,7 @@ async function order(
   const remaining = { since: work.now(), asks: 0, order: { ref, failed } };
   await work.outside.keep(remaining);
   try {
-    // A stop must not lose the id of what is ordered: it is cancelled by it.
+    // A stop must not lose the id of the order, because it cancels the job by this id.
     const isJob = maker.jobs?.kinds.includes(request.kind) === true;
     const [asker, patience] = isJob ? [untied(work), JOB_ORDER_MS] : [work, ORDER_MS];
     const ordered = await reached(asker, place, patience, (access) =>
@@ -177,7 +178,7 @@ async function order(
   }
 }
 
-/** Without its id a job that is there is paid for in vain. */
+/** Without its id, an existing job would be paid for in vain. */
 async function keepJob(work: MediaJob, rest: PendingOrder, job: string): Promise<void> {
   try {
     await work.outside.keep({ ...rest, task: job });
@@ -190,7 +191,7 @@ async function keepJob(work: MediaJob, rest: PendingOrder, job: string): Promise
 async function look(work: MediaJob, remaining: PendingOrder, job: string): Promise<ToolResult> {
   const { ref, failed } = remaining.order;
   const at = jobsOf(work, remaining);
-  // The operator may set it up again.
+  // The operator may configure it again.
   if (!at) return later(work, remaining);
   try {
     const checked = await reached(work, at.place, LOOK_MS, (access) => at.jobs.look(access, job));
@@ -214,13 +215,13 @@ async function look(work: MediaJob, remaining: PendingOrder, job: string): Promi
   }
 }
 
-/** Undefined where the provider that has the order is not set up any more, or gives no jobs. */
+/** Returns undefined if the provider of the order is no longer configured, or has no jobs. */
 function jobsOf(work: MediaJob, { order }: PendingOrder) {
   const place = placeOf(work.mediaPlaces, order.ref);
   return typeof place !== 'string' && place.maker.jobs ? { place, jobs: place.maker.jobs } : undefined;
 }
 
-/** Its answer was lost: the job is looked for where that can be done. */
+/** Handles an order whose answer was lost: it searches for the job if the provider supports that. */
 async function findOrder(work: MediaJob, remaining: PendingOrder, why: string): Promise<ToolResult> {
   const { request } = work.wish;
   const at = jobsOf(work, remaining);
@@ -269,7 +270,7 @@ async function giveUp(work: MediaJob, remaining: PendingOrder): Promise<ToolResu
   return toolError('Cancelled', `the call was stopped while ${ref} worked at it; ${ref} ${end}`);
 }
 
-/** Whether it was; a provider that does not answer ends its job when it likes. */
+/** Returns whether it was cancelled; a provider that does not answer ends its job when it chooses. */
 async function cancelQuietly(work: MediaJob, rest: PendingOrder, job: string): Promise<boolean> {
   const at = jobsOf(work, rest);
   if (!at) return false;
@@ -280,7 +281,7 @@ async function cancelQuietly(work: MediaJob, rest: PendingOrder, job: string): P
   );
 }
 
-/** Goes on when the attempt is stopped, within its own time. */
+/** Continues when the attempt is stopped, within its own time limit. */
 function untied(work: MediaJob): MediaJob {
   return { ...work, call: { ...work.call, signal: new AbortController().signal } };
 }

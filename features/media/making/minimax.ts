@@ -1,7 +1,7 @@
 /**
- * MiniMax: pictures, music and speech in one answer (its API v1), videos as jobs: Hailuo and the models before it over v1, later ones over
- * v2, where a job that is not begun can be cancelled. Its list of jobs says nothing of what was asked for, so that none is taken for a lost
- * order's: it may be another tenant's.
+ * MiniMax makes pictures, music and speech in one answer (its API v1), and videos as jobs. Hailuo and older models use
+ * v1, later ones v2, where a job that has not started can be cancelled. Its list of jobs does not contain their
+ * requests. Therefore none is assumed to be a lost order's, because it may be another tenant's.
  */
 import {
   type Looked,
@@ -17,7 +17,7 @@ import {
 const VOICE = 'English_expressive_narrator';
 const MP3 = { format: 'mp3', sample_rate: 44_100, bitrate: 256_000 };
 const RESOLUTION = '768P';
-/** Models whose videos v1 makes, and what the ids of its jobs begin with here. */
+/** Models whose videos v1 makes, and the prefix of the ids of its jobs here. */
 const OF_V1 = /^(?:MiniMax-Hailuo|[IST]2V-|video-01)/i;
 const V1_JOB = 'v1/';
 
@@ -93,7 +93,7 @@ function videoOf({ model, request: { prompt, seconds, ratio, image } }: MediaAsk
     content: [{ type: 'text', text: prompt }, ...first],
     resolution: RESOLUTION,
     duration: seconds,
-    // A picture has its own.
+    // A picture has its own ratio.
     ratio: image ? 'adaptive' : ratio,
   };
 }
@@ -102,7 +102,7 @@ function imageOf({ model, request: { prompt, ratio = '1:1' } }: MediaAsk): objec
   return { model, prompt, aspect_ratio: ratio, n: 1, response_format: 'base64' };
 }
 
-/** It has no words of its own: without lyrics it plays. */
+/** It does not write lyrics: without them, the music is instrumental. */
 function musicOf({ model, request: { prompt, lyrics, instrumental } }: MediaAsk): object {
   const sung = instrumental === true ? undefined : lyrics;
   return {

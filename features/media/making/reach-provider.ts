@@ -1,4 +1,4 @@
-/** Which provider stands behind a `provider/model`: where it is, its key, and what it speaks. */
+/** Which provider a `provider/model` names: its address, its key, and its protocol. */
 import type { MediaProvider } from '../contract.ts';
 import { MEDIA_ADDRESSES } from '#domain/provider-address.ts';
 import type { MediaSettings } from '../schema.ts';
@@ -12,9 +12,9 @@ import { googleMedia, openaiMedia } from './sdk-makers.ts';
 
 interface Place {
   readonly maker: MediaMaker;
-  /** The end of a base URL for chat, which its media do not have. */
+  /** The end of a base URL for chat, which its media URLs do not have. */
   readonly chatPath?: RegExp;
-  /** Of its key; absent where it takes none. */
+  /** The variable of its key; absent if it needs none. */
   readonly variable?: string;
 }
 
@@ -37,7 +37,7 @@ export interface MediaPlace {
   readonly ref: string;
   readonly maker: MediaMaker;
   readonly model: string;
-  /** As the settings have it; may be `secret://NAME`. Empty: none. */
+  /** The key as in the settings; may be `secret://NAME`. Empty means none. */
   readonly key: string;
   readonly url: string;
   readonly isOwn: boolean;
@@ -48,7 +48,7 @@ export interface ProviderParts {
   readonly providers: ModelsConfig['providers'];
 }
 
-/** Why it cannot be asked, in words, when it is not set up. */
+/** Says in words why it cannot be called if it is not configured. */
 export function placeOf({ settings, providers }: ProviderParts, ref: string): MediaPlace | string {
   const slash = ref.indexOf('/');
   const name = ref.slice(0, slash) as MediaProvider;
@@ -59,7 +59,7 @@ export function placeOf({ settings, providers }: ProviderParts, ref: string): Me
   const { apiKey, baseUrl } = config ?? {};
   const url = baseUrl === undefined ? usual : addressOf(baseUrl, usual, chatPath);
   const isOwn = new URL(url).host !== new URL(usual).host;
-  // A server of one's own that speaks OpenAI's protocol may take none.
+  // The user's own server with OpenAI's protocol may need none.
   if (variable !== undefined && apiKey === undefined && !(name === 'openai' && isOwn))
     return `no key is set: ${isMediaOnly ? 'media' : 'models.providers'}.${name}.apiKey, or ${variable}`;
   return { ref, maker, model: ref.slice(slash + 1), key: apiKey ?? '', url, isOwn };

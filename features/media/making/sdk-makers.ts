@@ -1,4 +1,4 @@
-/** Pictures and speech of OpenAI and Google, by `ai` and its providers; each request is made once. */
+/** Makes pictures and speech with OpenAI and Google, through `ai` and its providers; each request is sent once. */
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateImage, generateSpeech, type ImageModel } from 'ai';
@@ -11,7 +11,7 @@ import {
   type Ordered,
 } from './media-maker.ts';
 
-/** The nearest that its models have. */
+/** The nearest sizes that its models have. */
 const OPENAI_SIZES: Readonly<Record<ImageRatio, `${number}x${number}`>> = {
   '1:1': '1024x1024',
   '3:4': '1024x1536',

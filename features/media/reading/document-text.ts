@@ -1,9 +1,9 @@
-/** What is written in a document, found without asking anybody: by parsers in a thread that is killed at its limit. */
+/** Extracts the text of a document without a model: by parsers in a thread that is killed at its limit. */
 import { decodeText, kindOf, readApart, ReadingProblem } from '#features/web/index.ts';
 import type { MediaFile } from './open-media.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 
-/** Pages, counted from 1; both count. */
+/** Pages, counted from 1, both inclusive. */
 export interface PageSpan {
   readonly from: number;
   readonly to: number;
@@ -24,7 +24,7 @@ export async function documentText(
     if (OFFICE.test(type)) return await readApart({ how: 'office', bytes }, signal);
   } catch (error) {
     if (!(error instanceof ReadingProblem)) throw error;
-    // It may quote the document.
+    // The message may quote the document.
     const why = error.message.replace(/[^\w .,:()-]/g, '').slice(0, 100);
     throw new FileProblem(
       'ExecutionFailed',

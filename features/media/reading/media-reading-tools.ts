@@ -1,4 +1,4 @@
-/** The room of media: a file wherever it is, what is written in it, and what models see and hear in it. */
+/** What the tools that read media use: a file wherever it is, its text, and what models see and hear in it. */
 import type { RunningCall } from '#policy/define-tool.ts';
 import {
   createReadWithModels,
@@ -9,9 +9,12 @@ import { type FilmParts, type FilmPartsDeps, extractVideoParts } from './video-p
 import { type MediaFile, openMedia, type OpenMediaDeps } from './open-media.ts';
 
 export interface Media extends ReadWithModels {
-  /** Named `artifact:ID`, by an address of the web, or by a path of the workspace. @throws FileProblem, EgressError */
+  /**
+   * Opens a file named `artifact:ID`, by an address of the web, or by a path of the workspace. @throws FileProblem,
+   * EgressError
+   */
   open(call: RunningCall, ref: string): Promise<MediaFile>;
-  /** Its sound, and pictures of it at even distances; undefined where the worker has no ffmpeg. @throws FileProblem */
+  /** Its sound, and pictures of it at even intervals; undefined if the worker has no ffmpeg. @throws FileProblem */
   takeApart(call: RunningCall, film: MediaFile): Promise<FilmParts | undefined>;
 }
 

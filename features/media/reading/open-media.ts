@@ -1,4 +1,7 @@
-/** The one way from what a model names to the bytes of a file: an artifact, an address of the web, or a path of the workspace. */
+/**
+ * The only way from a model's reference to the bytes of a file: an artifact, an address of the web, or a path of the
+ * workspace.
+ */
 import { basename } from 'node:path';
 import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -13,7 +16,7 @@ export interface MediaFile {
   /** As the model named it. */
   readonly ref: string;
   readonly name: string;
-  /** As its bytes show. */
+  /** Type detected from its bytes. */
   readonly type: string;
   readonly bytes: Buffer;
 }
@@ -23,7 +26,7 @@ export interface OpenMediaDeps extends ArtifactPlaces {
   readonly files: Pick<Files, 'readBytes'>;
 }
 
-/** Until the whole is there. */
+/** Time limit of the whole download. */
 const FETCH_MS = 60_000;
 
 /** @throws FileProblem, EgressError, and the signal's reason. */
@@ -75,7 +78,7 @@ async function fetchMedia(
     };
   } catch (error) {
     signal.throwIfAborted();
-    // Of the Fetch standard, for what is no address.
+    // fetch throws this for an invalid address.
     if (error instanceof TypeError)
       throw new FileProblem('InvalidArgs', `${shown(ref)} cannot be asked: ${error.message}`);
     if (error instanceof EgressError && error.rule === 'too_large') throw tooLarge(ref);
@@ -85,7 +88,7 @@ async function fetchMedia(
   }
 }
 
-/** What bytes of text do not show, the name does. */
+/** For text, the name shows the type that the bytes do not. */
 const TEXT_TYPES: Readonly<Record<string, string>> = {
   html: 'text/html',
   htm: 'text/html',

@@ -1,4 +1,4 @@
-/** What the tools that read media have in common: how a file is named, and how what was read is given. */
+/** What the tools that read media have in common: how a file is named, and how its contents are returned. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { markOutside } from '#domain/outside-text.ts';
@@ -21,16 +21,16 @@ type Named = { readonly [Name in 'media_id' | 'path' | 'url']?: string | undefin
 /** What the tools that read media have in common. */
 export const READING = { group: 'media_read', replay: 'readonly', outside: true } as const;
 
-/** Characters of a text that a model is asked about. */
+/** Characters of a text that is sent to a model with a question. */
 const ASKED_CHARACTERS = 400_000;
 
-/** The text of a file, below what is asked about it. */
+/** Puts the text of a file below the question about it. */
 export function askedAbout(requested: string, text: string): string {
   const cut = text.slice(0, ASKED_CHARACTERS).toWellFormed();
   return `${requested}\n${cut}${cut.length < text.length ? '\n[it goes on]' : ''}`;
 }
 
-/** Null when it is not exactly one. */
+/** Returns null when it is not exactly one. */
 export function oneRef({ media_id, path, url }: Named): string | null {
   const [first, ...others] = [media_id, path, url].filter((one) => one !== undefined);
   return others.length === 0 ? (first ?? null) : null;
@@ -38,10 +38,10 @@ export function oneRef({ media_id, path, url }: Named): string | null {
 
 export const NAME_ONE = { path: [], message: 'name one file, by media_id, path or url' };
 
-/** Bytes of UTF-8: with its markers a text stays within what the model is shown of a result (EX-5). */
+/** Bytes of UTF-8: with its markers, a text stays within the part of a result that the model sees (EX-5). */
 const SHOWN_BYTES = 60_000;
 
-/** From `offset` on as much as can be shown, marked as from outside, with how to read on. */
+/** Returns as much from `offset` as can be shown, marked as external, with how to read on. */
 export function outsideResult(
   source: string,
   text: string,
@@ -58,7 +58,7 @@ export function outsideResult(
   return { ok: true, text: messages.length > 0 ? `${marked}\n[${messages.join('; ')}]` : marked };
 }
 
-/** A file that cannot be had, read or asked about is told. */
+/** Reports a file that cannot be fetched, read or sent to a model. */
 export function withMediaProblems(work: () => Promise<ToolResult>): Promise<ToolResult> {
   return withFileProblems(async () => {
     try {

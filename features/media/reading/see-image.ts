@@ -1,10 +1,10 @@
-/** A file as models see it. */
+/** Prepares an image file for models. */
 import { imageProblem, type PromptImage, readImage } from '#domain/image.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { MediaFile } from './open-media.ts';
 
-/** @throws FileProblem when it is no image that models take. */
+/** @throws FileProblem when it is no image that models accept. */
 export function seeImage(
   { hasSecret }: Pick<RunningCall, 'hasSecret'>,
   { bytes, ref }: Pick<MediaFile, 'bytes' | 'ref'>,

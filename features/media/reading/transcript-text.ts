@@ -1,4 +1,4 @@
-/** What is said in a recording, line by line with its times. */
+/** Writes what is said in a recording, line by line with its times. */
 import type { Transcription } from '#domain/model.ts';
 
 export function transcriptText({ text, segments }: Transcription): string {

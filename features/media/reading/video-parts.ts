@@ -1,4 +1,7 @@
-/** The sound of a film and pictures of it, by ffmpeg: a program of its own behind the wall, killed at its limit, which reads this one file. */
+/**
+ * Extracts the sound of a film and pictures of it with ffmpeg. It is a process behind the wall, killed at its limit,
+ * which reads only this file.
+ */
 import { constants } from 'node:fs';
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,14 +12,14 @@ import { FileProblem } from '#activities/workspace/file-problem.ts';
 
 export interface FilmParts {
   readonly seconds: number;
-  /** Absent of a silent film. */
+  /** Absent for a silent film. */
   readonly sound?: Buffer;
   readonly frames: readonly { readonly at: number; readonly bytes: Buffer }[];
 }
 
 export interface FilmPartsDeps {
   readonly shell: Pick<Shell, 'run'>;
-  /** Where programs are looked for. */
+  /** The folders in which programs are searched for. */
   readonly folders: readonly string[];
   /** A private folder of ours on this machine. */
   readonly dir: string;
@@ -29,10 +32,10 @@ const MAX_SECONDS = 4 * 3_600;
 const SOUND_BYTES = 20_000_000;
 export const SOUND_TYPE = 'audio/x-m4a';
 const LIMITED = ['-c', `${HOST_LIMITS}\nexec "$@"`, 'sh'];
-/** No playlist in it leads to another file or address. */
+/** With these options, no playlist in it leads to another file or address. */
 const READ_ONLY_THIS = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-threads', '1'];
 
-/** Undefined where there is no ffmpeg. @throws FileProblem */
+/** Returns undefined if there is no ffmpeg. @throws FileProblem */
 export async function extractVideoParts(
   deps: FilmPartsDeps,
   call: RunningCall,
@@ -62,7 +65,7 @@ export async function extractVideoParts(
         throw new FileProblem('Timeout', `the film could not be taken apart within ${RUN_MS / 1000} s`);
       return outcome.stderr;
     };
-    // It says how long the film is, and that it was not told what to make of it.
+    // ffmpeg prints how long the film is, and an error because it has no output file.
     const array = /Duration: (\d+):(\d+):(\d+(?:\.\d+)?)/.exec(
       await run(['-nostdin', '-protocol_whitelist', 'file', '-i', INPUT]),
     );

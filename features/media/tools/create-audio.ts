@@ -1,4 +1,4 @@
-/** create_audio: music or a sound effect made from words. */
+/** create_audio: makes music or a sound effect from words. */
 import { z } from 'zod';
 import type { MakingTools } from '../making/media-making-tools.ts';
 import { filenameHint, MAKING, promptOf } from '../making/making-tool.ts';

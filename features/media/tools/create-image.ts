@@ -1,4 +1,4 @@
-/** create_image: a picture made from words. */
+/** create_image: makes a picture from words. */
 import { z } from 'zod';
 import type { MakingTools } from '../making/media-making-tools.ts';
 import { IMAGE_RATIOS } from '../contract.ts';

@@ -1,4 +1,4 @@
-/** create_video: a video made from words, or from a picture and words. */
+/** create_video: makes a video from words, or from a picture and words. */
 import { z } from 'zod';
 import type { MakingTools } from '../making/media-making-tools.ts';
 import { filenameHint, MAKING, promptOf } from '../making/making-tool.ts';

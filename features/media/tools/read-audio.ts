@@ -1,4 +1,4 @@
-/** read_audio: what is said in a recording, with its times. */
+/** read_audio: returns what is said in a recording, with its times. */
 import { z } from 'zod';
 import {
   askedAbout,

@@ -1,4 +1,7 @@
-/** read_document: what is written in a document, found on this machine first, and by a model where there is no text or one is asked for. */
+/**
+ * read_document: returns the text of a document. It is extracted on this machine first, and read by a model if there is
+ * no text or a model is requested.
+ */
 import { z } from 'zod';
 import { documentText, type PageSpan } from '../reading/document-text.ts';
 import {
@@ -17,7 +20,7 @@ import type { MediaTools } from '../reading/media-reading-tools.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 
-/** What the providers take of a PDF (Anthropic: 32 MB of a request, 100 pages). */
+/** What the providers accept of a PDF (Anthropic: 32 MB of a request, 100 pages). */
 const PDF_BYTES = 20_000_000;
 const PDF_PAGES = 100;
 
@@ -70,7 +73,7 @@ function spanOf(pages: string | undefined): PageSpan | undefined {
   return { from, to };
 }
 
-/** Of a PDF that the parser gives up a model may still make something. */
+/** A model may still read a PDF that the parser cannot. */
 async function textOf(
   file: MediaFile,
   span: PageSpan | undefined,

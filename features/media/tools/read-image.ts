@@ -1,4 +1,4 @@
-/** read_image: a question about one image or several, answered by a model that sees. */
+/** read_image: answers a question about one image or several, by a model with vision. */
 import { z } from 'zod';
 import { mediaFields, oneRef, outsideResult, READING, withMediaProblems } from '../reading/reading-tool.ts';
 import { seeImage } from '../reading/see-image.ts';

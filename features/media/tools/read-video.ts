@@ -1,4 +1,4 @@
-/** read_video: what is said in a film, with its times, and what is seen in it. */
+/** read_video: returns what is said in a film, with its times, and what is seen in it. */
 import { z } from 'zod';
 import { SOUND_TYPE } from '../reading/video-parts.ts';
 import {

@@ -1,10 +1,10 @@
-/** tts: text spoken by a voice. */
+/** tts: speaks text with a voice. */
 import { z } from 'zod';
 import type { MakingTools } from '../making/media-making-tools.ts';
 import { MAKING, promptOf } from '../making/making-tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
-/** Of the settings, by the names that models know. */
+/** Names of providers in the settings that models know. */
 const PROVIDERS = ['openai', 'elevenlabs', 'edge', 'minimax'] as const;
 
 const input = z.object({

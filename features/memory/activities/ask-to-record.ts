@@ -1,4 +1,7 @@
-/** Asks a model to record what a text states, by one call, beside any turn: held of the agent's budgets first, and given up after a while. */
+/**
+ * Calls a model to record what a text states, by one tool call outside any turn. The agent's budgets reserve it first,
+ * and it is given up after a while.
+ */
 import { Context } from '@temporalio/activity';
 import { costsNothing, createMeter } from '#domain/budget/meter.ts';
 import type { DocumentScope } from '#domain/document.ts';
@@ -12,11 +15,11 @@ import { estimatePromptTokens } from '#activities/model/prompt-size.ts';
 
 export interface RecordDeps {
   readonly models: Pick<Models, 'resolve' | 'cost' | 'seesImages'>;
-  /** Without room it waits, as when the model is away. */
+  /** Without budget, it waits, as when the model is away. */
   readonly budgets: Pick<BudgetGuard, 'around'>;
 }
 
-/** What is to be read, and the one call that is to answer it. */
+/** What to read, and the one tool call that should answer it. */
 export interface RecordRequest extends Pick<ModelRequest, 'system' | 'messages' | 'idempotencyKey'> {
   readonly kind: ModelUse['kind'] & ('knowledge' | 'memory');
   readonly refs: readonly string[];
@@ -25,14 +28,14 @@ export interface RecordRequest extends Pick<ModelRequest, 'system' | 'messages' 
 }
 
 export interface Recorded {
-  /** What the model records; undefined when it is to be asked again later. */
+  /** What the model records; undefined when it must be called again later. */
   readonly args: Readonly<Record<string, unknown>> | undefined;
   readonly uses: readonly ModelUse[];
-  /** What it has cost is known. */
+  /** True if its cost is known. */
   readonly isCounted: boolean;
 }
 
-/** Of an activity of five minutes: no question is begun later, and each is given up after that long. */
+/** For an activity of five minutes: no request starts after this time, and each is given up after this time. */
 export const BEGINS_MS = 90_000;
 const PATIENCE_MS = 120_000;
 
@@ -64,7 +67,7 @@ export async function askToRecord(
   return 'exceeded' in done ? { args: undefined, uses: [], isCounted: true } : done.result;
 }
 
-/** What is wrong with the text or the answer stays wrong: nothing is recorded of it. */
+/** Errors of the text or the answer stay the same on a retry, so nothing is recorded of it. */
 const OF_THE_TEXT: ReadonlySet<ModelError['code']> = new Set(['Filtered', 'ContextOverflow', 'TooLarge']);
 
 async function generate(

@@ -1,4 +1,7 @@
-/** Brings the index up to the documents (features/memory/workflow.ts): what is left to do is in the rows, so any attempt goes on. */
+/**
+ * Updates the index to the documents (features/memory/workflow.ts). The rows show what is still to be done, so any
+ * attempt can continue.
+ */
 import type { MemoryReader } from '../memory-reader.ts';
 import { Context } from '@temporalio/activity';
 import type { DocumentScope } from '#domain/document.ts';
@@ -25,12 +28,18 @@ export interface IndexDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
   readonly readers: () => readonly MemoryReader[];
 }
 
-/** Documents of one activity, so that their number is seen to go down. */
+/** Documents of one activity, so that their number visibly decreases. */
 const AT_ONCE = 20;
-/** Texts of one question: few at first, then as many as the server answers in about so long, so that a search finds it free soon. */
+/**
+ * Texts of one request: few at first, then as many as the server answers within this time, so that it is soon free for
+ * a search.
+ */
 const TEXTS = { first: 8, most: 128 };
 const ANSWER_MS = 2_000;
-/** Of one document in one activity, which may take five minutes: what was answered is kept, and the rest waits for the next. */
+/**
+ * For one document in one activity, which may take five minutes: the answers are stored, and the rest waits for the
+ * next activity.
+ */
 const BEGINS_MS = 120_000;
 
 export function createIndexDocuments(deps: IndexDeps): MemoryActivities['index_documents'] {
@@ -40,7 +49,7 @@ export function createIndexDocuments(deps: IndexDeps): MemoryActivities['index_d
     let waits = false;
     for (let done = 0; done < AT_ONCE && !waits; done += 1) {
       Context.current().cancellationSignal.throwIfAborted();
-      // What was written meanwhile is found by its words before anything waits for vectors.
+      // The words of what was written in the meantime are indexed before anything waits for vectors.
       if (await indexWords(deps, scope)) continue;
       const text = model === null ? undefined : await unembeddedText(pool, scope, model);
       if (model === null || !text) break;
@@ -60,12 +69,12 @@ export function createIndexDocuments(deps: IndexDeps): MemoryActivities['index_d
   });
 }
 
-/** Of one document; false when there is none. */
+/** Indexes one document; returns false when there is none. */
 async function indexWords({ pool, scrubberOf, readers }: IndexDeps, scope: DocumentScope): Promise<boolean> {
   const document = await unindexedText(pool, scope);
   if (!document) return false;
   const scrubber = await scrubberOf(scope.tenant);
-  // The document's own text is its writer's; what others are shown of it, or asked about it, has no secrets.
+  // The document's own text belongs to its writer. What others see of it, or find by queries, has no secrets.
   const chunks = chunkText(document.text).map((chunk) => ({
     ...chunk,
     heading: storableText(scrubber.text(chunk.heading)),
@@ -75,7 +84,10 @@ async function indexWords({ pool, scrubberOf, readers }: IndexDeps, scope: Docum
   return true;
 }
 
-/** Undefined when the model does not answer, or its budget has no room. What it has given is kept, so the next try asks for the rest. */
+/**
+ * Returns undefined when the model does not answer, or its budget is used up. Its answers are stored, so the next try
+ * requests only the rest.
+ */
 async function vectorsOf(
   { embed }: IndexDeps,
   scope: DocumentScope,
@@ -98,7 +110,7 @@ async function vectorsOf(
   return vectors;
 }
 
-/** Has those that read memory read some of it, one after the other. */
+/** Lets the readers of memory read some of it, one after the other. */
 export function createReadDocuments({
   readers,
 }: Pick<IndexDeps, 'readers'>): MemoryActivities['read_documents'] {

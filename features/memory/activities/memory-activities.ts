@@ -1,4 +1,6 @@
-/** The room of memory: its index, the graph drawn from it, and what tools find, read and write of it (VF-2, TL knowledge). */
+/**
+ * The activities of memory: its index, the graph extracted from it, and what tools find, read and write of it (VF-2).
+ */
 import { anyOf } from '#store/row-parts.ts';
 import type { DocumentScope } from '#domain/document.ts';
 import type { SummarizedSession } from '#domain/feature.ts';
@@ -15,13 +17,16 @@ import { createIndexDocuments, createReadDocuments, type IndexDeps } from './ind
 import { createRecordConversations, type RecordConversationsDeps } from './record-conversations.ts';
 import { createSearchMemory, type SearchMemory } from './search-memory.ts';
 
-/** All within the caller's tenant and agent: its user's memory, and the agent's where the user has none of the same path. */
+/**
+ * Everything is within the caller's tenant and agent: its user's memory, and the agent's where the user has none of the
+ * same path.
+ */
 export interface Memory {
   readonly search: SearchMemory;
   read(caller: RunningCall, path: string): Promise<DocumentText | undefined>;
   /** MEMORY.md, or else memory.md. */
   readMain(caller: RunningCall): Promise<DocumentText | undefined>;
-  /** Gives the revision. Once for a call. Throws InvalidInput beyond DOCUMENT_LIMITS. */
+  /** Returns the revision. Writes once for a call. Throws InvalidInput beyond DOCUMENT_LIMITS. */
   write(
     caller: RunningCall,
     path: string,
@@ -29,8 +34,8 @@ export interface Memory {
     mode: 'append' | 'overwrite',
   ): Promise<{ readonly revision: number }>;
   /**
-   * Keeps what a session's summary says, in place of what an earlier one said: its own document, so that one removal undoes it.
-   * Nothing where there is no room.
+   * Stores a session's summary in place of an earlier one, as its own document, so that one removal undoes it. Does
+   * nothing if the memory is full.
    */
   remember(session: SummarizedSession, summary: string): Promise<void>;
 }
@@ -44,7 +49,7 @@ export interface MemoryParts extends IndexDeps, Omit<RecordConversationsDeps, 'm
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
 }
 
-/** Scopes that one sweep starts; the next one goes on. */
+/** Scopes that one sweep starts; the next one continues. */
 const SWEPT = 500;
 
 export function createMemoryActivities(parts: MemoryParts): {
@@ -66,7 +71,7 @@ export function createMemoryActivities(parts: MemoryParts): {
         path,
         author: `agent:${caller.agent}`,
         call: caller.idempotencyKey,
-        // What is added to a text from outside leaves it one.
+        // What is added to an external text leaves it external.
         outside: hasRead(read) || (mode === 'append' ? undefined : false),
         read,
         by: (seen) => (mode === 'append' && seen ? `${seen.trimEnd()}\n\n${text(content)}` : text(content)),
@@ -87,7 +92,7 @@ export function createMemoryActivities(parts: MemoryParts): {
           by: () => text,
         });
       } catch (error) {
-        // The turn goes on without it.
+        // The turn continues without it.
         if (error instanceof Failure && error.type === 'InvalidInput') return;
         throw error;
       }

@@ -1,4 +1,4 @@
-/** What the prompt has of memory (VF-2): MEMORY.md, and what was said in earlier conversations. */
+/** The memory in the prompt (VF-2): MEMORY.md, and statements of earlier conversations. */
 import { createHash } from 'node:crypto';
 import type { PromptPiece, PromptStep } from '#domain/feature.ts';
 import type { DocumentScope } from '#domain/document.ts';
@@ -9,9 +9,9 @@ import type { Pool } from '#store/pool.ts';
 import { MEMORY_FILES } from '../contract.ts';
 import { CONVERSATIONS_FILE } from '../rules/statements.ts';
 
-/** Characters of MEMORY.md that each step begins with. */
+/** Characters of MEMORY.md with which each step begins. */
 const MEMORY_CHARS = 12_000;
-/** Of what users have said, the newest first: about 1,000 tokens. */
+/** Characters of users' statements, the newest first: about 1,000 tokens. */
 const CONVERSATION_CHARS = 4_000;
 
 export function createPromptMemory(pool: Pool): (step: PromptStep) => Promise<PromptPiece | undefined> {
@@ -37,10 +37,10 @@ async function read(pool: Pool, scope: DocumentScope): Promise<string | undefine
   return parts.length === 0 ? undefined : parts.join('\n\n');
 }
 
-/** The same for the same text, so that providers' caches know it. */
+/** Returns the same for the same text, so that providers' caches recognize it. */
 function memoryPart({ path, outside, text }: DocumentText, max: number): string {
   const shown = text.slice(0, max).toWellFormed();
-  // No text can hold its own digest, so none can end its own markers.
+  // No text can contain its own digest, so none can end its own markers.
   const id = createHash('sha256').update(shown).digest('hex').slice(0, 32);
   const body = outside
     ? markOutside({ id, source: path, text: shown })

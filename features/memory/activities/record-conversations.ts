@@ -1,4 +1,7 @@
-/** Keeps what users say in conversations as documents of memory, when a conversation rests or grows long (features/memory/workflow.ts). */
+/**
+ * Stores what users say in conversations as documents of memory, when a conversation is idle or grows long
+ * (features/memory/workflow.ts).
+ */
 import { noteUses } from '#store/model-use-store.ts';
 import { Context } from '@temporalio/activity';
 import { z } from 'zod';
@@ -33,14 +36,14 @@ import { forTenant } from '#store/tenant-db.ts';
 import { askToRecord, BEGINS_MS, type RecordDeps } from './ask-to-record.ts';
 
 export interface RecordConversationsDeps extends ActivityDeps, RecordDeps {
-  /** What of that a session has read came from outside. */
+  /** The part of what a session has read that is external. */
   readonly outsideOf: (used: UsedTools) => UsedTools;
 }
 
 const ANSWER_TOKENS = 4_000;
-/** Characters of what is known already, the newest first. */
+/** Characters of what is already known, the newest first. */
 const KNOWN = 8_000;
-/** Rehearsal models answer by scripts, which know nothing of this question. */
+/** Rehearsal models answer by scripts, which do not know this question. */
 const REHEARSAL = 'rehearsal/';
 const REHEARSAL_NOTES = 'rehearsal/notes';
 
@@ -94,7 +97,7 @@ export function createRecordConversations(
   });
 }
 
-/** False when no model answers, or the budget has no room: later it may. */
+/** Returns false when no model answers, or the budget is used up; a later call may succeed. */
 async function record(
   deps: RecordConversationsDeps,
   scope: DocumentScope,
@@ -138,7 +141,7 @@ async function record(
   };
   const kept = { statements: added.length, turn: last, uses: recorded.uses };
   const isKept = await recordTalk(pool, scope, talk, added.length > 0 ? { ...kept, change } : kept).catch(
-    // The memory is full: what was said is not kept, and not asked about again.
+    // The memory is full, so the statements are not stored and not requested again.
     (error: unknown) => {
       if (!(error instanceof Failure && error.type === 'InvalidInput')) throw error;
       return recordTalk(pool, scope, talk, { ...kept, statements: 0 });
@@ -163,7 +166,7 @@ function questionOf(known: string | undefined, { messages }: UnrecordedTalk): st
   return `The record so far, the newest first:\n${lines.join('\n') || '(empty)'}\n\nThe conversation:\n${texts.join('\n')}`;
 }
 
-/** Anybody's text: each statement is taken alone, bounded, or left out. */
+/** The text is untrusted: each statement is read alone, bounded, or omitted. */
 function readStatements(
   args: Readonly<Record<string, unknown>>,
   { session, messages }: UnrecordedTalk,
@@ -181,7 +184,7 @@ function readStatements(
   });
 }
 
-/** No day to come: a plan holds from when it was made. */
+/** Returns no future day: a plan holds from when it was made. */
 function dayOf(value: string | undefined, { day }: SaidMessage): string {
   const isDay =
     value !== undefined && /^[12]\d{3}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));

@@ -1,4 +1,4 @@
-/** Finds pieces of memory by words and vectors, and makes one list of them (TL memory_search). */
+/** Finds pieces of memory by words and vectors, and merges them into one list (memory_search). */
 import { type AskedTime, askedTime, beforeEvent } from '../rules/asked-time.ts';
 import { fuseHits } from '../rules/fuse-hits.ts';
 import { rankMatches, timeOf } from '../rules/rank-matches.ts';
@@ -14,29 +14,29 @@ export interface SearchOptions {
   readonly leastScore?: number | undefined;
   /** Pieces before and after each hit that are shown with it. */
   readonly around: number;
-  /** ISO 8601: of documents that were written last within these. */
+  /** ISO 8601: only documents whose last change is within these. */
   readonly after?: string | undefined;
   readonly before?: string | undefined;
 }
 
-/** As tools show it. */
+/** A hit as tools show it. */
 export interface MemoryHit {
   readonly path: string;
-  /** Lines of it, from 1, both included. */
+  /** Its lines, from 1, both inclusive. */
   readonly from: number;
   readonly to: number;
   /** 0 to 1. */
   readonly score: number;
   readonly why: string;
-  /** Marked where it came from outside (SC-4). */
+  /** Marked if it is external (SC-4). */
   readonly text: string;
-  /** ISO 8601, of the document. */
+  /** ISO 8601 time of the document. */
   readonly written: string;
 }
 
 export interface MemoryFound {
   readonly hits: readonly MemoryHit[];
-  /** `words and meaning`, or `words` with the reason why meaning was left out. */
+  /** `words and meaning`, or `words` with the reason why meaning was not used. */
   readonly by: string;
 }
 
@@ -62,7 +62,7 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
     const find = async (text: string, time: AskedTime) =>
       rankMatches(await findByWords(pool, searched, await askedWords(pool, searched, text)), time);
     const before = beforeEvent(query);
-    // What it was first said in: later texts speak of it too.
+    // The text that mentioned it first, because later texts mention it too.
     const [event] = before ? await find(before.event, FIRST) : [];
     const time: AskedTime = event
       ? { order: 'newest', until: timeOf(event), isAsked: true }
@@ -70,10 +70,10 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
     const [byWords, byVector, beforeIt] = await Promise.all([
       find(query, time),
       model && vectors?.[0] ? findByVector(pool, searched, model, vectors[0]) : undefined,
-      // The event's own words find what was said of it, and not what was before.
+      // The event's own words find statements about it, and not what was before.
       before && event ? find(before.question, time) : undefined,
     ]);
-    // Vectors know nothing of time: where the question is about it, words count twice.
+    // Vectors ignore time, so if the question is about time, words count twice.
     const lists = byVector
       ? [...(time.isAsked ? [beforeIt ?? byWords] : []), byWords, byVector]
       : [...(beforeIt ? [beforeIt] : []), byWords];

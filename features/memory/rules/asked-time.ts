@@ -1,16 +1,19 @@
-/** What a question says of time, and which day a line of a text speaks of. English; other texts go by when they were written. */
+/**
+ * Reads what a question says about time, and which day a line of a text is about. It reads English; other texts use the
+ * time when they were written.
+ */
 
 export interface AskedTime {
   /** Which of several statements is wanted. */
   readonly order: 'newest' | 'oldest';
-  /** Milliseconds since 1970: what had been said before this. Infinite, where the question names no time. */
+  /** Milliseconds since 1970: only statements before this. Infinite if the question names no time. */
   readonly until: number;
-  /** The question is about time, so that the time of statements decides. */
+  /** True if the question is about time, so that the time of statements decides. */
   readonly isAsked: boolean;
 }
 
 export interface DateSpan {
-  /** Milliseconds since 1970; `to` is not included. */
+  /** Milliseconds since 1970; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
 }
@@ -25,7 +28,7 @@ const DAY_FIRST = new RegExp(
 );
 const MONTH_FIRST = new RegExp(`\\b${MONTH}\\.?(?: (\\d{1,2})(?:st|nd|rd|th)?,?)? ((?:19|20)\\d\\d)\\b`, 'i');
 
-/** Behind such a word, as `may` and `march` are verbs too. */
+/** Only after such a word, because `may` and `march` are verbs too. */
 const MONTH_ALONE = new RegExp(`\\b(?:in|during|by|until|of|since|end of) ${MONTH}\\b(?!\\.?,? \\d)`, 'i');
 
 const OLDEST = /\b(?:first|original(?:ly)?|initial(?:ly)?|earliest|at the beginning|to begin with)\b/i;
@@ -42,7 +45,7 @@ export interface BeforeEvent {
   readonly event: string;
 }
 
-/** Of a question about what was before something whose day it does not name; undefined: it is none. */
+/** Reads a question about what was before something whose day it does not name; undefined if it is none. */
 export function beforeEvent(text: string): BeforeEvent | undefined {
   if (dateIn(text) || MONTH_ALONE.test(text)) return undefined;
   const [, question, event] = BEFORE_AT_END.exec(text) ?? [];
@@ -51,7 +54,7 @@ export function beforeEvent(text: string): BeforeEvent | undefined {
   return first !== undefined && rest !== undefined ? { question: rest, event: first } : undefined;
 }
 
-/** The first date that it names, as far as it is exact; undefined: none. */
+/** The first date in the text, as far as it is exact; undefined if there is none. */
 export function dateIn(text: string): DateSpan | undefined {
   const iso = ISO.exec(text);
   if (iso) return spanOf(iso[1], Number(iso[2]) - 1, iso[3]);
@@ -62,7 +65,7 @@ export function dateIn(text: string): DateSpan | undefined {
   return undefined;
 }
 
-/** A month without a year is the last one of the name that has begun by `now`, in milliseconds since 1970. */
+/** A month without a year is the last one of that name that has begun by `now`, in milliseconds since 1970. */
 export function askedTime(question: string, now: number): AskedTime {
   const date = dateIn(question) ?? lastMonth(MONTH_ALONE.exec(question)?.[1], new Date(now));
   const isOldest = date === undefined && OLDEST.test(question);

@@ -1,7 +1,9 @@
-/** Cuts a Markdown document into the pieces that a search finds: whole lines, below one heading where that is long enough. */
+/**
+ * Cuts a Markdown document into the pieces that a search finds: whole lines, below one heading if that is long enough.
+ */
 
 export interface Chunk {
-  /** From 1, both included. */
+  /** Lines from 1, both inclusive. */
   readonly from: number;
   readonly to: number;
   /** Headings above its first line, the outermost first: `Home > Kitchen`. */
@@ -9,11 +11,17 @@ export interface Chunk {
   readonly text: string;
 }
 
-/** Characters that a piece of several lines has at most: a vector of more says nothing of one sentence in it any more (docs/memory.md). */
+/**
+ * Most characters of a piece with several lines. The vector of a longer one represents no single sentence in it
+ * (docs/memory.md).
+ */
 const ENOUGH = 240;
-/** Of one line, which is cut if it is longer. */
+/** Most characters of one line; a longer line is cut. */
 const MAX = 600;
-/** Shorter ones go on over a heading and into a long line, which bounds the pieces of a document by its length. */
+/**
+ * Shorter pieces continue over a heading and into a long line, which limits the number of pieces by the document's
+ * length.
+ */
 const MIN = 80;
 /** Characters of a heading. */
 const TITLE = 200;
@@ -21,7 +29,7 @@ const TITLE = 200;
 const HEADING = /^(#{1,6})\s+(\S.*)$/;
 const FENCE = /^\s*(?:```|~~~)/;
 
-/** In order; blank pieces are left out. */
+/** Returns pieces in order, without blank ones. */
 export function chunkText(text: string): readonly Chunk[] {
   const chunks: Chunk[] = [];
   const trail: string[] = [];
@@ -48,7 +56,7 @@ export function chunkText(text: string): readonly Chunk[] {
   return chunks;
 }
 
-/** Of a piece of such a length, for so much more. */
+/** Whether a piece of this length is full before this many more characters. */
 function isFull(length: number, more: number): boolean {
   return length + more > (length < MIN ? MAX : ENOUGH);
 }

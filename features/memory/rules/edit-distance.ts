@@ -1,4 +1,7 @@
-/** How many letters were left out, added, changed or exchanged with their neighbour between two words (optimal string alignment). */
+/**
+ * How many letters were omitted, added, changed or exchanged with their neighbour between two words (optimal string
+ * alignment).
+ */
 export function editDistance(one: string, other: string): number {
   let [older, old] = [[] as number[], Array.from({ length: other.length + 1 }, (_, at) => at)];
   for (let row = 1; row <= one.length; row += 1) {
@@ -19,7 +22,7 @@ export function editDistance(one: string, other: string): number {
   return old[other.length] ?? 0;
 }
 
-/** The word with each of its letters left out, each once. */
+/** The word with each of its letters omitted, each result once. */
 export function deletions(word: string): readonly string[] {
   return [...new Set(Array.from({ length: word.length }, (_, at) => word.slice(0, at) + word.slice(at + 1)))];
 }

@@ -1,25 +1,31 @@
-/** Makes one list of those that several searches found, by their places in each: reciprocal rank fusion (Cormack et al., 2009). */
+/**
+ * Merges the results of several searches into one list, by their places in each: reciprocal rank fusion (Cormack et
+ * al., 2009).
+ */
 
 export interface FoundBy<Item> {
-  /** How one was found, for who reads the result: `words: tap, kitchen`. */
+  /** How one was found, for readers of the result: `words: tap, kitchen`. */
   readonly item: Item;
   readonly why: string;
 }
 
 export interface Fused<Item> {
   readonly item: Item;
-  /** 1: first in every list. */
+  /** The score 1 means first in every list. */
   readonly score: number;
   readonly why: string;
 }
 
 /**
- * How little a first place counts above a later one. The usual 60 is for lists of thousands; with a small model for vectors this found the most of
- * the questions that the ranking is tuned on (docs/memory.md).
+ * How little a first place counts above a later one. The usual 60 is for lists of thousands. With a small embedding
+ * model, this value found the most of the questions that the ranking is tuned on (docs/memory.md).
  */
 const SMOOTH = 3;
 
-/** Best first. Each list is best first; `keyOf` says which are the same. Lists that nothing could be found in are not given. */
+/**
+ * Returns the best first. Each list has its best first; `keyOf` says which are the same. Lists in which nothing can be
+ * found are omitted.
+ */
 export function fuseHits<Item>(
   lists: readonly (readonly FoundBy<Item>[])[],
   keyOf: (item: Item) => string,

@@ -1,4 +1,4 @@
-/** The order of pieces that words have found: what fits as well goes by its time, as the question wants it. */
+/** Orders pieces that words have found. Equally good ones are ordered by their time, as the question requires. */
 import { type AskedTime, dateIn } from './asked-time.ts';
 import type { FoundBy } from './fuse-hits.ts';
 import { sentencesOf } from '#domain/search-terms.ts';
@@ -8,23 +8,23 @@ export interface WordMatch<Item> extends FoundBy<Item> {
   readonly path: string;
   readonly heading: string;
   readonly text: string;
-  /** When its document was. */
+  /** When its document was written. */
   readonly written: Date;
-  /** Sums of what the words weigh: of its best sentence with what stands above it, and of the whole piece. */
+  /** Sums of the words' weights: in its best sentence with the headings above it, and in the whole piece. */
   readonly near: number;
   readonly whole: number;
-  /** Of repeated words, by its length. */
+  /** The weight of repeated words, relative to its length. */
   readonly rank: number;
-  /** The best one, from 0 (sentencesOf). */
+  /** Index of the best sentence, from 0 (sentencesOf). */
   readonly sentence: number;
 }
 
-/** What the rest of a piece counts beside its best sentence. */
+/** How much the rest of a piece counts, relative to its best sentence. */
 const REST = 0.1;
-/** Matches within so much of each other's score fit as well. */
+/** Matches whose scores differ by at most this are equally good. */
 const ALIKE = 0.05;
 
-/** Best first. */
+/** Returns the best first. */
 export function rankMatches<Item>(
   matches: readonly WordMatch<Item>[],
   time: AskedTime,
@@ -47,13 +47,15 @@ export function rankMatches<Item>(
   return ranked;
 }
 
-/** Milliseconds since 1970 of what the piece's best sentence says, as far as it or what stands above it says when. */
+/**
+ * Milliseconds since 1970 of what the piece's best sentence says, as far as it or the headings above it state a time.
+ */
 export function timeOf({ text, sentence, heading, path, written }: WordMatch<unknown>): number {
   const span = dateIn(sentencesOf(text)[sentence] ?? '') ?? dateIn(heading) ?? dateIn(path);
   return span?.from ?? written.getTime();
 }
 
-/** The less, the better it fits the question. */
+/** A smaller value fits the question better. */
 function distance(at: number, { order, until }: AskedTime): number {
   if (order === 'oldest') return at;
   // What was said later did not hold then.

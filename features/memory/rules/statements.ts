@@ -1,9 +1,12 @@
 /**
- * What people said in conversations, as a document of memory: a line a statement, with the days on which it held and its source. One that
- * takes another's place ends it; what has ended stays below, so that what held before is found too.
+ * What people said in conversations, as a document of memory: a line for each statement, with the days on which it held
+ * and its source. A statement that replaces another ends it. Ended ones stay below, so that what held before is found
+ * too.
  */
 
-/** Of sessions that had read nothing from outside, and of the others: what those say is marked wherever it is read. */
+/**
+ * For sessions that had read nothing external, and for the others, whose statements are marked wherever they are read.
+ */
 export const CONVERSATIONS_FILE = 'memory/conversations.md';
 export const OUTSIDE_CONVERSATIONS_FILE = 'memory/conversations-outside.md';
 
@@ -11,18 +14,18 @@ export const STATEMENT_LIMITS = {
   /** Characters. */
   about: 80,
   text: 300,
-  /** Of one reading of a conversation. */
+  /** Statements of one reading of a conversation. */
   count: 30,
-  /** Lines of the document: of what holds, and of what has ended; the oldest give way. */
+  /** Lines of the document for statements that hold and for ended ones; the oldest are removed. */
   current: 400,
   ended: 200,
 } as const;
 
 export interface Statement {
-  /** What it is about, in a few words: statements with the same words may take each other's place. */
+  /** What it is about, in a few words: statements with the same words may replace each other. */
   readonly about: string;
   readonly text: string;
-  /** YYYY-MM-DD, the first day of its holding as far as is known. */
+  /** YYYY-MM-DD, the first day on which it is known to hold. */
   readonly from: string;
   readonly session: string;
   readonly turn: string;
@@ -36,7 +39,7 @@ export interface NewStatement extends Statement {
 interface KeptStatement extends Statement {
   /** The last day on which it was said again. */
   readonly again?: string | undefined;
-  /** The day on which another took its place; absent: it holds. */
+  /** The day on which another statement replaced it; absent while it holds. */
   readonly to?: string | undefined;
 }
 
@@ -49,7 +52,10 @@ const ENDED = '## What held before';
 const LINE =
   /^- (?:since (\d{4}-\d\d-\d\d)|(\d{4}-\d\d-\d\d) to (\d{4}-\d\d-\d\d)): (.+) \[([^[\];]+); session ([^\s;]+), ([^\s;\]]+)(?:; again (\d{4}-\d\d-\d\d))?\]$/;
 
-/** The document with what is new, in which repeats and what takes another's place are one with it. Undefined: nothing is new. */
+/**
+ * The document with the new statements; repeats and replacements are merged into the existing ones. Returns undefined
+ * if nothing is new.
+ */
 export function addStatements(
   document: string | undefined,
   added: readonly NewStatement[],
@@ -67,7 +73,7 @@ export function addStatements(
       continue;
     }
     const others = one.isSingle ? current.filter(({ about }) => keyOf(about) === keyOf(one.about)) : [];
-    // What is said of an earlier time, such as where somebody lived before, ends nothing that was said of a later one.
+    // A statement about an earlier time, such as where somebody lived before, ends no later one.
     const later = others.find(({ from }) => from > one.from);
     if (later) {
       ended.unshift({ ...one, to: later.from });
@@ -89,7 +95,7 @@ export function addStatements(
   return text === document ? undefined : text;
 }
 
-/** What holds, the newest first. */
+/** Statements that hold, the newest first. */
 export function currentStatements(document: string | undefined): readonly Statement[] {
   return readStatements(document).statements.filter(({ to }) => to === undefined);
 }
@@ -116,7 +122,7 @@ function lineOf({ about, text, from, to, session, turn, again }: KeptStatement):
   return `- ${time}: ${text} [${about}; session ${session}, ${turn}${repeat}]`;
 }
 
-/** One line without what the line's own form needs; '' where nothing is left. */
+/** One line without the characters of the line's own format; '' if nothing is left. */
 export function statementText(value: string, max: number): string {
   const line = value
     .replace(/[\s\p{Cc}]+/gu, ' ')

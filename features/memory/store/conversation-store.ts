@@ -1,4 +1,6 @@
-/** What was said in sessions and is not yet in memory (VF-2): found by how far each session was read, and kept once. */
+/**
+ * Finds what was said in sessions and is not yet in memory (VF-2), by how far each session was read; it is stored once.
+ */
 import { noteUses } from '#store/model-use-store.ts';
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
@@ -10,16 +12,16 @@ import { appendEvents, lockSession } from '#store/session-writes.ts';
 import { affects, readRow, readRows } from '#store/statements.ts';
 import { inTransaction } from '#store/transaction.ts';
 
-/** A conversation is read when nobody has spoken in it for so long, or when so many messages wait. */
+/** A conversation is read when nobody has spoken in it for this long, or when this many messages wait. */
 const IDLE_MINUTES = 10;
 const MANY = 100;
 /** Messages of one reading, and characters of one message. */
 const MESSAGES = 100;
 const MESSAGE = 4_000;
-/** Characters of all. */
+/** Characters of all messages. */
 const TEXTS = 30_000;
 
-/** Of `s`. */
+/** A condition on `s`. */
 const IS_READY = sql`s.recorded < s.position
   and (s.updated_at < now() - ${IDLE_MINUTES}::int * interval '1 minute' or s.position - s.recorded >= ${MANY}::int)`;
 
@@ -29,7 +31,7 @@ const ofScope = ({ tenant, agent, user }: DocumentScope) =>
 export interface SaidMessage {
   readonly role: 'user' | 'assistant';
   readonly text: string;
-  /** The session's user has said it, and nobody else. */
+  /** True if the session's user said it, and nobody else. */
   readonly is_own: boolean;
   readonly turn_id: string;
   /** YYYY-MM-DD. */
@@ -39,14 +41,14 @@ export interface SaidMessage {
 
 export interface UnrecordedTalk {
   readonly session: string;
-  /** Read up to here by now, and afterwards. */
+  /** The position up to which it has been read, and the one after this reading. */
   readonly from: string;
   readonly to: string;
   readonly used: UsedTools;
   readonly messages: readonly SaidMessage[];
 }
 
-/** Of all tenants, for the sweep. */
+/** Covers all tenants, for the sweep. */
 export function scopesToRecord(pool: Pool, limit: number): Promise<readonly DocumentScope[]> {
   return readRows<DocumentScope>(pool)`
     select distinct tenant_id as tenant, agent_key as agent, user_id as user from sessions s where ${IS_READY} limit ${limit}`;
@@ -72,7 +74,7 @@ export async function unrecordedTalk(pool: Pool, scope: DocumentScope): Promise<
     order by position limit ${MESSAGES}`;
   let room = TEXTS;
   const messages = rows.filter(({ text }, at) => (room -= text.length) >= 0 || at === 0);
-  // What comes behind a message that has no room is for the next reading.
+  // Whatever follows a message that does not fit is for the next reading.
   const whole = messages.filter((message, at) => message === rows[at]);
   const isAll = whole.length === rows.length && rows.length < MESSAGES;
   return {
@@ -85,15 +87,18 @@ export async function unrecordedTalk(pool: Pool, scope: DocumentScope): Promise<
 }
 
 export interface RecordedTalk {
-  /** Undefined: nothing of it is to be kept. */
+  /** Undefined if nothing of it should be stored. */
   readonly change?: Omit<DocumentChange, 'expected' | 'call'> | undefined;
   readonly statements: number;
-  /** Whose words led to it. */
+  /** The turn whose words led to it. */
   readonly turn: string | null;
   readonly uses: readonly ModelUse[];
 }
 
-/** With what the model was used for. False when somebody else was first, or the session was forgotten meanwhile: nothing of it is kept then. */
+/**
+ * Also stores the model's usage. Returns false when another worker was first, or the session was forgotten in the
+ * meantime; nothing of it is stored then.
+ */
 export function recordTalk(
   pool: Pool,
   scope: DocumentScope,

@@ -1,4 +1,7 @@
-/** The index of memory as rows (VF-2): pieces of documents and their vectors, each written only for the text that the document still has. */
+/**
+ * Stores the index of memory (VF-2): pieces of documents and their vectors. Each is written only if the document still
+ * has the same text.
+ */
 import type { MemoryReader } from '../memory-reader.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
@@ -19,14 +22,14 @@ export interface UnindexedText {
   readonly text: string;
 }
 
-/** One whose words are not in the index as they are; undefined: all are. */
+/** A document whose current words are not in the index; undefined if there is none. */
 export function unindexedText(pool: Pool, scope: DocumentScope): Promise<UnindexedText | undefined> {
   return readRow<UnindexedText>(pool)`
     select path, digest, text from documents d where ${isOwn(scope)} and indexed is distinct from digest and ${IS_MEMORY}
     order by path limit 1`;
 }
 
-/** Puts the pieces in place of those there were; nothing when the document has another text by now. Safe to repeat. */
+/** Replaces the pieces; does nothing when the document has another text by now. Safe to repeat. */
 export function saveChunks(
   pool: Pool,
   scope: DocumentScope,
@@ -55,11 +58,11 @@ export function saveChunks(
 export interface UnembeddedText {
   readonly path: string;
   readonly digest: Buffer;
-  /** In the order of `n`, which counts from 0 without a gap. */
+  /** Texts in the order of `n`, which counts from 0 without a gap. */
   readonly texts: readonly string[];
 }
 
-/** One whose words are in the index, and its vectors of this model are not. */
+/** A document whose words are in the index, and whose vectors of this model are not. */
 export function unembeddedText(
   pool: Pool,
   scope: DocumentScope,
@@ -73,7 +76,9 @@ export function unembeddedText(
     order by d.path limit 1`;
 }
 
-/** `vectors`: of length 1, one for each piece. Nothing when the document has another text by now. Safe to repeat. */
+/**
+ * `vectors` have length 1, one for each piece. Does nothing when the document has another text by now. Safe to repeat.
+ */
 export function saveVectors(
   pool: Pool,
   scope: DocumentScope,
@@ -94,13 +99,13 @@ export function saveVectors(
   });
 }
 
-/** Whether it still has this text; then it keeps it until the end of the transaction. */
+/** Whether it still has this text; if so, it keeps the text until the end of the transaction. */
 function holdDocument(tx: Transaction, scope: DocumentScope, path: string, digest: Buffer): Promise<boolean> {
   return affects(tx)`
     select 1 from documents where ${isOwn(scope)} and path = ${path} and digest = ${digest} for update`;
 }
 
-/** Of the scope's own documents. `model` null: words are all there is. */
+/** Counts the scope's own documents. With `model` null, there are only words. */
 export async function pendingCount(pool: Pool, scope: DocumentScope, model: string | null): Promise<number> {
   const row = await readRow<{ n: number }>(pool)`
     select count(*)::int as n from documents d where ${isOwn(scope)} and ${IS_MEMORY} and ${isPending(model)}`;
@@ -111,7 +116,7 @@ function isPending(model: string | null) {
   return sql`(indexed is distinct from digest or (${model}::text is not null and embedded is distinct from ${model}::text))`;
 }
 
-/** Of what the user sees: their own documents, and the agent's that have no own of the same path before them. */
+/** Covers what the user sees: their own documents, and the agent's that no own document of the same path hides. */
 export async function memoryStatus(
   pool: Pool,
   { tenant, agent, user }: DocumentScope,
@@ -126,7 +131,7 @@ export async function memoryStatus(
   return row ?? { documents: 0, chunks: 0, pending: 0 };
 }
 
-/** Of all tenants, for the sweep: those that have something to index. */
+/** Scopes of all tenants that have something to index, for the sweep. */
 export async function scopesToIndex(
   pool: Pool,
   model: string | undefined,
@@ -144,7 +149,7 @@ export async function scopesToIndex(
     limit ${limit}`;
 }
 
-/** A bit a number. */
+/** One bit for each number. */
 export function signsOf(vector: Vector): string {
   return vector.map((value) => (value > 0 ? '1' : '0')).join('');
 }
@@ -157,6 +162,6 @@ export function fromHalves(bytes: Buffer): Float16Array {
   return new Float16Array(new Uint8Array(bytes).buffer);
 }
 
-/** Of `c`: words of 5 to 30 letters, with each letter left out. */
+/** Words of `c` with 5 to 30 letters, with each letter omitted. */
 const SLIPS = sql`array_to_tsvector(array(select distinct overlay(lexeme placing '' from at for 1)
   from unnest(to_tsvector('english', c.above || ' ' || c.terms)) w, generate_series(1, length(lexeme)) at where lexeme ~ '^[^0-9]{5,30}$'))`;

@@ -1,4 +1,7 @@
-/** Memory's index as searches read it (TL memory_search): which documents count, pieces by their vectors, and what is shown of those found. */
+/**
+ * Memory's index as searches read it (memory_search): which documents count, pieces by their vectors, and what is shown
+ * of those found.
+ */
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/document.ts';
 import type { FoundBy } from '../rules/fuse-hits.ts';
@@ -9,9 +12,9 @@ import { execute, readRows } from '#store/statements.ts';
 import { inTransaction } from '#store/transaction.ts';
 import { distanceFrom, isIndexed } from './vector-index.ts';
 
-/** Which piece. */
+/** Identifies a piece. */
 export interface ChunkKey {
-  /** Empty: the agent's own. */
+  /** Empty for the agent's own. */
   readonly user_id: string;
   readonly path: string;
   readonly n: number;
@@ -33,11 +36,11 @@ export interface Searched extends DocumentScope {
 
 /** Places of a list that count. */
 const PLACES = 50;
-/** Vectors that are compared whole: those whose signs differ the least. All, where there are no more. */
+/** Vectors that are compared in full: those whose signs differ the least, or all if there are no more. */
 const COMPARED = 400;
-/** Of the index, at least: the more, the less it misses. */
+/** Smallest number of candidates from the index: the more, the less it misses. */
 const LOOKED_AT = 200;
-/** Models find any two texts somewhat alike: less is no find. */
+/** Models find any two texts somewhat similar; a lower similarity is no match. */
 const MIN_LIKENESS = 0.2;
 /** Pieces `c` of the scope. */
 export function isSearched({ tenant, agent, user, hidden }: Searched) {
@@ -45,7 +48,10 @@ export function isSearched({ tenant, agent, user, hidden }: Searched) {
     and (c.user_id || '/' || c.path) <> all (${hidden}::text[])`;
 }
 
-/** The agent's documents that the user has own ones of, and those that were written before or after the given times. */
+/**
+ * The agent's documents that the user's own ones replace, and those that were written before or after the requested
+ * times.
+ */
 export async function hiddenDocuments(
   pool: Pool,
   { tenant, agent, user }: DocumentScope,
@@ -60,7 +66,10 @@ export async function hiddenDocuments(
   return rows.map(({ key }) => key);
 }
 
-/** By cosine. Up to COMPARED vectors exactly; of more, those that are near by their signs, or by the index where there is one, are compared. */
+/**
+ * Compares by cosine. It compares up to COMPARED vectors exactly; of more, those that are near by their signs, or by
+ * the index if there is one.
+ */
 export async function findByVector(
   pool: Pool,
   scope: Searched,
@@ -81,7 +90,7 @@ interface VectorRow extends ChunkKey {
   readonly vector: Buffer;
 }
 
-/** Undefined where there is no index for it, or it has not come by enough of the memory. */
+/** Returns undefined if there is no index for it, or the index has not reached enough of the memory. */
 async function nearByIndex(
   pool: Pool,
   scope: Searched,
@@ -92,7 +101,7 @@ async function nearByIndex(
     return undefined;
   const { ofLength, distance } = distanceFrom(vector);
   const rows = await inTransaction(pool, async (tx) => {
-    // Without a way to sort the planner takes the index, whatever it thinks of its cost.
+    // Without a way to sort, the planner uses the index, whatever it estimates as its cost.
     await execute(tx)`select set_config('hnsw.ef_search', ${String(LOOKED_AT)}, true),
       set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_sort', 'off', true)`;
     return readRows<VectorRow>(tx)`
@@ -122,7 +131,10 @@ function cosine(one: readonly number[], other: Float16Array): number {
   return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 }
 
-/** In no order; those that are gone meanwhile are left out. `around`: with so many of the pieces before and after each. */
+/**
+ * Returns them in no order, without those that are gone in the meantime. `around` adds this many of the pieces before
+ * and after each.
+ */
 export function readChunks(
   pool: Pool,
   scope: DocumentScope,

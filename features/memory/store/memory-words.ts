@@ -1,4 +1,7 @@
-/** Searches of memory's index by words (TL memory_search), weighed as BM25 does; words that nothing has are taken for those most like them. */
+/**
+ * Searches memory's index by words (memory_search) and weighs them as BM25 does. Words that occur nowhere are replaced
+ * by the most similar ones.
+ */
 import { sql } from 'kysely';
 import { deletions, editDistance } from '../rules/edit-distance.ts';
 import type { WordMatch } from '../rules/rank-matches.ts';
@@ -7,37 +10,37 @@ import { type ChunkKey, isSearched, type Searched } from './memory-search.ts';
 import type { Pool } from '#store/pool.ts';
 import { readRow, readRows } from '#store/statements.ts';
 
-/** Words of a question that are looked for, and as many identifiers that they may be parts of. */
+/** Words of a question that are searched for, and as many identifiers that they may be parts of. */
 const WORDS = 24;
-/** A word that more pieces have says little: they are not counted further, and taken for a third of all. */
+/** A word that more pieces have says little, so they are not counted further, and count as a third of all. */
 const MANY = 1_000;
-/** Pieces that words are weighed in. */
+/** Pieces in which words are weighed. */
 const WEIGHED = 4_000;
-/** Pieces whose sentences are looked at. */
+/** Pieces whose sentences are read. */
 const READ = 100;
-/** Words that nothing has, each a look of its own; and pieces that are looked at for what was meant. */
+/** Words that occur nowhere, each of which needs a query of its own; and pieces that are read for the intended word. */
 const SLIPS = 4;
 const LOOKED_AT = 50;
-/** Letters that a word has more than what was meant, at most: stems are shorter. */
+/** How many letters a word may have more than the intended one, because stems are shorter. */
 const LONGER = 4;
-/** What a word counts in the text, and in path and heading: D, C, B, A of Postgres. */
+/** The weights of a word in the text, and in path and heading: D, C, B, A of Postgres. */
 const WEIGHTS = '{0.4,0.4,0.4,1}';
-/** What a word above a sentence counts of one that stands in it. */
+/** The weight of a word above a sentence, relative to a word in it. */
 const ABOVE = 0.8;
 
 export interface AskedWord {
-  /** As the index has it. */
+  /** The word as the index has it. */
   readonly lexeme: string;
-  /** As it was asked for, where nothing has that. */
+  /** The word as it was asked for, if it occurs nowhere. */
   readonly meant?: string;
   /** Pieces that have it, at most MANY. */
   readonly pieces: number;
 }
 
 export interface AskedWords {
-  /** Without those that every text has, the rarest first. */
+  /** The words without those that every text has, the rarest first. */
   readonly words: readonly AskedWord[];
-  /** In the index. */
+  /** Pieces in the index. */
   readonly pieces: number;
 }
 
@@ -81,7 +84,10 @@ export async function askedWords(pool: Pool, scope: Searched, query: string): Pr
   return { words: all.toSorted((one, other) => one.pieces - other.pieces), pieces };
 }
 
-/** For each lexeme those that have it, at most MANY; and all of the scope. Each is a look of its own into the index, whatever the planner knows. */
+/**
+ * For each lexeme, the pieces that have it, at most MANY; and all of the scope. Each is an index query of its own,
+ * whatever the planner knows.
+ */
 async function countPieces(
   pool: Pool,
   scope: Searched,
@@ -98,13 +104,14 @@ async function countPieces(
 }
 
 /**
- * The word that something has with the fewest letters otherwise, if any is so near: two words that are one letter apart become the same
- * when a letter is left out of one of them, or of both, and the index has its words with each letter left out.
+ * The existing word that differs in the fewest letters, if any is near enough. Two words that are one letter apart
+ * become the same when a letter is omitted from one of them, or from both, and the index has its words with each letter
+ * omitted.
  */
 async function meantBy(pool: Pool, scope: Searched, { text, lexeme }: Word): Promise<string | undefined> {
   const shorter = deletions(text);
   const near = [text, lexeme, ...shorter, ...deletions(lexeme)].map(quoted).join('|');
-  // The limit stands outside: within, it makes the planner read the table instead of the index.
+  // The limit is outside: within, it makes the planner read the table instead of the index.
   const rows = await readRows<{ lexeme: string; is_shorter: boolean }>(pool)`
     with near as materialized (select words from memory_chunks c where ${isSearched(scope)}
       and (c.slips @@ ${near}::tsquery or c.words @@ to_tsquery('english', ${shorter.join('|')})))
@@ -123,8 +130,9 @@ async function meantBy(pool: Pool, scope: Searched, { text, lexeme }: Word): Pro
 }
 
 /**
- * Weighed by inverse document frequency: the words that stand together in one sentence or above it, those of the piece, and Postgres' own
- * measure of length. Pieces that have only words which many have are left out where rarer ones were asked for. In no order.
+ * Weighs by inverse document frequency: the words that are together in one sentence or above it, those of the piece,
+ * and Postgres' own measure of length. Pieces with only common words are omitted if the question has rarer ones.
+ * Returns them in no order.
  */
 export async function findByWords(
   pool: Pool,

@@ -1,24 +1,33 @@
 /**
- * pgvector's index (HNSW) over memory's vectors, where the database has that extension (docs/decisions/0016). It is made of what stands in the
- * rows, so nothing that writes knows of it, and a database without it has all the data.
+ * pgvector's index (HNSW) over memory's vectors, if the database has that extension (docs/decisions/0016). It is made
+ * from the rows, so no writer needs to know of it, and a database without it has all the data.
  */
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Pool } from '#store/pool.ts';
 import { readRow } from '#store/statements.ts';
 
-/** Before 0.8 an index finds the nearest of all memories first and leaves out what is others' after that. */
+/** Before 0.8, an index finds the nearest of all memories first and removes those of others afterwards. */
 const OLDEST = '{0,8}';
-/** Of so many vectors that have one length an index is made; and it is asked by who has at least as many. Fewer are compared as fast without. */
+/**
+ * An index is made for this many vectors of one length, and memories with at least this many use it. Fewer are compared
+ * as fast without it.
+ */
 export const LARGE = 20_000;
-/** Who has a smaller part of all would wait for the index to come by. It stops looking at 20,000 (hnsw.max_scan_tuples). */
+/**
+ * A memory with a smaller part of all would wait for the index to reach it. The index stops at 20,000
+ * (hnsw.max_scan_tuples).
+ */
 const PART = 50;
-/** What pgvector indexes of 16-bit floats. */
+/** Dimensions of 16-bit floats that pgvector can index. */
 const MAX_DIMENSIONS = 4_000;
 /** Any number that no other advisory lock of this database uses. */
 const LOCK = 7_241_865_325_823_966n;
 
-/** Of 16-bit floats, little-endian, as IEEE 754 has them; what is no number is 0, or its row could not be written. An SQL body keeps what it names, whatever the search path of who restores it. */
+/**
+ * Converts 16-bit floats, little-endian, of IEEE 754. A value that is no number becomes 0, because its row could not be
+ * written otherwise. An SQL body keeps what it names, whatever the search path of a restore.
+ */
 const HALVES = `
   create or replace function halves_of(bytes bytea) returns halfvec language sql immutable strict parallel safe cost 10000
   return (
@@ -28,12 +37,13 @@ const HALVES = `
       from generate_series(0, length(bytes) / 2 - 1) n) halves)::real[]::halfvec`;
 
 /**
- * Makes an index for each length of vectors that many have; gives their names. Takes minutes for millions, during which all is read and
- * written as before. Safe to run again, also after one that was ended half way, and by many at once: one does it.
+ * Makes an index for each length that many vectors have; returns their names. It takes minutes for millions, during
+ * which reads and writes work as before. Safe to run again, also after an interrupted run, and concurrently: one
+ * process does it.
  */
 export async function indexVectors(databaseUrl: string): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'tempoclaw-index' });
-  // One that breaks between two statements is told to the next.
+  // If the connection breaks between two statements, the next one reports it.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -60,7 +70,7 @@ export async function indexVectors(databaseUrl: string): Promise<readonly string
   }
 }
 
-/** False when it is there. */
+/** Returns false when it already exists. */
 async function indexLength(client: pg.Client, dimensions: number): Promise<boolean> {
   const name = nameOf(dimensions);
   const { rows } = await client.query<{ valid: boolean }>(
@@ -68,7 +78,7 @@ async function indexLength(client: pg.Client, dimensions: number): Promise<boole
     [name],
   );
   if (rows[0]?.valid) return false;
-  // What one has left that was ended half way.
+  // An interrupted run has left it.
   if (rows[0]) await client.query(`drop index ${name}`);
   await client.query(`create index concurrently ${name} on memory_vectors
     using hnsw ((halves_of(vector)::halfvec(${dimensions})) halfvec_cosine_ops) where length(vector) = ${2 * dimensions}`);
@@ -79,7 +89,10 @@ function nameOf(dimensions: number): string {
   return `memory_vectors_near_${dimensions}`;
 }
 
-/** Whether the index finds what is near within a memory, which is one of the large ones of those that it has. `own`: the memory's vectors `c`. */
+/**
+ * Whether the index finds neighbours within a memory, which must be one of the large ones of those that it contains.
+ * `own` selects the memory's vectors `c`.
+ */
 export async function isIndexed(
   pool: Pool,
   dimensions: number,
@@ -92,7 +105,7 @@ export async function isIndexed(
   return row?.most ?? false;
 }
 
-/** Of a vector `c.vector`, how far it is from another, as the index of its length sorts them. */
+/** How far a vector `c.vector` is from another, as the index of its length sorts them. */
 export function distanceFrom(vector: readonly number[]) {
   const { length } = vector;
   return {

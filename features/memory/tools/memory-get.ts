@@ -1,4 +1,4 @@
-/** memory_get: lines of a document of memory. */
+/** memory_get: returns lines of a document of memory. */
 import { z } from 'zod';
 import { shownMemory } from '../activities/shown-memory.ts';
 import type { MemoryTools } from '../activities/memory-activities.ts';

@@ -1,4 +1,4 @@
-/** memory_read: MEMORY.md, or the paragraphs of it that have the words of a query. */
+/** memory_read: returns MEMORY.md, or its paragraphs that have the words of a query. */
 import { z } from 'zod';
 import { shownMemory } from '../activities/shown-memory.ts';
 import type { MemoryTools } from '../activities/memory-activities.ts';

@@ -1,4 +1,4 @@
-/** memory_search: pieces of the agent's memory by words and meaning. */
+/** memory_search: finds pieces of the agent's memory by words and meaning. */
 import { z } from 'zod';
 import type { MemoryTools } from '../activities/memory-activities.ts';
 import { defineTool } from '#policy/define-tool.ts';
@@ -45,7 +45,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<MemoryTools, 'memory'
   },
 });
 
-/** The mark of what came from outside stays whole. */
+/** The mark of external text stays whole. */
 function gistOf(text: string): string {
   if (text.startsWith('<<<') || text.length <= GIST) return text;
   return `${text.slice(0, GIST).toWellFormed()} […]`;

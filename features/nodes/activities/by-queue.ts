@@ -1,4 +1,4 @@
-/** An invocation of a node that takes its work from a task queue: sent, waited for, and written down. */
+/** Handles an invocation of a node that takes its work from a task queue: it is sent, awaited, and recorded. */
 import { nodeWorkPlace } from '../contract/node.ts';
 import { openFromNode, sealForNode } from '../contract/node-seal.ts';
 import { nodeResultSchema } from '../schema.ts';
@@ -21,7 +21,10 @@ const UNSUPPORTED = {
   text: 'nodes on a task queue need Temporal Server 1.31 or later; nothing was done there',
 } as const;
 
-/** Resolves when its row says what came of it; false at once where the node is reached otherwise. Safe to repeat: it is begun once. */
+/**
+ * Resolves when its row has the result; returns false immediately if the node is reached otherwise. Safe to repeat: it
+ * starts once.
+ */
 export async function workByQueue(
   { pool, sealer, nodeQueues }: QueueParts,
   { tenant, callId, signal }: Pick<RunningCall, 'tenant' | 'callId' | 'signal'>,
@@ -44,7 +47,7 @@ export async function workByQueue(
         ? UNSUPPORTED
         : typeof received === 'string'
           ? undefined
-          : // Somebody else on its queue may have said it.
+          : // Another client of its queue may have sent it.
             await openFromNode(key, nodeWorkPlace(id, 'result'), received.result).then(
               (value) => nodeResultSchema.safeParse(value).data,
               () => undefined,
@@ -53,7 +56,7 @@ export async function workByQueue(
     else await giveUpInvocation(pool, tenant, callId, received === 'unsent');
     return true;
   } catch (error) {
-    // A stop is told to the node where it can be; its row says that it may have been done.
+    // The node is notified of a stop if possible; its row says that it may have been done.
     if (isStopped(signal)) await nodeQueues.cancel(id).catch(() => undefined);
     throw error;
   }

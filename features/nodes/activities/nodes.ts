@@ -1,6 +1,6 @@
 /**
- * What the tool `nodes` does. An invocation is a row before anything is sent; whoever has the node's connection sends it and writes what
- * came of it, and the call waits for that row, in whichever attempt.
+ * What the tool `nodes` does. An invocation is a row before anything is sent. The process with the node's connection
+ * sends it and records the result, and the call waits for that row, in any attempt.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,11 +30,11 @@ type Caller = Pick<RunningCall, 'tenant' | 'callId' | 'sessionKey' | 'signal'>;
 
 export interface Nodes {
   list(tenant: string): Promise<readonly NodeRow[]>;
-  /** One that has joined. */
+  /** Finds a node that has joined. */
   find(tenant: string, name: string): Promise<NodeRow | ToolFailure>;
   /** Safe to repeat: a call invokes once. */
   invoke(call: Caller, wish: NodeWish): Promise<ToolResult>;
-  /** What became of the call's invocation, waited for; undefined when there is none. */
+  /** Waits for the result of the call's invocation; undefined when there is none. */
   follow(call: Caller): Promise<ToolResult | undefined>;
 }
 
@@ -42,7 +42,7 @@ export interface NodesParts extends QueueParts {
   readonly changes: Pick<ChangeFeed, 'subscribe'>;
 }
 
-/** A node has its own clock for what runs there, and its answer is on its way for a while. */
+/** A node has its own clock for what runs there, and its answer takes a while to arrive. */
 const GRACE_MS = 5_000;
 
 export function createNodes(parts: NodesParts): Nodes {
@@ -52,7 +52,7 @@ export function createNodes(parts: NodesParts): Nodes {
     for (const one of waiting) if (tenant === undefined || tenant === one.tenant) one.wake();
   });
 
-  /** Until a result of the tenant's came, or the time is over. */
+  /** Waits until a result of the tenant's came, or the time is over. */
   async function someResult(
     waiter: AbortController,
     milliseconds: number,
@@ -67,7 +67,7 @@ export function createNodes(parts: NodesParts): Nodes {
   async function follow(call: Caller): Promise<ToolResult | undefined> {
     const { tenant, callId, signal } = call;
     for (;;) {
-      // Before the row is read: what is told meanwhile is not missed.
+      // The waiter starts before the row is read, so that no notification in between is missed.
       const waiter = new AbortController();
       const entry = { tenant, wake: () => waiter.abort() };
       waiting.add(entry);
@@ -77,12 +77,12 @@ export function createNodes(parts: NodesParts): Nodes {
         const ended = overResult(state);
         if (ended) return ended;
         const remaining = state.left + (state.status === 'sent' ? GRACE_MS : 0);
-        // Before it is given up: what came of it may lie in Temporal while nobody waited.
+        // Before it is given up: Temporal may have its result from a time when nothing waited.
         if (await workByQueue(parts, call)) continue;
         if (remaining <= 0 && (await giveUpInvocation(pool, tenant, callId))) continue;
         await someResult(waiter, remaining, signal);
       } catch (error) {
-        // The end of a worker ends nothing at the node: the next attempt goes on.
+        // The end of a worker ends nothing at the node: the next attempt continues.
         if (!isStopped(signal)) throw error;
         await giveUpInvocation(pool, tenant, callId);
         throw error;
@@ -124,7 +124,7 @@ export function createNodes(parts: NodesParts): Nodes {
   };
 }
 
-/** A row is looked at again after so long though nobody has told of it. */
+/** A row is read again after this time, even without a notification. */
 const LONGEST_MS = 5_000;
 
 function overResult({ status, result, node, away }: InvocationState): ToolResult | undefined {

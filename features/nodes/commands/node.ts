@@ -1,4 +1,7 @@
-/** `tempoclaw node`: this machine as a node of a TempoClaw elsewhere. It connects outwards, and does what it was started for and no more. */
+/**
+ * Implements `tempoclaw node`: this machine as a node of a TempoClaw elsewhere. It connects outwards, and does only
+ * what it was started for.
+ */
 import type { Command } from 'commander';
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -32,7 +35,7 @@ interface NodeOptions {
   readonly allowRun?: readonly string[];
 }
 
-/** What commands there get of this process's environment. */
+/** Variables of this process's environment that commands there get. */
 const PASSED = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|TERM)$/;
 
 export function register(command: Command): void {
@@ -94,7 +97,7 @@ async function node(options: NodeOptions): Promise<void> {
   }
 }
 
-/** A joining that breaks off is repeated with the same token, which the code is used up for. */
+/** An interrupted join is repeated with the same token, for which the code is used up. */
 async function credentialOf(dir: string, { url: wished, code }: NodeOptions): Promise<NodeCredential> {
   const file = join(dir, 'credential.json');
   if (code === undefined) {

@@ -1,8 +1,14 @@
-/** What goes between a node and its server by way of Temporal, which keeps it: sealed under a key that follows from the node's token. */
+/**
+ * Seals what goes between a node and its server through Temporal, which stores it. The key is derived from the node's
+ * token.
+ */
 const ALGORITHM = 'AES-GCM';
 const IV_BYTES = 12;
 
-/** By HKDF (RFC 5869), so that what a row has in clear to find the node by is no key. The token has all the chance that it needs. */
+/**
+ * Derived by HKDF (RFC 5869), so that what a row has in clear text to find the node is no key. The token is random
+ * enough by itself.
+ */
 export async function nodeKeyOf(token: string): Promise<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
   const from = await crypto.subtle.importKey('raw', encoder.encode(token), 'HKDF', false, ['deriveBits']);
@@ -11,7 +17,7 @@ export async function nodeKeyOf(token: string): Promise<Uint8Array<ArrayBuffer>>
   return new Uint8Array(await crypto.subtle.deriveBits(parameters, from, 256));
 }
 
-/** `place` says what it is and of which invocation, so that none stands for another. `iv`: 12 bytes of chance. */
+/** `place` says what it is and for which invocation, so that none can replace another. `iv` is 12 random bytes. */
 export async function sealForNode(
   key: Uint8Array<ArrayBuffer>,
   place: string,

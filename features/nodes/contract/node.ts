@@ -1,76 +1,80 @@
 /**
- * Nodes: other machines that agents use. A node joins by a pairing code, connects by itself, and declares what it can be asked; each
- * invocation is a row before it is sent, and an id in the node's journal before it is run.
+ * Nodes: other machines that agents use. A node joins by a pairing code, connects by itself, and declares its
+ * capabilities. Each invocation is a row before it is sent, and an id in the node's journal before it runs.
  */
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import type { ToolErrorCode } from '#domain/errors.ts';
 
 export const NODE_LIMITS = {
-  /** Of a tenant. */
+  /** Nodes of a tenant. */
   nodes: 100,
   /** Invocations of one node that wait or run. */
   open: 100,
-  /** That it is sent at once. */
+  /** Invocations that are sent to it at once. */
   atOnce: 8,
   /** Bytes of a message between the two. */
   frame: 2 * 1_048_576,
   /** Characters of parameters, as JSON. */
   params: 65_536,
-  /** Characters of what comes of one. */
+  /** Characters of one result. */
   output: 262_144,
-  /** Seconds that one may take, its waiting for the node with it. */
+  /** Seconds that one may take, including its wait for the node. */
   seconds: 600,
 } as const;
 
 export const CODE_MINUTES = 10;
-/** Wrong ones, then the code is worth nothing. */
+/** Wrong tries after which the code is invalid. */
 export const CODE_TRIES = 5;
-/** Both sides: who has heard nothing for two of these takes the other for dead. */
+/** On both sides, a peer that was silent for two of these counts as dead. */
 export const PING_MS = 15_000;
 
-/** Why the API closes a connection, so that the node does not come back. */
+/** Why the API closes a connection, so that the node does not return. */
 export const CLOSED = { revoked: 4401, replaced: 4409, wrong: 4400 } as const;
 
-/** The activity by which a node is asked that takes its work from a task queue. One that is silent for so long is taken for dead. */
+/**
+ * The activity that calls a node which takes its work from a task queue. A node that is silent for this long counts as
+ * dead.
+ */
 export const NODE_WORK = { type: 'node_invoke', heartbeatMs: PING_MS } as const;
 
-/** Where one takes them from: said by the server, so that no two share one. */
+/** The task queue of a node. The server chooses it, so that no two nodes share one. */
 export function nodeQueue(tenant: string, id: string): string {
   return `node/${tenant}/${id}`;
 }
 
-/** What a payload of such an activity is, to who seals and opens it. */
+/** The place of a payload of such an activity, for sealing and opening it. */
 export function nodeWorkPlace(id: string, part: 'asked' | 'result'): string {
   return `${id}/${part}`;
 }
 
 /**
- * What is left of the time of such an activity that has waited so long by two clocks, Temporal's and the node's. Temporal gives out
- * nothing whose time is over: when they say so, or that it was asked in the future, they differ and say nothing.
+ * The time that is left for such an activity after a wait, measured by Temporal's and the node's clocks. Temporal
+ * delivers no activity whose time is over. If the clocks say that it is, or that it was requested in the future, they
+ * differ and are ignored.
  */
 export function timeLeft(milliseconds: number, waited: number): number {
   return waited > 0 && waited < milliseconds ? milliseconds - waited : milliseconds;
 }
 
-/** What a node says that it can be asked. */
+/** A capability that a node declares. */
 export interface Capability {
   readonly name: string;
-  /** With its parameters, for the model. */
+  /** Includes its parameters, for the model. */
   readonly description: string;
 }
 
-/** What a node says of itself. */
+/** What a node reports about itself. */
 export interface NodeAbout {
   readonly platform: string;
   readonly version: string;
-  /** Its id: a node that has lost its journal is not sent again what it may have done. */
+  /** Its id. A node that has lost its journal does not get again what it may have done. */
   readonly journal: string;
-  /** Where it takes its work; absent: from the connection on which it says this. */
+  /** Its task queue; absent if it takes its work from the connection that reports this. */
   readonly task_queue?: string | undefined;
   readonly capabilities: readonly Capability[];
 }
 
-/** What came of an invocation, as the node says it. */
+/** The result of an invocation, as the node reports it. */
 export interface NodeResult {
   readonly ok: boolean;
   readonly code?: ToolErrorCode | undefined;
@@ -79,14 +83,14 @@ export interface NodeResult {
 
 export const CAPABILITY = /^[a-z][a-z0-9_-]{0,31}(\.[a-z][a-z0-9_-]{0,31}){0,3}$/;
 
-/** Those of our own node that change nothing there. */
+/** Capabilities of our own node that change nothing there. */
 const READS = new Set(['system.info', 'file.read']);
 
 export function onlyReadsThere(capability: unknown): boolean {
   return typeof capability === 'string' && READS.has(capability);
 }
 
-/** What it may be asked: what it declares, as far as it was invited for that. */
+/** Its usable capabilities: those that it declares, as far as its invitation allows them. */
 export function offeredCapabilities(
   about: NodeAbout | null,
   allowed: readonly string[] | null,
@@ -96,8 +100,8 @@ export function offeredCapabilities(
 }
 
 /**
- * Whether one of the node's patterns allows a command: word for word, each a glob over one word; `**` at the end is any number more.
- * There is no shell, so that no word can become two.
+ * Whether one of the node's patterns allows a command. They match word for word, each a glob over one word; `**` at the
+ * end is any number more. There is no shell, so that no word can become two.
  */
 export function mayRun(patterns: readonly string[], argv: readonly string[]): boolean {
   return patterns.some((pattern) => {
@@ -109,7 +113,7 @@ export function mayRun(patterns: readonly string[], argv: readonly string[]): bo
   });
 }
 
-/** Milliseconds before a node comes back: ever longer, and not all at once. */
+/** Milliseconds before a node reconnects: growing, and not all nodes at once. */
 export function reconnectDelay(failures: number, random: () => number): number {
   return Math.min(30_000, 500 * 2 ** Math.min(failures, 10)) * (0.5 + random() / 2);
 }

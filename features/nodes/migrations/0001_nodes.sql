@@ -1,24 +1,24 @@
 -- Up Migration
--- Other machines that agents use (features/nodes/contract/node.ts). Until one has joined it is what it was invited as.
+-- Other machines that agents use (features/nodes/contract/node.ts). Until one has joined, it is what it was invited as.
 create table nodes (
   tenant_id       text not null references tenants,
   id              uuid not null,
   name            text not null,
-  -- Null: whatever it declares.
+  -- Null allows whatever it declares.
   allowed         text[],
-  -- Of its pairing code; the first half finds the row, so that wrong halves behind it can be counted.
+  -- Hash of its pairing code; the first half finds the row, so that wrong second halves can be counted.
   code_id         text not null unique,
   code_hash       bytea not null,
   code_tries      int not null default 0,
   code_expires_at timestamptz not null,
-  -- Null: it has not joined.
+  -- Null until it has joined.
   token_hash      bytea unique,
-  -- The key that follows from its token, and the master key that sealed it.
+  -- The key derived from its token, and the master key that sealed it.
   sealed          text,
   key_id          text,
-  -- What it said of itself when it connected last.
+  -- What it reported about itself when it connected last.
   about           jsonb,
-  -- Of the API process that has it; null: it is away.
+  -- The connection of the API process that has it; null while it is away.
   connection      uuid,
   seen_at         timestamptz,
   created_by      text not null,
@@ -30,7 +30,7 @@ create unique index nodes_by_connection on nodes (connection) where connection i
 -- Whether there is any, of all tenants.
 create index nodes_on_queues on nodes (tenant_id) where about ->> 'task_queue' is not null;
 
--- What is asked of one, under the id of the call that asks. It outlives its node.
+-- Invocations of nodes, under the id of the call that makes them. They outlive their node.
 create table node_invocations (
   tenant_id   text not null,
   id          text not null,
@@ -40,9 +40,9 @@ create table node_invocations (
   -- Its parameters.
   sealed      text not null,
   status      text not null default 'waiting' check (status in ('waiting','sent','done','unsent','unknown')),
-  -- Of the node's journal that it was sent to: only what keeps that may be sent it again.
+  -- The node's journal that it was sent to: only a node that has this journal may get it again.
   journal     uuid,
-  -- Sealed.
+  -- The result is sealed.
   result      text,
   expires_at  timestamptz not null,
   created_at  timestamptz not null default clock_timestamp(),

@@ -1,4 +1,4 @@
-/** What our own node can be asked: each capability is there only where the node was started for it, and judges what it is asked. */
+/** The capabilities of our own node. Each exists only if the node was started for it, and checks its requests. */
 import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { constants, open, realpath } from 'node:fs/promises';
 import { arch, cpus, freemem, hostname, platform, release, totalmem, uptime } from 'node:os';
@@ -9,7 +9,7 @@ import { runCommand } from './run-command.ts';
 
 export interface NodeAsked {
   readonly params: Readonly<Record<string, unknown>>;
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when nothing waits for it any more. */
   readonly signal: AbortSignal;
   readonly milliseconds: number;
 }
@@ -19,13 +19,13 @@ export interface OwnCapability extends Capability {
 }
 
 export interface NodePolicy {
-  /** Below which files may be read and commands run. */
+  /** The folder below which files may be read and commands run. */
   readonly folder?: string | undefined;
   /** Patterns of commands (features/nodes/contract/node.ts, mayRun). */
   readonly allowRun: readonly string[];
-  /** Its state, with its token: nobody reads there, wherever the folder is. */
+  /** Its state, with its token. Nothing may read there, wherever the folder is. */
   readonly stateDir?: string | undefined;
-  /** For commands. */
+  /** The environment of commands. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -58,7 +58,7 @@ const refused = (text: string, code: NodeResult['code'] = 'PermissionDenied'): N
   text,
 });
 
-/** Parameters as the capability reads them, or why they are none. */
+/** Parameters as the capability reads them, or why they are invalid. */
 function read<Schema extends z.ZodType>(
   schema: Schema,
   params: unknown,
@@ -68,7 +68,10 @@ function read<Schema extends z.ZodType>(
   return refused(schemaProblem(error, 'params'), 'InvalidArgs');
 }
 
-/** The real path of what stands at or below the folder and not in `but`, links followed; undefined when it is not there or elsewhere. */
+/**
+ * The real path of what is at or below the folder and not in `but`, with links followed; undefined when it does not
+ * exist or is elsewhere.
+ */
 async function within(folder: string, path: string, but?: string): Promise<string | undefined> {
   try {
     const root = await realpath(folder);
@@ -76,7 +79,7 @@ async function within(folder: string, path: string, but?: string): Promise<strin
     if (but !== undefined && isBelow(await realpath(but), real)) return undefined;
     return isBelow(root, real) ? real : undefined;
   } catch {
-    // Whether it is elsewhere or nowhere is nobody's business.
+    // The error does not reveal whether it is elsewhere or does not exist.
     return undefined;
   }
 }
@@ -105,7 +108,7 @@ function fileRead(folder: string, stateDir: string | undefined): OwnCapability {
       const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
         const stat = await handle.stat();
-        // A folder on the way may have become a link since it was looked at.
+        // A folder on the way may have become a link since it was checked.
         if (!stat.isFile() || (await within(folder, real, stateDir)) !== real)
           return refused(`${path}: no file below the node’s folder`, 'FileNotFound');
         const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, offset);

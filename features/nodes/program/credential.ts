@@ -7,18 +7,18 @@ import { CliError } from '#cli/cli-error.ts';
 export interface NodeCredential {
   readonly url: string;
   readonly token: string;
-  /** While it joins. */
+  /** Present while it joins. */
   readonly code?: string;
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** 256 bits of chance in letters and digits. */
+/** 256 random bits in letters and digits. */
 export function makeNodeToken(): string {
   return `tcn_${Array.from({ length: 43 }, () => BASE62[randomInt(BASE62.length)]).join('')}`;
 }
 
-/** Undefined when there is none. */
+/** Returns undefined when there is none. */
 export function readCredential(file: string): NodeCredential | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as NodeCredential;

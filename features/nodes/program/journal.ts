@@ -1,6 +1,6 @@
 /**
- * What this node was asked and did, in a file: an id is there before it is run, so that one that comes again is answered and never run
- * twice, whatever died in between. Whoever opens it must be the only one.
+ * What this node was requested to do and did, in a file. An id is there before it runs, so that a repeated one is
+ * answered and never run twice, whatever died in between. The opener must be the only one.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
@@ -8,21 +8,21 @@ import { dirname } from 'node:path';
 import type { NodeResult } from '../contract/node.ts';
 import { isRecord } from '#domain/outside-value.ts';
 
-/** Far longer than anything is asked for. */
+/** Far longer than any repeat of a request. */
 const KEPT_MS = 60 * 60_000;
 const MAX_IDS = 20_000;
-/** Characters of results; the oldest make room. */
+/** Characters of results; the oldest are removed first. */
 const MAX_RESULTS = 16 * 1_048_576;
-/** Lines after which the file is written anew. */
+/** Lines after which the file is rewritten. */
 const REWRITE = 2_000;
 
-/** `lost`: what came of it is not known. `full`: nothing was noted, and it must not be run. */
+/** `lost` means that its result is unknown. `full` means that nothing was recorded, and it must not run. */
 export type Begun = 'new' | 'running' | 'lost' | 'full' | NodeResult;
 
 export interface Journal {
-  /** Tells the API whether it is the journal that was asked before. */
+  /** Shows the API whether it is the same journal as before. */
   readonly id: string;
-  /** Without `mayBegin`, one that is new is `full`. */
+  /** Without `mayBegin`, a new one is `full`. */
   begin(id: string, mayBegin: boolean): Promise<Begun>;
   end(id: string, result: NodeResult): Promise<void>;
   close(): Promise<void>;
@@ -57,7 +57,7 @@ export async function openJournal(file: string, now: () => number = Date.now): P
     }
   }
 
-  /** On disk when it resolves. */
+  /** The entry is on disk when it resolves. */
   async function write(entry: Entry): Promise<void> {
     entries.set(entry.id, entry);
     lines += 1;
@@ -71,7 +71,7 @@ export async function openJournal(file: string, now: () => number = Date.now): P
     lines = 0;
   }
 
-  /** One after the other. */
+  /** Runs one after the other. */
   function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const next = writing.then(work);
     writing = next.catch(() => undefined);
@@ -100,7 +100,7 @@ export async function openJournal(file: string, now: () => number = Date.now): P
   };
 }
 
-/** Of a file that is not there, a new journal. A line that was being written when its process died counts for nothing. */
+/** Without a file, the journal is new. A line that was being written when its process died does not count. */
 async function readEntries(
   file: string,
 ): Promise<{ readonly journal: string; readonly entries: Map<string, Entry> }> {
@@ -116,7 +116,7 @@ async function readEntries(
     if (typeof value['journal'] === 'string') journal = value['journal'];
     else if (typeof value['id'] === 'string') entries.set(value['id'], value as unknown as Entry);
   }
-  // Without its head nobody knows what else it has lost.
+  // Without its head, it is unknown what else is lost.
   return journal === undefined ? { journal: randomUUID(), entries: new Map() } : { journal, entries };
 }
 
@@ -124,7 +124,7 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // Not whole.
+    // The line is incomplete.
     return undefined;
   }
 }

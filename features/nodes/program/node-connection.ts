@@ -1,4 +1,7 @@
-/** A node's way to its server: out by WebSocket, and again for as long as it takes. What it is asked goes through its journal. */
+/**
+ * A node's connection to its server: it connects out by WebSocket, and reconnects for as long as necessary. Its
+ * requests go through its journal.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scrubJson } from '@tempoclaw/scrubber';
 import { type RawData, WebSocket } from 'ws';
@@ -20,7 +23,7 @@ export interface NodeConnectionParts {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when `signal` is aborted. @throws CliError when it must not come back: revoked, or replaced. */
+/** Resolves when `signal` is aborted. @throws CliError when it must not return: revoked, or replaced. */
 export async function stayConnected(parts: NodeConnectionParts): Promise<void> {
   const { signal, say } = parts;
   const runner = createRunner(parts);
@@ -39,7 +42,7 @@ export async function stayConnected(parts: NodeConnectionParts): Promise<void> {
 }
 
 export interface Runner {
-  /** Undefined when it runs already. */
+  /** Returns undefined when it already runs. */
   take(request: Extract<ToNode, { type: 'invoke' }>): Promise<NodeResult | undefined>;
   hear(message: ToNode): void;
   /** Where results go now. */
@@ -179,7 +182,7 @@ function readMessage(data: RawData): ToNode | undefined {
   try {
     return toNodeSchema.safeParse(JSON.parse((data as Buffer).toString('utf8'))).data;
   } catch {
-    // A newer server may say what this one does not know.
+    // A newer server may send what this one does not know.
     return undefined;
   }
 }

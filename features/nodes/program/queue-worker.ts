@@ -1,4 +1,6 @@
-/** A node as a Temporal worker: what it is asked are activities on a task queue of its own, sealed under a key of its token. */
+/**
+ * A node as a Temporal worker: its requests are activities on a task queue of its own, sealed under a key of its token.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
@@ -75,8 +77,8 @@ function createActivity(
 }
 
 /**
- * Says what it is, again and again, so that the server knows that it is there. One that was not known ends with the first answer, which
- * names its queue; undefined: it was ended.
+ * Reports itself again and again, so that the server knows that it is there. Without a known queue, it ends with the
+ * first answer, which names the queue; undefined means that it was ended.
  */
 async function greet(
   { url, token, version, journal, capabilities, say, signal }: QueueWorkerParts,

@@ -1,4 +1,4 @@
-/** One command of a node: no shell, a group of its own that ends as a whole, its output bounded. */
+/** Runs one command of a node: no shell, a process group of its own that ends as a whole, and bounded output. */
 import { spawn } from 'node:child_process';
 import type { NodeResult } from '../contract/node.ts';
 
@@ -50,7 +50,7 @@ export function runCommand({
     };
     child.once('error', (error) => settle(`it cannot be started: ${error.message}`, 'ExecutionFailed'));
     child.once('exit', (code, killedBy) => {
-      // What it has left running ends with it; what has left its group holds the streams no longer.
+      // What the command has left running ends with it; what has left its group no longer holds the streams.
       killGroup(child.pid);
       setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), 500);
       child.once('close', () => {
@@ -72,7 +72,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // No process of it is left.
   }
 }
 

@@ -1,4 +1,4 @@
-/** What is said on one node's connection: what it is, what it is asked, and what came of that. */
+/** The dialog on one node's connection: what it is, its requests, and their results. */
 import type { WebSocket } from 'ws';
 import { CLOSED } from '../contract/node.ts';
 import { fromNodeSchema, type ToNode } from '../schema.ts';
@@ -12,23 +12,23 @@ export interface NodePlace {
   readonly id: string;
 }
 
-/** A connection, by a name of its own. */
+/** A connection, with an id of its own. */
 export interface NodeLine extends NodePlace {
   readonly name: string;
   readonly socket: Pick<WebSocket, 'send' | 'close' | 'terminate' | 'ping'>;
-  /** What its node works at. */
+  /** Invocations that its node is running. */
   readonly running: Set<string>;
-  /** It has said what it is. */
+  /** True if it has reported itself. */
   isKnown: boolean;
 }
 
 export interface NodeDialog {
-  /** At what has changed in the rows. */
+  /** Checks what has changed in the rows. */
   look(line: NodeLine): Promise<void>;
   hear(line: NodeLine, text: string): Promise<void>;
 }
 
-/** For one line, nothing of it may run at once with anything else. */
+/** For one line, its methods must not run concurrently with each other. */
 export function createNodeDialog(pool: Pool, sealer: Sealer): NodeDialog {
   const send = ({ socket }: NodeLine, message: ToNode): void => socket.send(JSON.stringify(message));
 
@@ -71,7 +71,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What is no JSON is no message.
+    // Text that is no JSON is no message.
     return undefined;
   }
 }

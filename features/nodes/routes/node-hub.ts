@@ -1,6 +1,6 @@
 /**
- * The nodes that are connected to this process: each is sent what waits for it, and its results become rows. Rows say everything; a
- * connection that breaks, or dies with its process, loses nothing that the next one does not find.
+ * The nodes that are connected to this process. Each gets what waits for it, and its results become rows. The rows have
+ * everything: if a connection breaks, or dies with its process, the next one finds everything.
  */
 import { randomUUID } from 'node:crypto';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -11,18 +11,18 @@ import { createNodeDialog, type NodeLine, type NodePlace } from './node-dialog.t
 
 interface Connection extends NodeLine {
   isAlive: boolean;
-  /** One at a time of a node has not. What it has said may not be in its row yet. */
+  /** True after its first message, which may not be in its row yet. Only one connection of a node waits for that. */
   hasSpoken: boolean;
-  /** It will be looked at what has changed. */
+  /** True if a check of the changes is scheduled. */
   willLook: boolean;
-  /** One after the other. */
+  /** Steps run one after the other. */
   work: Promise<void>;
 }
 
 export interface NodeHub {
   readonly server: WebSocketServer;
   add(place: NodePlace, socket: WebSocket): void;
-  /** Cuts all of them off; they go to another process, or come back. */
+  /** Disconnects all of them; they go to another process, or return. */
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createNodeHub(
   const endings = new Map<string, Promise<void>>();
   let isClosed = false;
 
-  /** Its rows are looked at after all that came before; what goes wrong is made up for when it comes back. */
+  /** Processes its rows after everything that came before; a failure is made up for when it returns. */
   function queue(connection: Connection, step: () => Promise<void>): void {
     connection.work = connection.work.then(step).catch((error: unknown) => {
       onError(error);
@@ -53,7 +53,7 @@ export function createNodeHub(
 
   const known = (): Connection[] => [...connections.values()].filter(({ isKnown }) => isKnown);
 
-  /** Cuts off those that have lost their node: it was deleted, or has come back elsewhere. */
+  /** Disconnects those that have lost their node: it was deleted, or has reconnected elsewhere. */
   async function check(some: readonly Connection[], reading: typeof seeNodes): Promise<void> {
     if (some.length === 0) return;
     const names = some.map(({ name }) => name);
@@ -88,7 +88,7 @@ export function createNodeHub(
   }, pingMs);
   timer.unref();
 
-  /** When it is closed and its row says so. */
+  /** Resolves when it is closed and its row says so. */
   async function ended(connection: Connection, closed: Promise<unknown>): Promise<void> {
     await closed;
     await connection.work;
@@ -120,7 +120,7 @@ export function createNodeHub(
       socket.on('pong', () => {
         connection.isAlive = connection.isKnown;
       });
-      // A node that says more than is read waits at its socket.
+      // A node that sends more than is read waits at its socket.
       socket.on('message', (data) => {
         connection.hasSpoken = true;
         socket.pause();
@@ -129,7 +129,7 @@ export function createNodeHub(
           socket.resume();
         });
       });
-      // What is wrong with a connection ends it, which is told.
+      // An error of a connection ends it, and its close reports that.
       socket.on('error', () => undefined);
       endings.set(name, ended(connection, new Promise((resolve) => socket.once('close', resolve))));
     },

@@ -1,4 +1,7 @@
-/** Nodes: invited and revoked by people, joined by a code, connected by a WebSocket whose credential is the node's token. */
+/**
+ * Serves nodes: people invite and revoke them, a code joins them, and a WebSocket connects them, whose credential is
+ * the node's token.
+ */
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -25,7 +28,7 @@ import { problems } from '#api/openapi.ts';
 import { isTimeKeys, readPage } from '#api/pages.ts';
 import { serveResource } from '#api/serve-resource.ts';
 
-/** No letter that looks like a digit or another. */
+/** Letters that do not look like a digit or another letter. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const CODE = /^([A-HJ-NP-Z2-9]{6})-([A-HJ-NP-Z2-9]{10})$/;
 
@@ -119,7 +122,7 @@ function addConnecting(app: Api, deps: Pick<ApiDeps, 'pool' | 'secrets'>): void 
   const hub = createNodeHub(deps, (err) => app.log.warn({ err }, 'a node could not be served'));
   app.addHook('preClose', () => hub.close());
   const upgrades = new WeakMap<IncomingMessage, Upgrade>();
-  // It takes the way of every request, so that it meets the same doors and refusals.
+  // It goes through all handlers of a request, so that the same checks and refusals apply.
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => undefined);
     upgrades.set(request, { socket, head });
@@ -182,7 +185,7 @@ function letters(count: number): string {
   return Array.from({ length: count }, () => LETTERS[randomInt(LETTERS.length)]).join('');
 }
 
-/** What it is of has too much chance to be found by trying, so that no salt is needed. */
+/** The secret is too random to be guessed, so that no salt is needed. */
 function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }

@@ -1,6 +1,6 @@
 /**
- * What is asked of nodes, under the id of the tool call that asks: written before it is sent, and answered once. Whoever waits for
- * either is told by the change feed.
+ * Invocations of nodes, under the id of the tool call that makes them: written before they are sent, and answered once.
+ * The change feed notifies those that wait for either.
  */
 import { NODE_LIMITS, type NodeResult } from '../contract/node.ts';
 import { noteChange } from '#store/change-feed.ts';
@@ -23,7 +23,7 @@ interface NewInvocation {
 const place = (tenant: string, id: string, part: string): string =>
   `${tenant}/node_invocations/${id}/${part}`;
 
-/** Whether it is there: false when the node has as many as it may, or is gone. Safe to repeat. */
+/** Returns whether it exists: false when the node has its maximum, or is gone. Safe to repeat. */
 export function insertInvocation(
   pool: Pool,
   sealer: Seal,
@@ -78,7 +78,10 @@ export async function readInvocation(
   };
 }
 
-/** Nobody waits for it any more: what was not sent, or surely not taken, never is. Its end, whoever has made it. */
+/**
+ * Notes that nothing waits for it any more: if it was not sent, or certainly not received, it never will be. Returns
+ * its end, however it ended.
+ */
 export async function giveUpInvocation(
   pool: Pool,
   tenant: string,
@@ -104,8 +107,8 @@ export interface DueInvocation {
 }
 
 /**
- * Takes what waits for the node of this connection, as far as it may have more at once; `again` also what was sent to this journal and
- * not answered, whatever became of the connection before.
+ * Takes what waits for the node of this connection, as far as it may have more at once. `again` also takes what was
+ * sent to this journal and not answered, whatever became of the previous connection.
  */
 export async function takeInvocations(
   pool: Pool,
@@ -141,8 +144,8 @@ export async function takeInvocations(
 }
 
 /**
- * Notes that it is sent by a task queue; undefined where that is not its node's way, or it is over. Safe to repeat: what was sent may be
- * asked after when its time is over too, with `milliseconds` of 0 or less.
+ * Notes that it is sent by a task queue; undefined if that is not how its node is reached, or it is over. Safe to
+ * repeat. The result of a sent one may be requested when its time is over too, with `milliseconds` of 0 or less.
  */
 export async function sendByQueue(pool: Pool, sealer: Seal, tenant: string, id: string) {
   const row = await readRow<{
@@ -165,7 +168,7 @@ export async function sendByQueue(pool: Pool, sealer: Seal, tenant: string, id: 
   return { ...due, key, params };
 }
 
-/** What a node says of one of its own; the first word counts. */
+/** Records what a node reports about one of its own; the first report counts. */
 export async function endInvocation(
   pool: Pool,
   sealer: Seal,
@@ -183,14 +186,14 @@ export async function endInvocation(
     select from noted`;
 }
 
-/** Of those that run at a node, what nobody waits for any more. */
+/** Those of the running invocations that nothing waits for any more. */
 export async function givenUp(pool: Pool, tenant: string, ids: readonly string[]): Promise<string[]> {
   const rows = await readRows<{ id: string }>(pool)`
     select id from node_invocations where tenant_id = ${tenant} and id = any (${[...ids]}) and status = 'unknown'`;
   return rows.map(({ id }) => id);
 }
 
-/** What was sent to this journal and is not wanted any more, while it may still run there. */
+/** Invocations that were sent to this journal and are no longer wanted, while they may still run there. */
 export async function givenUpThere(
   pool: Pool,
   tenant: string,

@@ -1,4 +1,4 @@
-/** Nodes as rows. Of codes and tokens only hashes are kept, and sealed the key that follows from a token. */
+/** Stores nodes. It stores only hashes of codes and tokens, and sealed the key derived from a token. */
 import { CODE_MINUTES, CODE_TRIES, NODE_LIMITS, type NodeAbout, PING_MS } from '../contract/node.ts';
 import { sql } from 'kysely';
 import { noteChange } from '#store/change-feed.ts';
@@ -13,11 +13,11 @@ type Hidden = 'code_id' | 'code_hash' | 'code_tries' | 'token_hash' | 'sealed' |
 export interface NodeRow extends RowOf<'nodes', Hidden> {
   readonly seen_at: Date | null;
   readonly joined: boolean;
-  /** An API process has it, and has heard of it lately. */
+  /** True if an API process has it, and has received from it recently. */
   readonly connected: boolean;
 }
 
-/** One whose API process died without a word is away after so long. */
+/** If its API process died silently, a node counts as away after this time. */
 export const isConnected = sql`(connection is not null and seen_at > now() - make_interval(secs => ${(3 * PING_MS) / 1000}))`;
 
 const ROW = sql`id, name, allowed, code_expires_at, about, connection, seen_at, created_by, created_at,
@@ -31,7 +31,7 @@ export interface Invite {
   readonly codeHash: Buffer;
 }
 
-/** The end of the code, which one that has not joined gets in place of an earlier one. */
+/** Returns when the code expires. A node that has not joined gets the code in place of an earlier one. */
 export function inviteNode(
   pool: Pool,
   tenant: string,
@@ -60,7 +60,7 @@ export function nodePlace(tenant: string, id: string): string {
   return `${tenant}/nodes/${id}`;
 }
 
-/** Its name; undefined when the code is wrong, over or used. The same token again is the same joining. */
+/** Returns its name; undefined when the code is wrong, expired or used. The same token again is the same join. */
 export function joinNode(
   pool: Pool,
   sealer: Pick<Sealer, 'seal' | 'keyId'>,
@@ -85,7 +85,7 @@ export function joinNode(
   });
 }
 
-/** Whose token it is. */
+/** The node that has the token. */
 export function findNodeByToken(
   pool: Pool,
   tokenHash: Buffer,
@@ -94,7 +94,7 @@ export function findNodeByToken(
     select tenant_id, id from nodes where token_hash = ${tokenHash}`;
 }
 
-/** Whether any tenant's takes its work from a task queue, and so is a client of Temporal. */
+/** Whether any tenant's node takes its work from a task queue, and so is a client of Temporal. */
 export function hasQueueNodes(pool: Pool): Promise<boolean> {
   return affects(pool)`select from nodes where about ->> 'task_queue' is not null limit 1`;
 }
@@ -120,13 +120,13 @@ export function renameNode(
   );
 }
 
-/** What was asked of it ends with it. Who has it connected is told, and who waits for it. */
+/** Its invocations end with it. The process that has it connected and those that wait for it are notified. */
 export function deleteNode(pool: Pool, tenant: string, name: string): Promise<boolean> {
   return inTransaction(pool, async (tx) => {
     const node = await readRow<{ id: string }>(tx)`
       select id from nodes where tenant_id = ${tenant} and name = ${name} for update`;
     if (!node) return false;
-    // Invocations before what is noted, in the order in which all others lock them.
+    // Invocations come before the changes, in the order in which all others lock them.
     await execute(tx)`
       with ended as (
         update node_invocations set status = case status when 'waiting' then 'unsent' else 'unknown' end, ended_at = now()
@@ -141,7 +141,7 @@ export function deleteNode(pool: Pool, tenant: string, name: string): Promise<bo
   });
 }
 
-/** This connection has it now, and no other. False when it was deleted. */
+/** Records that this connection has it now, and no other. Returns false when it was deleted. */
 export function connectNode(
   pool: Pool,
   tenant: string,
@@ -157,7 +157,7 @@ export function connectNode(
     select id from taken, noted`;
 }
 
-/** Of the connections, those that still have their node. */
+/** The connections that still have their node. */
 export async function connectedNodes(
   pool: Pool,
   connections: readonly string[],
@@ -167,13 +167,13 @@ export async function connectedNodes(
   return new Set(rows.map(({ connection }) => connection));
 }
 
-/** The same, and that they were heard of now. */
+/** Does the same, and records that they were seen now. */
 export async function seeNodes(pool: Pool, connections: readonly string[]): Promise<ReadonlySet<string>> {
   await execute(pool)`update nodes set seen_at = now() where connection = any (${[...connections]}::uuid[])`;
   return connectedNodes(pool, connections);
 }
 
-/** Whether the node is there yet, with another connection; else it was deleted. */
+/** Whether the node still exists, with another connection; otherwise it was deleted. */
 export function hasNode(pool: Pool, tenant: string, id: string): Promise<boolean> {
   return affects(pool)`select from nodes where tenant_id = ${tenant} and id = ${id}`;
 }

@@ -1,6 +1,6 @@
 /**
- * nodes: other machines that joined. `verify`: an invocation is a row under the call's id, which a later attempt finds and goes on waiting
- * for; a node runs no id twice.
+ * nodes: other machines that joined. It is `verify`: an invocation is a row under the call's id, which a later attempt
+ * finds and continues to wait for; a node runs no id twice.
  */
 import type { Nodes } from '../activities/nodes.ts';
 import { randomUUID } from 'node:crypto';
@@ -87,7 +87,7 @@ async function describe(nodes: Needs['nodes'], tenant: string, name: string): Pr
   return fromNodes(`node ${name}`, lines);
 }
 
-/** Nodes say themselves what they are. */
+/** Nodes describe themselves, so this is external text. */
 function fromNodes(source: string, lines: readonly string[]): ToolResult {
   const text = lines.join('\n') || 'It can be asked nothing.';
   return { ok: true, text: markOutside({ id: randomUUID(), source, text }) };

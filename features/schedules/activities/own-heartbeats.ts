@@ -1,4 +1,7 @@
-/** What the tool `heartbeat` does: that of the calling agent and its user, made with no more rights than the caller's turn has. */
+/**
+ * What the tool `heartbeat` does: it manages the heartbeat of the calling agent and its user, with no more rights than
+ * the caller's turn has.
+ */
 import { mayWriteInTurn } from '#domain/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { CHECKLIST } from '../contract/heartbeat.ts';
@@ -16,10 +19,10 @@ export type OwnHeartbeat = ScheduleRow & { readonly next_runs: readonly string[]
 /** Throws Failures whose words are for the model. */
 export interface OwnHeartbeats {
   find(call: RunningCall): Promise<OwnHeartbeat | undefined>;
-  /** A new one speaks in the caller's session, and so does one that is set from another chat. */
+  /** A new one posts in the caller's session, and so does one that is set from another chat. */
   set(call: RunningCall, change: HeartbeatChange): Promise<OwnHeartbeat>;
   runNow(call: RunningCall, heartbeat: ScheduleRow): Promise<void>;
-  /** The newest first. */
+  /** Returns the newest first. */
   runs(call: RunningCall, heartbeat: ScheduleRow, max: number): Promise<readonly ListedRun[]>;
   checklist(call: RunningCall): ReturnType<typeof readChecklist>;
   /** Safe to repeat. */

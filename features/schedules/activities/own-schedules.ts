@@ -1,4 +1,7 @@
-/** What the tool `cron` does: the schedules of the calling agent and its user, made with no more rights than the caller's turn has. */
+/**
+ * What the tool `cron` does: it manages the schedules of the calling agent and its user, with no more rights than the
+ * caller's turn has.
+ */
 import { Failure } from '#domain/errors.ts';
 import type { NewSchedule, ScheduleRights } from '../contract/schedule.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -30,7 +33,10 @@ export type ShownSchedule = Pick<ScheduleRow, 'id' | 'name' | 'timing' | 'messag
   readonly next_runs: readonly string[];
 };
 
-/** A schedule is meant by its id, or else by its name among those of the agent and its user. Throws Failures whose words are for the model. */
+/**
+ * A schedule is found by its id, or else by its name among those of the agent and its user. Throws Failures whose words
+ * are for the model.
+ */
 export interface OwnSchedules {
   add(call: Caller, job: Omit<NewSchedule, 'agent' | 'user'>): Promise<ShownSchedule>;
   change(call: Caller, named: string, change: ScheduleChange): Promise<ShownSchedule>;
@@ -41,7 +47,7 @@ export interface OwnSchedules {
   runs(call: Caller, named: string): Promise<readonly ListedRun[]>;
 }
 
-/** Of one answer. */
+/** Limits of one answer. */
 const LIMITS = { schedules: 50, runs: 20 } as const;
 
 export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedules {
@@ -83,7 +89,7 @@ export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedul
   };
 }
 
-/** They say what was answered in their sessions. */
+/** Includes what was answered in their sessions. */
 export async function readRuns(
   { origins }: Pick<Caller, 'origins'>,
   runs: readonly ListedRun[],

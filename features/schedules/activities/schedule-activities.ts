@@ -1,4 +1,7 @@
-/** The room of schedules: a run begins, once, with the rights of then and now; and what the tool does to them. */
+/**
+ * The activities of schedules: a run starts once, with the rights of its creation that still apply, and the tool
+ * changes schedules.
+ */
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
 import {
@@ -63,7 +66,7 @@ export function createScheduleActivities(parts: ScheduleRoomParts): {
   };
 }
 
-/** Its place in the rows, then its message, then that it is over: whoever repeats it goes on where it was. */
+/** First its place in the rows, then its message, then its end: a repeat continues where it was. */
 async function startRun(
   parts: ScheduleRoomParts,
   schedules: Schedules,
@@ -104,7 +107,7 @@ function shownRun({ state, reason, session_key, turn_id }: TakenRun): ScheduledR
   };
 }
 
-/** Each effect has an id that follows from the run and the attempt, so whoever repeats it does nothing twice. */
+/** Each effect has an id that is derived from the run and the attempt, so a repeat does nothing twice. */
 async function settleHeartbeat(
   parts: ScheduleRoomParts,
   { tenant, schedule: id, key }: Parameters<ScheduleActivities['settle_heartbeat']>[0],
@@ -127,7 +130,7 @@ async function settleHeartbeat(
   return shownRun({ ...run, ...ended });
 }
 
-/** In the session of the attempt before, as far as it may still run. */
+/** Runs in the session of the previous attempt, if it may still run. */
 async function tryAgain(
   parts: ScheduleRoomParts,
   tenant: string,
@@ -150,7 +153,7 @@ function whyEnded(status: string | null): string {
   return status === null ? 'its turn is there no more' : `its turn was ${status}`;
 }
 
-/** What the session of its own answered is said where people are; what was answered there has been said. */
+/** Posts the answer of a session of its own where people are; an answer in their session is already there. */
 async function saySomething(
   { wake, pool }: ScheduleRoomParts,
   tenant: string,
@@ -181,7 +184,7 @@ async function saySomething(
   }
 }
 
-/** Throws on what is to be tried again. */
+/** Throws on what should be tried again. */
 function refusalOf(error: unknown): string {
   if (!(error instanceof Failure) || error.type === 'Unavailable' || error.type === 'QueueFull') throw error;
   return error.message;
@@ -191,7 +194,7 @@ function messageIdOf(...parts: readonly string[]): string {
   return `msg_cron-${createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24)}`;
 }
 
-/** A heartbeat whose checklist asks for nothing asks no model. */
+/** A heartbeat with an empty checklist calls no model. */
 async function whyNothingToDo(
   { pool }: ScheduleRoomParts,
   tenant: string,
@@ -201,7 +204,7 @@ async function whyNothingToDo(
   return isIdle ? `${CHECKLIST} has nothing to do` : undefined;
 }
 
-/** Fewer than half of those that its Temporal Schedule had are to come. */
+/** True if fewer than half of its Temporal Schedule's instants are left. */
 function needsInstants({ timing, now, planned_until: until }: ScheduleRow): boolean {
   if (timing.kind !== 'cron' || until === null) return false;
   const half = nextInstants(timing, now, SCHEDULE_LIMITS.planned / 2).at(-1);
@@ -240,7 +243,7 @@ async function handOver(
   }
 }
 
-/** For whom and where a run speaks, with the roles that its key has by now. */
+/** For whom and where a run posts, with the current roles of its key. */
 async function contextOf(
   pool: Pool,
   tenant: string,
@@ -251,7 +254,7 @@ async function contextOf(
   return { user: user_id ?? undefined, allowed_tools, channel, chat_id, roles, key };
 }
 
-/** An agent that made it may make one still; else why not. */
+/** Whether the agent that made it may still make one; otherwise why not. */
 async function whyNotMay(
   { pool, rules, catalogs }: ScheduleRoomParts,
   tenant: string,

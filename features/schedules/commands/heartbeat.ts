@@ -1,4 +1,4 @@
-/** `tempoclaw heartbeat`: show, set, remove and test an agent's, and how its beats went. */
+/** Implements `tempoclaw heartbeat`: it shows, sets, removes and tests an agent's heartbeat, and lists its beats. */
 import type { Command } from 'commander';
 import { heartbeats } from '../resource/heartbeats.ts';
 import { addApiCommand, addList, type Flags } from '#cli/api-commands.ts';

@@ -1,4 +1,4 @@
-/** `tempoclaw schedules`: the commands of the definition, and how the runs of one went. */
+/** Implements `tempoclaw schedules`: the commands of the definition, and the runs of a schedule. */
 import type { Command } from 'commander';
 import { schedules as resource } from '../resource/schedules.ts';
 import { addList } from '#cli/api-commands.ts';

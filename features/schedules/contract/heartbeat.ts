@@ -1,20 +1,23 @@
-/** Heartbeats: an agent is woken at intervals to go through its HEARTBEAT.md, and says something only when there is something to say. */
+/**
+ * Heartbeats: an agent is woken at intervals to go through its HEARTBEAT.md, and says something only when there is
+ * something to say.
+ */
 
-/** Its checklist: a context file (VF-1), which each prompt has. */
+/** Its checklist: a context file (VF-1), which each prompt contains. */
 export const CHECKLIST = 'HEARTBEAT.md';
 
-/** An answer that says so, and hardly anything beside it, is not handed to people. */
+/** An answer of this, with hardly anything else, is not sent to people. */
 export const QUIET_ANSWER = 'HEARTBEAT_OK';
 
-/** What a heartbeat is beside a schedule at intervals. */
+/** The settings of a heartbeat, besides those of a schedule at intervals. */
 export interface HeartbeatSettings {
-  /** Characters that may stand beside QUIET_ANSWER in a quiet answer. */
+  /** Characters besides QUIET_ANSWER that a quiet answer may have. */
   readonly ack_max_chars: number;
-  /** Of a beat whose turn has failed. */
+  /** Retries of a beat whose turn has failed. */
   readonly max_retries: number;
-  /** Each beat in a session of its own; else in the one that it speaks in. */
+  /** True if each beat has a session of its own; otherwise it uses the session that it posts in. */
   readonly isolated_session: boolean;
-  /** The prompt has no other file than the checklist. */
+  /** True if the prompt has no file but the checklist. */
   readonly light_context: boolean;
   /** `HH:MM-HH:MM` in `timezone`; at all times when absent. */
   readonly active_hours?: string | undefined;
@@ -47,7 +50,10 @@ export const HEARTBEAT_PROMPT = `This is your heartbeat: nobody has written to y
 /** `00:00` to `23:59`; the end may be `24:00`. */
 export const ACTIVE_HOURS = /^(?:[01]\d|2[0-3]):[0-5]\d-(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/;
 
-/** By the clock on the wall of the zone, so that a change of it moves nothing. Hours that end before they begin go over midnight. */
+/**
+ * Uses the local time of the zone, so that a clock change shifts nothing. Hours that end before they begin cross
+ * midnight.
+ */
 export function isActive(
   { active_hours: hours, timezone }: Pick<HeartbeatSettings, 'active_hours' | 'timezone'>,
   at: Date,
@@ -60,22 +66,22 @@ export function isActive(
   return from < to ? from <= now && now < to : from <= now || now < to;
 }
 
-/** Of a checklist: longer ones have something to do. */
+/** Characters of a checklist that are read; a longer one has something to do. */
 const LOOKED_AT = 10_000;
 
-/** Nothing but headings, comments, empty lines and empty points: there is nothing to do, and no model is asked. */
+/** True for only headings, comments, empty lines and empty points: there is nothing to do, and no model is called. */
 export function isEmptyChecklist(text: string): boolean {
   if (text.length > LOOKED_AT) return false;
   const lines = text.replaceAll(/<!--[\s\S]*?-->/g, '').split('\n');
   return lines.every((line) => /^(?:#.*|(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]?\])?)$/.test(line.trim()));
 }
 
-/** What an answer has to say to people, without QUIET_ANSWER at its ends; undefined: it is quiet. */
+/** What an answer says to people, without QUIET_ANSWER at its ends; undefined if it is quiet. */
 export function spokenPart(answer: string, ackMaxChars: number): string | undefined {
   const whole = answer.trim();
   const started = /^[*_`#>\s]{0,20}HEARTBEAT_OK(?!\w)[*_`.!:,\s]{0,20}/.exec(whole);
   const rest = started ? whole.slice(started[0].length) : whole;
-  // Only the end is searched: a long answer is not worth more.
+  // Only the end is searched, because a long answer is not quiet.
   const end = rest.slice(-80);
   const ended = /[*_`(\s]{0,20}(?<!\w)HEARTBEAT_OK[*_`.!)\s]{0,20}$/.exec(end);
   const text = (ended ? rest.slice(0, rest.length - ended[0].length) : rest).trim();
@@ -83,15 +89,18 @@ export function spokenPart(answer: string, ackMaxChars: number): string | undefi
   return isQuiet ? undefined : text;
 }
 
-/** How the session is told whose agent is to say it. */
+/** The message to the session whose agent should say it. */
 export function announcementText(words: string): string {
   return `[System Message] Your heartbeat has something to say. Say it here, in your own words and without checking it again:\n\n${words}`;
 }
 
-/** Seconds before a turn that failed is tried again. */
+/** Seconds before a failed turn is tried again. */
 const FIRST_RETRY = 5;
 
-/** Seconds until the beat is looked at again: 0 when it is to be decided now. `age`: of the turn's end, or else of the beat. */
+/**
+ * Seconds until the beat is checked again, and 0 when it should be decided now. `age` is that of the turn's end, or
+ * else of the beat.
+ */
 export function lookAgain(turn: {
   readonly status: string | null;
   readonly age: number;
@@ -100,6 +109,6 @@ export function lookAgain(turn: {
   const wait = Math.min(3_600, FIRST_RETRY * 4 ** (turn.attempt - 1));
   if (turn.status === 'failed') return Math.max(0, Math.ceil(wait - turn.age));
   const isOver = turn.status === null || turn.status === 'completed' || turn.status === 'stopped';
-  // Ever more seldom, so that one that waits for people for weeks leaves a small history.
+  // The checks become less frequent, so that one that waits for people for weeks leaves a small history.
   return isOver ? 0 : Math.min(3_600, Math.max(1, Math.round(turn.age / 8)));
 }

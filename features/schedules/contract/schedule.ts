@@ -1,4 +1,7 @@
-/** Schedules: a message that an agent is sent at instants to come. The row says what; a Temporal Schedule says when, and follows the row. */
+/**
+ * Schedules: a message that an agent gets at future instants. The row says what; a Temporal Schedule says when, and
+ * follows the row.
+ */
 import type { HEARTBEAT_OUTCOMES } from './heartbeat.ts';
 import type { scheduleCreateSchema, timingSchema } from '../schema/schedule.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
@@ -10,18 +13,20 @@ export type Timing = Kept<typeof timingSchema>;
 
 export type NewSchedule = Kept<typeof scheduleCreateSchema>;
 
-/** What a run does when an earlier one of the same schedule still works. */
+/** What a run does when an earlier one of the same schedule is still running. */
 export const OVERLAPS = ['skip', 'allow'] as const;
 
 export const RUN_STATES = ['started', 'skipped', 'refused'] as const;
 
-/** Whose rights a run has: those of then, less what has been taken away since. */
+/** The rights of a run: those of its creation, without those that have been revoked since. */
 export interface ScheduleRights {
-  /** Id of the API key behind it; none when a foreign Temporal client spoke. */
+  /** Id of the API key behind it; absent when a foreign Temporal client made it. */
   readonly key?: string | undefined;
   readonly roles?: readonly string[] | undefined;
   readonly allowed_tools?: readonly string[] | undefined;
-  /** The session whose agent made it: what that had read counts for its runs, and the agent needs the tool still. */
+  /**
+   * The session whose agent made it. What that had read counts for its runs, and the agent must still have the tool.
+   */
   readonly session?: string | undefined;
   readonly channel?: string | undefined;
   readonly chat_id?: string | undefined;
@@ -35,22 +40,22 @@ export const SCHEDULE_LIMITS = {
   message: 20_000,
   /** Seconds: a year. */
   catchup: 31_536_000,
-  /** Instants that a Temporal Schedule holds; it gets more when half of them are over. */
+  /** Instants that a Temporal Schedule contains; it gets more when half of them are over. */
   planned: 64,
-  /** Instants that were missed and are made up for at a time. */
+  /** Missed instants that are made up for at a time. */
   madeUp: 100,
-  /** Shown to who makes or lists one. */
+  /** Future runs that are shown to those who make or list one. */
   nextRuns: 5,
-  /** Days that runs are listed for. */
+  /** Days for which runs are listed. */
   runsDays: 90,
 } as const;
 
 export interface ScheduledMessageInput {
   readonly tenant: string;
   readonly schedule: string;
-  /** ISO 8601; absent when a Temporal Schedule starts it, which says it itself. */
+  /** ISO 8601; absent when a Temporal Schedule starts it, which has the time itself. */
   readonly at?: string;
-  /** Somebody wanted it now: what makes this run one, however often it is asked for. */
+  /** Set for a requested run. It identifies the run, however often it is requested. */
   readonly forced?: string;
 }
 
@@ -59,14 +64,14 @@ export interface ScheduledRun {
   readonly reason?: string;
   readonly session?: string;
   readonly turn?: string;
-  /** A heartbeat's: how its turn ends is looked at after so many seconds. */
+  /** For a heartbeat: the end of its turn is checked after this many seconds. */
   readonly watch?: { readonly key: string; readonly seconds: number } | undefined;
 }
 
 export interface ScheduleActivities {
-  /** Safe to repeat, and at several places at once: one run for a schedule and instant. */
+  /** Safe to repeat, also concurrently: there is one run for a schedule and instant. */
   start_scheduled_run(input: ScheduledMessageInput & { readonly at: string }): Promise<ScheduledRun>;
-  /** What becomes of a heartbeat's turn: tried again, said, or quiet. Safe to repeat. */
+  /** Decides what becomes of a heartbeat's turn: tried again, posted, or quiet. Safe to repeat. */
   settle_heartbeat(input: {
     readonly tenant: string;
     readonly schedule: string;
@@ -74,12 +79,12 @@ export interface ScheduleActivities {
   }): Promise<ScheduledRun>;
 }
 
-/** Of the Temporal Schedule, and the first part of its runs' ids. */
+/** The id of the Temporal Schedule, and the first part of its runs' ids. */
 export function scheduleIdOf(tenant: string, id: string): string {
   return `schedule/${tenant}/${id}`;
 }
 
-/** As Temporal names the run of an instant: one that is made up for has the same. */
+/** The id that Temporal gives the run of an instant; a run that makes up for it has the same. */
 export function runIdOf(tenant: string, id: string, at: Date): string {
   return `${scheduleIdOf(tenant, id)}-${at.toISOString().replace('.000Z', 'Z')}`;
 }

@@ -1,5 +1,5 @@
 -- Up Migration
--- Schedules: messages at instants to come, and the firings of each
+-- Schedules: messages at future instants, and the firings of each.
 create table schedules (
   tenant_id        text not null,
   id               text not null,
@@ -9,7 +9,7 @@ create table schedules (
   message          text not null,
   -- Timing of features/schedules/contract/schedule.ts.
   timing           jsonb not null,
-  -- Where it is said; null: in a session of the run's own.
+  -- Where it is posted; null means a session of the run's own.
   session_key      text,
   delete_after_run boolean not null,
   enabled          boolean not null,
@@ -17,21 +17,21 @@ create table schedules (
   catchup_seconds  int not null,
   -- ScheduleRights of features/schedules/contract/schedule.ts.
   rights           jsonb not null,
-  -- HeartbeatSettings of features/schedules/contract/heartbeat.ts, where it is an agent's heartbeat; null: a plain one.
+  -- HeartbeatSettings of features/schedules/contract/heartbeat.ts for an agent's heartbeat; null for a plain schedule.
   heartbeat        jsonb,
   created_by       text not null,
   revision         int not null default 1,
-  -- The revision that its Temporal Schedule has, and the last instant that stands there.
+  -- The revision that its Temporal Schedule has, and its last instant there.
   planned          int,
   planned_until    timestamptz,
-  -- Who makes its Temporal Schedule follow now, and until when nobody else does.
+  -- Who updates its Temporal Schedule now, and until when nobody else does.
   planner          text,
   planner_until    timestamptz,
   -- The first instant that no run has taken; null when none comes.
   next_at          timestamptz,
   created_at       timestamptz not null default clock_timestamp(),
   updated_at       timestamptz not null default clock_timestamp(),
-  -- Its Temporal Schedule goes first, then the row.
+  -- Its Temporal Schedule is deleted first, then the row.
   deleted_at       timestamptz,
   primary key (tenant_id, id),
   foreign key (tenant_id, agent_key) references agents (tenant_id, key)
@@ -40,7 +40,7 @@ create unique index schedules_by_name on schedules (tenant_id, agent_key, name) 
 create unique index schedules_heartbeat on schedules (tenant_id, agent_key, coalesce(user_id, '')) where deleted_at is null and heartbeat is not null;
 create index schedules_by_time on schedules (tenant_id, created_at desc, id);
 
--- `key` is the instant, or what made a run that somebody wanted one: none is begun twice.
+-- `key` is the instant, or what identifies a requested run: none starts twice.
 create table schedule_runs (
   tenant_id   text not null,
   schedule_id text not null,
@@ -52,7 +52,7 @@ create table schedule_runs (
   reason      text,
   session_key text,
   turn_id     text,
-  -- Of a heartbeat, whose turn is tried again when it fails.
+  -- For a heartbeat, whose turn is tried again when it fails.
   attempt     int not null default 1,
   created_at  timestamptz not null default clock_timestamp(),
   primary key (tenant_id, schedule_id, key),
@@ -61,7 +61,7 @@ create table schedule_runs (
 create index schedule_runs_by_time on schedule_runs (tenant_id, schedule_id, created_at desc, key);
 create index schedule_runs_by_session on schedule_runs (tenant_id, session_key) where session_key is not null;
 
--- Those of an agent that is deleted run no more.
+-- Schedules of a deleted agent run no more.
 create function end_schedules_of_agent() returns trigger
 language plpgsql as $$
 begin

@@ -1,4 +1,7 @@
-/** Heartbeats: an agent has one for each of its users, and one for none. Commands: features/schedules/commands/heartbeat.ts. */
+/**
+ * Heartbeats: an agent has one for each of its users, and one for none. Commands:
+ * features/schedules/commands/heartbeat.ts.
+ */
 import { z } from 'zod';
 import { heartbeatChangeSchema, heartbeatSchema } from '../schema/heartbeat.ts';
 import { labelSchema, nameSchema, pageQuery, pageSchema } from '#domain/schema/scalars.ts';

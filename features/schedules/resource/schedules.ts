@@ -1,4 +1,4 @@
-/** Schedules: what an agent is told at times to come, and how that went. */
+/** Schedules: messages that an agent gets at future times, and how the runs went. */
 import { z } from 'zod';
 import { isMessageId } from '#domain/ids.ts';
 import { labelSchema, nameSchema } from '#domain/schema/scalars.ts';

@@ -1,4 +1,4 @@
-/** Heartbeats: schedules with a kind of their own, behind the definition. */
+/** Serves heartbeats, which are schedules with a kind of their own. */
 import { randomUUID } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
 import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '../contract/heartbeat.ts';
@@ -70,7 +70,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
       if (!(await findAgent(forTenant(pool, tenant), agent))) return undefined;
       const user = userOf(caller, query.user) ?? null;
       const session = body.session && (await findSession(pool, tenant, body.session));
-      // Somebody else's session is none; the agent's or another user's beats would be refused there.
+      // Another user's session does not count; the beats of the agent or another user would be refused there.
       if (session && (session.user_id !== user || session.agent_key !== agent))
         throw new Failure('Unprocessable', `session: ${session.key} is another agent’s or user’s`);
       const stem = stemOf(request, caller, 'heartbeat') ?? randomUUID();

@@ -1,4 +1,4 @@
-/** Schedules: rows behind the definition, each followed by a Temporal Schedule. */
+/** Serves schedules from their rows; a Temporal Schedule follows each. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
@@ -27,7 +27,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
   const show = (tenant: string, row: ScheduleRow) =>
     showSchedule(row, scheduleLink(scheduleIdOf(tenant, row.id)));
 
-  /** Somebody else's session is none, to a key of a user. */
+  /** For a user's key, another user's session does not exist. */
   async function checkSession({ tenant, confinedTo }: Caller, key: string | null | undefined): Promise<void> {
     if (!key || confinedTo === null) return;
     const session = await findSession(pool, tenant, key);
@@ -112,7 +112,7 @@ function showSchedule(row: ScheduleRow, temporal: string | null) {
   };
 }
 
-/** Begins a run at once. */
+/** Starts a run immediately. */
 export async function runNow(
   schedules: Schedules,
   row: ScheduleRow,
@@ -125,7 +125,7 @@ export async function runNow(
   return { id, run, workflow_id: `${scheduleIdOf(caller.tenant, id)}/${run}` };
 }
 
-/** Newest first, each with the way to its turn. */
+/** Newest first, each with a link to its turn. */
 export function pageOfRuns(pool: Pool, tenant: string, id: string, query: PageQuery, link: TemporalLink) {
   return readTimePage(
     query,

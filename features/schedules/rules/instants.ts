@@ -1,6 +1,7 @@
 /**
- * When a schedule runs. Cron expressions are read here and nowhere else: Temporal is given instants, never an expression, since its
- * server reads some of them in another way (`#`, both day fields, the hours that a clock change skips or doubles).
+ * Computes when a schedule runs. Cron expressions are read only here: Temporal gets instants, never an expression,
+ * because its server reads some of them differently (`#`, both day fields, the hours that a clock change skips or
+ * doubles).
  */
 import { Cron } from 'croner';
 import { SCHEDULE_LIMITS, type Timing } from '../contract/schedule.ts';
@@ -8,7 +9,10 @@ import { SCHEDULE_LIMITS, type Timing } from '../contract/schedule.ts';
 /** Temporal's server refuses calendars of years after 2100 (maxCalendarYear of its scheduler). */
 const LAST = Date.parse('2100-01-01T00:00:00Z');
 
-/** Those after `after`, in order, at most `count`, and none after LAST. Throws for an expression that `timingProblem` refuses. */
+/**
+ * The instants after `after`, in order, at most `count`, and none after LAST. Throws for an expression that
+ * `timingProblem` refuses.
+ */
 export function nextInstants(timing: Timing, after: Date, count: number): Date[] {
   return instantsOf(timing, after, count).filter((at) => at.getTime() < LAST);
 }
@@ -30,12 +34,12 @@ function instantsOf(timing: Timing, after: Date, count: number): Date[] {
   }
 }
 
-/** Milliseconds since 1970, as Temporal's intervals and instants are: without a part of a second. */
+/** Milliseconds since 1970 in whole seconds, as Temporal's intervals and instants are. */
 export function wholeSeconds(time: string | undefined): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) * 1000;
 }
 
-/** Whether the schedule, as it is, runs then. */
+/** Whether the current schedule runs at that instant. */
 export function isInstantOf(timing: Timing, at: Date): boolean {
   return nextInstants(timing, new Date(at.getTime() - 1), 1)[0]?.getTime() === at.getTime();
 }
@@ -61,7 +65,7 @@ function neverComes(timing: Timing, now: Date): string {
   return `${field}: ${time} is ${isOver ? 'over; give a time to come' : 'too far away; give a time before the year 2100'}`;
 }
 
-/** Of a pattern in seconds, two minutes' worth. */
+/** Gaps that are checked: two minutes of a pattern in seconds. */
 const GAPS_LOOKED_AT = 120;
 const FIELDS = 'minute hour day-of-month month day-of-week';
 

@@ -1,4 +1,4 @@
-/** Heartbeats on the wire. */
+/** Heartbeats in requests and answers. */
 import { z } from 'zod';
 import { ACTIVE_HOURS, CHECKLIST, HEARTBEAT_LIMITS, QUIET_ANSWER } from '../contract/heartbeat.ts';
 import { SCHEDULE_LIMITS } from '../contract/schedule.ts';
@@ -12,7 +12,7 @@ import {
   timeSchema,
 } from '#domain/schema/scalars.ts';
 
-/** What is not given is as it was, or as HEARTBEAT_DEFAULTS has it. */
+/** Fields that are absent stay as they were, or are those of HEARTBEAT_DEFAULTS. */
 export const heartbeatFields = {
   enabled: z.boolean().describe('false: paused'),
   interval: z

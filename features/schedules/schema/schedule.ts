@@ -1,4 +1,4 @@
-/** Schedules on the wire. */
+/** Schedules in requests and answers. */
 import { z } from 'zod';
 import { OVERLAPS, RUN_STATES, SCHEDULE_LIMITS } from '../contract/schedule.ts';
 import { TURN_STATUSES } from '#domain/turn.ts';
@@ -78,7 +78,7 @@ export const scheduleCreateSchema = z
     ],
   });
 
-/** Given fields replace the old ones whole; null removes an optional one. */
+/** Fields that are present replace the old ones whole; null removes an optional one. */
 export const schedulePatchSchema = z
   .strictObject(changeShape(fields))
   .meta({ examples: [{ enabled: false }] });

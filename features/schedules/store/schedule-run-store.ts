@@ -1,4 +1,4 @@
-/** The runs of schedules: each has its place once, which is taken under the lock of its schedule's row. */
+/** Stores the runs of schedules. Each has one place, which is taken under the lock of its schedule's row. */
 import { isActive } from '../contract/heartbeat.ts';
 import { isInstantOf, nextInstants } from '../rules/instants.ts';
 import type { TurnStatus } from '#domain/turn.ts';
@@ -21,13 +21,13 @@ export interface ListedRun extends ScheduleRunRow {
 }
 
 export interface NewRun {
-  /** The instant, or what made it one that is wanted now. */
+  /** The instant, or what identifies a requested run. */
   readonly key: string;
   readonly at: Date;
   readonly forced: boolean;
-  /** Its own, where the schedule names none. */
+  /** Its own session, if the schedule names none. */
   readonly session: string;
-  /** Why nobody may begin it, as far as others have found. */
+  /** Why it must not start, as far as others have found. */
   readonly denied?: string | undefined;
   /** Why there is nothing to do, as far as others have found. */
   readonly idle?: string | undefined;
@@ -36,8 +36,8 @@ export interface NewRun {
 export type TakenRun = Pick<ScheduleRunRow, 'state' | 'reason' | 'session_key' | 'turn_id'>;
 
 /**
- * Takes the place of a run, once: undefined when there is no such schedule any more. `state` is null while its message is to be handed
- * over, also for who takes it again after a crash.
+ * Takes the place of a run, once; undefined when the schedule no longer exists. `state` is null while its message must
+ * be handed over, also for a repeat after a crash.
  */
 export function takeRun(
   pool: Pool,
@@ -81,7 +81,7 @@ async function decideRun(
   return { state: null, reason: null, session_key: own ?? run.session, turn_id: null };
 }
 
-/** A heartbeat keeps to its hours, and does not speak into a conversation that goes on. */
+/** A heartbeat keeps to its hours, and does not interrupt a running turn. */
 async function whyNoBeat(
   tx: Transaction,
   tenant: string,
@@ -98,7 +98,10 @@ async function whyNoBeat(
 
 const NOT_BEGUN = { session_key: null, turn_id: null } as const;
 
-/** Its message is handed over, was refused there, or a heartbeat's turn has ended. A schedule that is for one run only goes with it. */
+/**
+ * Records that its message is handed over or was refused, or that a heartbeat's turn has ended. A schedule for one run
+ * only is deleted with it.
+ */
 export async function endRun(
   pool: Pool,
   tenant: string,
@@ -134,7 +137,7 @@ function whyNotDue(
   return undefined;
 }
 
-/** The rights of now: what was taken away since counts; what was added does not. */
+/** Checks the current rights: those that were revoked since are gone, and added ones do not count. */
 export async function whyDenied(
   db: Db,
   tenant: string,
@@ -159,9 +162,8 @@ export async function whyDenied(
 }
 
 /**
- * An earlier run is not handed over yet, or its turn goes on; of a heartbeat, also while it is to be looked at or tried again, which is
- * within an hour (lookAgain). One whose workflow was
- * ended from outside is not waited for.
+ * True if an earlier run is not handed over yet, or its turn continues. For a heartbeat, also while it must be checked
+ * or tried again, which is within an hour (lookAgain). One whose workflow was ended from outside does not count.
  */
 function isBusy(tx: Transaction, tenant: string, { id, heartbeat }: ScheduleRow): Promise<boolean> {
   return affects(tx)`
@@ -171,7 +173,7 @@ function isBusy(tx: Transaction, tenant: string, { id, heartbeat }: ScheduleRow)
         and (t.ended_at is null or ${heartbeat !== null} and t.ended_at > now() - interval '75 minutes'))`;
 }
 
-/** What its key, or the person in its channel, might do when it was made and may do now. */
+/** The roles of its key, or of the person in its channel, at its creation that still apply. */
 export async function rolesNow(
   pool: Pool,
   tenant: string,
@@ -190,7 +192,7 @@ export async function rolesNow(
   return roles.filter((role) => now.includes(role) || now.includes('admin'));
 }
 
-/** A run of a heartbeat with its turn. `age`: seconds since that ended, or else since the run began. */
+/** A run of a heartbeat with its turn. `age` is seconds since the turn ended, or else since the run began. */
 export interface BeatRow
   extends Pick<ScheduleRunRow, 'state' | 'reason' | 'session_key' | 'turn_id' | 'attempt'> {
   readonly turn_status: TurnStatus | null;
@@ -207,7 +209,7 @@ export function readBeat(pool: Pool, tenant: string, id: string, key: string): P
     where r.tenant_id = ${tenant} and r.schedule_id = ${id} and r.key = ${key}`;
 }
 
-/** The newest first, with how their turns went. */
+/** Lists the newest first, with how their turns went. */
 export function listRuns(
   pool: Pool,
   tenant: string,

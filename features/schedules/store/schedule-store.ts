@@ -1,4 +1,7 @@
-/** Schedules and the runs of each. Who changes one holds its row's lock; who makes its Temporal Schedule follow has a lease of it, and no lock. */
+/**
+ * Stores schedules and their runs. A writer of one holds its row's lock; the updater of its Temporal Schedule has a
+ * lease, and no lock.
+ */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HeartbeatSettings } from '../contract/heartbeat.ts';
@@ -14,7 +17,7 @@ type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'delete
 export interface ScheduleRow
   extends RowOf<'schedules', Times | 'planner' | 'planner_until' | 'rights' | 'timing' | 'heartbeat'> {
   readonly timing: Timing;
-  /** Null: a plain one. */
+  /** Null for a plain schedule. */
   readonly heartbeat: HeartbeatSettings | null;
   readonly rights: ScheduleRights;
   readonly planned_until: Date | null;
@@ -24,7 +27,7 @@ export interface ScheduleRow
   readonly deleted_at: Date | null;
   /** `created_at` to the microsecond, for cursors. */
   readonly created_text: string;
-  /** Of the database: what decides is one clock (F11). */
+  /** The database's time, so that one clock decides. */
   readonly now: Date;
 }
 
@@ -46,7 +49,10 @@ export type ScheduleFields = Pick<
 
 const ROW = sql`schedules.*, created_at::text as created_text, clock_timestamp() as now`;
 
-/** The row, be it new or one of this id; `full` when the agent or the tenant has as many as it may, undefined when the name is taken. */
+/**
+ * Returns the row, new or existing with this id; `full` when the agent or the tenant has its maximum, undefined when
+ * the name is taken.
+ */
 export function insertSchedule(
   pool: Pool,
   tenant: string,
@@ -78,7 +84,10 @@ export function insertSchedule(
   });
 }
 
-/** `change` gives what is to be there; runs that were due before are not made up for. Undefined when there is no such row. */
+/**
+ * `change` returns the new values; runs that were due before are not made up for. Returns undefined when there is no
+ * such row.
+ */
 export function updateSchedule(
   pool: Pool,
   tenant: string,
@@ -113,26 +122,26 @@ async function expectFromNow(tx: Transaction, tenant: string, id: string): Promi
   await execute(tx)`update schedules set next_at = ${next} where tenant_id = ${tenant} and id = ${id}`;
 }
 
-/** For a transaction that changes it, or begins a run of it. */
+/** For a transaction that changes it, or starts a run of it. */
 export function lockSchedule(tx: Transaction, tenant: string, id: string): Promise<ScheduleRow | undefined> {
   return readRow<ScheduleRow>(tx)`
     select ${ROW} from schedules where tenant_id = ${tenant} and id = ${id} for update`;
 }
 
-/** Whatever its kind. */
+/** Reads a schedule of any kind. */
 export function readSchedule(db: Db, tenant: string, id: string): Promise<ScheduleRow | undefined> {
   return readRow<ScheduleRow>(db)`
     select ${ROW} from schedules where tenant_id = ${tenant} and id = ${id} and deleted_at is null`;
 }
 
-/** Whose they are; undefined: anybody's. Null: no user's. Heartbeats are none of them. */
+/** Whose schedules; undefined for anybody's, null for those of no user. Heartbeats are not included. */
 export interface ScheduleFilter {
   readonly agent?: string | undefined;
   readonly name?: string | undefined;
   readonly user?: string | null | undefined;
 }
 
-/** Of an agent and a user of it; null: of none. */
+/** The heartbeat of an agent and its user; null means of no user. */
 export function findHeartbeat(
   pool: Pool,
   tenant: string,
@@ -158,7 +167,7 @@ export async function findSchedule(
   return isTheirs ? row : undefined;
 }
 
-/** The newest first. */
+/** Lists the newest first. */
 export function listSchedules(
   pool: Pool,
   tenant: string,
@@ -173,13 +182,13 @@ export function listSchedules(
     order by created_at desc, id limit ${limit}`;
 }
 
-/** It runs no more; the row goes when its Temporal Schedule has. */
+/** It no longer runs; the row is deleted after its Temporal Schedule. */
 export function deleteSchedule(pool: Pool, tenant: string, id: string): Promise<boolean> {
   return affects(pool)`update schedules set deleted_at = clock_timestamp()
     where tenant_id = ${tenant} and id = ${id} and deleted_at is null`;
 }
 
-/** Of a user; or those that were made, or are said, in a session. */
+/** Schedules of a user, or those that were made or are posted in a session. */
 export async function schedulesOf(
   pool: Pool,
   tenant: string,
@@ -193,7 +202,7 @@ export async function schedulesOf(
 
 // ---- its Temporal Schedule ------------------------------------------------------------------------------------------
 
-/** Seconds after which a run that nobody has taken is looked for. */
+/** Seconds after which a run that nothing has taken is searched for. */
 const OVERDUE = 60;
 
 /** Of all tenants: those whose Temporal Schedule is not as the row says, has few instants left, or did not start a run. */
