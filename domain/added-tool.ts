@@ -1,7 +1,10 @@
-/** What holds for all tools that tenants add: of custom tools and of MCP servers. */
+/** Rules for the tools that tenants add: custom tools and tools of MCP servers. */
 import type { ReplayClass } from './tool.ts';
 
-/** What a second run of one would do; `verify` needs a probe, which these have not. */
+/**
+ * What a second run of an added tool does. `verify` is missing, because it needs a probe, which added tools do not
+ * have.
+ */
 export const ADDED_REPLAY = ['readonly', 'idempotent', 'once'] as const satisfies readonly ReplayClass[];
 export type AddedReplay = (typeof ADDED_REPLAY)[number];
 
@@ -11,7 +14,7 @@ const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const STEERING =
   /^(?:PATH|HOME|PWD|IFS|SHELL|ENV|PS4|CDPATH|GLOBIGNORE|BASH\w*|SHELLOPTS|PROMPT_COMMAND|LD_\w*|DYLD_\w*|TEMPOCLAW_\w*|GCONV_PATH|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS)$/;
 
-/** Why the command may not be given a variable of this name, or undefined. */
+/** Says why the command may not get a variable of this name; undefined when it may. */
 export function envNameProblem(name: string): string | undefined {
   if (!ENV_NAME.test(name)) return 'must be a variable name: letters, digits and _, no digit first';
   return STEERING.test(name) ? `${name} cannot be set: it changes which programs run` : undefined;

@@ -1,6 +1,6 @@
 /**
- * Who may hand work to whom (DE-1): a link between two agents with a direction, a limit of its own and a list of users
- * (link-user.ts).
+ * Which agents may delegate work to each other (DE-1): a link between two agents has a direction, a limit and a list of
+ * users (link-user.ts).
  */
 
 export const LINK_DIRECTIONS = ['outbound', 'inbound', 'bidirectional'] as const;
@@ -17,13 +17,13 @@ export interface AgentLink {
   readonly target: string;
   readonly direction: LinkDirection;
   readonly status: LinkStatus;
-  /** Delegations over the link at once; 0: no limit of its own. */
+  /** Greatest number of delegations over the link at once; 0 means that the link has no limit of its own. */
   readonly max_concurrent: number;
-  /** As the row holds it, which somebody may have written by hand. */
+  /** The settings as the row contains them; somebody may have written them by hand. */
   readonly settings: unknown;
 }
 
-/** Whether work may go over the link from one agent to the other; its users are another question. */
+/** Whether work may go over the link from one agent to the other. The link's list of users is checked separately. */
 export function linkLeads(
   link: Pick<AgentLink, 'source' | 'target' | 'direction' | 'status'>,
   from: string,
@@ -40,7 +40,7 @@ export const LINK_WORDS = {
   noLink: (target: string) => `no delegation link from this agent to "${target}"`,
   linkFull: (target: string, have: number, max: number) =>
     `delegation link to "${target}" is at capacity (${have}/${max} active). Try again later or handle the task yourself`,
-  /** The first sentences are DE-1's. */
+  /** DE-1 prescribes the first sentence of each text. */
   agentFull: (target: string, have: number, max: number) =>
     `Agent at capacity (${have}/${max}). Try a different agent or handle it yourself. You can also wait and retry: agent "${target}" is at capacity (${have}/${max} active delegations)`,
 } as const;

@@ -1,7 +1,7 @@
-/** AP-4: what happens to an approval while nobody decides, and when. */
+/** AP-4: what happens to an approval while nobody decides it, and when. */
 import { TERM_LIMITS } from './approval-terms.ts';
 
-/** Seconds from the start. */
+/** Times in seconds from the start. */
 export interface AlarmTimes {
   readonly expires: number;
   readonly escalate?: number;
@@ -14,7 +14,9 @@ export interface Alarm {
   readonly what: 'expired' | 'escalated' | 'reminded';
 }
 
-/** The next one, given what has happened. What is due together with the end does not happen. */
+/**
+ * Returns the next alarm after what has already happened. An alarm that is due at the same time as the end is dropped.
+ */
 export function nextAlarm(
   { expires, escalate, remind }: AlarmTimes,
   done: { readonly escalated: boolean; readonly reminders: number },

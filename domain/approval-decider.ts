@@ -1,27 +1,29 @@
-/** AP-4: whether somebody may decide an approval. Who somebody is comes from a key or a token, never from a payload. */
+/** AP-4: whether a caller may decide an approval. A key or a token proves the caller's identity, never a payload. */
 import type { DecideInput, ApprovalVerb } from './approval.ts';
 import type { Approvers, ApprovalTerms } from './approval-terms.ts';
 import { isAgreement, votesNeeded } from './approval-votes.ts';
 import type { Scope } from './schema/api-key.ts';
 
 export interface Decider {
-  /** As it is shown and recorded. */
+  /** The name that is shown and recorded. */
   readonly by: string;
-  /** The user that the credential speaks for; null for a service's key, and for a mere claim. */
+  /** The user that the credential belongs to; null for a service's key and for a mere claim. */
   readonly user: string | null;
   readonly scopes: readonly Scope[];
-  /** By a key of the API, by a token under the deployment's secret; `claim` when `by` is only what the payload says. */
+  /**
+   * `key` is a key of the API, `token` is signed with the deployment's secret, `claim` is only what the payload says.
+   */
   readonly proof: 'key' | 'token' | 'claim';
 }
 
 export interface Question {
   readonly terms: ApprovalTerms;
-  /** The user whose turn it is. */
+  /** The user whose turn asks. */
   readonly requester: string | null;
   readonly escalated: boolean;
 }
 
-/** Why nothing comes of what `who` wants, whatever the call is; undefined when something may. */
+/** Says why the request of `who` has no effect, whatever the call is; undefined when it may have one. */
 export function requestProblem(
   id: string,
   { decision, digest }: Pick<DecideInput, 'digest'> & { readonly decision: ApprovalVerb },
@@ -35,7 +37,7 @@ export function requestProblem(
       type: 'Conflict',
       message: `approval ${id}: the call has been edited since you saw it; look at it again`,
     };
-  // A token names it itself.
+  // A token contains the digest itself.
   const isNamed = digest !== undefined || who.proof === 'token';
   if (votesNeeded(question.terms) > 1 && isAgreement(decision) && !isNamed)
     return {
@@ -45,11 +47,11 @@ export function requestProblem(
   return undefined;
 }
 
-/** Undefined when `who` may decide; else why not. */
+/** Undefined when `who` may decide; otherwise the reason. */
 export function deciderProblem(question: Question, who: Decider): string | undefined {
   const { terms, requester } = question;
   const approvers = approversOf(terms);
-  // A key is one user's; whoever may speak to Temporal or knows the secret may decide what is bound to nobody.
+  // A key belongs to one user. Anyone who can reach Temporal or knows the secret may decide what is bound to no user.
   if (approvers === undefined) return who.proof === 'key' ? ownProblem(question, who) : undefined;
   if (who.proof === 'claim')
     return 'it is bound to certain people: decide by the HTTP API, or with the decision token of a user';
@@ -63,14 +65,17 @@ export function deciderProblem(question: Question, who: Decider): string | undef
 
 const NOT_AMONG = 'you are not among its approvers';
 
-/** Without approvers: whose turn it is, those who speak for nobody, and admins; anybody when the turn is nobody's. */
+/**
+ * Without approvers, the user of the turn, keys without a user, and admins may decide. When the turn has no user,
+ * anybody may.
+ */
 function ownProblem(question: Question, who: Decider): string | undefined {
   const { requester } = question;
   const isOwn = requester === null || who.user === null || who.user === requester;
   return isOwn || who.scopes.includes('admin') || isEscalatedTo(question, who) ? undefined : NOT_AMONG;
 }
 
-/** A rule that counts people and names none means everybody who may approve. */
+/** A rule with a quorum but without approvers means everybody who may approve. */
 function approversOf(terms: ApprovalTerms): Approvers | undefined {
   return terms.approvers ?? (countsPeople(terms) ? { scopes: ['approve'] } : undefined);
 }
@@ -89,7 +94,10 @@ function isAmong({ users = [], scopes = [] }: Approvers, who: Decider): boolean 
   );
 }
 
-/** Whether an edited call, which falls under `other`, may be decided on these terms: no edit leads round a stricter rule. */
+/**
+ * Whether an edited call, to which `other` applies, may be decided on these terms, so that an edit cannot avoid a
+ * stricter rule.
+ */
 export function coversTerms(terms: ApprovalTerms, other: ApprovalTerms): boolean {
   if (other.approvers === undefined && !countsPeople(other)) return true;
   return JSON.stringify(decidersOf(terms)) === JSON.stringify(decidersOf(other));
@@ -101,7 +109,9 @@ function decidersOf(terms: ApprovalTerms): readonly unknown[] {
   return [users.toSorted(), scopes.toSorted(), quorum, exclude_requester];
 }
 
-/** Spellings of one name are one person: nobody counts twice, and a requester is excluded under all of them. */
+/**
+ * Maps all spellings of a name to one person: nobody counts twice, and a requester is excluded under every spelling.
+ */
 export function personOf(user: string): string {
   return user
     .normalize('NFKC')

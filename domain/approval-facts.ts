@@ -1,11 +1,11 @@
-/** What a person reads beside the call before deciding it, on a page or in a mail. */
+/** What a person reads beside the call before they decide it, on a page or in an email. */
 import { type AlwaysOffer, alwaysWords } from './approval.ts';
 import type { AskedTerms } from './approval-terms.ts';
 import { type BoundFile, boundFilesWords } from './bound-file.ts';
 import type { McpForm } from './form.ts';
 import { runsAtWords } from './sandbox.ts';
 
-/** Of an approval's row, whose texts were scrubbed when it was written. */
+/** The parts of an approval's row that people see. Its texts were scrubbed when it was written. */
 export interface AskedApproval {
   readonly agent_key: string;
   readonly session_key: string;
@@ -23,7 +23,7 @@ export interface AskedApproval {
   readonly expires_at: Date;
 }
 
-/** Those that there are, by their names. */
+/** The facts that the row has, each with its name. */
 export function approvalFacts(row: AskedApproval, now: Date): (readonly [name: string, value: string])[] {
   const quorum = row.terms.quorum ?? 1;
   const agreed = row.agreed.length > 0 ? `: ${row.agreed.join(', ')}` : '';

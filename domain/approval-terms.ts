@@ -1,19 +1,24 @@
-/** AP-4: who may decide an approval, how many must, and what happens while nobody does. Rules carry it, rows keep it. */
+/**
+ * AP-4: who may decide an approval, how many must agree, and what happens while nobody decides. Rules contain the
+ * terms, and rows keep them.
+ */
 import type { RunsAt } from './sandbox.ts';
 import type { approvalTermsSchema, approversSchema } from './schema/approval-terms.ts';
 import type { Kept } from './schema/scalars.ts';
 
-/** Any of these: a user by id, or a key that has the scope. */
+/** Any of these may decide: a user by id, or a key that has the scope. */
 export type Approvers = Kept<typeof approversSchema>;
 
 export type ApprovalTerms = Kept<typeof approvalTermsSchema> & {
-  /** Messages of Temporal clients must carry a decision token; settled by the settings when it is asked. */
+  /**
+   * Messages of Temporal clients must contain a decision token. The settings decide this when the approval is created.
+   */
   readonly decision_token?: true | undefined;
 };
 
-/** As an approval's row keeps them: what was so when it was asked. */
+/** The terms as an approval's row keeps them: the state when the approval was created. */
 export interface AskedTerms extends ApprovalTerms {
-  /** Of calls that run commands. */
+  /** Where the call runs its commands; absent for other calls. */
   readonly runs?: RunsAt;
 }
 
@@ -35,13 +40,13 @@ const TERMS = [
   'remind_seconds',
 ] as const satisfies readonly (keyof ApprovalTerms)[];
 
-/** The terms among a rule's fields; undefined when it has none. */
+/** Returns the terms among a rule's fields; undefined when it has none. */
 export function termsOf(rule: ApprovalTerms): ApprovalTerms | undefined {
   const values = TERMS.filter((name) => rule[name] !== undefined);
   return values.length === 0 ? undefined : Object.fromEntries(values.map((name) => [name, rule[name]]));
 }
 
-/** Undefined, or why terms can never be met. */
+/** Says why terms can never be met; undefined when they can. */
 export function termsProblem(terms: ApprovalTerms): string | undefined {
   const { approvers, quorum = 1, escalate, expires_seconds } = terms;
   if (escalate !== undefined && expires_seconds !== undefined && escalate.after_seconds >= expires_seconds)

@@ -10,7 +10,10 @@ export function isAgreement(decision: ApprovalVerb): boolean {
   return decision === 'approve' || decision === 'approve_always' || decision === 'edit';
 }
 
-/** Each person once, in the order in which they agreed; `decisions` are in order, and of one call. A mere claim is nobody's. */
+/**
+ * Returns each person once, in the order in which they agreed. `decisions` are in order and belong to one call. A mere
+ * claim counts for nobody.
+ */
 export function agreedPeople(
   decisions: readonly { readonly person: string | null; readonly by: string }[],
 ): readonly string[] {

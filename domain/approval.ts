@@ -1,4 +1,6 @@
-/** The contract of the `approval` workflow (AP-1 … AP-6): one run from asking to decision, expiry or withdrawal. */
+/**
+ * The contract of the `approval` workflow (AP-1 … AP-6): one run from the question to decision, expiry or withdrawal.
+ */
 import type { decisionReceiptSchema } from './schema/approval.ts';
 import type { Kept } from './schema/scalars.ts';
 import { type Fields, isRecord, isText } from './outside-value.ts';
@@ -13,7 +15,7 @@ export const APPROVAL = {
 export const DECISIONS = ['approve', 'approve_always', 'edit', 'reject', 'respond'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-/** Agent Inbox's and GoClaw's words, accepted for ours (AP-3). */
+/** The decision names of Agent Inbox and GoClaw, accepted as aliases of ours (AP-3). */
 export const DECISION_ALIASES: Readonly<Record<string, Decision>> = {
   accept: 'approve',
   allow: 'approve',
@@ -24,7 +26,7 @@ export const DECISION_ALIASES: Readonly<Record<string, Decision>> = {
   response: 'respond',
 };
 
-/** What a message to an approval asks for; the last two are messages of their own, the rest is said by `decide`. */
+/** What a message to an approval requests. The last two have messages of their own; `decide` carries the others. */
 export const APPROVAL_VERBS = [...DECISIONS, 'withdraw', 'escalate'] as const;
 export type ApprovalVerb = (typeof APPROVAL_VERBS)[number];
 
@@ -38,75 +40,75 @@ export const APPROVAL_STATUSES = [
 ] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
-/** A day, so that the next morning is early enough; then it denies (SH-2). */
+/** A day, so that an answer on the next morning is early enough; after that the approval expires and denies (SH-2). */
 export const DEFAULT_APPROVAL_SECONDS = 86_400;
 
-/** Who takes a question back, or lets others decide as well; both messages may be empty. */
+/** The message that withdraws or escalates an approval. All its fields are optional. */
 export interface StandbyInput {
-  /** A claim, unless the token proves it. */
+  /** A mere claim unless the token proves it. */
   readonly by?: string;
   readonly token?: string;
   readonly reason?: string;
 }
 
-/** How a decision came: with a key over HTTP, by a signed link, or as a message of any Temporal client. */
+/** How a decision arrived: over HTTP with a key, by a signed link, or as a message of a Temporal client. */
 export type DecisionWay = 'api' | 'link' | 'temporal';
 
 export interface DecideInput {
   readonly decision: Decision;
-  /** For `edit`: the arguments to run instead. */
+  /** For `edit`: the arguments that run instead. */
   readonly args?: Readonly<Record<string, unknown>>;
-  /** For `reject`: the model is told. */
+  /** For `reject`: the reason that the model reads. */
   readonly reason?: string;
-  /** For `respond`: what the model reads instead of the tool's result. */
+  /** For `respond`: the text that the model reads instead of the tool's result. */
   readonly text?: string;
-  /** Who decides. The API sets it from the key. */
+  /** The person who decides. The API sets it from the key. */
   readonly by?: string;
-  /** Needed where the approval's terms say so, and to prove `by`; see docs/temporal-contract.md. */
+  /** A decision token, required where the approval's terms say so and to prove `by`; see docs/temporal-contract.md. */
   readonly token?: string;
-  /** Of the call that was looked at: refused when it has been edited since. */
+  /** Digest of the call that the person read. The decision is refused when the call has been edited since. */
   readonly digest?: string;
 }
 
 export interface ApprovalInput {
   readonly tenant: string;
   readonly approval_id: string;
-  /** Seconds from the start of the workflow until it expires, where no moment is given. */
+  /** Seconds from the start of the workflow until it expires, when `until` is absent. */
   readonly expires: number;
-  /** The moment when it expires, which its row names too; milliseconds since 1970. */
+  /** The time when it expires, which its row contains too; milliseconds since 1970. */
   readonly until?: number;
-  /** Scrubbed; shown in the web UI. */
+  /** Scrubbed; the web UI shows it. */
   readonly summary: string;
-  /** Of the call that is asked about. */
+  /** Digest of the call to be decided. */
   readonly digest: string;
   readonly session_key: string;
   readonly turn_id: string;
-  /** How many must agree, when more than one. */
+  /** How many people must agree, when more than one. */
   readonly quorum?: number;
-  /** Seconds from the time it was asked until others may decide as well. */
+  /** Seconds from the creation until others may decide as well. */
   readonly escalate?: number;
   /** Seconds between reminders. */
   readonly remind?: number;
-  /** In words: what `approve_always` would allow, or why it is not to be had. */
+  /** Says for people what `approve_always` would allow, or why it is not available. */
   readonly always?: string;
-  /** Its messages must carry a decision token. */
+  /** Messages must contain a decision token. */
   readonly token?: true;
-  /** In words: files of the workspace that it runs, to which the decision is bound. */
+  /** Says for people which files of the workspace the call runs; the decision is bound to them. */
   readonly files?: string;
-  /** In words: what an MCP server asks while it works at the call, which goes on whatever is decided. */
+  /** Says for people what an MCP server asks while it processes the call, which continues whatever the decision is. */
   readonly form?: string;
-  /** Of the run before, which continued as this one. */
+  /** State of the previous run, which continued as this one. */
   readonly carried?: ApprovalCarryOver;
 }
 
-/** How an approval stands when its run, full of messages, continues as new. */
+/** The state of an approval whose run has too many messages and continues as new. */
 export interface ApprovalCarryOver {
-  /** Of the call as it is now: an edit changes both. */
+  /** Summary of the call in its present form: an edit changes summary and digest. */
   readonly summary: string;
   readonly digest: string;
-  /** People who agreed so far. */
+  /** Number of people who have agreed. */
   readonly approvals: number;
-  /** Whether it was tried, and whether others may decide since. */
+  /** Whether an escalation was tried, and whether others may decide now. */
   readonly escalated: boolean;
   readonly opened: boolean;
   readonly reminders: number;
@@ -116,9 +118,9 @@ export interface ApprovalCarryOver {
 
 /** A message that changed nothing. Texts are scrubbed. */
 export interface RefusedRequest {
-  /** `decide`, `withdraw` or `escalate`, or the decision where one was to be read. */
+  /** `decide`, `withdraw` or `escalate`, or the decision where it could be read. */
   readonly what: string;
-  /** Who it says has sent it. */
+  /** The sender that the message claims. */
   readonly by: string;
   readonly problem: string;
   /** ISO 8601. */
@@ -126,12 +128,12 @@ export interface RefusedRequest {
 }
 
 /**
- * What `approve_always` stores, settled when the call is asked about, so that it is what people have seen; or why the call
- * is to be decided once only. Short enough to be shown whole.
+ * What `approve_always` stores, or why the call can only be decided once. It is fixed when the approval is created, so
+ * that it is what people see. It is short enough to be shown whole.
  */
 export type AlwaysOffer = { readonly pattern: string; readonly shown: string } | { readonly refused: string };
 
-/** For people. */
+/** The offer in words for people. */
 export function alwaysWords(offer: AlwaysOffer): string {
   return 'refused' in offer ? `cannot be allowed always: ${offer.refused}` : offer.shown;
 }
@@ -144,42 +146,48 @@ export interface ApprovalState {
   /** ISO 8601. */
   readonly decided_at: string | null;
   readonly expires_at: string;
-  /** Of the call as it is now; a token names it. */
+  /** Digest of the call in its present form; a token contains it. */
   readonly digest: string;
-  /** Messages that came too late or were not valid, and the last of them. */
+  /** Number of messages that came too late or were not valid, and the last of them. */
   readonly refused: number;
   readonly last_refused?: RefusedRequest;
-  /** People who agreed so far, and how many must; only where that is more than one. */
+  /** How many people have agreed and how many must; absent when one decides. */
   readonly approvals?: number;
   readonly quorum?: number;
-  /** True since others may decide as well. */
+  /** True once others may decide as well. */
   readonly escalated?: true;
-  /** Updates and signals must carry a decision token. */
+  /** Updates and signals must contain a decision token. */
   readonly token_required?: true;
 }
 
-/** Answer to the winner, and to those who decided the same afterwards (`already`). */
+/** The answer to the winner, and to those who made the same decision afterwards (`already`). */
 export type DecisionReceipt = Kept<typeof decisionReceiptSchema>;
 
 export interface SettleApprovalInput {
   readonly tenant: string;
   readonly approval_id: string;
   readonly outcome: 'decided' | 'expired' | 'withdrawn';
-  /** Names this try, the same when it is repeated: who won is told that he won, however often it is recorded. */
+  /**
+   * Identifies this attempt and stays the same when it is repeated, so that the winner always gets the answer that it
+   * won.
+   */
   readonly key: string;
-  /** Names the message over all runs, which its sender's key does not: a run takes a key again that the one before it has taken. */
+  /**
+   * Identifies the message across all runs. The sender's key cannot: a run may accept a key that the previous run has
+   * accepted.
+   */
   readonly message: string;
-  /** All that the message holds which may be decision tokens; they are used up, whatever becomes of it. */
+  /** Every part of the message that may be a decision token. All of them are used up, whatever the outcome is. */
   readonly tokens?: readonly string[];
-  /** What the message asks for, with what it brings along. */
+  /** What the message requests, with its data. */
   readonly decision?: Omit<DecideInput, 'decision'> & { readonly decision: ApprovalVerb };
-  /** It came as a signal, which has no answer: that it came too late is written down. */
+  /** The message is a signal, which has no answer, so a late one is recorded. */
   readonly signal?: true;
-  /** A signal that cannot be read, and why: it is written down. */
+  /** A signal that cannot be read, and the reason; it is recorded. */
   readonly unread?: Omit<RefusedRequest, 'at'>;
 }
 
-/** It is recorded, and more people must agree. */
+/** The decision is recorded, and more people must agree. */
 export interface CountedDecision {
   readonly kind: 'counted';
   readonly decision: Decision;
@@ -187,14 +195,14 @@ export interface CountedDecision {
   readonly at: string;
   readonly approvals: number;
   readonly quorum: number;
-  /** This person had agreed to this call before. */
+  /** This person had already agreed to this call. */
   readonly already: boolean;
-  /** Of the call as it is now; an edit changes both. */
+  /** Summary and digest of the call in its present form; an edit changes both. */
   readonly summary: string;
   readonly digest: string;
 }
 
-/** `settled` is the row's final state, whoever made it; `refused` changed nothing. */
+/** `settled` is the row's final state, whoever caused it; `refused` changed nothing. */
 export type SettleApprovalResult =
   | {
       readonly kind: 'settled';
@@ -203,9 +211,9 @@ export type SettleApprovalResult =
       readonly by: string;
       readonly at: string;
       readonly won: boolean;
-      /** Names the request that settled it. */
+      /** Identifies the request that settled it. */
       readonly key: string | null;
-      /** A signal that came too late, as it was written down. */
+      /** A late signal as it was recorded. */
       readonly noted?: RefusedRequest;
     }
   | CountedDecision
@@ -215,7 +223,7 @@ export type SettleApprovalResult =
       readonly kind: 'refused';
       readonly type: 'InvalidInput' | 'Forbidden' | 'Unprocessable' | 'Conflict';
       readonly message: string;
-      /** As it was written down; absent when whoever sent it by the API is told. */
+      /** The message as it was recorded; absent when the API answers its sender. */
       readonly noted?: RefusedRequest;
     };
 
@@ -223,29 +231,32 @@ export interface NoteApprovalInput {
   readonly tenant: string;
   readonly approval_id: string;
   readonly what: 'escalated' | 'reminded';
-  /** The how manieth reminder, from 1. */
+  /** Number of the reminder, from 1. */
   readonly count: number;
-  /** Who wanted it; absent when it was time. */
+  /** The person who requested it; absent when its time had come. */
   readonly by?: string;
 }
 
 export interface UseUpTokensInput {
   readonly tokens: readonly string[];
-  /** Names the message. */
+  /** Identifies the message. */
   readonly message: string;
 }
 
 export interface ApprovalActivities {
-  /** False when there was nothing to say: decided, or nobody to escalate to. */
+  /** False when there was nothing to do: it is decided, or there is nobody to escalate to. */
   note_approval(input: NoteApprovalInput): Promise<boolean>;
   settle_approval(input: SettleApprovalInput): Promise<SettleApprovalResult>;
-  /** Uses up decision tokens that a message to another workflow has brought. */
+  /** Uses up the decision tokens in a message to another workflow. */
   use_up_tokens(input: UseUpTokensInput): Promise<void>;
 }
 
 const MAX_TEXT = 16_384;
 
-/** Undefined when the payload is a decision; else what is wrong with it. Plain code, since workflows bundle it. */
+/**
+ * Undefined when the payload is a decision; otherwise what is wrong with it. It uses no zod, because workflows bundle
+ * it.
+ */
 export function decisionProblem(input: unknown): string | undefined {
   if (!isRecord(input)) return 'a decision is an object such as {"decision":"approve"}';
   const decision = readDecision(input['decision']);
@@ -256,7 +267,7 @@ export function decisionProblem(input: unknown): string | undefined {
   return textProblem(input);
 }
 
-/** The same of a message to take the question back or to escalate it. */
+/** Does the same for a message that withdraws or escalates. */
 export function standbyProblem(input: unknown): string | undefined {
   return isRecord(input) ? textProblem(input) : 'this message is an object such as {"by":"ann"}, or empty';
 }
@@ -268,7 +279,7 @@ function textProblem(input: Fields): string | undefined {
   return wrong && `${wrong} must be plain text of at most ${MAX_TEXT} characters`;
 }
 
-/** Why a message that came after the end is refused. */
+/** Says why a message that arrives after the end is refused. */
 export function lateProblem(
   id: string,
   { status, by, at }: Pick<Extract<SettleApprovalResult, { kind: 'settled' }>, 'status' | 'by' | 'at'>,
@@ -280,7 +291,7 @@ export function lateProblem(
   return { type: 'ApprovalWithdrawn', message: by === 'system' ? `${what}: its turn was stopped` : what };
 }
 
-/** Whether a message that comes after the end asks for what has become of it. */
+/** Whether a message that arrives after the end requests the outcome that the approval has. */
 export function isAsSettled(
   verb: ApprovalVerb,
   { status, decision }: Pick<Extract<SettleApprovalResult, { kind: 'settled' }>, 'status' | 'decision'>,
@@ -289,7 +300,7 @@ export function isAsSettled(
   return isSameDecision(verb, decision);
 }
 
-/** Whether a later decision is the first once more. What an edit or a response brings along is its own, so none repeats another. */
+/** Whether a later decision repeats the first. An edit or a response has data of its own, so none repeats another. */
 export function isSameDecision(later: Decision, first: Decision | null): boolean {
   return later === first && later !== 'edit' && later !== 'respond';
 }
@@ -300,7 +311,7 @@ export function readDecision(value: unknown): Decision | undefined {
   return known ?? (Object.hasOwn(DECISION_ALIASES, value) ? DECISION_ALIASES[value] : undefined);
 }
 
-/** As `readDecision`, of all that a message may ask for. */
+/** Like `readDecision`, for everything that a message may request. */
 export function readVerb(value: unknown): ApprovalVerb | undefined {
   return readDecision(value) ?? APPROVAL_VERBS.find((verb) => verb === value);
 }

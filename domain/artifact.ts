@@ -1,15 +1,15 @@
-/** Artifacts: files that people and models pass about, named `artifact:ID` wherever a tool takes a file. */
+/** Artifacts are files that people and models exchange. Tools that take a file accept the name `artifact:ID`. */
 
-/** Bytes of one. */
+/** Greatest size of one artifact in bytes. */
 export const ARTIFACT_BYTES = 50_000_000;
-/** Bytes of all of a tenant's together. */
+/** Greatest total size of a tenant's artifacts in bytes. */
 export const ARTIFACTS_BYTES = 20_000_000_000;
-/** Of one message. */
+/** Greatest number of attachments of one message. */
 export const MAX_ATTACHMENTS = 10;
 
 export const ARTIFACT_REF = /^artifact:(art_[0-9a-f]{32})$/;
 
-/** As a message's row tells of it. */
+/** An attachment as a message's row describes it. */
 export interface Attachment {
   readonly artifact: string;
   readonly name: string | null;
@@ -17,19 +17,22 @@ export interface Attachment {
   readonly digest: string;
   /** Bytes. */
   readonly size: number;
-  /** Pixels, of an image that models may be shown. */
+  /** Pixels of an image that models may see; otherwise null. */
   readonly width: number | null;
   readonly height: number | null;
 }
 
-/** What stands in the message's text for it, for the model to name it to tools. */
+/** The line in the message's text that describes the attachment, so that the model can name it to tools. */
 export function attachmentLine({ artifact, name, type, size }: Attachment): string {
   return `[attached: artifact:${artifact}${name === null ? '' : ` ${name}`}, ${type}, ${size} bytes]`;
 }
 
 const NAME_CHARACTERS = 100;
 
-/** The last part of a path, on one line and without what could end a header or a line; null when nothing is left. */
+/**
+ * Returns the last part of a path on one line, without characters that could end a header or a line; null when nothing
+ * remains.
+ */
 export function plainFilename(value: string | undefined): string | null {
   const last = (value ?? '').split(/[/\\]/).at(-1) ?? '';
   const plain = last

@@ -1,7 +1,7 @@
 /**
- * Work that an agent gives another: a subagent's (SA-*), a delegation (DE-2), rounds of making and judging (DE-4). One run
- * of a workflow is one assignment, from its start to its result announced; the work itself is turns of a session of its own,
- * which run as its child.
+ * Work that one agent gives to another: a subagent's (SA-*), a delegation (DE-2), or rounds of making and judging
+ * (DE-4). One workflow run is one assignment, from its start until its result is announced. The work itself is turns of
+ * a separate session, which run as its child.
  */
 import type { RefusedSignals } from './refused-signals.ts';
 import type { EvaluationRole, EvaluationStatus } from './evaluate-loop.ts';
@@ -18,7 +18,7 @@ export const ASSIGNMENT = {
 } as const;
 
 export type AssignmentKind = keyof typeof ASSIGNMENT.types;
-/** Those that one session works on. */
+/** The kinds that use one session. */
 export type WorkKind = Exclude<AssignmentKind, 'evaluation'>;
 
 export const WORK_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled', 'timeout'] as const;
@@ -26,19 +26,19 @@ export type WorkStatus = (typeof WORK_STATUSES)[number];
 export type AssignmentStatus = WorkStatus | EvaluationStatus;
 export type AssignmentEndStatus = Exclude<AssignmentStatus, 'queued' | 'running'>;
 
-/** Whose turn waits for it (sync), or nobody's. */
+/** `sync` when the turn that gives the work waits for it; `async` when no turn waits. */
 export const ASSIGNMENT_MODES = ['async', 'sync'] as const;
 export type AssignmentMode = (typeof ASSIGNMENT_MODES)[number];
 
-/** Characters of a label. */
+/** Greatest number of characters of a label. */
 export const ASSIGNMENT_LABEL = 100;
 
-/** The first words of the task, when no label is given. */
+/** The first words of the task, used when there is no label. */
 export function labelOfTask(task: string, max: number, otherwise: string): string {
   return Array.from(task.replace(/\s+/g, ' ').trim()).slice(0, max).join('') || otherwise;
 }
 
-/** A result as a message shows it; `whole` is the call that gives all of it. */
+/** A result as a message shows it; `whole` is the call that returns the full text. */
 export function cutResult(
   { result }: { readonly result: string | null },
   limit: number,
@@ -50,10 +50,16 @@ export function cutResult(
   return `${text.slice(0, limit).toWellFormed()}\n[cut; the whole result: ${whole}]`;
 }
 
-/** Results announced in one message at most; those of subagents that end so soon after each other go together (SA-4). */
+/**
+ * `most` limits the results in one message. Results of subagents that end within `debounceMs` are announced together
+ * (SA-4).
+ */
 export const ANNOUNCE = { debounceMs: 1_000, most: 20 } as const;
 
-/** Results of delegations are announced when the last of a session's has ended (DE-2); a subagent's for itself. */
+/**
+ * Results of delegations are announced when the last of a session has ended (DE-2); a subagent's result is announced
+ * alone.
+ */
 export function announcesTogether(kind: AssignmentKind): boolean {
   return kind === 'delegation';
 }
@@ -63,30 +69,30 @@ export interface AssignmentInput {
   readonly id: string;
   readonly session_key: string;
   readonly message_id: string;
-  /** Agents: who gave it, and who works on it. */
+  /** Keys of the agent that gives the work and of the agent that does it. */
   readonly source: string;
   readonly target: string;
-  /** Scrubbed; shown in the web UI. */
+  /** Scrubbed; the web UI shows it. */
   readonly label: string;
   readonly user?: string;
   readonly timeout_seconds: number;
-  /** Of the target, as they were when the work was given; rows hold what their words may not say in history. */
+  /** Gates of the target when the work was given. Rows keep their texts that history may not contain. */
   readonly gates: readonly ShownGate[];
-  /** For the first turn of its session. */
+  /** Hints for the first turn of its session. */
   readonly engine?: EngineHints;
-  /** It was ended from outside: this run only records that, and announces it. */
+  /** The work was ended from outside: this run only records and announces that. */
   readonly lost?: true;
 }
 
-/** What a run returns: for people and foreign clients; the whole result is a row. */
+/** What a run returns, for people and other clients; the whole result is in a row. */
 export interface AssignmentOutcome {
   readonly subagent_id?: string;
   readonly delegation_id?: string;
   readonly status: AssignmentEndStatus;
-  /** For the turn that waits for it: the result of its call is recorded. */
+  /** For the turn that waits: whether its call succeeded, whose result is recorded. */
   readonly ok: boolean;
   readonly recorded: true;
-  /** It was steered: this one went on in its place. */
+  /** The work was steered: this assignment replaced it. */
   readonly replaced_by?: string;
 }
 
@@ -95,11 +101,11 @@ export interface AssignmentState extends Partial<RefusedSignals> {
   readonly delegation_id?: string;
   readonly status: AssignmentStatus;
   readonly label: string;
-  /** Agents, of a delegation. */
+  /** Keys of the agents of a delegation. */
   readonly source?: string;
   readonly target?: string;
   readonly session_key: string;
-  /** Of the session's turns. */
+  /** Workflow id of the session's turns. */
   readonly workflow_id: string;
   readonly checks?: readonly ShownCheck[];
   readonly replaced_by?: string;
@@ -108,7 +114,7 @@ export interface AssignmentState extends Partial<RefusedSignals> {
 export interface StopAssignmentInput {
   readonly by?: string;
   readonly reason?: string;
-  /** Its end is not announced to who gave the work, and knows. */
+  /** The end is not announced to the agent that gave the work, because it knows. */
   readonly silent?: boolean;
 }
 
@@ -124,20 +130,20 @@ export interface FinishAssignmentInput extends AssignmentKey {
   readonly silent?: boolean;
   /** The replacement of a subagent that was steered. */
   readonly next?: { readonly id: string; readonly message: string };
-  /** The gate that blocked a delegation. */
+  /** The gate that blocked a delegation, if one did. */
   readonly blocked?: { readonly gate: number; readonly attempt: number };
-  /** Who failed in rounds of making and judging. */
+  /** The agent that failed in rounds of making and judging. */
   readonly failed?: { readonly role: EvaluationRole; readonly round: number; readonly why: string };
   readonly lost?: true;
 }
 
-/** Of the first finish, however often it is repeated. */
+/** The data of the first finish, however often it is repeated. */
 export interface FinishedAssignment {
   readonly status: AssignmentEndStatus;
   readonly ok: boolean;
-  /** Results to be announced now, this one among them. */
+  /** Number of results to announce now, this one included. */
   readonly unannounced: number;
-  /** Workflow that waits for its end. */
+  /** Id of the workflow that waits for the end. */
   readonly waiter?: string;
   readonly next?: { readonly input: AssignmentInput; readonly waits: boolean };
 }
@@ -145,6 +151,6 @@ export interface FinishedAssignment {
 export interface AssignmentActivities {
   finish_assignment(input: FinishAssignmentInput): Promise<FinishedAssignment>;
   announce_assignment(input: AssignmentKey): Promise<void>;
-  /** Number that still run; at 0 (or at the last) the result of the call is recorded. */
+  /** Returns how many still run. When none does (or the last attempt is made), it records the result of the call. */
   collect_subagents(input: CollectSubagentsInput): Promise<number>;
 }

@@ -1,6 +1,9 @@
-/** Files of the workspace that an approval is bound to: what the call runs is what was there when it was asked about (AP-4). */
+/**
+ * Files of the workspace that an approval is bound to: the call runs them as they were when the approval was created
+ * (AP-4).
+ */
 
-/** `missing`: it was not there; `unbound`: why nobody can say what it holds. */
+/** `missing`: the file did not exist; `unbound`: why its content cannot be determined. */
 export type FileState =
   | { readonly sha256: string; readonly bytes: number }
   | { readonly missing: true }
@@ -8,25 +11,28 @@ export type FileState =
 
 export type BoundFile = { readonly path: string } & FileState;
 
-/** What a call says of the files that it runs. */
+/** What a call's arguments say about the files that it runs. */
 export interface RunFiles {
-  /** As the call names them: relative to the folder that it runs in, or absolute. */
+  /** Paths as the call writes them: absolute, or relative to the folder that it runs in. */
   readonly paths: readonly string[];
-  /** Why there may be others, or null. */
+  /** Why the call may run other files, or null. */
   readonly open: string | null;
-  /** That the call runs in, from the workspace; the workspace itself unless given. */
+  /** The folder that the call runs in, relative to the workspace; the workspace itself when absent. */
   readonly folder?: string | undefined;
-  /** A folder of the workspace that is handed on with all its files: bound as one. */
+  /** A folder of the workspace that is passed on with all its files, and bound as one. */
   readonly tree?: string;
 }
 
-/** Of one call. */
+/** Limits for one call. */
 export const BOUND_FILES = { files: 20, bytesEach: 4 * 1024 * 1024, bytes: 16 * 1024 * 1024 } as const;
 
-/** How often a call is asked about: files that change each time are no work of chance. */
+/** How often people are asked about one call: files that change each time do not change by chance. */
 export const MAX_ASKS = 3;
 
-/** For people; undefined when the call runs no file of the workspace. What is not there is only told where nothing is. */
+/**
+ * The bound files in words for people; undefined when the call runs no file of the workspace. Missing files appear only
+ * when there are no others.
+ */
 export function boundFilesWords(files: readonly BoundFile[]): string | undefined {
   if (files.length === 0) return undefined;
   const there = files.filter((file) => !('missing' in file));
@@ -39,7 +45,7 @@ function fileText(file: BoundFile): string {
   return `${file.path} (${file.bytes} bytes, sha256 ${file.sha256})`;
 }
 
-/** Paths of those that are not as they were. */
+/** Paths of the files that have changed. */
 export function changedFiles(before: readonly BoundFile[], now: readonly BoundFile[]): readonly string[] {
   const known = new Map(before.map((file) => [file.path, JSON.stringify(stateOf(file))]));
   const remaining = new Set(known.keys());
@@ -50,7 +56,7 @@ export function changedFiles(before: readonly BoundFile[], now: readonly BoundFi
   return [...changed.map(({ path }) => path), ...remaining];
 }
 
-/** Rows keep no order of keys. */
+/** Rows do not keep the order of keys. */
 function stateOf(file: BoundFile): readonly unknown[] {
   if ('missing' in file) return ['missing'];
   return 'unbound' in file ? ['unbound', file.unbound] : [file.sha256, file.bytes];

@@ -1,12 +1,15 @@
-/** EX-5: what is too long for a model is cut where no character breaks, and says so. */
+/** EX-5: text that is too long for a model is cut between characters, and the cut is marked. */
 
 export interface CutText {
   readonly text: string;
-  /** The uncut text, only when something was cut. */
+  /** The uncut text; present only when something was cut. */
   readonly whole?: string;
 }
 
-/** Keeps 70 % of the room for the beginning and 30 % for the end, where commands tell how they went. `bytes` bounds the result. */
+/**
+ * Keeps 70 % of the space for the beginning and 30 % for the end, where commands report their outcome. `bytes` limits
+ * the result.
+ */
 export function cutText(text: string, bytes: number, keptAt: string): CutText {
   const encoded = Buffer.from(text);
   if (encoded.length <= bytes) return { text };

@@ -1,9 +1,17 @@
-/** Decision tokens as they stand in messages (policy/decision-token.ts makes and reads them). Plain code, since workflows bundle it. */
+/**
+ * Finds decision tokens in messages (policy/decision-token.ts makes and reads them). It uses no Node module, because
+ * workflows bundle it.
+ */
 
-/** Claims in base64url, a dot, 32 bytes in base64url. Begins at the edge of a word, so that long words are read once. */
+/**
+ * Claims in base64url, a dot, 32 bytes in base64url. A match starts at a word boundary, so that long words are read
+ * only once.
+ */
 const TOKEN = String.raw`(?<![\w-])[\w-]{40,2000}\.[\w-]{43}`;
 
-/** All in a message that look like one, wherever they stand: whoever reads the history reads them there. Each once. */
+/**
+ * Everything in a message that looks like a token, each once, at any place: people who read the history read all of it.
+ */
 export function tokensIn(message: unknown): readonly string[] {
   const found = new Set<string>();
   const remaining: unknown[] = [message];

@@ -1,8 +1,8 @@
-/** What models read about work that is delegated, in the words that GoClaw's prompts know (DE-*). */
+/** Texts about delegated work that models read, in the terms of GoClaw's prompts (DE-*). */
 import { ASSIGNMENT_LABEL, type AssignmentStatus, cutResult, labelOfTask } from './assignment.ts';
 import { DELEGATION_LIMITS } from './delegation.ts';
 
-/** A delegation as the one who gave the work is told of it. */
+/** A delegation as the agent that gave the work reads it. */
 export interface ShownDelegation {
   readonly id: string;
   readonly target_key: string;
@@ -10,7 +10,7 @@ export interface ShownDelegation {
   readonly status: AssignmentStatus;
   readonly result: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** Of gates that let it pass all the same. */
+  /** Warnings of gates that let the work pass. */
   readonly warnings: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function delegationLabel(task: string): string {
   return labelOfTask(task, ASSIGNMENT_LABEL, 'delegation');
 }
 
-/** One message for all results of an origin, in the order in which they ended. */
+/** One message for all results of an origin, in the order of their ends. */
 export function delegationResults(ended: readonly ShownDelegation[]): string {
   const max = ended.length === 1 ? RESULT_OF_ONE : RESULT_OF_SEVERAL;
   return ended.map((one) => resultBlock(one, max)).join('\n\n');
@@ -43,7 +43,7 @@ function resultBlock(one: ShownDelegation, limit: number): string {
   ].join('\n\n');
 }
 
-/** What a turn that waited reads as its call's result. */
+/** The result of the call that waited for a delegation. */
 export function syncDelegationText(one: ShownDelegation): string {
   return (
     [one.result ?? '', ...one.warnings].filter((part) => part.trim() !== '').join('\n\n') || '(no result)'
@@ -56,18 +56,18 @@ export function whyNot({ error, status }: Pick<ShownDelegation, 'error' | 'statu
   return status === 'cancelled' ? 'it was cancelled' : 'no reason is known';
 }
 
-/** Of `team_task_id`, which upstream takes for the task of a board that the work is for. */
+/** About `team_task_id`, which in GoClaw names the board task that the work belongs to. */
 export const NOT_A_TASK =
   'team_task_id: work that is given away is not tied to a task of the board; leave it out, and end the task with team_tasks';
 
-/** The first message of the target's session. */
+/** The first message in the target's session. */
 export function delegatedTask(work: {
   readonly from: string;
   readonly task: string;
   readonly context?: string | undefined;
   readonly dependencies: readonly { readonly label: string; readonly result: string }[];
   readonly files: readonly string[];
-  /** Of dependencies; too many, too large, or two of one name. */
+  /** Dependencies that were left out: too many, too large, or two of one name. */
   readonly leftOut: readonly string[];
 }): string {
   const parts = [`[Delegated by ${work.from}]\n\n${work.task}`];
@@ -85,7 +85,10 @@ export function delegatedTask(work: {
   return parts.join('\n\n');
 }
 
-/** DELEGATION.md (DE-3); undefined for an agent that is linked to nobody. `total`: of which `targets` may be the first. */
+/**
+ * The text of DELEGATION.md (DE-3); undefined for an agent without links. `targets` may be the first part of `total`
+ * targets.
+ */
 export function delegationGuide(targets: readonly DelegationTarget[], total: number): string | undefined {
   if (total === 0) return undefined;
   const how =

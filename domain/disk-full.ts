@@ -1,6 +1,6 @@
-/** One question that several layers ask of an error: was there no room left to write? */
+/** Recognizes the errors that mean that no space is left to write; several layers use it. */
 
-/** As the system says it, for a disk and for a quota, and as Postgres does (SQLSTATE disk_full). */
+/** Codes of the system for a full disk and an exceeded quota, and of Postgres (SQLSTATE disk_full). */
 const CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', '53100']);
 
 export function isDiskFull(error: unknown): boolean {

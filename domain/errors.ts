@@ -1,7 +1,6 @@
 /**
- * The two kinds of error and their one table (DESIGN §5).
- * What stops a workflow or refuses a request is a `Failure` with a type from FAILURES; what a model should read is a
- * value with a ToolErrorCode (EX-4).
+ * The two kinds of error and their one table. What stops a workflow or refuses a request is a `Failure` with a type
+ * from FAILURES. What a model should read is a value with a ToolErrorCode (EX-4).
  */
 
 /** HTTP status, whether the same request may succeed later, and the title for people. */
@@ -54,7 +53,7 @@ export function isFailureType(value: unknown): value is FailureType {
   return typeof value === 'string' && Object.hasOwn(FAILURES, value);
 }
 
-/** A refusal with a type from the table; `details` is shown to the caller and must hold no secret. */
+/** A refusal with a type from the table. Callers see `details`, so it must not contain secrets. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly type: FailureType;

@@ -1,6 +1,6 @@
 /**
- * The contract of the `evaluateLoop` workflow (DE-4): one agent makes, another judges, until it approves or the rounds are
- * used up. Each of the two works in sessions of its own, one a round, as child workflows.
+ * The contract of the `evaluateLoop` workflow (DE-4): one agent makes and another judges, until it approves or the
+ * rounds are used up. Each round of each agent has its own session, as a child workflow.
  */
 import { toBeJudged } from './judged-text.ts';
 
@@ -19,14 +19,14 @@ export interface EvaluateLoopInput {
   readonly generator: string;
   readonly evaluator: string;
   readonly rounds: number;
-  /** Scrubbed; shown in the web UI. */
+  /** Scrubbed; the web UI shows it. */
   readonly label: string;
   readonly user?: string;
-  /** It was ended from outside: this run only records that, and tells who waits. */
+  /** It was ended from outside: this run only records that and notifies waiting workflows. */
   readonly lost?: true;
 }
 
-/** What a run returns; the drafts and verdicts are rows, their previews stand here for people. */
+/** What a run returns. Drafts and verdicts are rows; their previews are here for people. */
 export interface EvaluateLoopOutcome {
   readonly evaluation_id: string;
   readonly status: EvaluationEndStatus;
@@ -61,24 +61,24 @@ export interface RoundPart {
   readonly role: EvaluationRole;
 }
 
-/** What came of it; `problem` when the agent made nothing. */
+/** The outcome of the part; `problem` when the agent produced nothing. */
 export interface RoundPartEnd {
   readonly preview: string;
-  /** Of the evaluator. */
+  /** The verdict of the evaluator; absent for the generator. */
   readonly verdict?: 'approved' | 'rejected';
   readonly problem?: string;
 }
 
-/** Safe to repeat: what is written first stays. */
+/** Each is safe to repeat: the first write stays. */
 export interface EvaluationActivities {
-  /** Writes what the agent is to do into a session of its own. Undefined when the evaluation was stopped before. */
+  /** Writes the agent's instructions into a new session. Undefined when the evaluation was stopped before. */
   prepare_round(
     input: RoundPart,
   ): Promise<{ readonly session_key: string; readonly message_id: string } | undefined>;
   record_round(input: RoundPart): Promise<RoundPartEnd>;
 }
 
-/** 3 unless it is said; 0 and less are 3 as well, more than 5 is 5. */
+/** 3 by default and for 0 or less; at most 5. */
 export function roundsOf(requested: number | undefined): number {
   if (requested === undefined || !Number.isFinite(requested) || requested < 1) return EVALUATE_LIMITS.rounds;
   return Math.min(Math.trunc(requested), EVALUATE_LIMITS.mostRounds);

@@ -1,4 +1,4 @@
-/** The event feed of a session (IN-2): ids rise by one per session; stored, then told to readers. */
+/** The event feed of a session (IN-2): ids rise by one per session. Events are stored, then sent to readers. */
 
 export const EVENT_TYPES = [
   'turn.queued',

@@ -1,6 +1,7 @@
 /**
- * What the fast path adds to the messages between a turn's workflow and its activities. The plain engine knows none of these fields: it
- * passes messages on as they are, and a worker or a run without the fast path goes the plain way. Inline is within the workflow task.
+ * What the fast path adds to the messages between a turn's workflow and its activities. The plain engine knows none of
+ * these fields: it passes messages on as they are, and a worker or a run without the fast path goes the plain way.
+ * Inline is within the workflow task.
  */
 import type { CallModelInput, CallModelResult, EngineHints, PlannedCall, TurnActivities } from './turn.ts';
 
@@ -18,7 +19,9 @@ export interface InlineModelInput extends CallModelInput {
 export interface InlineCall extends PlannedCall {
   /** It runs whole as a local activity: it is short, and its row is its durable result. */
   readonly local?: true | undefined;
-  /** It mostly ends immediately: it may begin inline, and goes on as an activity of its own when it has not ended there. */
+  /**
+   * It mostly ends immediately: it may begin inline, and goes on as an activity of its own when it has not ended there.
+   */
   readonly inline?: true | undefined;
 }
 
@@ -27,7 +30,10 @@ export interface InlineNext {
   readonly inlineNext?: true | undefined;
 }
 
-/** It takes longer than a workflow task should: an activity on this queue, its worker's own, goes on with it. Without one nothing has begun. */
+/**
+ * It takes longer than a workflow task should: an activity on this queue, its worker's own, goes on with it. Without
+ * one nothing has begun.
+ */
 interface ContinuedModelCall {
   readonly kind: 'continues';
   readonly queue?: string | undefined;

@@ -1,6 +1,7 @@
 /**
- * Where an optional capability joins the core: every extension point, with its type. A feature is a folder below features/, and its manifest
- * says which parts it brings. Each part is a module that is loaded by the process that needs it, so a manifest imports nothing but types.
+ * Where an optional capability joins the core: every extension point, with its type. A feature is a folder below
+ * features/, and its manifest lists its parts. Each part is a module that only the processes that need it load, so a
+ * manifest imports nothing but types.
  */
 import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts';
 import type { AgentConfig } from './agent.ts';
@@ -25,33 +26,35 @@ export type Load<Module> = () => Promise<Module>;
 export interface Feature {
   /** The name of its folder. */
   readonly name: string;
-  /** What it lets agents or people do, in one line. */
+  /** What it enables agents or people to do, in one line. */
   readonly summary: string;
-  /** Other features that it builds on, by name: without one of them it is not there either. */
+  /** Names of other features that it builds on. Without one of them it is not loaded either. */
   readonly needs?: readonly string[];
-  /** A folder of numbered SQL files that make its tables. It ends with a slash. */
+  /** Folder of numbered SQL files that create its tables. The URL ends with a slash. */
   readonly migrations?: URL;
   /** Its sections of the settings. */
   readonly settings?: readonly SettingsSection[];
-  /** Tools of agents, a file each. The name of a file is that of its tool. */
+  /** Tools of agents, one per file. The file has the tool's name. */
   readonly tools?: readonly Load<{ readonly tool: Tool }>[];
-  /** Tools that tenants add at run time, for catalogs. Whoever changes them raises the version of the tenant's tools. */
+  /**
+   * Tools that tenants add at run time, for catalogs. Code that changes them raises the version of the tenant's tools.
+   */
   readonly addedTools?: Load<AddedToolsModule>;
-  /** What the core's own rows must know of its rows. */
+  /** What the core's rows must know about its rows. */
   readonly rows?: Load<{ readonly rowPart: RowPart }>;
-  /** Where workspaces are, in place of folders on the worker's machine. */
+  /** Provides workspaces in place of folders on the worker's machine. */
   readonly workspaces?: Load<WorkspacesModule>;
-  /** What it makes in the API. */
+  /** Its part in the API process. */
   readonly api?: Load<ApiModule>;
-  /** What it makes in a worker. */
+  /** Its part in a worker. */
   readonly worker?: Load<WorkerModule>;
-  /** Files whose exports are workflow types. They import types alone, but for contracts, rules and the workflows' own steps. */
+  /** Files whose exports are workflow types. They import only types, contracts, rules and the workflows' own steps. */
   readonly workflows?: readonly URL[];
   /** Routes of the API, in the order of the OpenAPI document. */
   readonly routes?: readonly Load<RouteModule>[];
   /** Commands of the CLI. */
   readonly commands?: readonly FeatureCommand[];
-  /** What stands below another command, by its name. */
+  /** Commands below another command, by its name. */
   readonly subcommands?: Readonly<Record<string, Load<CommandModule>>>;
 }
 
@@ -60,13 +63,16 @@ export interface ApiModule {
   createApiPart(core: ApiCore): ApiPart;
 }
 
-/** What a feature makes in the API. */
+/** The part of a feature in the API process. */
 export interface ApiPart {
-  /** What its routes need, as it has declared it in FeatureDeps (api/deps.ts). */
+  /** Dependencies of its routes, declared in FeatureDeps (api/deps.ts). */
   readonly deps?: Partial<FeatureDeps>;
-  /** Called when the database is there, before the API listens. Safe to repeat, also by several processes at once. */
+  /** Called when the database is ready, before the API listens. Safe to repeat, also by several processes at once. */
   start?(): Promise<void>;
-  /** Called for each message before it is kept. Gives its context as it is to be. @throws Failure for one that may not be sent */
+  /**
+   * Called for each message before it is stored. Returns the context to store. @throws Failure for a message that may
+   * not be sent
+   */
   admitMessage?(tenant: string, message: MessageToAdmit): Promise<MessageContext>;
   readonly documentWritten?: DocumentWritten;
 }
@@ -74,28 +80,34 @@ export interface ApiPart {
 export interface MessageToAdmit {
   readonly session: string;
   readonly context: MessageContext;
-  /** The user whose key it is, which reaches nobody else's sessions; null or undefined: any. */
+  /** The user of the key, which cannot reach other users' sessions; null or undefined means any user. */
   readonly confinedTo?: string | null | undefined;
 }
 
-/** Called after the commit of each change of a document, whoever made it. What is lost with the process must be found again later. */
+/**
+ * Called after the commit of each change of a document, whoever made it. A notification that is lost with the process
+ * must be recovered later.
+ */
 export type DocumentWritten = (scope: DocumentScope, path: string, isRemoved: boolean) => Promise<void>;
 
 export interface WorkspacesModule {
-  /** `folders` are those on this machine. Undefined when the settings leave it at these. */
+  /** `folders` are the workspaces on this machine. Undefined when the settings keep these. */
   createWorkspaces(folders: Workspaces, parts: WorkspaceParts): Workspaces | undefined;
 }
 
 export interface WorkspaceParts {
   readonly config: Config;
   readonly pool: Pool;
-  /** Opens `secret://NAME` of a setting. */
+  /** Resolves `secret://NAME` in a setting. */
   resolveSetting(text: string): Promise<string>;
-  /** Gets what goes wrong in the background. */
+  /** Receives errors of background work. */
   onError(error: unknown): void;
 }
 
-/** Points at which features extend another feature, by name: the one that has the point declares it by declaration merging. */
+/**
+ * Points at which features extend another feature, by name. The feature that has the point declares it by declaration
+ * merging.
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: it is filled by the features
 export interface FeaturePoints {}
 
@@ -104,42 +116,45 @@ export interface WorkerModule {
   createWorkerPart(core: WorkerCore): WorkerPart | Promise<WorkerPart>;
 }
 
-/** What a feature makes in a worker. */
+/** The part of a feature in a worker. */
 export interface WorkerPart {
-  /** What it adds to other features. */
+  /** What it adds to other features' extension points. */
   readonly extends?: Partial<FeaturePoints>;
-  /** What its tools need, each by the name by which they ask for it. */
+  /** Dependencies of its tools, by the names that the tools use. */
   readonly tools?: Readonly<Record<string, unknown>>;
-  /** Tools that tenants add at run time, for the calls that were planned with one. */
+  /** Runs the calls of tools that tenants add at run time. */
   readonly addedTools?: AddedTools;
-  /** What stands around prompts, calls and commands. */
+  /** Checks that wrap prompts, calls and commands. */
   readonly guard?: Guard;
   /** Activities of its workflows, by the names of their types. */
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
   readonly documentWritten?: DocumentWritten;
-  /** A piece of the system prompt, made for each step: it costs no query while nothing has changed. */
+  /** Part of the system prompt for each step. It makes no query while nothing has changed. */
   promptPiece?(step: PromptStep): Promise<PromptPiece | undefined>;
-  /** Called before the summary of a conversation is recorded, which happens once; the turn waits for it. */
+  /** Called once, before the summary of a conversation is recorded; the turn waits for it. */
   summarized?(session: SummarizedSession, summary: string): Promise<void>;
-  /** Starts what was lost; called each minute, safe to repeat and beside itself. Returns how many it has found. */
+  /** Starts lost work again. Called each minute; safe to repeat, also concurrently. Returns how many items it found. */
   recover?(): Promise<number>;
   readonly forget?: ForgetPart;
-  /** Ends what runs here for a session; called when the session's last turn has ended. Safe to repeat. */
+  /** Ends what runs here for a session. Called when the session's last turn has ended; safe to repeat. */
   endSession?(tenant: string, session: string): Promise<void>;
-  /** Whether anything that a tenant has joined by it is a client of this Temporal, and could decide approvals by itself. */
+  /**
+   * Whether something that a tenant connected through it is a client of this Temporal server and could decide approvals
+   * by itself.
+   */
   hasTemporalClients?(): Promise<boolean>;
   /** Called when the worker has drained. */
   close?(): Promise<void>;
 }
 
-/** A tool that a tenant has added, of one agent or (null) of all. */
+/** A tool that a tenant has added, for one agent or (null) for all. */
 export interface AddedTool {
   readonly agent: string | null;
   readonly tool: Tool;
 }
 
 export interface AddedToolsModule {
-  /** All that are enabled. `onError` gets a definition that cannot be used: no other tool suffers from it. */
+  /** All enabled tools. `onError` receives a definition that cannot be used, so that it does not affect other tools. */
   listAddedTools(
     pool: Pool,
     tenant: string,
@@ -148,9 +163,12 @@ export interface AddedToolsModule {
 }
 
 export interface AddedTools {
-  /** Whether a tool of this name is most likely one of these, which are looked through first. */
+  /** Whether a tool of this name is probably one of these; then these are searched first. */
   isLikely(name: string): boolean;
-  /** As it is now. Undefined when the call is of none of these; `isGone` when it can be another feature's. */
+  /**
+   * The tool in its present form. Undefined when none of these matches the call; `isGone` when another feature may have
+   * it.
+   */
   find(input: RunToolInput): Promise<{ readonly tool: Tool; readonly isGone: boolean } | undefined>;
 }
 
@@ -165,7 +183,7 @@ export interface PromptStep extends Pick<StepBasis, 'user' | 'context' | 'docume
 
 export interface PromptPiece {
   readonly text?: string | undefined;
-  /** Tools that this step has no use for, by name. */
+  /** Names of tools that this step does not need. */
   readonly unneeded?: readonly string[];
 }
 
@@ -175,13 +193,16 @@ export interface SummarizedSession extends Pick<RunningCall, 'tenant' | 'agent' 
   readonly turn: string;
 }
 
-/** Removes what is neither a row of the session nor of the user. */
+/** Removes data that does not belong to the rows of the session or user. */
 export interface ForgetPart {
   /** Its line in the receipt. */
   readonly counted: string;
-  /** Of a user, or of a session; all is gone when it resolves. Safe to repeat. Returns how many went. */
+  /**
+   * Removes what belongs to a user or a session; all of it is gone when this resolves. Safe to repeat. Returns the
+   * number removed.
+   */
   remove(tenant: string, of: { readonly user?: string; readonly session?: string }): Promise<number>;
-  /** `rows`: once the rows are gone, whose removal starts it anew. */
+  /** `rows`: runs after the rows are removed; their removal starts it again. */
   readonly after?: 'rows';
 }
 
@@ -189,16 +210,16 @@ interface CommandFields {
   readonly group: CommandGroup;
   readonly name: string;
   readonly summary: string;
-  /** What a command of the API takes unless given. */
+  /** Shared options of the command; absent means the default ones. */
   readonly takes?: readonly SharedOption[];
 }
 
-/** A command with a module of its own, or one that its resource defines. */
+/** A command with its own module, or one that its resource defines. */
 export type FeatureCommand =
   | (CommandFields & { readonly load: Load<CommandModule> })
   | (CommandFields & { readonly resource: Load<Resource> });
 
-/** Those whose needs are met, each after what it needs. */
+/** The features whose needs are met, each after the features it needs. */
 export function inOrderOfNeed<Some extends Pick<Feature, 'name' | 'needs'>>(
   features: readonly Some[],
 ): readonly Some[] {
@@ -211,7 +232,7 @@ export function inOrderOfNeed<Some extends Pick<Feature, 'name' | 'needs'>>(
   }
 }
 
-/** Gives the manifest its type. */
+/** Checks the type of the manifest. */
 export function defineFeature(feature: Feature): Feature {
   return feature;
 }

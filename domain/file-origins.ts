@@ -1,22 +1,28 @@
 import type { UsedTools } from './policy/used-tools.ts';
 
-/** PO-5: whether what a call reads was written after something from outside was read, and the same of what it writes. */
+/**
+ * PO-5: records whether what a call reads, and what it writes, was written after the session read something from
+ * outside.
+ */
 export interface FileOrigins {
-  /** A file or folder of the workspace, from there; before it is read. Empty: any of it may be. */
+  /**
+   * Called before a file or folder of the workspace is read, with its path from the workspace. Empty: any of it may be
+   * read.
+   */
   read(path: string): Promise<void>;
   readDocument(read: UsedTools): void;
-  /** The documents at or below a path of the workspace; empty: all of them. */
+  /** Called before documents at or below a path of the workspace are read; empty means all of them. */
   readDocuments(path: string): Promise<void>;
-  /** Words that were said or written in these sessions. */
+  /** Called when text of these sessions is read. */
   readSessions(sessions: readonly string[]): Promise<void>;
-  /** The call's own command reads the network; before it begins. */
+  /** Called before the call's own command starts, when it reads the network. */
   readsNetwork(): void;
-  /** What was read from outside before the call, and by it until now. */
+  /** What was read from outside before the call, and by the call until now. */
   known(): UsedTools;
-  /** A file, before it is written; `isWhole`: nothing of what it had stays. */
+  /** Called before a file is written; `isWhole` means that none of its old content stays. */
   changed(path: string, isWhole: boolean): Promise<void>;
-  /** A command, which may read and write all of it; before it begins. */
+  /** Called before a command starts, which may read and write the whole workspace. */
   runs(): Promise<void>;
-  /** The command goes on after the call has ended. */
+  /** Called when the command continues after the call has ended. */
   goesOn(): void;
 }

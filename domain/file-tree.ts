@@ -1,22 +1,24 @@
-/** A folder as plain files, on its way to being kept, handed on or approved as one. */
+/** A folder as plain files, while it is stored, passed on or approved as one. */
 
 export const TREE_LIMITS = {
   files: 100,
   fileBytes: 1_048_576,
-  /** Of all files together. */
+  /** Bytes of all files together. */
   bytes: 4_194_304,
   depth: 6,
-  /** Characters. */
+  /** Characters of a path. */
   path: 200,
 } as const;
 
 export interface TreeFile {
-  /** From the folder. */
+  /** Path from the folder. */
   readonly path: string;
   readonly bytes: Buffer;
 }
 
-/** Why a file cannot be part of a tree, or undefined. Where it comes from has no links: only names are judged here. */
+/**
+ * Says why a file cannot be part of a tree; undefined when it can. The source has no links, so only names are checked.
+ */
 export function treePathProblem(path: string): string | undefined {
   const parts = path.split('/');
   if (path.length > TREE_LIMITS.path) return `has more than ${TREE_LIMITS.path} characters`;

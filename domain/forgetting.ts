@@ -1,14 +1,17 @@
-/** Forgetting a session, or all of one user: rows, Temporal runs and files go, and a receipt says what went. */
+/**
+ * Forgetting a session or all data of one user: rows, Temporal runs and files are removed, and a receipt lists what was
+ * removed.
+ */
 import type { forgettingSchema, retentionSchema } from './schema/forgetting.ts';
 import type { Kept } from './schema/scalars.ts';
 
-/** The workflow's type. */
+/** The type of the workflow. */
 export const FORGET = 'forget';
 
-/** In whose name it stops what runs. */
+/** The name under which it stops running work. */
 export const FORGET_BY = 'forgetting';
 
-/** Ids only: whom it is about stands in the row, and in no history. */
+/** Contains only ids: the row names the user, and no history does. */
 export interface ForgetInput {
   readonly tenant: string;
   readonly id: string;
@@ -23,7 +26,7 @@ const STAYS = [
   'logs and backups, and sums of what models have cost',
 ] as const;
 
-/** What a forgetting does not reach, as its receipt says. */
+/** What a forgetting does not remove, as its receipt says. */
 export const FORGETTING_LEAVES: Readonly<Record<(typeof FORGET_SUBJECTS)[number], readonly string[]>> = {
   session: STAYS,
   user: [
@@ -35,13 +38,13 @@ export const FORGETTING_LEAVES: Readonly<Record<(typeof FORGET_SUBJECTS)[number]
 
 export type Forgetting = Kept<typeof forgettingSchema>;
 
-/** Each is safe to repeat, goes on where it was ended, and counts in the receipt what it has removed. */
+/** Each is safe to repeat, continues where it was interrupted, and adds what it has removed to the receipt. */
 export interface ForgetActivities {
-  /** Ends what runs in the sessions, and comes back when nothing does. */
+  /** Stops what runs in the sessions, and returns when nothing runs. */
   stop_forgotten(input: ForgetInput): Promise<void>;
-  /** Temporal's runs of the sessions: before the rows, which say what they were. */
+  /** Removes the sessions' runs in Temporal. It runs before the rows are removed, because they list the runs. */
   forget_runs(input: ForgetInput): Promise<void>;
-  /** Rows last; the receipt is closed with the last of them. */
+  /** Removes the rows last, and closes the receipt in the same transaction as the last of them. */
   forget_rows(input: ForgetInput): Promise<Forgetting['removed']>;
 }
 
@@ -49,5 +52,5 @@ export function forgetWorkflowId(id: string): string {
   return `forget/${id}`;
 }
 
-/** Of a tenant, or of the settings where the tenant says nothing. */
+/** The retention of a tenant; without one, that of the settings. */
 export type Retention = Kept<typeof retentionSchema>;

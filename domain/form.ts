@@ -1,6 +1,6 @@
 /**
- * What an MCP server asks a person while it works at a call (elicitation of MCP 2025-11-25 and 2026-07-28), within our bounds, and whether
- * an answer fits it. Its words are hostile: shown, never compiled.
+ * What an MCP server asks a person while it processes a call (elicitation of MCP 2025-11-25 and 2026-07-28), within our
+ * limits, and whether an answer fits it. Its texts are hostile: they are shown, never compiled.
  */
 import { fieldOf, isRecord, isStorable } from './outside-value.ts';
 import type { mcpFormSchema } from './schema/form.ts';
@@ -17,12 +17,14 @@ const MAX_OPTIONS = 200;
 const MAX_MESSAGE = 4_000;
 const MAX_LABEL = 300;
 const MAX_URL = 2_000;
-/** Characters of one text of an answer. */
+/** Greatest number of characters of one text in an answer. */
 const MAX_VALUE = 16_384;
 const NAME = /^[^\p{C}]{1,100}$/u;
 const FORMATS = ['email', 'uri', 'date', 'date-time'] as const;
 
-/** `params` of an `elicitation/create`; undefined when it asks for what no form can give, or is beyond bounds. */
+/**
+ * Reads `params` of an `elicitation/create`; undefined when no form can express the question or it exceeds the limits.
+ */
 export function readForm(server: string, params: unknown): McpForm | undefined {
   if (!isRecord(params)) return undefined;
   const message = words(params['message'], MAX_MESSAGE);
@@ -78,7 +80,7 @@ function readField(name: string, value: unknown, required: boolean): FormField |
     most: typeof max === 'number' ? max : undefined,
     options,
   }) as unknown as FormField;
-  // One that does not fit is none.
+  // A default that does not fit counts as none.
   return valueProblem(field, standard) === undefined ? { ...field, default: standard as FormValue } : field;
 }
 
@@ -86,7 +88,7 @@ function defined(record: Readonly<Record<string, unknown>>): Readonly<Record<str
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
-/** Undefined: any value; null: more or other than can be shown. */
+/** Undefined means any value; null means more or other options than can be shown. */
 function readOptions(text: unknown): FormField['options'] | null {
   if (!isRecord(text)) return null;
   const { enum: values, enumNames: names, oneOf, anyOf } = text;
@@ -105,14 +107,14 @@ function readOptions(text: unknown): FormField['options'] | null {
   return options.length === all.length && options.length <= MAX_OPTIONS ? options : null;
 }
 
-/** What is sent when nobody changes anything. */
+/** The answer that is sent when nobody changes anything. */
 export function standardAnswer({ fields }: Pick<McpForm, 'fields'>): FormContent {
   return Object.fromEntries(
     fields.flatMap(({ name, default: value }) => (value === undefined ? [] : [[name, value]])),
   );
 }
 
-/** Why the answer does not fit the form, for the person who gives it; undefined when it does. */
+/** Says, for the person who answers, why the answer does not fit the form; undefined when it fits. */
 export function answerProblem(
   { fields }: Pick<McpForm, 'fields'>,
   answer: Readonly<Record<string, unknown>>,
@@ -180,7 +182,7 @@ function formatProblem({ format }: FormField, value: string): string | undefined
   return format === undefined || fits[format]() ? undefined : `must be a valid ${format}`;
 }
 
-/** The form in lines, for people; `fields` tell what `args` of an answer hold. */
+/** The form in lines for people. `fields` describe the `args` of an answer. */
 export function formLines({ server, message, url, prompt, fields }: McpForm): string[] {
   return [
     `the MCP server ${server} asks: ${message}`,
@@ -197,7 +199,7 @@ export function formLines({ server, message, url, prompt, fields }: McpForm): st
   ];
 }
 
-/** As JSON Schema, for an MCP client that shows the form to its person. */
+/** The form as JSON Schema, for an MCP client that shows it to its user. */
 export function formSchema({ fields }: Pick<McpForm, 'fields'>): Readonly<Record<string, unknown>> {
   const properties = fields.map(
     ({ name, title, description, type, format, least, most, options, default: standard }) => {
@@ -213,7 +215,10 @@ export function formSchema({ fields }: Pick<McpForm, 'fields'>): Readonly<Record
   return { type: 'object', properties: Object.fromEntries(properties), required };
 }
 
-/** The answer that a page's form sends: pairs of a field's name and a text, several of one for choices. What is left empty is not given. */
+/**
+ * The answer from a page's form: pairs of a field's name and a text, several pairs of one name for choices. An empty
+ * text counts as absent.
+ */
 export function readAnswer(
   { fields }: Pick<McpForm, 'fields'>,
   sent: readonly (readonly [string, string])[],

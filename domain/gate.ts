@@ -1,6 +1,6 @@
 /**
- * Quality gates (DE-6): what an agent's work must pass before anybody reads it. Pure rules; a gate is run by the workflow
- * of the work that it judges, and never for work that is itself a judgement.
+ * Quality gates (DE-6): checks that an agent's work must pass before anybody reads it. Pure rules. The workflow of the
+ * judged work runs a gate, and never for work that is itself a judgement.
  */
 import type { gateSchema } from './schema/gate.ts';
 import type { Kept } from './schema/scalars.ts';
@@ -16,31 +16,31 @@ export const GATE_LIMITS = {
   gates: 20,
   retries: 10,
   seconds: 60,
-  /** Of an evaluating agent, when the gate does not say. */
+  /** Time limit of an evaluating agent, when the gate does not set one. */
   agentSeconds: 300,
   mostSeconds: 600,
   command: 10_000,
-  /** Characters of feedback that go back to the worker. */
+  /** Characters of feedback that the worker reads. */
   feedback: 8_000,
-  /** Characters of the work that an evaluating agent is shown. */
+  /** Characters of the work that an evaluating agent reads. */
   shown: 100_000,
 } as const;
 
-/** Of an agent: what it does must pass. */
+/** A gate of an agent: the agent's work must pass it. */
 export type QualityGate = Kept<typeof gateSchema>;
 
-/** What one run of a gate found. */
+/** The result of one run of a gate. */
 export type GateCheck =
   | { readonly kind: 'passed' }
   | { readonly kind: 'failed'; readonly feedback: string }
-  /** The gate itself could not say. */
+  /** The gate itself failed, so there is no verdict. */
   | { readonly kind: 'broken'; readonly problem: string };
 
 export type GateStep = 'pass' | 'retry' | 'warn' | 'block';
 
 /**
- * What follows from a check. `retries`: revisions that this gate has asked for already. A gate that is broken asks for no
- * revision, since it has nothing to say about the work; it blocks when it was meant to block.
+ * What follows from a check. `retries`: revisions that this gate has already requested. A broken gate requests no
+ * revision, because it says nothing about the work; it blocks when it was configured to block.
  */
 export function nextGateStep(
   gate: Pick<QualityGate, 'block_on_failure' | 'max_retries'>,
@@ -52,36 +52,36 @@ export function nextGateStep(
   return gate.block_on_failure ? 'block' : 'warn';
 }
 
-/** What is judged: its kind says where it is found by its id. */
+/** The work that is judged; its kind says where its id is found. */
 export interface JudgedWork {
   readonly kind: 'delegation' | 'turn' | 'task';
   readonly owner_id: string;
 }
 
-/** Which run of which gate: attempt 0 judges the work as it was first done. */
+/** One run of one gate: attempt 0 judges the first version of the work. */
 export interface GateRun extends JudgedWork {
   readonly tenant: string;
-  /** Where the gate stands among those of the event. */
+  /** Index of the gate among those of the event. */
   readonly gate: number;
   readonly attempt: number;
-  /** Revisions that this gate has asked for already. */
+  /** Revisions that this gate has already requested. */
   readonly retries: number;
-  /** Of a turn: the step whose answer is judged. */
+  /** For a turn: the step whose answer is judged. */
   readonly step?: number;
   readonly task?: { readonly team: string; readonly number: number };
 }
 
-/** Where judging goes on: the gates before `gate` are done, and `attempt` is next. */
+/** Where judging continues: the gates before `gate` are done, and `attempt` is next. */
 export interface GateCursor {
   readonly gate: number;
   readonly attempt: number;
-  /** With which each gate begins; above 0 when work that was judged has changed. */
+  /** The first attempt of each gate; above 0 when work that was judged has changed. */
   readonly first: number;
 }
 
-/** A gate as the workflow acts on it. */
+/** A gate as the workflow uses it. */
 export interface ShownGate {
-  /** Where it stands among the gates of its event. */
+  /** Index among the gates of its event. */
   readonly index: number;
   /** Scrubbed. */
   readonly name: string;
@@ -92,21 +92,21 @@ export interface ShownGate {
   readonly timeout_seconds: number;
 }
 
-/** One run of a gate, for people. */
+/** One run of a gate, as people see it. */
 export interface ShownCheck extends GateVerdict {
   readonly gate: string;
   readonly attempt: number;
 }
 
-/** What the workflow of the work acts on; the feedback itself is a row. */
+/** What the workflow uses of a verdict; the feedback itself is a row. */
 export interface GateVerdict {
   readonly kind: GateCheck['kind'];
   readonly step: GateStep;
-  /** Scrubbed; for people. */
+  /** Scrubbed text for people. */
   readonly preview: string;
 }
 
-/** What history shows of them; `hide` scrubs their names, which have words of commands. */
+/** What history shows of gates. `hide` scrubs their names, which contain words of commands. */
 export function shownGates(
   gates: readonly QualityGate[],
   hide: (text: string) => string,
@@ -123,14 +123,14 @@ export function shownGates(
   }));
 }
 
-/** What says which gates are for the answer of a turn. */
+/** The parts of a context that determine the gates for the answer of a turn. */
 interface JudgedContext {
   readonly delegation?: { readonly ungated?: true };
   readonly subagent?: object;
   readonly team?: { readonly ungated?: true };
 }
 
-/** Work within a judgement is not judged itself, however far below it stands. */
+/** Work within a judgement is not judged, however deep it is nested. */
 export function isUngated({ delegation, team }: Pick<JudgedContext, 'delegation' | 'team'>): boolean {
   return (delegation?.ungated ?? team?.ungated) === true;
 }
@@ -138,21 +138,22 @@ export function isUngated({ delegation, team }: Pick<JudgedContext, 'delegation'
 type Gated = { readonly quality_gates?: readonly QualityGate[] | undefined };
 
 /**
- * Those of an agent's answer to whoever it speaks with; of a member at a team's task also the task's, since its answer is the
- * task's result. None within a judgement, and none of a subagent, whose parent's answer is judged.
+ * Gates for an agent's answer to whom it speaks with. For a team member's task they include the task's gates, because
+ * the answer is the task's result. Within a judgement there are none, and a subagent has none, because its parent's
+ * answer is judged.
  */
 export function turnGates(agent: Gated, context: JudgedContext): readonly QualityGate[] {
   if (agent.quality_gates === undefined || isUngated(context) || context.subagent) return [];
   return [...gatesFor(agent.quality_gates, 'turn.completed'), ...taskGates(agent, context)];
 }
 
-/** Those that the result of the task must pass that a turn works on. */
+/** Gates that the result of the turn's task must pass. */
 export function taskGates(agent: Gated, context: JudgedContext): readonly QualityGate[] {
   if (!context.team || isUngated(context)) return [];
   return gatesFor(agent.quality_gates, 'task.completed');
 }
 
-/** The last word of each gate that did not let the work pass; `checks` by gate and attempt. */
+/** The last feedback of each gate that did not let the work pass; `checks` by gate and attempt. */
 export function gateWarnings(
   checks: readonly {
     readonly gate: number;
@@ -170,12 +171,12 @@ export function gateWarnings(
     );
 }
 
-/** Work as it is handed out, with what its gates only warn of. */
+/** The work with the warnings of its gates, as others read it. */
 export function withWarnings(text: string, warnings: readonly string[]): string {
   return [text, ...warnings].filter((part) => part !== '').join('\n\n');
 }
 
-/** In their order. Another event's gates, or such as name nothing to run, are not among them. */
+/** The gates of the event, in order, without those that have nothing to run. */
 export function gatesFor(
   gates: readonly QualityGate[] | undefined,
   event: GateEvent,
@@ -183,7 +184,7 @@ export function gatesFor(
   return (gates ?? []).filter((gate) => gate.event === event && gateProblem(gate) === undefined);
 }
 
-/** Undefined when the gate has what its type needs. */
+/** Undefined when the gate has what its type needs; otherwise the reason. */
 export function gateProblem(gate: QualityGate): string | undefined {
   if (gate.type === 'command') {
     if (!gate.command?.trim()) return 'a gate of type command needs a command';
@@ -193,7 +194,7 @@ export function gateProblem(gate: QualityGate): string | undefined {
   return gate.command === undefined ? undefined : 'a gate of type agent has no command';
 }
 
-/** Exit 0 passes; else stderr says why, or stdout when it is silent. */
+/** Exit code 0 passes. Otherwise the feedback is stderr, or stdout when stderr is empty. */
 export function checkOfCommand(run: {
   readonly exitCode: number | null;
   readonly stdout: string;
@@ -203,7 +204,7 @@ export function checkOfCommand(run: {
 }): GateCheck {
   if (run.timedOut) return { kind: 'broken', problem: `the command did not end within ${run.seconds} s` };
   if (run.exitCode === null) return { kind: 'broken', problem: 'the command was ended by a signal' };
-  // What a shell says of a command that is not there or cannot be run is no word about the work.
+  // A shell uses these codes for a command that does not exist or cannot run, so they say nothing about the work.
   if (run.exitCode === 126 || run.exitCode === 127)
     return { kind: 'broken', problem: `the command could not be run: ${feedbackOf(run.stderr)}` };
   if (run.exitCode === 0) return { kind: 'passed' };
@@ -211,7 +212,10 @@ export function checkOfCommand(run: {
   return { kind: 'failed', feedback: feedbackOf(text) || `the command ended with ${run.exitCode}` };
 }
 
-/** `APPROVED` at the beginning, any case, passes; the feedback is what follows the first `REJECTED:`, else all of it. */
+/**
+ * `APPROVED` at the beginning, in any case, passes. The feedback is what follows the first `REJECTED:`, otherwise all
+ * of it.
+ */
 export function checkOfReply(reply: string): Exclude<GateCheck, { kind: 'broken' }> {
   const text = reply.trim();
   if (/^approved/i.test(text)) return { kind: 'passed' };
@@ -227,10 +231,10 @@ function feedbackOf(text: string): string {
 }
 
 export const GATE_WORDS = {
-  /** What the worker reads when it is to revise. */
+  /** The request for a revision that the worker reads. */
   retry: (feedback: string, retry: number, max: number) =>
     `[Quality Gate Feedback — Retry ${retry}/${max}]\n\n${feedback}\n\nRevise your previous result so that it passes. Answer with the whole revised result.`,
-  /** What the evaluating agent reads. Its answer is read by `checkOfReply`. */
+  /** The prompt of the evaluating agent. `checkOfReply` reads its answer. */
   evaluate: (task: string, output: string, criteria: string | undefined) =>
     toBeJudged('[Quality Gate]', task, output.slice(0, GATE_LIMITS.shown).toWellFormed(), criteria),
   warning: (name: string, why: string) => `[Quality gate ${name} not passed: ${why}]`,

@@ -1,4 +1,4 @@
-/** The deployment as its operators see it: what runs, which settings are in force, and having them read again. */
+/** The deployment as its operators see it: what runs, which settings apply, and how to reload them. */
 
 import type { reloadedSchema, statusSchema } from './resource/gateway.ts';
 import type { Kept } from './schema/scalars.ts';
@@ -8,17 +8,20 @@ export type GatewayStatus = Kept<typeof statusSchema>;
 /** Paths of settings, such as `tools.deny`. */
 export type Reloaded = Kept<typeof reloadedSchema>;
 
-/** Who asks: admins of the operator's tenant are heard. */
+/** The caller: only admins of the operator's tenant have access. */
 export interface GatewayCaller {
   readonly tenant: string;
   readonly scopes: readonly string[];
 }
 
-/** Throws Failures: Forbidden to all others. */
+/** @throws Failure Forbidden for all other callers */
 export interface Gateway {
   status(caller: GatewayCaller): Promise<GatewayStatus>;
-  /** Without secrets; at a path, or all. NotFound: there is no such setting. */
+  /** Settings without secrets, at a path or all. @throws Failure NotFound when there is no such setting */
   config(caller: GatewayCaller, path: string): unknown;
-  /** In this process, whose answer it is, and then in all others, which log theirs. Unprocessable: nothing was applied. */
+  /**
+   * Reloads in this process, whose result it returns, and then in all others, which log theirs. @throws Failure
+   * Unprocessable when nothing was applied
+   */
   reload(caller: GatewayCaller): Promise<Reloaded>;
 }

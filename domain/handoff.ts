@@ -1,6 +1,6 @@
 /**
- * Handing a conversation over (DE-5): from then on the chat's messages go to another agent, until somebody clears the
- * route. Pure rules and words; the route is a row.
+ * Handing over a conversation (DE-5): the chat's messages then go to another agent, until somebody clears the route.
+ * Pure rules and texts; the route is a row.
  */
 
 export const HANDOFF_LIMITS = { reason: 2_000, summary: 8_000, path: 10 } as const;
@@ -11,15 +11,15 @@ export interface HandoffRoute {
   readonly chat_id: string;
   readonly from: string;
   readonly to: string;
-  /** In which the new agent speaks with the chat. */
+  /** Key of the session in which the new agent answers the chat. */
   readonly session_key: string;
   readonly reason: string;
   readonly created_by: string;
-  /** Agents that have had the chat since a person last said something, oldest first. */
+  /** Agents that have had the chat since a person last wrote, oldest first. */
   readonly path: readonly string[];
 }
 
-/** A chat that goes round among agents while nobody speaks would go round for ever. */
+/** Without this check, agents could pass a chat around for ever while nobody writes. */
 export function handoffLoop(path: readonly string[], from: string, to: string): string | undefined {
   if (to === from) return 'an agent cannot hand a conversation to itself';
   if (path.includes(to))
@@ -40,7 +40,7 @@ export const HANDOFF_WORDS = {
   done: (target: string) =>
     `Conversation handed off to "${target}". The next messages of this chat go to that agent until the route is cleared.`,
   cleared: 'Handoff route cleared. Messages will route to the default agent for this chat.',
-  /** The first message to the new agent. */
+  /** The first message that the new agent reads. */
   first: (from: string, reason: string, summary: string | undefined) =>
     `[Handoff from ${from}]\nReason: ${reason}${summary ? `\n\nConversation so far:\n${summary.slice(-HANDOFF_LIMITS.summary).toWellFormed()}` : ''}\n\nPlease continue the conversation with the user.`,
 } as const;

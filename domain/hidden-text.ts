@@ -1,15 +1,15 @@
-/** Characters that people do not see: shown as their codes to people who decide, removed from what models read. */
+/** Characters that people do not see. People who decide see their codes, and models do not read them at all. */
 
 /**
- * Format characters, variation selectors, tags, fillers, private use and noncharacters: Default_Ignorable_Code_Point (UAX 44) and what
- * has no shape beside it.
+ * Format characters, variation selectors, tags, fillers, private use and noncharacters: Default_Ignorable_Code_Point
+ * (UAX 44) and other characters without a shape.
  */
 const INVISIBLE = '\\p{DI}\\p{Co}\\p{NChar}\\ufff9-\\ufffb\\u{13430}-\\u{1343f}';
 
-/** With it controls but tab and line break. */
+/** Invisible characters and all controls except tab and line break. */
 const HIDDEN = new RegExp(`[\\0-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029${INVISIBLE}]`, 'gu');
 
-/** The JSON, with the same value, in which nothing hides. */
+/** Returns JSON of the same value in which nothing is hidden. */
 export function unhideJson(json: string): string {
   return json.replace(HIDDEN, (char) =>
     Array.from(
@@ -29,7 +29,7 @@ export function showHidden(text: string, show: (code: string) => string = (code)
 const JOINING =
   '[\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Nko}\\p{scx=Mong}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}\\p{scx=Telu}\\p{scx=Knda}\\p{scx=Mlym}\\p{scx=Sinh}\\p{scx=Tibt}\\p{scx=Mymr}\\p{scx=Khmr}]';
 
-/** One invisible character where a script or an emoji needs it, which is all that may carry nothing else. */
+/** An invisible character where a script or an emoji needs it; only there it may stay. */
 const NEEDED = [
   `(?<=(?!\\p{DI})${JOINING})[\\u200c\\u200d\\u180b-\\u180f](?![\\u200c\\u200d\\u180b-\\u180f])`,
   '(?<=[\\p{Extended_Pictographic}\\p{EMod}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
@@ -38,13 +38,17 @@ const NEEDED = [
 
 const REMOVED = new RegExp(`(?<needed>${NEEDED})|[${INVISIBLE}]`, 'gu');
 
-/** ECMA-48: sequences that steer a terminal, those with a text of their own (OSC, DCS, SOS, PM, APC) up to their end. */
+/**
+ * ECMA-48 sequences that control a terminal. Those with a text of their own (OSC, DCS, SOS, PM, APC) match up to their
+ * end.
+ */
 const TERMINAL_SEQUENCES =
   /(?:\u001b\[|\u009b)[0-?]{0,100}[ -/]{0,10}[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0080-\u009f\n]{0,4096}(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]{0,4}[0-Z\\^-~]/g;
 
 /**
- * What people see of a text from outside, for models and for what is kept: without terminal sequences, control characters except tab and
- * line break, and invisible characters that its scripts do not need. Other line ends become a line feed, except CRLF. Idempotent.
+ * The visible part of a text from outside, for models and for storage: without terminal sequences, control characters
+ * except tab and line break, and invisible characters that its scripts do not need. Other line ends become a line feed,
+ * except CRLF. Idempotent.
  */
 export function cleanOutsideText(text: string): string {
   if (/^[\t\n\x20-\x7e]*$/.test(text)) return text;

@@ -1,6 +1,6 @@
 /**
- * Hooks (REFERENCE §10): what settings, a tenant or an agent have asked before a session, a prompt, a call or an agent begins. Pure rules;
- * activities/hooks runs them. What only looks on is a webhook.
+ * Hooks run before a session, a prompt, a call or an agent starts; the settings, a tenant or an agent define them. Pure
+ * rules; activities/hooks runs them. For observers without influence there are webhooks.
  */
 import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { hookAnswerSchema, hookRunSchema, hookSchema } from './schema/hook.ts';
@@ -11,13 +11,13 @@ export const HOOK_EVENTS = ['session_start', 'user_prompt_submit', 'pre_tool_use
 export const HOOK_TYPES = ['command', 'http', 'prompt'] as const;
 
 export const HOOK_LIMITS = {
-  /** Of one layer. */
+  /** Number of hooks in one layer. */
   hooks: 20,
   seconds: 5,
   mostSeconds: 10,
-  /** Of all that one call or prompt meets. */
+  /** Total seconds of the hooks for one call or prompt. */
   chainSeconds: 10,
-  /** Of all that one step brings. */
+  /** Total seconds of the hooks in one step. */
   stepSeconds: 60,
   /** Characters of an answer. */
   answer: 65_536,
@@ -28,10 +28,10 @@ export type Hook = Kept<typeof hookSchema>;
 export type HookAnswer = Kept<typeof hookAnswerSchema>;
 export type HookRun = Kept<typeof hookRunSchema>;
 
-/** Each adds to the one before: none can take away what another asks for. */
+/** Each layer adds to the one before: no layer can remove a hook of another. */
 export type HookLayers = readonly (readonly Hook[] | undefined)[];
 
-/** Why it could never run; undefined when it can. */
+/** Says why the hook could never run; undefined when it can. */
 export function hookProblem(
   hook: Pick<Hook, 'type' | 'event' | 'tools' | 'command' | 'url' | 'prompt'>,
 ): string | undefined {
@@ -66,7 +66,7 @@ export function hookName({ name, type, command, url, prompt }: Hook): string {
   return name ?? `${type}: ${what.slice(0, 60).toWellFormed()}`;
 }
 
-/** Of a model: one line. Undefined when it is none. */
+/** Reads a model's answer, which is one line. Undefined when it is not an answer. */
 export function readModelAnswer(text: string): HookAnswer | undefined {
   const [, word, reason] = /^\s*(ALLOW|ASK|DENY)\b[\s:.]*([^]*)/i.exec(text) ?? [];
   if (word === undefined) return undefined;

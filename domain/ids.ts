@@ -1,4 +1,4 @@
-/** Names that other systems may rely on: workflow ids, and how the ids of a turn's parts follow from its message. */
+/** Names that other systems may rely on: workflow ids, and how the ids of a turn's parts derive from its message. */
 
 import type { AssignmentKind } from './assignment.ts';
 
@@ -21,17 +21,20 @@ export function assignmentWorkflowId(kind: AssignmentKind, id: string): string {
   return `${ASSIGNMENT_WORKFLOWS[kind]}/${id}`;
 }
 
-/** The session that works on it; of an evaluation, what the keys of its rounds' sessions begin with. */
+/** Key of the session that works on it; for an evaluation, the prefix of the keys of its rounds' sessions. */
 export function assignmentSession(kind: AssignmentKind, id: string): string {
   return `${{ subagent: 'subagent', delegation: 'delegate', evaluation: 'evaluate' }[kind]}:${id}`;
 }
 
-/** The message that sets its session to work. */
+/** Id of the message that starts the work in its session. */
 export function assignmentMessageId(id: string): string {
   return `msg_${id}`;
 }
 
-/** Session and message of one run of a gate by an evaluating agent, and the message that asks for a revision after it. */
+/**
+ * Ids of the session and message of one run of a gate by an evaluating agent, and of the message that then requests a
+ * revision.
+ */
 export function gateRunIds(
   ownerId: string,
   gate: number,
@@ -41,7 +44,7 @@ export function gateRunIds(
   return { session: `gate:${run}`, message: `msg_gate-${run}`, revision: `msg_${stem(run)}` };
 }
 
-/** Session and message of one round of an evaluation. */
+/** Ids of the session and message of one round of an evaluation. */
 export function roundIds(
   evaluationId: string,
   round: number,
@@ -51,30 +54,30 @@ export function roundIds(
   return { session: `evaluate:${run}`, message: `msg_${run}` };
 }
 
-/** The message that announces results; `claim` says which. */
+/** Id of the message that announces results; `claim` identifies them. */
 export function announcementIdOf(claim: string): string {
   return `${ANNOUNCEMENT}${claim}`;
 }
 
-/** What the ids of such messages begin with. */
+/** Prefix of the ids of such messages. */
 export const ANNOUNCEMENT = 'msg_result-';
 
-/** A turn is named after the message that starts it, so a message submitted twice names the same turn. */
+/** A turn is named after the message that starts it, so a repeated message names the same turn. */
 export function turnIdOf(messageId: string): string {
   return `turn_${stem(messageId)}`;
 }
 
-/** The n-th call (from 0) that the model asked for at a step; the same for every retry of that step. */
+/** Id of the n-th call (from 0) that the model requested in a step; every retry of that step has the same. */
 export function callIdOf(turnId: string, step: number, index: number): string {
   return `call_${stem(turnId)}.${step}.${index}`;
 }
 
-/** Ids of messages may hold dots, so that the beginning of a call's id alone says nothing. */
+/** Ids of messages may contain dots, so the prefix of a call's id alone proves nothing. */
 export function isCallOf(turnId: string, callId: string): boolean {
   return callId.replace(/\.\d+\.\d+$/, '') === `call_${stem(turnId)}`;
 }
 
-/** With the tenant in it, since `approval/{id}` names one workflow over all tenants. */
+/** The id contains the tenant, because `approval/{id}` must identify one workflow across all tenants. */
 export function approvalIdOf(tenant: string, callId: string): string {
   return `apr_${tenant}.${stem(callId)}`;
 }
@@ -93,7 +96,7 @@ const SESSION_KEY = /^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$/;
 const MESSAGE_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
-/** 1–200 characters; no slash, so that it is one part of a path and of a workflow id. */
+/** 1–200 characters; no slash, so that it is one segment of a path and of a workflow id. */
 export function isSessionKey(value: unknown): value is string {
   return typeof value === 'string' && SESSION_KEY.test(value);
 }
@@ -102,7 +105,7 @@ export function isMessageId(value: unknown): value is string {
   return typeof value === 'string' && MESSAGE_ID.test(value);
 }
 
-/** Tenants, agents, tools, rehearsal scripts: one plain path segment (SECURITY §2). */
+/** Name of a tenant, agent, tool or rehearsal script: one plain path segment. */
 export function isName(value: unknown): value is string {
   return typeof value === 'string' && NAME.test(value);
 }

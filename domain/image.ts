@@ -1,4 +1,4 @@
-/** Images that people and tools give to models: what they are by their bytes, which may be shown, and what they cost. */
+/** Images that people and tools pass to models: their types by their bytes, which may be shown, and what they cost. */
 
 export interface ImageFacts {
   readonly type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
@@ -7,7 +7,7 @@ export interface ImageFacts {
   readonly height: number;
 }
 
-/** As a call's row tells of it; its bytes are in `files`, by their SHA-256. */
+/** An image as a call's row describes it; `files` contains its bytes by their SHA-256. */
 export interface StoredImage extends ImageFacts {
   readonly digest: string;
   /** Bytes. */
@@ -18,21 +18,24 @@ export interface PromptImage extends ImageFacts {
   readonly bytes: Uint8Array;
 }
 
-/** Of those who read PDFs as they see images. */
+/** A PDF for models that read PDFs as they see images. */
 export interface PromptPdf {
   readonly type: 'application/pdf';
   readonly bytes: Uint8Array;
   readonly pages: number;
 }
 
-/** Of a result, and of a prompt: the newest. */
+/** Greatest number of images of a result, and of a prompt, which contains the newest. */
 export const MAX_IMAGES = 4;
-/** In base64 below the 5 MB that Anthropic takes, and what a window of a browser has at most. */
+/** Stays below Anthropic's limit of 5 MB in base64; a screenshot of a browser window is never larger. */
 export const IMAGE_BYTES = 3 * 1024 * 1024;
-/** Pixels of a side (Anthropic's limit). */
+/** Greatest number of pixels of a side (Anthropic's limit). */
 const IMAGE_SIDE = 8000;
 
-/** Its type and size as its header has them (PNG 11.2.1, JPEG B.2.2, GIF89a 18, WebP container); undefined when it is no such image. */
+/**
+ * Type and size from the image's header (PNG 11.2.1, JPEG B.2.2, GIF89a 18, WebP container); undefined for any other
+ * format.
+ */
 export function readImage(bytes: Uint8Array): ImageFacts | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 30) return undefined;
@@ -66,7 +69,7 @@ function webp(view: DataView): ImageFacts | undefined {
   }
 }
 
-/** Goes from segment to segment up to the frame's header. */
+/** Skips from segment to segment up to the frame's header. */
 function jpeg(view: DataView): ImageFacts | undefined {
   for (let at = 2; at + 9 < view.byteLength; at += 2 + view.getUint16(at + 2)) {
     const mark = view.getUint16(at);
@@ -77,7 +80,7 @@ function jpeg(view: DataView): ImageFacts | undefined {
   return undefined;
 }
 
-/** Why it is shown to no model; undefined when it may be. */
+/** Says why no model may see the image; undefined when models may. */
 export function imageProblem(facts: ImageFacts | undefined, size: number): string | undefined {
   if (!facts) return 'it is no PNG, JPEG, GIF or WebP';
   if (size > IMAGE_BYTES) return `it has ${size} bytes, more than ${IMAGE_BYTES}`;
@@ -87,10 +90,10 @@ export function imageProblem(facts: ImageFacts | undefined, size: number): strin
   return undefined;
 }
 
-/** What providers make of larger ones first. */
+/** Providers scale larger images down to this first. */
 const MAX_TOKENS = 1_600;
 
-/** An estimate: 750 pixels a token (Anthropic's vision guide); others count less. */
+/** An estimate: 750 pixels per token (Anthropic's vision guide); other providers count fewer tokens. */
 export function imageTokens(
   images: readonly (Pick<ImageFacts, 'width' | 'height'> | Pick<PromptPdf, 'pages'>)[],
 ): number {

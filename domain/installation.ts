@@ -1,6 +1,7 @@
 /**
- * Which installation a namespace of Temporal belongs to: a run that never begins stands there for as long as it does, and names in its memo
- * the id that the installation's database was made with. Every server has workflows; data of namespaces are not everybody's to write.
+ * Which installation a namespace of Temporal belongs to. A workflow run that never starts exists as long as the
+ * namespace does, and its memo contains the id of the installation's database. It is a workflow because every server
+ * has workflows, but not everybody may write the data of namespaces.
  */
 export const INSTALLATION = {
   type: 'installation',
@@ -8,7 +9,7 @@ export const INSTALLATION = {
   memo: 'installation',
 } as const;
 
-/** Two databases meet in one namespace, where one would take the other's turns. Its words are for an operator. */
+/** Two databases use one namespace, so each would run the other's turns. The message is for an operator. */
 export class ForeignNamespace extends Error {
   override readonly name = 'ForeignNamespace';
 

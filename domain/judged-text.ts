@@ -1,6 +1,6 @@
-/** Work that a model is to judge, set apart from what it is told to do with it. */
+/** Work that a model has to judge, separated from its instructions. */
 
-/** How to answer so that `checkOfReply` understands it stands at the end. */
+/** The format of the answer that `checkOfReply` understands comes last. */
 export function toBeJudged(head: string, task: string, result: string, criteria: string | undefined): string {
   return [
     head,
@@ -12,7 +12,7 @@ export function toBeJudged(head: string, task: string, result: string, criteria:
   ].join('\n\n');
 }
 
-/** Between marks that the text itself cannot close. */
+/** Wraps the text in marks that the text itself cannot close. */
 function marked(mark: 'task' | 'result', text: string): string {
   const kept = text.replaceAll(/<(?=\/?(?:task|result)\b)/gi, '&lt;');
   return `<${mark}>\n${kept}\n</${mark}>`;

@@ -1,16 +1,19 @@
-/** Whose work may go over a link (DE-1). Settings that cannot be read refuse: a link whose settings are broken is no open door. */
+/**
+ * Whose work may go over a link (DE-1). A link whose settings cannot be read refuses everybody, so that broken settings
+ * do not open it.
+ */
 import type { AgentLink } from './agent-link.ts';
 import { linkSettingsSchema } from './resource/agent-links.ts';
 
-/** On whose behalf the agent acts. */
+/** The user on whose behalf the agent acts. */
 export interface LinkUser {
   readonly user: string | null;
   readonly roles: readonly string[];
 }
 
 /**
- * Undefined when the user may use the link; else why not, in words for a model. Deny wins over allow; an allow list that is there lets
- * nobody else through, an empty one nobody at all.
+ * Undefined when the user may use the link; otherwise the reason, for a model. Deny wins over allow. An allow list
+ * refuses everybody who is not in it; an empty one refuses everybody.
  */
 export function refuseUser(link: AgentLink, to: string, { user, roles }: LinkUser): string | undefined {
   const { data: settings } = linkSettingsSchema.safeParse(link.settings ?? {});
@@ -19,7 +22,7 @@ export function refuseUser(link: AgentLink, to: string, { user, roles }: LinkUse
   const { user_allow: allow, user_deny: deny, require_role: role } = settings;
   const isDenied = user !== null && (deny ?? []).includes(user);
   const isMissing = allow !== undefined && (user === null || !allow.includes(user));
-  // Where there is a list, whose turn it is matters: nobody knows whether a nameless caller is one of those who are denied.
+  // With a deny list the user must be known: a caller without a name could be one of those who are denied.
   const isUnknown = user === null && deny !== undefined;
   if (isDenied || isMissing || isUnknown || (role !== undefined && !roles.includes(role)))
     return 'you are not authorized to use this delegation link';

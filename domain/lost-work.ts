@@ -1,14 +1,14 @@
 /**
- * Work whose workflow was ended from outside: terminated by an operator, or gone with the server's data. Its row is ended,
- * and its workflow is started once more, with `lost` in its input, only to tell those who wait.
+ * Work whose workflow was ended from outside: an operator terminated it, or the server's data was lost. Its row is
+ * ended. Its workflow starts once more with `lost` in its input, only to notify waiting workflows.
  */
 
-/** What is known of a workflow by its id; `missing`: none was ever there, or it is no longer kept. */
+/** What is known about a workflow by its id; `missing`: it never existed, or it is no longer kept. */
 export type WorkflowState = 'running' | 'over' | 'missing';
 
 /**
- * One whose workflow has not begun by then will not: the turn that was to start it is gone. Longer than workers are away, since
- * such a turn goes on when they come back.
+ * A workflow that has not started by then will not start: the turn that was to start it is gone. This is longer than
+ * workers are usually away, because such a turn continues when they come back.
  */
 const START_PATIENCE_MS = 600_000;
 
@@ -18,7 +18,7 @@ export function isLost(state: WorkflowState, ageMs: number): boolean {
 
 const message = 'its workflow was ended from outside';
 
-/** How such work ends, whatever it was. Who asked it to stop, if anybody did, stays in its row. */
+/** How such work ends, whatever its kind is. Its row keeps the name of a person who requested a stop. */
 export const LOST_END = {
   status: 'failed',
   result: null,

@@ -1,11 +1,14 @@
-/** Foreign words inside the Markdown that Temporal's web UI renders: they may not become a heading, a link or an image. */
+/**
+ * Text from outside within the Markdown that Temporal's web UI renders: it must not become a heading, a link or an
+ * image.
+ */
 
-/** One line of plain words. */
+/** Plain text on one line. */
 export function markdownText(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_[\]<>]/g, String.raw`\$&`);
 }
 
-/** One line as code, in a fence longer than any run of backticks in it. */
+/** Code on one line, in a fence longer than any run of backticks in it. */
 export function markdownCode(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ');
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length));

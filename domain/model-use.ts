@@ -1,8 +1,12 @@
-/** What a model was used for without an answer in a transcript; it is paid for all the same (DU-7). */
+/** Uses of a model that leave no answer in a transcript; they are paid for all the same (DU-7). */
 import { type ModelError, type Usage } from './model.ts';
 import { costsNothing } from './budget/meter.ts';
 
-/** `memory`: of keeping what was said in conversations. `reading`: of a tool that reads media. `direct`: of a request in a body of an agent's own. `unused`: an answer that came when another attempt had given one. `forgotten`: sums of answers whose transcript is gone. */
+/**
+ * `memory`: remembering what was said in conversations. `reading`: a tool that reads media. `direct`: a request from an
+ * agent's own program. `unused`: an answer that arrived after another attempt's answer. `forgotten`: sums of answers
+ * whose transcript is deleted.
+ */
 export const MODEL_USE_KINDS = [
   'summary',
   'failed',
@@ -25,11 +29,11 @@ export interface ModelUse {
   readonly usage: Usage;
   /** Absent when the price is not known. */
   readonly usd?: number;
-  /** Names what was paid for once, though it may be noted again. */
+  /** Identifies a use that is paid for once, although it may be recorded again. */
   readonly once?: string;
 }
 
-/** Whether a provider has read the prompt, though not a word came back: a connection that could not be made was not paid for. */
+/** Whether a provider has read the prompt although no output arrived. A connection that failed costs nothing. */
 export function wasRead({ code }: ModelError): boolean {
   return code !== 'Unreachable' && !costsNothing(code);
 }

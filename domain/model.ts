@@ -1,4 +1,4 @@
-/** What a model provider is asked and what it answers; each adapter in activities/model/ speaks this. */
+/** Requests to model providers and their answers; each adapter in activities/model/ implements this. */
 import type { PromptImage, PromptPdf } from './image.ts';
 import type { ChatMessage } from './message.ts';
 import type { Thinking } from './thinking.ts';
@@ -8,7 +8,7 @@ export interface OfferedTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** What it gives came from outside and is marked. */
+  /** Its results come from outside and are marked. */
   readonly outside?: true;
 }
 
@@ -18,14 +18,14 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly OfferedTool[];
-  /** Of the newest messages and results, by their ids; absent for a model that sees none. */
+  /** Images of the newest messages and results, by their ids; absent for a model that sees none. */
   readonly images?: ReadonlyMap<string, readonly (PromptImage | PromptPdf)[]> | undefined;
   readonly maxOutputTokens?: number;
-  /** The provider's own default when absent. */
+  /** Absent means the provider's default. */
   readonly thinking?: Thinking;
-  /** Stable over retries of the same step; sent to providers that take one. */
+  /** The same for all retries of a step; sent to providers that support one. */
   readonly idempotencyKey: string;
-  /** 1 for the first try of this step, counted up by its retries; rehearsal scripts match on it. Absent means 1. */
+  /** 1 for the first attempt of this step; each retry adds 1. Rehearsal scripts match on it. Absent means 1. */
   readonly attempt?: number;
   readonly signal: AbortSignal;
   /** Called with each piece of text as it arrives. Never throws. */
@@ -36,13 +36,13 @@ export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
-  /** Of what was heard, by a model that is paid for that. */
+  /** Seconds of audio that the model read, if the model is paid for that. */
   readonly audioSeconds?: number;
 }
 
 export interface ModelAnswer {
   readonly text: string;
-  /** In the order the model gave them; ids are made by the caller. */
+  /** Calls in the model's order; the caller makes their ids. */
   readonly calls: readonly {
     readonly name: string;
     readonly args: Readonly<Record<string, unknown>>;
@@ -59,7 +59,7 @@ export interface EmbedRequest {
   readonly signal: AbortSignal;
 }
 
-/** Vectors in the order of the texts, all of one length, and what was read for them. */
+/** Vectors in the order of the texts, all of one length, and the tokens that were read. */
 export interface Embeddings {
   readonly vectors: readonly (readonly number[])[];
   readonly tokens: number;
@@ -68,27 +68,30 @@ export interface Embeddings {
 export interface TranscribeRequest {
   /** The model's id within its provider. */
   readonly model: string;
-  /** A recording, or a film with sound. */
+  /** Bytes of a recording, or of a film with sound. */
   readonly bytes: Uint8Array;
-  /** As its bytes show. */
+  /** Media type as its bytes show it. */
   readonly type: string;
   readonly signal: AbortSignal;
 }
 
-/** What is said, and when: seconds from the beginning. */
+/** What is said and when, in seconds from the beginning. */
 export interface Transcription {
   readonly text: string;
   readonly segments: readonly { readonly start: number; readonly end: number; readonly text: string }[];
   readonly seconds: number | undefined;
 }
 
-/** Anthropic, OpenAI, … or `rehearsal`. `generate` throws ModelError for every failure, AbortError when `signal` ends it. */
+/**
+ * Anthropic, OpenAI, … or `rehearsal`. `generate` throws ModelError for every failure, and AbortError when `signal`
+ * aborts.
+ */
 export interface ModelProvider {
   readonly name: string;
   generate(request: ModelRequest): Promise<ModelAnswer>;
-  /** Absent where the provider has no models for it. */
+  /** Absent when the provider has no embedding models. */
   embed?(request: EmbedRequest): Promise<Embeddings>;
-  /** Absent where the provider's protocol has none. */
+  /** Absent when the provider's protocol does not support it. */
   transcribe?: ((request: TranscribeRequest) => Promise<Transcription>) | undefined;
 }
 
@@ -116,14 +119,17 @@ const RETRYABLE: ReadonlySet<ModelErrorCode> = new Set([
   'BadAnswer',
 ]);
 
-/** A provider's failure in words a person can act on; `retryable` decides whether Temporal tries again or the next fallback is asked. */
+/**
+ * A provider's failure in words that a person can act on. `retryable` decides whether Temporal retries or the next
+ * fallback is called.
+ */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly code: ModelErrorCode;
   readonly retryable: boolean;
-  /** Milliseconds the provider asked to wait (Retry-After, retry-after-ms). */
+  /** Milliseconds that the provider requires before a retry (Retry-After, retry-after-ms). */
   readonly retryAfterMs: number | undefined;
-  /** What the provider has counted, where it said so before it failed. */
+  /** The usage that the provider reported before it failed, if any. */
   readonly usage: Usage | undefined;
 
   constructor(

@@ -1,15 +1,20 @@
-/** Which files of its workspace an agent names in what it writes (DE-2): the words that can be a path, not yet whether they are one. */
+/**
+ * Finds names of workspace files in what an agent writes (DE-2): words that can be paths, whether or not the files
+ * exist.
+ */
 
-/** Looked at in one text. */
+/** Greatest number of names taken from one text. */
 const MAX = 50;
 const LONGEST = 300;
 
-/** A whole span between backticks, which may hold spaces, or a word between what cannot be of a plain path. */
+/**
+ * A span between backticks, which may contain spaces, or a word between characters that a plain path does not contain.
+ */
 const WORDS = /`([^`\n]+)`|[^\s"'<>()[\]{}|,;*`]+/g;
 
 /**
- * Relative paths only, without a step upwards, each once, in their order: where a text of a model leads outside, there is
- * no file to be handed on.
+ * Relative paths without an upward step, each once, in order. A model's text that points outside the workspace names no
+ * file to pass on.
  */
 export function namedFiles(text: string): readonly string[] {
   const named = new Set<string>();

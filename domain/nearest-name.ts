@@ -1,6 +1,8 @@
-/** Which known names a mistyped one may mean. */
+/** Finds known names that a mistyped one may mean. */
 
-/** At most two, best first: one that holds the other, or at an edit distance of a third of its length. */
+/**
+ * Returns at most two, best first: names that contain the other, or within an edit distance of a third of its length.
+ */
 export function nearest(name: string, known: readonly string[]): readonly string[] {
   const low = name.slice(0, 64).toLowerCase();
   return known
@@ -11,7 +13,7 @@ export function nearest(name: string, known: readonly string[]): readonly string
     .map(({ candidate }) => candidate);
 }
 
-/** Levenshtein's, with "contains" counted as one. */
+/** Levenshtein distance; a name that contains the other has distance 1. */
 function distance(a: string, b: string): number {
   if (a.length > 3 && b.length > 3 && (a.includes(b) || b.includes(a))) return 1;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,10 +1,12 @@
-/** How deep a text of JSON nests, told without reading it into a value: what walks a deep value would run out of stack. */
+/** Measures how deep JSON text nests without parsing it: code that walks a deep value would exhaust the stack. */
 
-/** `most`: objects and lists within each other. A text that is no JSON gets some answer. */
+/**
+ * `max`: greatest number of objects and lists within each other. For text that is not JSON the result is unspecified.
+ */
 export function isNestedDeeper(json: string, max: number): boolean {
   let depth = 0;
   let isQuoted = false;
-  // Not by a pattern: a long text within quotes would run out of the stack of patterns.
+  // This uses no regular expression, because a long quoted text would exhaust its stack.
   for (let at = 0; at < json.length; at++) {
     const char = json[at];
     if (isQuoted && char === '\\') at++;

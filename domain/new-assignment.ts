@@ -1,4 +1,7 @@
-/** Whether there is a place for an assignment, and what its row says. Pure: what is in use is counted under a lock by the store. */
+/**
+ * Whether there is a free slot for an assignment, and the contents of its row. Pure: the store counts the used slots
+ * under a lock.
+ */
 import type { AssignmentKind, AssignmentMode, AssignmentStatus } from './assignment.ts';
 import type { QualityGate } from './gate.ts';
 import { assignmentSession } from './ids.ts';
@@ -6,12 +9,15 @@ import type { AnnounceMode } from './subagent.ts';
 import type { Thinking } from './thinking.ts';
 import type { MessageContext } from './turn.ts';
 
-/** Those of the tenant and kind that are queued or running: all, those of the session, over the link, for the target. */
+/**
+ * Number of queued or running assignments of the tenant and kind: in total, of the session, over the link, and for the
+ * target.
+ */
 export interface PlacesInUse {
   readonly all: number;
   readonly ofSession: number;
   readonly onLink: number;
-  /** Most that work over the link at once; 0: no limit. */
+  /** Greatest number over the link at once; 0 means no limit. */
   readonly mostOnLink: number;
   readonly ofTarget: number;
 }
@@ -32,7 +38,7 @@ export interface Origin {
   readonly context: MessageContext;
 }
 
-/** What a row begins with; the store adds the time. */
+/** The first contents of a row; the store adds the time. */
 export interface NewAssignment {
   readonly id: string;
   readonly kind: AssignmentKind;
@@ -49,17 +55,17 @@ export interface NewAssignment {
   readonly task: string;
   readonly mode: AssignmentMode;
   readonly announce: AnnounceMode;
-  /** Goes on when the origin's session is stopped. */
+  /** The work continues when the origin's session is stopped. */
   readonly detached: boolean;
   readonly timeout_seconds: number;
-  /** The origin turn's, for the message that announces the end. */
+  /** Context of the origin turn, for the message that announces the end. */
   readonly context: MessageContext;
-  /** Binds the turns of its session. */
+  /** Context that binds the turns of its session. */
   readonly bound: Pick<MessageContext, 'within' | 'subagent' | 'delegation'>;
   readonly gates: readonly QualityGate[];
   readonly details: EvaluationDetails | null;
   readonly status: AssignmentStatus;
-  /** Workflow that waits for its end. */
+  /** Id of the workflow that waits for its end. */
   readonly waiter: string | null;
 }
 
@@ -83,7 +89,7 @@ export interface SubagentRequest extends Request {
   readonly announce: AnnounceMode;
   readonly detached: boolean;
   readonly timeout_seconds: number;
-  /** Names of the tools that the parent has. */
+  /** Names of the parent's tools. */
   readonly within: readonly string[];
 }
 
@@ -94,7 +100,7 @@ export interface SpawnLimits {
   readonly iterations: number;
 }
 
-/** SA-1. */
+/** Checks and creates a subagent's assignment (SA-1). */
 export function newSubagent(
   origin: Origin,
   request: SubagentRequest,
@@ -137,14 +143,14 @@ export function newSubagent(
 export interface DelegationRequest extends Request {
   readonly link: string;
   readonly target: string;
-  /** Most delegations that the target works on. */
+  /** Greatest number of delegations that the target works on at once. */
   readonly load: number;
   readonly mode: AssignmentMode;
   readonly timeout_seconds: number;
   readonly gates: readonly QualityGate[];
 }
 
-/** DE-1. */
+/** Checks and creates a delegation (DE-1). */
 export function newDelegation(
   origin: Origin,
   request: DelegationRequest,
@@ -204,7 +210,7 @@ export function newEvaluation(
   );
 }
 
-/** A turn waits for it, unless it says otherwise. */
+/** A turn waits for the work unless the request says otherwise. */
 function rowOf(
   kind: AssignmentKind,
   origin: Origin,
@@ -239,7 +245,7 @@ function limitMet(limit: LimitMet['limit'], have: number, max: number): LimitMet
   return have < max ? undefined : { kind: 'refused', limit, have, most: max };
 }
 
-/** What the replacement of a subagent begins with: the old one's place, rights and depth. */
+/** The initial row of the replacement of a subagent: it has the slot, rights and depth of the old one. */
 export function replacementOf(
   old: NewAssignment,
   next: { readonly id: string; readonly label: string; readonly task: string },
@@ -265,7 +271,10 @@ export function replacementOf(
   };
 }
 
-/** What a turn hands to work that it gives away: who it is for, and what the request allows. Not what bound it to one agent. */
+/**
+ * The context that a turn passes to work that it gives away: the user, and what the request allows, but not what bound
+ * it to one agent.
+ */
 export function workContext(context: MessageContext): MessageContext {
   const {
     agent: _agent,
@@ -278,7 +287,7 @@ export function workContext(context: MessageContext): MessageContext {
   return rest;
 }
 
-/** The same for a subagent, whose tools are bound by those of its parent. */
+/** The same for a subagent, whose tools are limited to its parent's. */
 export function subagentContext({ allowed_tools: _allowed, ...context }: MessageContext): MessageContext {
   return context;
 }

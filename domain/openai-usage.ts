@@ -1,13 +1,13 @@
-/** What a request in OpenAI's protocol may use, and what its answer says that it has used (DU-7). */
+/** What a request in OpenAI's protocol may use, and what its answer reports as used (DU-7). */
 import type { Usage } from './model.ts';
 import { isRecord } from './outside-value.ts';
 
-/** Endpoints that write, and so cost by what they write. */
+/** Endpoints that generate output, and cost by its length. */
 const WRITING = ['chat/completions', 'completions', 'responses'];
-/** Of an answer whose length the request does not limit. */
+/** Tokens of an answer whose length the request does not limit. */
 const USUAL_ANSWER_TOKENS = 4_000;
 
-/** `inputTokens`: what the request's own text is estimated at. */
+/** `inputTokens` is the estimated size of the request's own text. */
 export function expectedUsage(
   endpoint: string,
   body: Readonly<Record<string, unknown>>,
@@ -23,7 +23,10 @@ export function expectedUsage(
   return { inputTokens, outputTokens, cachedInputTokens: 0 };
 }
 
-/** Of the answer's body, by the names of chats, completions, responses and embeddings; undefined where it does not say. */
+/**
+ * The usage in an answer's body, under the field names of chats, completions, responses and embeddings; undefined when
+ * absent.
+ */
 export function usageOfBody(text: string): Usage | undefined {
   const usage = usageIn(text);
   if (!usage) return undefined;
@@ -44,12 +47,12 @@ function usageIn(text: string): Record<string, unknown> | undefined {
     const body: unknown = JSON.parse(text);
     return isRecord(body) && isRecord(body['usage']) ? body['usage'] : undefined;
   } catch {
-    // An answer that is no JSON says nothing of its use.
+    // An answer that is not JSON does not report its usage.
     return undefined;
   }
 }
 
-/** A number from outside is believed up to what no request reaches, so that sums stay whole. */
+/** A number from outside is capped at a value that no request reaches, so that sums stay exact. */
 function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 ? Math.min(Math.ceil(value), 1_000_000_000) : undefined;
 }

@@ -1,13 +1,13 @@
-/** Looks at what comes from outside, for code that workflows bundle: zod stays out of it. */
+/** Checks values from outside, for code that workflows bundle, which must not include zod. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** An object with fields, which a list is not. */
+/** An object with fields; a list is not one. */
 export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Of a record whose names come from outside: not what every object has. */
+/** Reads a field of a record whose names come from outside, without the fields that every object inherits. */
 export function fieldOf<Value>(
   record: Readonly<Record<string, Value>> | undefined,
   name: string | undefined,
@@ -15,7 +15,7 @@ export function fieldOf<Value>(
   return record !== undefined && name !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Null is sent for what is not given. */
+/** Removes fields that are null, which some senders use for absent. */
 export function withoutNulls(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
@@ -27,17 +27,20 @@ export function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1;
 }
 
-/** A text that a row can hold, of at most so many characters (code points, as `preview` counts them). What a row could not hold would stop its workflow for good. */
+/**
+ * A text that a row can store, of at most so many characters (code points, as `preview` counts them). A text that a row
+ * cannot store would stop its workflow permanently.
+ */
 export function isText(value: unknown, max: number): value is string {
   return typeof value === 'string' && hasAtMost(value, max) && isStorable(value);
 }
 
-/** A character has at most two UTF-16 units: nothing longer is counted. */
+/** A character has at most two UTF-16 units, so longer text is not counted. */
 function hasAtMost(text: string, limit: number): boolean {
   return text.length <= limit || (text.length <= 2 * limit && Array.from(text).length <= limit);
 }
 
-/** Postgres refuses NUL, and half of a surrogate pair is no character at all. */
+/** Postgres refuses NUL, and half of a surrogate pair is not a character. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

@@ -7,21 +7,21 @@ export interface ExtraRoot {
 }
 
 export interface PathRules {
-  /** Relative to each root: neither readable, writable, searched nor listed. */
+  /** Paths relative to each root that tools can neither read, write, search nor list. */
   readonly deniedPrefixes: readonly string[];
-  /** Folders outside the workspace that may be used too (skills). */
+  /** Folders outside the workspace that tools may use too (skills). */
   readonly extraRoots: readonly ExtraRoot[];
-  /** False lets every path of the host through; for single-user installs whose owner asks for it. */
+  /** False permits every path of the host, for single-user installations whose owner wants that. */
   readonly restrict: boolean;
 }
 
-/** Closed whatever the settings say: the state folder's name. */
+/** The name of the state folder, which is always denied. */
 const OWN_PREFIX = '.tempoclaw';
 
-/** `denied_paths` of the settings unless given: GoClaw keeps its state in folders of this name. */
+/** The default of `denied_paths` in the settings: GoClaw keeps its state in folders of this name. */
 export const DEFAULT_DENIED_PATHS = ['.goclaw'];
 
-/** What no tool reads, writes, lists or names in a command; `more` are the settings' own. */
+/** Paths that no tool reads, writes, lists or names in a command; `more` comes from the settings. */
 export function deniedPrefixes(more: readonly string[] = DEFAULT_DENIED_PATHS): readonly string[] {
   return [OWN_PREFIX, ...more];
 }
@@ -38,9 +38,9 @@ export type PathOp = (typeof PATH_OPS)[number];
 
 export interface PathVerdict {
   readonly decision: 'allow' | 'deny';
-  /** Without links; when allowed. */
+  /** The path with links resolved, when it is allowed. */
   readonly resolved?: string;
-  /** The tool's error code; `Truncated` for a file of which a tool gives a page only; null else. */
+  /** The tool's error code, `Truncated` for a file of which a tool returns one page only, or null. */
   readonly code: ToolErrorCode | 'Truncated' | null;
   readonly reason: string;
 }

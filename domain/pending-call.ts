@@ -1,28 +1,37 @@
-/** What a call has left outside, by which a later attempt goes on with it. Kept sealed: ids and states are a server's secrets. */
+/**
+ * The state that a call has outside, with which a later attempt continues. It is kept sealed, because ids and states
+ * are secrets of a server.
+ */
 import type { ApprovalStatus } from './approval.ts';
 import type { FormContent, McpForm } from './form.ts';
 import type { SamplingPrompt } from './sampling.ts';
 import type { ToolFailure } from './tool.ts';
 
 export interface PendingExternalCall {
-  /** The outside works at it under this id: as a task of an MCP server (2025-11-25, the extension of 2026-07-28), or as a provider's job. */
+  /**
+   * The server processes it under this id: as a task of an MCP server (2025-11-25, the extension of 2026-07-28), or as
+   * a provider's job.
+   */
   readonly task?: string;
-  /** Milliseconds since 1970: when it was begun. */
+  /** Time when it started; milliseconds since 1970. */
   readonly since: number;
   /** How often people were asked. */
   readonly asks: number;
-  /** What the server asks now, by its keys; gone when it has the answers. */
+  /** The server's current questions, by their keys; absent once it has the answers. */
   readonly questions?: Readonly<Record<string, unknown>>;
   readonly answers?: Readonly<Record<string, unknown>>;
-  /** Opaque, handed back with the answers (2026-07-28). */
+  /** An opaque value that is sent back with the answers (2026-07-28). */
   readonly state?: string;
-  /** The question came over a connection that waits for the answer: only the worker that has it can go on (2025-11-25). */
+  /**
+   * The question came over a connection that waits for the answer, so only the worker that has it can continue
+   * (2025-11-25).
+   */
   readonly isHeld?: true;
-  /** Kept before it is sent: without `task`, whether the provider has it is not known. */
+  /** Kept before it is sent: without `task`, it is unknown whether the provider has it. */
   readonly order?: MediaOrder;
 }
 
-/** An order at a provider: of whom, and what went wrong with those before. */
+/** An order at a provider: which provider, and what went wrong with the earlier ones. */
 export interface MediaOrder {
   /** `provider/model`. */
   readonly ref: string;
@@ -35,16 +44,16 @@ export interface PendingForm {
   readonly left: PendingExternalCall;
 }
 
-/** How a call is not over yet: it is looked at again after so many seconds, or when people have answered. */
+/** How a call continues that is not over: it is checked again after this many seconds, or when people have answered. */
 export type PendingCall = { readonly later: number } | PendingForm;
 
-/** What people answered; without `content` what the form holds already. */
+/** What people answered; without `content` the form keeps its defaults. */
 export interface FormAnswer {
   readonly status: ApprovalStatus;
   readonly content?: FormContent;
 }
 
-/** What the agent's model said, as the protocol has it. */
+/** The answer of the agent's model, in the protocol's form. */
 export type SampledAnswer = {
   role: 'assistant';
   content: { type: 'text'; text: string };
@@ -52,19 +61,22 @@ export type SampledAnswer = {
   stopReason: 'endTurn' | 'maxTokens';
 };
 
-/** What a running call has outside beyond its attempt. */
+/** The state of a running call outside its attempt. */
 export interface CallOutside {
   readonly left: PendingExternalCall | undefined;
-  /** An earlier attempt held the call and has said nothing: it may have gone further than `left`. */
+  /** An earlier attempt had the call and did not report: it may have got further than `left`. */
   readonly isAgain: boolean;
-  /** Its turn has ended: what is outside is to be cancelled. */
+  /** Its turn has ended, so the outside work must be cancelled. */
   readonly isStopped: boolean;
   /** Undefined when nobody was asked. */
   readonly answer: FormAnswer | undefined;
-  /** Before anything is waited for. Tried until it is kept, at least once though the attempt ends; throws when another attempt has the call. */
+  /**
+   * Saves the state before the call waits. It is retried until it succeeds, at least once even if the attempt ends. It
+   * throws when another attempt has the call.
+   */
   keep(remaining: PendingExternalCall): Promise<void>;
-  /** Asks the agent's model, in a bounded time and within the turn's budgets. A repeat asks it again. */
+  /** Calls the agent's model, in a bounded time and within the turn's budgets. A repeat calls it again. */
   sample(prompt: SamplingPrompt): Promise<SampledAnswer | ToolFailure>;
-  /** The model was asked and has not answered, and the server waits on nothing: another attempt may go on. */
+  /** The model was called and has not answered, and the server waits for nothing: another attempt may continue. */
   readonly isSampling: boolean;
 }

@@ -1,4 +1,7 @@
-/** Where the vendors' own services are: what a provider is asked at unless a setting names another, and whose path a bare host of that gets. */
+/**
+ * Addresses of the vendors' own services: the default for a provider without a configured address. A configured host
+ * without a path gets the path of the default.
+ */
 export const PROVIDER_ADDRESSES = {
   anthropic: 'https://api.anthropic.com/v1',
   openai: 'https://api.openai.com/v1',
@@ -9,7 +12,7 @@ export const PROVIDER_ADDRESSES = {
   ollama: 'http://127.0.0.1:11434/v1',
 } as const;
 
-/** The same of those that make media, which two have elsewhere than their chat. */
+/** Addresses of the services that generate media, where two vendors use another than for chat. */
 export const MEDIA_ADDRESSES = {
   openai: PROVIDER_ADDRESSES.openai,
   google: PROVIDER_ADDRESSES.google,
@@ -19,7 +22,7 @@ export const MEDIA_ADDRESSES = {
   edge: 'https://speech.platform.bing.com',
 } as const;
 
-/** DashScope's chat, where the address of its own API is given: people name either by `DASHSCOPE_BASE_URL`. */
+/** DashScope's chat address for the address of its own API: people set either as `DASHSCOPE_BASE_URL`. */
 export function chatAddress(provider: string, baseUrl: string): string {
   return provider === 'dashscope' ? baseUrl.replace(/\/api\/v1\/?$/, '/compatible-mode/v1') : baseUrl;
 }

@@ -1,4 +1,4 @@
-/** Which agent is best for a task (DE-3): full text and likeness together, of words or of what a model makes of them. */
+/** Ranks agents for a task (DE-3) by full-text search and similarity together, of words or of a model's embeddings. */
 import { embedText, similarity } from './embed-text.ts';
 
 export interface SearchedAgent {
@@ -6,21 +6,26 @@ export interface SearchedAgent {
   readonly name: string | null;
   readonly description: string | null;
   readonly frontmatter: string | null;
-  /** Of the full-text search, 0 and more. */
+  /** Rank of the full-text search, 0 or more. */
   readonly rank: number;
 }
 
 const TEXT_WEIGHT = 0.6;
-/** Less alike than this is no find, unless its words are there. Models find any two texts somewhat alike. */
+/**
+ * A text below this similarity is no match unless it contains the words. For models any two texts are somewhat similar.
+ */
 const MIN_LIKENESS = { words: 0.1, model: 0.25 };
 
-/** Of one model: the query's vector, and each agent's in their order. All are of length 1. */
+/** Vectors of one model: the query's, and the agents' in their order. All have length 1. */
 export interface SearchVectors {
   readonly query: readonly number[];
   readonly agents: readonly (readonly number[])[];
 }
 
-/** Best first, at most `most`; those that have nothing of the query are left out. Without `vectors` likeness is that of words. */
+/**
+ * Returns at most `most` agents, best first, without those that do not match at all. Without `vectors` similarity is
+ * that of words.
+ */
 export function rankAgents<Agent extends SearchedAgent>(
   agents: readonly Agent[],
   query: string,
@@ -44,7 +49,7 @@ export function rankAgents<Agent extends SearchedAgent>(
     .slice(0, max);
 }
 
-/** What of an agent is searched. */
+/** The text of an agent that is searched. */
 export function searchedText({ key, name, description, frontmatter }: Omit<SearchedAgent, 'rank'>): string {
   return [key, name, description, frontmatter].filter(Boolean).join('\n');
 }

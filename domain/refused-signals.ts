@@ -1,7 +1,7 @@
-/** What a run says of signals that it has refused. */
+/** What a run reports about signals that it has refused. */
 import type { RefusedRequest } from './approval.ts';
 
-/** Signals that changed nothing: they have no answer. */
+/** Number of signals that changed nothing, and the last of them; a signal has no answer. */
 export interface RefusedSignals {
   readonly refused: number;
   readonly last_refused: RefusedRequest;

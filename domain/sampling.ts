@@ -1,20 +1,26 @@
-/** What an MCP server asks of the agent's model (`sampling/createMessage` of both revisions), within our bounds. Its words are hostile. */
+/**
+ * What an MCP server requests of the agent's model (`sampling/createMessage` of both revisions), within our limits. Its
+ * texts are hostile.
+ */
 import { isRecord } from './outside-value.ts';
 import type { mcpFormSchema } from './schema/form.ts';
 import type { Kept } from './schema/scalars.ts';
 
 export type SamplingPrompt = NonNullable<Kept<typeof mcpFormSchema>['prompt']>;
 
-/** An answer takes no longer. */
+/** Greatest time of an answer in seconds. */
 export const SAMPLING_SECONDS = 60;
 const MAX_MESSAGES = 50;
-/** Of all texts together: people are shown them whole. */
+/** Characters of all texts together: people read all of them. */
 const MAX_CHARACTERS = 16_000;
 const MAX_TOKENS = 4_096;
 /** Characters of a line that people see. */
 const LINE = 500;
 
-/** `params` as a question to people that has no fields; undefined when it asks for tools or other than text, or is beyond bounds. */
+/**
+ * Reads `params` as a question to people without fields. Undefined when it requests tools or content other than text,
+ * or exceeds the limits.
+ */
 export function readSampling(server: string, params: unknown) {
   if (!isRecord(params) || params['tools'] !== undefined) return undefined;
   const { systemPrompt, messages, maxTokens } = params;
@@ -45,7 +51,7 @@ function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }
 
-/** For people, whole: what the server wrote stands behind a bar, so that none of it passes for ours. */
+/** The whole prompt for people. The server's text has a bar before each line, so that none of it can pass for ours. */
 export function promptLines({ system, messages }: SamplingPrompt): string[] {
   const parts = [...(system === '' ? [] : [{ role: 'system', text: system }]), ...messages];
   const line = new RegExp(`.{1,${LINE}}`, 'gu');

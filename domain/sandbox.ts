@@ -1,6 +1,6 @@
 /**
- * SH-3: what box an agent's commands run in. The settings of `tempoclaw.yaml` hold for every agent that does not say
- * otherwise; two of them are also bounds, which no agent gets past: `mode: required` and `network: false`.
+ * SH-3: the sandbox that an agent's commands run in. The settings of `tempoclaw.yaml` apply to every agent that sets
+ * nothing else. Two of them are also limits that no agent can exceed: `mode: required` and `network: false`.
  */
 
 import type { BoxSettings } from '@tempoclaw/sandbox/settings';
@@ -11,18 +11,18 @@ import type { Kept } from './schema/scalars.ts';
 export const SANDBOX_MODES = ['off', 'preferred', 'required'] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
-/** Who shares a box: one session, one agent's sessions, or all of a tenant that work in the same workspace. */
+/** Who shares a sandbox: one session, one agent's sessions, or all sessions of a tenant with the same workspace. */
 export const SANDBOX_SCOPES = ['session', 'agent', 'shared'] as const;
 export type SandboxScope = (typeof SANDBOX_SCOPES)[number];
 
-/** How the workspace is seen at MOUNT. */
+/** How the workspace appears at MOUNT. */
 export const SANDBOX_WORKSPACES = ['rw', 'ro', 'none'] as const;
 
-/** Where a command runs, as approvals tell it. */
+/** Where a command runs, in the values that approvals use. */
 export const RUNS_AT = ['container', 'bubblewrap', 'walled_host', 'host'] as const;
 export type RunsAt = (typeof RUNS_AT)[number];
 
-/** In the words of approvals. */
+/** Maps the judge's places to the values of approvals. */
 export const RUNS_AT_PLACE: Readonly<Record<CommandPlace, RunsAt>> = {
   image: 'container',
   system: 'bubblewrap',
@@ -37,12 +37,12 @@ const RUNS_AT_WORDS: Readonly<Record<RunsAt, string>> = {
   host: 'on the host, not in a sandbox, and with no whole wall: it may reach TempoClaw’s own keys and ports',
 };
 
-/** For people. */
+/** The place in words for people. */
 export function runsAtWords(runs: RunsAt): string {
   return RUNS_AT_WORDS[runs];
 }
 
-/** As it is written in settings and in an agent's row. */
+/** The sandbox as settings and an agent's row write it. */
 export type SandboxSettings = Kept<typeof sandboxSettingsSchema>;
 
 /** As it holds for a call; there is none for an agent whose mode is `off`. */
@@ -50,7 +50,7 @@ export interface Sandbox extends BoxSettings {
   readonly scope: SandboxScope;
 }
 
-/** A sandbox as an approval names it. */
+/** The sandbox as an approval names it. */
 export type SandboxTerms = { readonly mode: 'off' } | Omit<Sandbox, 'stated'>;
 
 /** SECURITY R4 for pids; the others let a build or a test run through and a runaway not. */
@@ -64,13 +64,13 @@ export const DEFAULT_SANDBOX = {
   pids: 256,
 } as const satisfies SandboxSettings;
 
-/** Seconds a command has when nobody says otherwise (SH-3): on the host, and in a box. */
+/** Default time limit of a command in seconds (SH-3): on the host, and in a sandbox. */
 export const HOST_EXEC_SECONDS = 60;
 export const BOX_EXEC_SECONDS = 300;
 
 type Complete = { readonly [Key in keyof typeof DEFAULT_SANDBOX]: NonNullable<SandboxSettings[Key]> };
 
-/** `everyone` is the settings' part, `own` the agent's. Undefined: commands run on the host. */
+/** `everyone` is the settings' part, `own` the agent's. Undefined when commands run on the host. */
 export function sandboxOf(
   everyone: SandboxSettings,
   own: SandboxMode | SandboxSettings | undefined,
@@ -96,8 +96,8 @@ export function sandboxOf(
 }
 
 /**
- * What an approval is bound to beside the call: where and how it would run. Settings that come to the same are the same
- * here; one that is added later has to be left out where it is at its default, or what waits meanwhile is asked anew.
+ * What an approval is bound to beside the call: where and how it would run. Settings with the same effect are equal
+ * here. A setting that is added later must be left out at its default; otherwise waiting approvals are asked again.
  */
 export function sandboxTerms(sandbox: Sandbox | undefined): SandboxTerms {
   if (sandbox === undefined) return { mode: 'off' };
@@ -105,7 +105,7 @@ export function sandboxTerms(sandbox: Sandbox | undefined): SandboxTerms {
   return terms;
 }
 
-/** Text that `memorySchema` let through. */
+/** Converts text that `memorySchema` has accepted. */
 export function bytesOf(size: string): number {
   const unit = /g$/i.test(size) ? 1_073_741_824 : 1_048_576;
   return Number.parseInt(size, 10) * unit;

@@ -1,19 +1,22 @@
-/** Which of a few short texts say most of a query's words, the rare ones counting most. */
+/** Finds which of a few short texts contain most of a query's words; rare words count most. */
 import { tokensOf } from './embed-text.ts';
 
 export interface TextPart {
   readonly text: string;
-  /** What a word of the query counts that stands in it. */
+  /** Weight of a query's word that occurs in this part. */
   readonly weight: number;
 }
 
-/** Words that share so many of their first letters, and so much of the shorter one, are taken for forms of one. */
+/** Words that share this many first letters, and enough of the shorter one, count as forms of one word. */
 const STEM = 4;
 const SHARED = 0.8;
-/** What a form of a word counts of the word. */
+/** The weight of another form of a word. */
 const FORM = 0.6;
 
-/** Of each text, 0 and more: the part of the query that it has, 1 where all of it stands in a part of weight 1. */
+/**
+ * Returns for each text a score of 0 or more: the part of the query that it contains, 1 when all of it is in a part of
+ * weight 1.
+ */
 export function scoreTexts(texts: readonly (readonly TextPart[])[], query: string): readonly number[] {
   const requests = [...new Set(tokensOf(query))];
   const words = texts.map((parts) => parts.map(({ text, weight }) => ({ weight, words: tokensOf(text) })));
@@ -37,7 +40,7 @@ export function scoreTexts(texts: readonly (readonly TextPart[])[], query: strin
   );
 }
 
-/** 1: the same; 0: another. */
+/** 1 for the same word, 0 for a different one. */
 function likeness(word: string, other: string): number {
   if (word === other) return 1;
   if (word === `${other}s` || other === `${word}s`) return FORM;

@@ -1,4 +1,7 @@
-/** What people filter by in the Temporal web UI (IN-5); registered at start, all of them plain words, none secret. */
+/**
+ * Search attributes by which people filter in the Temporal web UI (IN-5). They are registered at start; all are plain
+ * text, none is secret.
+ */
 export const SEARCH_ATTRIBUTES = {
   TempoclawTenant: 'Keyword',
   TempoclawAgent: 'Keyword',
@@ -8,5 +11,5 @@ export const SEARCH_ATTRIBUTES = {
   TempoclawState: 'Keyword',
 } as const;
 
-/** `pending` and `escalated` are an approval's. */
+/** Only approvals have `pending` and `escalated`. */
 export type WorkState = 'running' | 'waiting_approval' | 'pending' | 'escalated';

@@ -1,29 +1,33 @@
 /**
- * The words of a text as the index of memory has them, so that an identifier is found however it is typed: `INC-2291` is `inc`, `2291` and
- * `inc2291`, as `inc2291` and `Inc 2291` are; `maxRetryCount` is `max`, `retry`, `count` and `maxretrycount`, as `max_retry_count` is.
+ * The words of a text as the memory index stores them, so that an identifier is found in every spelling. `INC-2291`,
+ * `inc2291` and `Inc 2291` all give `inc`, `2291` and `inc2291`; `maxRetryCount` and `max_retry_count` both give `max`,
+ * `retry`, `count` and `maxretrycount`.
  */
 
-/** Characters of a joined identifier: longer ones are paths and addresses, which are found by their parts. */
+/** Characters of a joined identifier. Longer ones are paths and addresses, which are found by their parts. */
 const JOINED = 80;
-/** Neighbouring words of a question that may be one identifier: `retry backoff ms`. */
+/** How many neighbouring words of a question may be one identifier: `retry backoff ms`. */
 const NEIGHBOURS = 3;
 
 const COMPOUND = /[\p{L}\p{N}]+(?:[-_.:/#@][\p{L}\p{N}]+)*/gu;
-/** Identifiers stand between these: `billing/retry.backoff_ms`. */
+/** Characters that separate identifiers: `billing/retry.backoff_ms`. */
 const OUTER = /[.:/#@]+/;
-/** Chinese, Japanese, and others without spaces; Korean, whose words end with what other languages say by a word of its own. */
+/**
+ * Chinese, Japanese and others without spaces; and Korean, whose words have endings that are separate words in other
+ * languages.
+ */
 const UNSPACED =
   /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+)/u;
-/** Of telephones, cards and money: `030 555 0142`, `4,812`. */
+/** Numbers in groups, as in telephone and card numbers and money: `030 555 0142`, `4,812`. */
 const GROUPED_NUMBER = /\d+(?:[ ,'’]\d+)+/g;
 const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{Lt}]+|\p{N}+|\p{L}+/gu;
 
-/** One text a sentence or line, in their order; the same number for the same text. */
+/** Splits a text into sentences or lines, in order. Equal texts give equal results. */
 export function sentencesOf(text: string): readonly string[] {
   return text.split(/\n|(?<=[.!?]) /);
 }
 
-/** To be made a tsvector: words with spaces between them, a line for each sentence. */
+/** Terms for a tsvector: words separated by spaces, a line for each sentence. */
 export function searchTerms(text: string): string {
   return sentencesOf(text)
     .map((sentence) =>
@@ -37,11 +41,11 @@ export function searchTerms(text: string): string {
 
 export interface QuestionTerms {
   readonly words: readonly string[];
-  /** Identifiers, and neighbouring words that may be one: who asks may write its parts apart. */
+  /** Identifiers, and neighbouring words that may be one, because a question may write its parts separately. */
   readonly joined: readonly string[];
 }
 
-/** Each once. */
+/** The terms of a question, each once. */
 export function questionTerms(text: string): QuestionTerms {
   const compounds = compoundsOf(text);
   const words = compounds.flatMap(({ parts }) => parts);
@@ -58,11 +62,11 @@ export function questionTerms(text: string): QuestionTerms {
 
 interface Compound {
   readonly parts: readonly string[];
-  /** Of identifiers of several parts: the whole, and what stands between dots and slashes. */
+  /** Identifiers of several parts: the whole, and the parts between dots and slashes. */
   readonly joined: readonly string[];
 }
 
-/** Without what stands between their groups. */
+/** Numbers without the characters that separate their groups. */
 function groupedNumbers(text: string): readonly string[] {
   return (text.match(GROUPED_NUMBER) ?? [])
     .map((number) => number.replaceAll(/\D/g, ''))
@@ -86,7 +90,10 @@ function compoundsOf(text: string): readonly Compound[] {
   });
 }
 
-/** Where no spaces tell words apart, or words stand together with their endings, each two neighbouring letters are one, so that a question finds the words that it shares with a text. */
+/**
+ * In scripts without spaces or with endings, each two neighbouring letters count as one word, so that a question finds
+ * the words that it shares with a text.
+ */
 function splitWords(part: string): readonly string[] {
   return part.split(UNSPACED).flatMap((run) => {
     if (!UNSPACED.test(run)) return run === '' ? [] : [run];

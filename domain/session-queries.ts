@@ -1,4 +1,4 @@
-/** Questions that tools ask about sessions and agents, and their answers. */
+/** Queries about sessions and agents that tools make, and their results. */
 import type { CallContext } from './tool.ts';
 
 /** One session as tools show it. */
@@ -9,7 +9,7 @@ export interface SessionSummary {
   readonly updated_at: string;
   readonly turns: number;
   readonly title: string | null;
-  /** Its title is words of its user, and of nobody else. */
+  /** Its title contains only text of its user. */
   readonly isTitleOwn: boolean;
 }
 
@@ -21,23 +21,26 @@ export interface HistoryEntry {
 }
 
 /**
- * Read-only questions about sessions, always within the caller's tenant, and for a caller that works for a user within that
- * user's sessions unless the settings share them (IN-9). To others than these, `user` is null.
+ * Read-only queries about sessions, always within the caller's tenant. A caller that works for a user sees only that
+ * user's sessions, unless the settings share them (IN-9). For other sessions `user` is null.
  */
 export interface SessionQueries {
   list(
     caller: SessionCaller,
     options: { limit: number; activeMinutes?: number; agent?: string },
   ): Promise<readonly SessionSummary[]>;
-  /** Newest `limit` entries, oldest first; undefined when there is no such session. */
+  /** Newest `limit` entries, oldest first; undefined when the session does not exist. */
   history(
     caller: SessionCaller,
     sessionKey: string,
     options: { limit: number; includeTools: boolean },
   ): Promise<readonly HistoryEntry[] | undefined>;
-  /** By key. */
+  /** The agents in the order of their keys. */
   agents(tenant: string, limit: number): Promise<readonly AgentSummary[]>;
-  /** Keys of the sessions of this agent, and this user unless they are shared, that have the key, or the label in their titles; at most 10. */
+  /**
+   * Keys of this agent's sessions that have this key, or this label in their titles; at most 10. They are limited to
+   * this user unless sessions are shared.
+   */
   addressees(
     tenant: string,
     required: {
@@ -53,7 +56,7 @@ export interface SessionQueries {
   ): Promise<Readonly<Record<string, string | number | null>> | undefined>;
 }
 
-/** How many calls of this call's tool its turn had begun before it, and that have not ended. */
+/** How many earlier calls of this call's tool in its turn have not ended. */
 export type RunningBefore = (call: Pick<CallContext, 'tenant' | 'callId'>) => Promise<number>;
 
 export type SessionCaller = Pick<CallContext, 'tenant' | 'user' | 'sessionKey'>;

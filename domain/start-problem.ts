@@ -1,15 +1,16 @@
 /**
- * Why a run cannot be what its id or its input says (TEMPORAL contract): whoever reaches Temporal may start workflows, and a
- * run that is started wrongly shall end with a word, not fail its tasks for ever. Undefined when all is well.
+ * Why a run cannot be what its id or its input says (docs/temporal-contract.md); undefined when it can. Every client of
+ * Temporal can start workflows, and a run that is started wrongly must end with an error instead of failing its tasks
+ * for ever.
  */
 import { isName, isSessionKey, sessionWorkflowId } from './ids.ts';
 import { type Fields, isRecord, isWhole } from './outside-value.ts';
 import { taskWorkflowId } from './team.ts';
 
-/** A run that waits keeps a place in a worker's cache. */
+/** A waiting run takes a place in a worker's cache. */
 export const MAX_LINGER_SECONDS = 3600;
 
-/** Under another id than that of a session nothing is compared: a replay may give its run any name. */
+/** An id that is not a session's is not compared, because a replay may give its run any name. */
 export function sessionStartProblem(input: unknown, workflowId: string): string | undefined {
   const { tenant, session_key, carry, linger_seconds } = fieldsOf(input);
   if (!isName(tenant) || !isSessionKey(session_key))
@@ -20,7 +21,7 @@ export function sessionStartProblem(input: unknown, workflowId: string): string 
   return otherId(workflowId, 'session/', sessionWorkflowId(tenant, session_key));
 }
 
-/** Its outline only: what runs hand on is their own. */
+/** Checks only the outline: what runs pass to each other is their own data. */
 function isCarry(carry: unknown): boolean {
   if (carry === undefined) return true;
   const { queue = [], seen = [], dropped = [], resume } = fieldsOf(carry);
@@ -28,7 +29,7 @@ function isCarry(carry: unknown): boolean {
   return isRecord(carry) && goesOn && [queue, seen, dropped].every(Array.isArray);
 }
 
-/** As `sessionStartProblem`, of a team's task. */
+/** Like `sessionStartProblem`, for a team's task. */
 export function taskStartProblem(input: unknown, workflowId: string): string | undefined {
   const { tenant, team, number } = fieldsOf(input);
   if (!isName(tenant) || !isName(team) || !isWhole(number))
@@ -36,7 +37,7 @@ export function taskStartProblem(input: unknown, workflowId: string): string | u
   return otherId(workflowId, 'task/', taskWorkflowId(tenant, team, number));
 }
 
-/** Of a workflow that only TempoClaw starts: `texts` and `numbers` are the fields without which it cannot go on. */
+/** For workflows that only TempoClaw starts: `texts` and `numbers` are the fields that they require. */
 export function inputProblem(
   type: string,
   input: unknown,

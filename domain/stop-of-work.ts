@@ -1,9 +1,9 @@
-/** How a session is told to stop that works for somebody else: all of it, named by the message that set it to work. */
+/** Stops of a session that works for somebody else: they stop all of it, and name the message that started the work. */
 import { turnIdOf } from './ids.ts';
 import { isStop } from './submit-problem.ts';
 import { type AgentTurnInput, STOP_LEVELS, type StopInput } from './turn.ts';
 
-/** The reason of a stop by the clock. */
+/** The reason of a stop by a time limit. */
 export const TIME_UP = 'its time was up';
 
 export function stopOfWork(
@@ -13,14 +13,14 @@ export function stopOfWork(
   return { level: 'all', turn_id: turnIdOf(messageId), by, reason };
 }
 
-/** Who ends an assignment knows only the turn that it began with, and means whichever its session is at. */
+/** Callers that end an assignment know only its first turn, and mean the turn that the session runs now. */
 export function stopMeant({ assigned, carry }: AgentTurnInput, input: StopInput): StopInput {
   const own = (carry?.resume?.turn ?? carry?.queue[0])?.turnId;
   if (assigned === undefined || own === undefined || input?.turn_id !== assigned) return input;
   return { ...input, turn_id: own };
 }
 
-/** Why a stop has changed nothing. */
+/** Says why a stop has changed nothing. */
 export function stopProblem(required: unknown): string {
   return isStop(required)
     ? 'no turn with this turn_id runs or waits in this run'

@@ -1,4 +1,4 @@
-/** Text as rows and JSON can hold it: Postgres refuses NUL, and half of a surrogate pair is no character at all. */
+/** Makes text storable in rows and JSON: Postgres refuses NUL, and half of a surrogate pair is not a character. */
 
 const REPLACEMENT = '\uFFFD';
 
@@ -6,12 +6,12 @@ export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', REPLACEMENT);
 }
 
-/** The same for all texts and names of a JSON value. */
+/** The same for all texts and keys of a JSON value. */
 export function storableJson<T>(value: T): T {
   return mapTexts(value, storableText);
 }
 
-/** A JSON value with its texts and names changed. */
+/** Returns a JSON value with its texts and keys changed. */
 export function mapTexts<T>(value: T, change: (text: string) => string): T {
   const changed = (inner: unknown): unknown => {
     if (typeof inner === 'string') return change(inner);

@@ -1,11 +1,11 @@
-/** The agent that a subagent is: its parent's, with the model and the limits of its own. */
+/** The agent of a subagent: its parent's agent, with the subagent's model and limits. */
 import type { AgentConfig } from './agent.ts';
 import { DEFAULT_ITERATIONS } from './agent.ts';
 import type { SubagentContext } from './subagent.ts';
 import { lesserThinking } from './thinking.ts';
 import type { MessageContext } from './turn.ts';
 
-/** The agent as a turn has it: a subagent, and what begins a turn, may have another model. */
+/** The agent for a turn: a subagent and the start of a turn may set another model. */
 export function agentOfTurn(
   agent: AgentConfig,
   { subagent, overrides }: Pick<MessageContext, 'subagent' | 'overrides'>,
@@ -14,7 +14,7 @@ export function agentOfTurn(
   return asSubagent(model === undefined ? agent : { ...agent, model }, subagent);
 }
 
-/** The agent itself when the turn is no subagent's. Limits only narrow. */
+/** Returns the agent itself when the turn does not belong to a subagent. Limits can only be reduced. */
 export function asSubagent(agent: AgentConfig, subagent: SubagentContext | undefined): AgentConfig {
   if (!subagent) return agent;
   const thinking = lesserThinking(agent.thinking, subagent.thinking);

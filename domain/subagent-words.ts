@@ -1,7 +1,7 @@
-/** What models read about subagents, in the words that GoClaw's prompts know (SA-*). */
+/** Texts about subagents that models read, in the terms of GoClaw's prompts (SA-*). */
 import { ANNOUNCE, type AssignmentStatus, cutResult, labelOfTask } from './assignment.ts';
 
-/** A subagent as its parent is told of it. */
+/** A subagent as its parent reads it. */
 export interface ShownSubagent {
   readonly id: string;
   readonly label: string;
@@ -16,7 +16,7 @@ export interface ShownSubagent {
   readonly ended_at: string | null;
 }
 
-/** Characters of one result in a message that tells of several; the whole is there by action=get. */
+/** Characters of one result in a message with several; action=get returns the whole. */
 const RESULT_OF_SEVERAL = 4_000;
 const RESULT_OF_ONE = 32_000;
 const LABEL = 50;
@@ -29,7 +29,7 @@ export function isActive({ status }: Pick<ShownSubagent, 'status'>): boolean {
   return status === 'queued' || status === 'running';
 }
 
-/** The message that wakes the parent. `roster`: all its subagents that are not archived, newest first. */
+/** The message that wakes the parent. `roster` contains all its subagents that are not archived, newest first. */
 export function announcementText(
   ended: readonly ShownSubagent[],
   roster: readonly ShownSubagent[],
@@ -43,7 +43,7 @@ export function announcementText(
   return `${head}\n\n${rosterText(roster, mostChildren)}\n\n${replyWords(roster.filter(isActive).length)}`;
 }
 
-/** One block a subagent, as in the announcement of several and in the answer to action=wait. */
+/** One block for each subagent, in the announcement of several and in the answer to action=wait. */
 export function taskBlocks(ended: readonly ShownSubagent[]): string {
   const blocks = ended.map((one, index) => {
     const stats = `runtime ${runtimeOf(one)}, iterations ${one.iterations}, tokens ${one.input_tokens}/${one.output_tokens}`;
@@ -60,7 +60,7 @@ export function rosterText(roster: readonly ShownSubagent[], mostChildren: numbe
   return [`Subagent roster (${roster.length} spawned, max ${mostChildren} per agent):`, ...shown].join('\n');
 }
 
-/** What a turn that waited for one reads as its call's result. */
+/** The result of the call that waited for a subagent. */
 export function syncResultText(one: ShownSubagent, result: string): string {
   return `Subagent '${one.label}' completed in ${one.iterations} iterations.\n\nFull result:\n${result}`;
 }

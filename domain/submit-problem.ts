@@ -1,9 +1,9 @@
-/** Whether what another system sends is a message or a stop; plain code, since workflows bundle it. */
+/** Whether another system's payload is a message or a stop. It uses no zod, because workflows bundle it. */
 import { isMessageId } from './ids.ts';
 import { type Fields, isRecord, isStorable, isText } from './outside-value.ts';
 import { INBOX_LIMITS, STOP_LEVELS, SUBMIT_MODES } from './turn.ts';
 
-/** Undefined when the payload is a message; else what is wrong with it. */
+/** Undefined when the payload is a message; otherwise what is wrong with it. */
 export function submitProblem(input: unknown): string | undefined {
   if (!isRecord(input)) return 'a message is an object such as {"id":"m-1","text":"hello"}';
   if (!isMessageId(input['id']))
@@ -14,7 +14,7 @@ export function submitProblem(input: unknown): string | undefined {
   return textProblem(input['text']) ?? wordsProblem(input) ?? toolsProblem(input['allowed_tools']);
 }
 
-/** Whether a stop says how far it goes and which turn it means. */
+/** Whether a stop has a scope and names a turn. */
 export function isStop(input: unknown): boolean {
   if (!isRecord(input)) return false;
   return typeof input['turn_id'] === 'string' && STOP_LEVELS.some((level) => level === input['level']);

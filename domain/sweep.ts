@@ -1,31 +1,34 @@
-/** What is looked for every minute, whatever happened meanwhile: work whose workflow was ended, old rows, boxes that are over. */
+/**
+ * The checks that run every minute: for work whose workflow was ended, old rows, and sandboxes that are no longer
+ * needed.
+ */
 
 export const SWEEP = { type: 'sweep', everySeconds: 60, runSeconds: 3600 } as const;
 
-/** For how long it goes on, so that Temporal's list has a run an hour and not sixty. */
+/** How long one run repeats the checks, so that Temporal's list has one run per hour and not sixty. */
 export interface SweepInput {
   readonly seconds?: number;
 }
 
-/** Younger work is not looked at: most is over by then, and costs nothing. */
+/** Younger work is not checked: most of it ends by then, so the check would be wasted. */
 export const LOST_AFTER_SECONDS = 60;
 
-/** One for a task queue: the id of its schedule, and the first part of its runs' ids. */
+/** One per task queue: the id of its schedule, and the prefix of its runs' ids. */
 export function sweepId(taskQueue: string): string {
   return `sweep/${taskQueue}`;
 }
 
-/** Each says how many it found, is safe to repeat, and may run beside itself. */
+/** Each returns how many it found, is safe to repeat, and may run concurrently with itself. */
 export interface SweepActivities {
-  /** Starts or ends what was lost, that of features too. */
+  /** Restarts or ends lost work, including that of features. */
   sweep_lost_work(): Promise<number>;
-  /** Deletes rows, and objects of workspaces, that are kept for a time only. */
+  /** Deletes rows, and objects of workspaces, whose retention is over. */
   prune_rows(): Promise<number>;
-  /** Removes sandboxes that are over, as far as this worker's engine has them. */
+  /** Removes sandboxes that are no longer needed, if this worker's engine has them. */
   reap_boxes(): Promise<number>;
 }
 
 export type SweepPart = keyof SweepActivities;
 
-/** By part; null where something was away, which the next sweep makes up for. */
+/** Counts by part; null when a service was unavailable, which the next sweep makes up for. */
 export type SweepReport = Readonly<Record<SweepPart, number | null>>;

@@ -1,6 +1,6 @@
 /**
- * The contract of the `teamTask` workflow (TE-2 … TE-4): one run is one task, from its creation to its end. Each message is
- * decided by `domain/team/decide-task.ts`; rows are what the workflow has decided, written for readers.
+ * The contract of the `teamTask` workflow (TE-2 … TE-4): one run is one task, from its creation to its end.
+ * `domain/team/decide-task.ts` decides each message; rows contain what the workflow has decided, for readers.
  */
 
 import type { RefusedSignals } from './refused-signals.ts';
@@ -9,7 +9,7 @@ import type { Kept } from './schema/scalars.ts';
 import type { taskReceiptSchema } from './schema/team-task.ts';
 import type { ReturnedWork, TaskGates, TaskJudging } from './team/task-judging.ts';
 
-/** Of a list: by number, or by priority and then number. */
+/** Orders of a list: by number, or by priority and then number. */
 export const TASK_ORDERS = ['newest', 'priority'] as const;
 export type TaskOrder = (typeof TASK_ORDERS)[number];
 
@@ -25,23 +25,23 @@ export const TASK_STATUSES = [
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Nothing more is expected of a task in one of these; `retry` opens it again, unless it is completed. */
+/** A task in one of these states is finished; `retry` opens it again, unless it is completed. */
 export const CLOSED: readonly TaskStatus[] = ['completed', 'failed', 'cancelled'];
 
 export function isClosed(status: TaskStatus): boolean {
   return CLOSED.includes(status);
 }
 
-/** What a list of tasks may be limited to. */
+/** Filters of a list of tasks. */
 export const TASK_FILTERS = ['active', 'all', ...TASK_STATUSES] as const;
 
-/** Undefined for all of them. */
+/** Undefined means all of them. */
 export function statusesOf(filter: (typeof TASK_FILTERS)[number]): readonly TaskStatus[] | undefined {
   if (filter === 'all') return undefined;
   return filter === 'active' ? TASK_STATUSES.filter((status) => !isClosed(status)) : [filter];
 }
 
-/** What may be done to a task by an update of the same name. */
+/** Actions on a task; each is an update of the same name. */
 export const TASK_ACTIONS = [
   'claim',
   'renew',
@@ -62,7 +62,7 @@ export const TASK_ACTIONS = [
 ] as const;
 export type TaskAction = (typeof TASK_ACTIONS)[number];
 
-/** The tool that makes tasks in a turn. */
+/** The tool that creates tasks in a turn. */
 export const TEAM_TASKS_TOOL = 'team_tasks';
 
 export const TEAM_TASK = {
@@ -76,21 +76,21 @@ export const TEAM_TASK = {
   queries: { state: 'state' },
 } as const;
 
-/** Who does it. Identity is the credential's: the API and the tools fill this in, never the model. */
+/** Who performs the action. The identity belongs to the credential: the API and the tools set this, never the model. */
 export interface TaskActor {
-  /** For the audit: `agent:writer`, `user:ann`, `system`. */
+  /** Name for the audit log: `agent:writer`, `user:ann`, `system`. */
   readonly name: string;
-  /** As which member of the team; absent for a person or a system that oversees it and has the lead's rights. */
+  /** The member of the team; absent for a person or a system that oversees it and has the lead's rights. */
   readonly member?: string;
-  /** The session that speaks, when it is one of ours: its word is as good as the lease's token. */
+  /** The session that sends the request, when it is one of ours; it is accepted in place of the lease's token. */
   readonly session?: string;
-  /** Of the lease that it believes to hold. */
+  /** Token of the lease that the sender believes to hold. */
   readonly token?: string;
-  /** The lease that its session was given; an older one is refused. */
+  /** Fence of the lease that its session received; an older one is refused. */
   readonly fence?: number;
 }
 
-/** Text of a person or a model: its row's id with a scrubbed preview, or, from a foreign client, the text itself. */
+/** Text of a person or a model: its row's id with a scrubbed preview, or, from another client, the text itself. */
 export interface TaskText {
   readonly id?: string;
   /** At most 64 KB. */
@@ -101,23 +101,25 @@ export interface TaskText {
 export const COMMENT_TYPES = ['note', 'blocker'] as const;
 export type CommentType = (typeof COMMENT_TYPES)[number];
 
-/** One object for all actions; each takes its own fields of it. Others say it as `domain/team/read-request.ts` reads it. */
+/**
+ * One object for all actions; each uses its own fields. `domain/team/read-request.ts` reads the forms of other systems.
+ */
 export interface TaskRequest {
   readonly by: TaskActor;
-  /** claim, renew: 1 to 86,400. */
+  /** For claim and renew: 1 to 86,400. */
   readonly lease_seconds?: number;
-  /** complete: the result; comment: what is said; reject, cancel: the reason; ask_user: the question. */
+  /** For complete the result, for comment its text, for reject and cancel the reason, for ask_user the question. */
   readonly text?: TaskText;
   readonly type?: CommentType;
-  /** progress: 0 to 100. */
+  /** For progress: 0 to 100. */
   readonly percent?: number;
   readonly assignee?: string;
-  /** update. The description's text is a row already. */
+  /** For update. The text of the description is already in a row. */
   readonly subject?: string;
   readonly description_id?: string;
   readonly priority?: number;
   readonly blocked_by?: readonly number[];
-  /** attach: the id of the file's row. */
+  /** For attach: the id of the file's row. */
   readonly file_id?: string;
 }
 
@@ -126,7 +128,7 @@ export interface TaskLease {
   readonly token: string;
   /** Rises with each lease of the task. */
   readonly fence: number;
-  /** Milliseconds since 1970; null while a turn of ours works on it: then its end is noticed, whatever the clock says. */
+  /** Milliseconds since 1970. Null while one of our turns works on it: its end is detected without a time limit. */
   readonly until: number | null;
   readonly session: string | null;
 }
@@ -139,35 +141,35 @@ export interface TaskQuestion {
   readonly reminders: number;
 }
 
-/** All that the next decision needs. */
+/** Everything that the next decision needs. */
 export interface TaskState {
   readonly number: number;
   readonly subject: string;
   readonly status: TaskStatus;
-  /** Who is to do it. */
+  /** The member that should do it. */
   readonly assignee: string | null;
-  /** Who has it; a task in review still has its worker's name. */
+  /** The member that holds it; a task in review keeps its worker's name. */
   readonly owner: string | null;
   readonly lease: TaskLease | null;
-  /** Tasks that must be completed first and are not yet. */
+  /** Tasks that must be completed first and are not completed yet. */
   readonly open_blockers: readonly number[];
   readonly percent: number;
   readonly priority: number;
-  /** Its creator's turn has ended, or it was no turn's. */
+  /** Its creator's turn has ended, or no turn created it. */
   readonly released: boolean;
   /** Somebody has held it. */
   readonly worked: boolean;
   readonly dispatches: number;
   readonly expiries: number;
-  /** Of the newest lease. */
+  /** Fence of the newest lease. */
   readonly fence: number;
   readonly question: TaskQuestion | null;
   /** Why the member has it again, for its next message. */
   readonly note: string | null;
-  /** Gates judge what was handed in; not there before anything was. */
+  /** The submitted work that gates judge; absent before work was submitted. */
   readonly judging?: TaskJudging | null;
   readonly returned?: ReturnedWork | null;
-  /** Rises with each change; the row has the same. */
+  /** Rises with each change; the row has the same number. */
   readonly revision: number;
 }
 
@@ -177,7 +179,7 @@ export interface TeamTaskInput {
   readonly number: number;
 }
 
-/** What a run knows of its team; read with the task. */
+/** What a run knows about its team; read with the task. */
 export interface TaskTeam {
   readonly lead: string;
   readonly members: readonly string[];
@@ -200,7 +202,7 @@ export interface TaskView extends Omit<TaskReceipt, 'lease' | 'note'>, Partial<R
 
 // ---- activities -----------------------------------------------------------------------------------------------------
 
-/** The lead hears of these at once; of ends in general when all of a request are closed. */
+/** The lead is notified of these at once, and of other ends when all tasks of a request are closed. */
 export type LeadNotice =
   | 'failed'
   | 'stale'
@@ -230,18 +232,18 @@ export interface TaskChange {
   readonly subject?: string;
   readonly description_id?: string;
   readonly file_id?: string;
-  /** A turn whose answer is kept as a text of the task, its result. Never what a request says. */
+  /** A turn whose answer is stored as the task's result. A request never sets it. */
   readonly result_of?: string;
-  /** The work whose gates have led to this: their warnings go with the result, their feedback to who has the task. */
+  /** The work whose gates have led to this: the result includes their warnings, and the holder reads their feedback. */
   readonly judged?: string;
-  /** Who asks takes `gated` for an answer. */
+  /** The caller handles the answer `gated`. */
   readonly may_be_gated?: true;
-  /** What asked for it: an update's id, else words that name it. */
+  /** The cause: an update's id, or words that identify it. */
   readonly cause?: string;
   readonly notices?: readonly LeadNotice[];
 }
 
-/** What the rows have, from the recorded revision on. */
+/** The state of the rows, from the recorded revision on. */
 export interface RecordedState {
   readonly task: TaskState;
   readonly changes: readonly {
@@ -251,9 +253,9 @@ export interface RecordedState {
   }[];
   /** Tasks that wait for this one, when it is closed. */
   readonly dependents: readonly number[];
-  /** It was the last open task of its request to be closed: this one tells the lead. */
+  /** It was the last open task of its request, so that its workflow notifies the lead. */
   readonly notifies_lead: boolean;
-  /** By which it is closed; 0 when it is not. */
+  /** Revision that closed it; 0 when it is not closed. */
   readonly closed_revision: number;
 }
 
@@ -270,17 +272,17 @@ export type RecordResult =
 export interface LoadedTask {
   readonly task: TaskState;
   readonly team: TaskTeam;
-  /** Those of its open blockers that are completed: their signals may have been lost. */
+  /** Its open blockers that are completed: their signals may have been lost. */
   readonly completed: readonly number[];
-  /** No turn is open that made it. */
+  /** No open turn created it. */
   readonly over: boolean;
-  /** Of all its runs. */
+  /** Refused signals of all its runs. */
   readonly signals?: RefusedSignals | null;
-  /** What this very run has recorded before its worker died, and Temporal does not know of. */
+  /** State that this run has recorded before its worker died, and that Temporal does not know. */
   readonly lost?: RecordedState | null;
 }
 
-/** A member's turn on the task: the message's row is written, its session's workflow is to be started. */
+/** A member's turn on the task: the message's row is written; its session's workflow must be started. */
 export interface MemberTurn {
   readonly session: string;
   readonly message_id: string;
@@ -289,7 +291,10 @@ export interface MemberTurn {
   readonly user?: string;
 }
 
-/** `turn` is there when the change stands and gave the task to a member; null when that is no agent any more. */
+/**
+ * `turn` is present when the change is recorded and gave the task to a member. It is null when that agent no longer
+ * exists.
+ */
 export interface AssignedTask {
   readonly recorded: RecordResult;
   readonly turn?: MemberTurn | null;
@@ -305,11 +310,11 @@ export interface TeamTaskActivities {
     input: Key & { readonly key: string; readonly refused: Omit<RefusedRequest, 'at'> },
   ): Promise<RefusedSignals | undefined>;
   record_team_task(input: Key & { readonly change: TaskChange }): Promise<RecordResult>;
-  /** Records a change, and, when that gives the task to its member, also writes the message that says so: one commit. */
+  /** Records a change, and when that gives the task to its member, also writes its message: one commit. */
   give_team_task(input: Key & { readonly change: TaskChange }): Promise<AssignedTask>;
-  /** Null when the member is no agent any more. */
+  /** Null when the member's agent no longer exists. */
   prepare_member_turn(input: Key & { readonly task: TaskState }): Promise<MemberTurn | null>;
-  /** Signals the tasks that wait for this one, started when need be. */
+  /** Signals the tasks that wait for this one, and starts them if necessary. */
   tell_dependents(
     input: Key & { readonly numbers: readonly number[]; readonly status: TaskStatus },
   ): Promise<void>;

@@ -9,15 +9,15 @@ export const TEAM_LIMITS = {
   subject: 300,
   description: 65_536,
   text: 65_536,
-  /** Of a blocker's reason, as the lead is told it. */
+  /** Characters of a blocker's reason in the lead's message. */
   reason: 500,
-  /** Of an attachment that team_tasks shares. */
+  /** Bytes of an attachment that team_tasks shares. */
   fileBytes: 10_485_760,
-  /** Times that one task is given to its member before it fails. */
+  /** How often a task is given to its member before it fails. */
   dispatches: 3,
-  /** Leases that run out before a task is stale. */
+  /** Number of expired leases after which a task is stale. */
   expiries: 3,
-  /** Of a claim that says nothing. */
+  /** Duration of a claim that sets none. */
   leaseSeconds: 3_600,
   longestLeaseSeconds: 86_400,
   listPage: 30,
@@ -25,7 +25,7 @@ export const TEAM_LIMITS = {
   mailPage: 50,
 } as const;
 
-/** Who may bring work to the team, and what its lead hears of it. Settings that are not of this shape refuse everybody. */
+/** Who may send work to the team, and what its lead is notified of. Settings of another shape refuse everybody. */
 export type TeamSettings = Kept<typeof teamSettingsSchema>;
 
 export interface Team {
@@ -39,14 +39,14 @@ export interface Team {
   readonly settings: TeamSettings;
 }
 
-/** What a member's turn knows of the task that it is for. */
+/** What a member's turn knows about its task. */
 export interface TeamContext {
   readonly key: string;
   readonly number: number;
   readonly member: string;
-  /** Of the lease that the turn was started with. */
+  /** Fence of the lease that the turn was started with. */
   readonly fence: number;
-  /** The task was made within a judgement, where no gates run (DE-6). */
+  /** The task was created within a judgement, where no gates run (DE-6). */
   readonly ungated?: true;
 }
 
@@ -57,7 +57,10 @@ export function roleIn(team: Pick<Team, 'lead' | 'members'>, agent: string): Tea
   return team.members.includes(agent) ? 'member' : undefined;
 }
 
-/** The team's part of its tasks' workflow ids; a tenant's name has no dot, so it names one team over all tenants. */
+/**
+ * The team's part of its tasks' workflow ids. A tenant's name contains no dot, so it identifies one team across all
+ * tenants.
+ */
 export function teamIdOf(tenant: string, team: string): string {
   return `${tenant}.${team}`;
 }
@@ -67,29 +70,29 @@ export function taskWorkflowId(tenant: string, team: string, number: number): st
   return `task/${teamIdOf(tenant, team)}/${number}`;
 }
 
-/** Unique within a tenant: a team's key has no dot. */
+/** Unique within a tenant, because a team's key contains no dot. */
 export function taskIdOf(team: string, number: number): string {
   return `task_${team}.${number}`;
 }
 
-/** Where a member works on a task; what it said there is there again when the task comes back to it. */
+/** Key of the session where a member works on a task; its transcript is still there when the task comes back. */
 export function taskSessionKey(team: string, number: number, member: string): string {
   return `team:${team}:${number}:${member}`;
 }
 
-/** Where a team's lead hears of tasks that no turn of its own has made. */
+/** Key of the session where a team's lead reads about tasks that no turn of its own has created. */
 export function leadSessionKey(team: string, lead: string): string {
   return `team:${team}:lead:${lead}`;
 }
 
-/** All members work on the same files. */
+/** All members use the same files. */
 export function teamWorkspace(team: string): string {
   return `team-${team}`;
 }
 
 const TASK_ID = /^(?:task_([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.|#)?([1-9]\d{0,8})$/;
 
-/** `task_report.7`, `#7` or `7`; the team is absent when only a number is said. Undefined when it is none of these. */
+/** Reads `task_report.7`, `#7` or `7`; the team is absent when there is only a number. Undefined for anything else. */
 export function readTaskRef(
   text: string,
 ): { readonly team: string | undefined; readonly number: number } | undefined {

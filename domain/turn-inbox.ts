@@ -1,6 +1,6 @@
 /**
- * What becomes of the messages that reach a session (DU-4), as plain state and rules: no clock, no I/O. The workflow's
- * handlers only call it; its main function acts on what it says.
+ * What happens to the messages that reach a session (DU-4), as plain state and rules without clock or I/O. The
+ * workflow's handlers only call it; its main function acts on the result.
  */
 import { turnIdOf } from './ids.ts';
 import { isStop, submitProblem } from './submit-problem.ts';
@@ -18,35 +18,38 @@ import {
 } from './turn.ts';
 
 export interface TurnInbox {
-  /** Why the message is refused; undefined when `submit` will take it. Changes nothing: a validator. */
+  /**
+   * Says why the message is refused; undefined when `submit` will accept it. It changes nothing, so it can be a
+   * validator.
+   */
   refusal(input: unknown, asSteer?: boolean): Refusal | undefined;
   submit(input: SubmitInput): Receipt;
   steer(input: SteerInput): Receipt;
-  /** False when it names no turn that is here: a late stop hits nothing. */
+  /** False when it names no turn in this inbox: a late stop has no effect. */
   stop(input: unknown): boolean;
 
   hasTurn(): boolean;
   /** No turn runs, and none waits. */
   isIdle(): boolean;
-  /** Moves the first waiting turn to the fore. */
+  /** Makes the first waiting turn the current one. */
   startTurn(): QueuedTurn;
-  /** Says which step's model call comes next; a message that steers is promised that step. */
+  /** Sets which step's model call comes next; a message that steers is assigned to that step. */
   reachStep(step: number): void;
-  /** Gives the messages that steer the step which is reached. */
+  /** Returns the messages that steer the current step. */
   takeSteering(): HeldMessage[];
   steeringWaits(): number;
   stopWanted(): StopInput | undefined;
   /** From now on messages wait for the next turn; those that steer come first in it. */
   endTurn(): void;
-  /** Turns that were stopped before they began, given once. */
+  /** Turns that were stopped before they started, returned once. */
   takeDropped(): QueuedTurn[];
-  /** No turn has begun and none waits, since those that came were stopped at once. */
+  /** No turn has started and none waits, because all were stopped immediately. */
   hasUnbegun(): boolean;
-  /** The first of them, and what stopped it; the others are dropped. Given once. */
+  /** The first of them, and what stopped it; the others are dropped. Returned once. */
   takeUnbegun(): { readonly turn: QueuedTurn; readonly stop: StopInput } | undefined;
 
   waiting(): readonly QueuedTurn[];
-  /** What the next run needs; `resume` when it goes on with the same turn. */
+  /** The state for the next run; `resume` when it continues the same turn. */
   carry(resume?: NonNullable<Carry['resume']>): Carry;
 }
 
@@ -57,9 +60,9 @@ interface State {
   steering: HeldMessage[];
   stopped: StopInput | undefined;
   dropped: QueuedTurn[];
-  /** What has dropped turns while none ran. */
+  /** The stop that dropped turns while none ran. */
   droppedBy: StopInput | undefined;
-  /** Turn ids by message id, the one taken longest ago first. */
+  /** Turn ids by message id, oldest first. */
   readonly seen: Map<string, string>;
 }
 
@@ -115,7 +118,7 @@ function refusal(state: State, input: unknown, asSteer: boolean): Refusal | unde
   const problem = submitProblem(input);
   if (problem) return { type: 'InvalidInput', message: problem };
   const message = input as SteerInput;
-  // What was taken is answered again, not refused.
+  // A message that was accepted is answered again, not refused.
   if (state.seen.has(message.id)) return undefined;
   if (asSteer) {
     const stale = staleSteer(state, message);
@@ -178,13 +181,13 @@ function steer(state: State, input: SteerInput): Receipt {
   const steering: SubmitInput = { ...input, mode: 'steer' };
   const known = state.seen.get(input.id);
   if (known !== undefined) return again(state, steering, known);
-  // The turn ended between validator and handler: the message opens the next one, so that it is not lost.
+  // The turn ended between validator and handler: the message starts the next one, so that it is not lost.
   return state.current && !state.stopped
     ? steerTurn(state, steering, state.current)
     : enqueue(state, steering, 'first');
 }
 
-/** The id was taken before: what became of it. */
+/** The id was accepted before: returns the outcome of that. */
 function again(state: State, input: SubmitInput, turnId: string): Receipt {
   const index = state.queue.findIndex((turn) => turn.turnId === turnId);
   const ahead = index < 0 ? 0 : turnsBefore(state, index);
@@ -231,7 +234,7 @@ function stop(state: State, input: unknown): boolean {
   else if (index >= 0) state.dropped.push(...state.queue.splice(index, 1));
   if (!current) state.droppedBy = required;
   if (required.turn_id === current?.turnId || required.level === 'all') {
-    // A stronger wish replaces a weaker one, never the other way round.
+    // A stronger stop replaces a weaker one, never the reverse.
     const isStronger =
       !state.stopped || STOP_LEVELS.indexOf(required.level) > STOP_LEVELS.indexOf(state.stopped.level);
     if (current && isStronger) state.stopped = required;
@@ -252,13 +255,13 @@ function startTurn(state: State): QueuedTurn {
 }
 
 function endTurn(state: State): void {
-  // Promised to a turn that is over: they open the next one.
+  // They were assigned to a turn that is over, so they start the next one.
   state.queue.unshift(...lateTurns(state));
   state.current = undefined;
   state.stopped = undefined;
 }
 
-/** Messages that steer and were not read, as turns of their own. */
+/** Steering messages that were not read, as turns of their own. */
 function lateTurns(state: State): QueuedTurn[] {
   return state.steering.splice(0).map((message) => {
     const turnId = turnIdOf(message.id);
@@ -271,7 +274,7 @@ function turnsBefore(state: State, index: number): number {
   return index + (state.current && !state.stopped ? 1 : 0);
 }
 
-/** Older ids are found by their rows. */
+/** Older ids are found in their rows. */
 function remember(state: State, messageId: string, turnId: string): void {
   state.seen.set(messageId, turnId);
   const held = state.queue.reduce((sum, turn) => sum + turn.messages.length, 0) + state.steering.length;
@@ -281,7 +284,7 @@ function remember(state: State, messageId: string, turnId: string): void {
   }
 }
 
-/** Only a message whose text travels with it needs its context here; else its row has both. */
+/** Only a message whose text is sent with it needs its context here; otherwise its row has both. */
 function heldMessage(input: SubmitInput): HeldMessage {
   const { id, text, agent, user, channel, chat_id, allowed_tools } = input;
   if (text === undefined) return { id };

@@ -1,6 +1,6 @@
 /**
- * The contract of `agentTurn`: one run is one turn, the chain of runs under one workflow id is the session (DESIGN §1).
- * Field names on messages are snake_case, since other systems send them from any SDK (docs/temporal-contract.md).
+ * The contract of `agentTurn`: one run is one turn, and the chain of runs under one workflow id is the session. Field
+ * names in messages are snake_case, because other systems send them from any SDK (docs/temporal-contract.md).
  */
 import type { RefusedSignals } from './refused-signals.ts';
 import type { ApprovalInput } from './approval.ts';
@@ -18,7 +18,7 @@ export const AGENT_TURN = {
   queries: { state: 'state' },
 } as const;
 
-/** DU-4. What happens to a message that comes while a turn runs; with no turn running all of them start one. */
+/** DU-4. What happens to a message that arrives while a turn runs; without a running turn each mode starts one. */
 export const SUBMIT_MODES = ['queue', 'steer', 'interrupt', 'collect', 'reject'] as const;
 export type SubmitMode = (typeof SUBMIT_MODES)[number];
 
@@ -35,58 +35,64 @@ export const TURN_STATUSES = [
 ] as const;
 export type TurnStatus = (typeof TURN_STATUSES)[number];
 
-/** Where a message comes from and what it may use; identity is set by the API from the key, never from a body. */
+/** Where a message comes from and what it may use. The API sets the identity from the key, never from a body. */
 export interface MessageContext {
   readonly agent?: string;
   readonly user?: string;
   readonly channel?: string;
   readonly chat_id?: string;
   readonly allowed_tools?: readonly string[];
-  /** Scopes of the key behind the message; only our API's rows have them. */
+  /** Scopes of the key that sent the message; only our API's rows have them. */
   readonly roles?: readonly string[];
-  /** Id of the key behind the message; only our API's rows have it. */
+  /** Id of the key that sent the message; only our API's rows have it. */
   readonly key?: string;
-  /** What the channel or group chat allows (PO-1, the seventh step). */
+  /** Tools that the channel or group chat allows (PO-1, the seventh step). */
   readonly group?: readonly string[];
-  /** Set by what starts a child, in its first message's row. Depth 1 is a child of a session; a leaf starts no more. */
+  /**
+   * Set by the code that starts a child, in its first message's row. Depth 1 is a child of a session; a leaf starts no
+   * more.
+   */
   readonly subagent?: SubagentContext;
-  /** Bound to the session that a member works on a task in, so that no message changes it (TE-3). */
+  /** Bound to the session in which a member works on a task, so that no message changes it (TE-3). */
   readonly team?: TeamContext;
-  /** Bound to a session that works for another agent: what was given away, or a judgement. */
+  /** Bound to a session that works for another agent: the delegated work, or a judgement. */
   readonly delegation?: DelegationContext;
-  /** What the turn has in place of the agent's own. Set by what begins it, in its message's row. */
+  /** Replaces the agent's own settings in the turn. The code that starts the turn sets it in its message's row. */
   readonly overrides?: {
     readonly model?: string | undefined;
-    /** The only context files, by name; nothing of memory. */
+    /** The only context files, by name; without memory. */
     readonly files?: readonly string[] | undefined;
   };
   /** Names of the tools that the parent could use: a child never has more (SA-4). */
   readonly within?: readonly string[];
-  /** What its words come from, where that is no session of ours (PO-5). Set by our API. */
+  /** Outside sources of the text, when it does not come from one of our sessions (PO-5). Our API sets it. */
   readonly read?: UsedTools | undefined;
 }
 
-/** `text` only when the sender is not our API (which has written the row before): at most 64 KB (TEMPORAL §6). */
+/**
+ * `text` is present only when the sender is not our API, which writes the row first; at most 64 KB
+ * (docs/temporal-contract.md).
+ */
 export interface SubmitInput extends MessageContext {
   readonly id: string;
   readonly mode?: SubmitMode;
   readonly text?: string;
-  /** Scrubbed words for people who look at the web UI; at most 200 characters are kept. */
+  /** Scrubbed text for people in the web UI; at most 200 characters are kept. */
   readonly preview?: string;
 }
 
 export interface SteerInput extends SubmitInput {
-  /** Refused with StaleTurn when another turn runs. */
+  /** The request is refused with StaleTurn when another turn runs. */
   readonly turn_id?: string;
 }
 
 export interface StopInput {
   readonly level: StopLevel;
-  /** The turn that is meant, so that a late stop cannot hit the next one. */
+  /** The turn to stop, so that a late stop cannot stop the next one. */
   readonly turn_id: string;
   readonly by?: string;
   readonly reason?: string;
-  /** The turn makes way for another message: what the session has started goes on. */
+  /** The turn yields to another message: work that the session has started continues. */
   readonly interrupt?: true;
 }
 
@@ -94,11 +100,11 @@ export interface Receipt {
   readonly turn_id: string;
   readonly message_id: string;
   readonly mode: SubmitMode;
-  /** Turns that must end before this one starts. */
+  /** Number of turns that must end before this one starts. */
   readonly ahead: number;
   /** For a message that steers: the step whose model call reads it. */
   readonly step?: number;
-  /** The id was taken before; this is what became of it. */
+  /** The id was accepted before; this is the outcome. */
   readonly duplicate?: true;
 }
 
@@ -106,27 +112,30 @@ export interface AgentTurnInput {
   readonly tenant: string;
   readonly session_key: string;
   readonly carry?: Carry;
-  /** The run before was ended from outside: this one first ends the turns that are lost by that. */
+  /** The previous run was ended from outside: this one first ends the turns that were lost. */
   readonly lost?: true;
   /**
-   * The turn that an assignment began with, whose session this is: its run goes on until all is answered that it has given away
-   * itself, and a stop that names this turn means whichever runs then.
+   * The turn that an assignment started with, when this is its session. The run continues until all work that it has
+   * delegated itself is answered. A stop that names this turn stops whichever turn runs then.
    */
   readonly assigned?: string;
   /**
-   * So long the run waits for the session's next message when its turn is over, and takes it too. Not for an assignment's session, whose
-   * run says by its end that the work is done.
+   * How long the run waits for the session's next message after its turn, to process it too. Not for an assignment's
+   * session, whose end of the run means that the work is done.
    */
   readonly linger_seconds?: number;
   readonly engine?: EngineHints | undefined;
 }
 
-/** What an engine of turns, or who starts a turn, tells the engine of that turn. Opaque to everything between them. */
+/**
+ * Hints for the engine of a turn, from an engine or from the code that starts the turn. All other code passes them on
+ * unread.
+ */
 export interface EngineHints {
   readonly [hint: string]: true | undefined;
 }
 
-/** A message as the workflow holds it: its id, and its words only while no row has them. */
+/** A message as the workflow keeps it: its id, and its text only while no row has it. */
 export interface HeldMessage extends MessageContext {
   readonly id: string;
   readonly text?: string;
@@ -139,21 +148,21 @@ export interface QueuedTurn {
   readonly collect?: true;
 }
 
-/** What one run hands to the next. Rows hold the rest. */
+/** What one run passes to the next; rows contain the rest. */
 export interface Carry {
   readonly queue: readonly QueuedTurn[];
-  /** [message id, turn id] of the ids last taken, newest last. */
+  /** [message id, turn id] of the ids accepted last, newest last. */
   readonly seen: readonly (readonly [string, string])[];
-  /** Waiting turns that were stopped and are in no row yet. */
+  /** Waiting turns that were stopped and are not in a row yet. */
   readonly dropped?: readonly QueuedTurn[];
-  /** Set when the same turn goes on after a step boundary. */
+  /** Set when the same turn continues after a step. */
   readonly resume?: {
     readonly turn: QueuedTurn;
     readonly step: number;
     readonly steering: readonly HeldMessage[];
     readonly settle: readonly SettledCall[];
     readonly stop?: StopInput;
-    /** It may have made tasks for a team. */
+    /** It may have created tasks for a team. */
     readonly tasks?: true;
     /** Gates have judged an answer of this turn, and it is being revised. */
     readonly gate?: GateCursor;
@@ -171,11 +180,11 @@ export interface TurnState extends Partial<RefusedSignals> {
     readonly summary: string;
   }[];
   readonly queue: readonly { readonly turn_id: string; readonly messages: number }[];
-  /** Messages that the next step will read. */
+  /** Number of messages that the next step will read. */
   readonly steering: number;
 }
 
-/** What a run returns: for people and foreign clients; the whole text is a row. */
+/** What a run returns, for people and other clients; the whole text is in a row. */
 export interface TurnOutcome {
   readonly turn_id: string;
   readonly status: 'completed' | 'failed' | 'stopped';
@@ -186,7 +195,7 @@ export interface TurnOutcome {
 
 // ---- activities ---------------------------------------------------------------------------------------------------
 
-/** How a call ended that its own activity did not record: a child workflow's end, or a lost worker. */
+/** How a call ended that its own activity did not record: by a child workflow's end, or by a lost worker. */
 export interface SettledCall {
   readonly id: string;
   readonly ok: boolean;
@@ -198,26 +207,26 @@ export interface CallModelInput {
   readonly tenant: string;
   readonly session: string;
   readonly turn: string;
-  /** From 1. */
+  /** Number of the step, from 1. */
   readonly step: number;
   readonly messages: readonly HeldMessage[];
   readonly settle?: readonly SettledCall[];
-  /** How often people have allowed this step more budget. */
+  /** How often people have allowed more budget for this step. */
   readonly increases?: number;
   /** An answer without calls ends the turn, in the commit that records it. */
   readonly ends?: true;
 }
 
-/** A call that the loop is to run; calls that policy refused are already recorded and not among them. */
+/** A call that the loop must run. Calls that policy refused are already recorded and not included. */
 export interface PlannedCall {
   readonly id: string;
-  /** Canonical tool name = activity type. */
+  /** The canonical tool name, which is the activity type. */
   readonly tool: string;
   /** Scrubbed, one line, at most 120 characters: `exec: npm test`. */
   readonly summary: string;
-  /** Runs after the calls before it have ended. */
+  /** It starts after the calls before it have ended. */
   readonly serial?: true;
-  /** Start-to-close of one attempt, in seconds. */
+  /** Start-to-close timeout of one attempt, in seconds. */
   readonly timeout: number;
   readonly approval?: { readonly id: string } & Pick<
     ApprovalInput,
@@ -235,16 +244,16 @@ export type CallModelResult =
       readonly kind: 'answer';
       readonly preview: string;
       readonly spent?: string;
-      /** Must judge it before it is handed out; absent when there are none (DE-6). */
+      /** Gates that must judge it before it is released; absent when there are none (DE-6). */
       readonly gates?: readonly ShownGate[];
-      /** It was recorded before the turn took the messages that it has by now: another step answers them. */
+      /** It was recorded before the turn accepted its newest messages: another step answers them. */
       readonly unheard?: true;
-      /** The turn has ended with its record. A message that has come since begins it again. */
+      /** The turn ended in the same record. A message that has arrived since starts it again. */
       readonly ended?: true;
     }
-  /** The messages belong to another turn already, or this one has ended: it has nothing to do. */
+  /** The messages belong to another turn already, or this one has ended: there is nothing to do. */
   | { readonly kind: 'duplicate'; readonly ended?: Omit<TurnOutcome, 'turn_id'> }
-  /** Its budget is used up: people are asked for more, and the step is tried again when they allow it (DU-7). */
+  /** Its budget is used up: people are asked for more, and the step is retried when they allow it (DU-7). */
   | { readonly kind: 'budget'; readonly call: PlannedCall; readonly message: string }
   /** A limit, a budget or the loop guard ended the turn (EX-7, DU-7). */
   | { readonly kind: 'limit'; readonly code: string; readonly message: string };
@@ -252,37 +261,43 @@ export type CallModelResult =
 export interface RunToolInput {
   readonly tenant: string;
   readonly call: string;
-  /** The worker that alone has what it is for did not take it: it runs where it is. */
+  /** The only worker with the state it needs did not accept it: it runs on this worker. */
   readonly here?: true;
-  /** The turn was stopped while nobody looked at what the call has outside: it is to be cancelled. */
+  /** The turn was stopped while no worker checked what the call has outside, which must be cancelled. */
   readonly stopped?: true;
 }
 
-/** What the loop must know of a finished call; words for the model are in its row. */
+/** What the loop must know about a finished call; the text for the model is in its row. */
 export interface RunToolResult {
   readonly ok: boolean;
   readonly code?: string;
   readonly preview?: string;
   readonly child?: ChildStart;
-  /** People are asked: its files are not those that were approved and it has not run, or its MCP server has a question. */
+  /**
+   * People are asked: its files differ from those that were approved and it has not run, or its MCP server has a
+   * question.
+   */
   readonly asked?: NonNullable<PlannedCall['approval']>;
-  /** It still runs, or can only run there: an activity on this queue, its worker's own, goes on with it and has its result, after the answer if `asked`. */
+  /**
+   * It still runs, or can run only on that worker: an activity on this queue, its worker's own, continues it and has
+   * its result, after the answer if `asked`.
+   */
   readonly continues?: string;
-  /** It goes on outside, and is looked at again after so many seconds. */
+  /** It continues outside, and is checked again after this many seconds. */
   readonly later?: number;
-  /** What it said, at most 8 KB and scrubbed, where Postgres did not take the record: the next step writes it down. */
+  /** Its output, at most 8 KB and scrubbed, when Postgres did not accept the record: the next step records it. */
   readonly unrecorded?: string;
 }
 
-/** DESIGN §3.4: the tool validated and reserved; the loop starts the child and, when asked, waits for it. */
+/** The tool has validated and reserved; the loop starts the child and waits for it if requested. */
 export interface ChildStart {
   readonly type: string;
   readonly id: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly wait: boolean;
-  /** Given when people should find the child in the web UI by more than its parent. */
+  /** Set when people should find the child in the web UI by more than its parent. */
   readonly labels?: ChildLabels;
-  /** The parent's model answers in it too. */
+  /** The parent's model also answers in it. */
   readonly sameModel?: true;
 }
 
@@ -301,23 +316,25 @@ export interface EndTurnInput {
   readonly step: number;
   readonly status: 'completed' | 'failed' | 'stopped';
   readonly error?: { readonly code: string; readonly message: string };
-  /** Ends the answer of a turn that a limit has ended. */
+  /** Appended to the answer of a turn that a limit has ended. */
   readonly text?: string;
   readonly by?: string;
   readonly settle?: readonly SettledCall[];
-  /** Messages of the turn that no model call has taken. */
+  /** Messages of the turn that no model call has read. */
   readonly messages?: readonly HeldMessage[];
-  /** Turns that were waiting and are dropped. */
+  /** Waiting turns that are dropped. */
   readonly dropped?: readonly QueuedTurn[];
-  /** The stop was for all of the session: its background commands end too. */
+  /** The stop was for the whole session: its background commands end too. */
   readonly endCommands?: true;
-  /** The session was stopped: so is what it has given away. */
+  /** The session was stopped, so the work that it has given away is stopped too. */
   readonly endAssignments?: true;
-  /** The session works on an assignment: the answer says whether what it has given away itself has yet to be answered. */
+  /**
+   * The session works on an assignment: the answer says whether work that it has delegated itself is still unanswered.
+   */
   readonly isAssigned?: true;
-  /** It may have made tasks for a team, whose members begin now. */
+  /** It may have created tasks for a team, whose members start now. */
   readonly releaseTasks?: true;
-  /** The step whose answer gates have judged, and which is handed out now. */
+  /** The step whose answer gates have judged, and which is released now. */
   readonly releaseAnswer?: number;
 }
 
@@ -327,11 +344,11 @@ export interface StopSessionInput {
   readonly by: string;
 }
 
-/** The fixed activities; tools are registered beside them under their own names. */
+/** The fixed activities; tools are registered under their own names. */
 export interface EndedTurn {
-  /** By its row, whoever ended it; null when there is none. */
+  /** The status in its row, whoever ended it; null when there is no row. */
   readonly status: TurnOutcome['status'] | null;
-  /** What an assigned session has given away has yet to be answered there. */
+  /** Work that an assigned session has given away is not answered there yet. */
   readonly isPending: boolean;
 }
 
@@ -342,12 +359,12 @@ export interface TurnActivities {
   end_lost_turns(input: Pick<StopSessionInput, 'tenant' | 'session'>): Promise<void>;
 }
 
-/** Bounds of one session's waiting messages. */
+/** Limits of one session's waiting messages. */
 export const INBOX_LIMITS = {
   turns: 500,
   textBytes: 64 * 1024,
   waitingTextBytes: 256 * 1024,
-  /** Ids carried over continue-as-new; older ones are found by their row. */
+  /** Ids that continue-as-new keeps; older ones are found in their rows. */
   seen: 200,
   preview: 200,
 } as const;

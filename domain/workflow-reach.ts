@@ -5,27 +5,32 @@ export interface WorkflowStart {
   readonly type: string;
   readonly id: string;
   readonly input: unknown;
-  /** For people, in the web UI. */
+  /** For people in the web UI. */
   readonly summary: string;
   readonly tenant: string;
-  /** What else people find it by, in the web UI. */
+  /** Another attribute by which people find it in the web UI. */
   readonly team?: string;
   readonly session?: string;
   readonly agent?: string;
   readonly user?: string | undefined;
 }
 
-/** The way to any workflow of ours that runs, made of the one maker of handles (temporal/client.ts). Throws Failures. */
+/**
+ * Access to any running workflow of ours, created by the only factory of handles (temporal/client.ts). @throws Failure
+ */
 export interface WorkflowReach {
   /** False when no such workflow runs. */
   signal(workflowId: string, name: string, input: unknown): Promise<boolean>;
   /** Undefined when no such workflow runs. `key` is the update's id: safe to repeat. */
   update<Result>(workflowId: string, name: string, input: unknown, key: string): Promise<Result | undefined>;
-  /** Of its newest run. Waits `withinMs` for Temporal, 10 s when it is not said. */
+  /** State of its newest run. Waits `withinMs` for Temporal, by default 10 s. */
   stateOf(workflowId: string, withinMs?: number): Promise<WorkflowState>;
   /** Starts it, unless it runs. */
   start(start: WorkflowStart): Promise<void>;
-  /** Starts it, or finds it running, and asks it: one request. `key` is the update's id: safe to repeat. Waits as `stateOf`. */
+  /**
+   * Starts it or finds it running, and sends it the update: one request. `key` is the update's id: safe to repeat.
+   * Waits as long as `stateOf`.
+   */
   updateWithStart<Result>(
     start: WorkflowStart,
     name: string,
@@ -33,6 +38,6 @@ export interface WorkflowReach {
     key: string,
     withinMs?: number,
   ): Promise<Result>;
-  /** The same with a signal, which needs no worker to be taken. */
+  /** The same with a signal, which needs no worker to be accepted. */
   signalWithStart(start: WorkflowStart, name: string, input: unknown): Promise<void>;
 }

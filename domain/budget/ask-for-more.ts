@@ -1,4 +1,4 @@
-/** At the limit: who has used how much, how much more is asked for, and in which words (DU-7). */
+/** A question for more budget at the limit (DU-7): who has used how much, how much more is requested, and the texts. */
 import {
   BUDGET_MEASURES,
   BUDGET_SCOPES,
@@ -10,7 +10,7 @@ import {
 /** The most that a person may add in one decision, in any measure. */
 export const MAX_MORE = 1e12;
 
-/** As much as the limit again, or what this one call lacks when that is more. */
+/** Requests as much as the limit again, or what this call lacks if that is more. */
 export function askFor(exceeded: BudgetExceeded): BudgetAsk {
   const { id, scope, subject, since, measure, limit } = exceeded;
   const more = roundUp(Math.max(limit, lackOf(exceeded)), measure);
@@ -38,7 +38,7 @@ export function amountText(measure: BudgetMeasure, amount: number): string {
   return `${Math.round(amount)} ${measure}`;
 }
 
-/** The ask that an approver has edited: undefined unless only `more` differs and is an amount above 0. */
+/** Returns the question as an approver edited it; undefined unless only `more` differs and is an amount above 0. */
 export function editedAsk(
   request: unknown,
   edited: Readonly<Record<string, unknown>>,
@@ -65,9 +65,9 @@ function lackOf({ limit, extra, spent, reserved, wanted }: BudgetExceeded): numb
   return spent + reserved + wanted - limit - extra;
 }
 
-/** To what people read: whole tokens, calls and seconds, and hundredths of a cent. */
+/** Rounds up to what people read: whole tokens, calls and seconds, and hundredths of a cent. */
 function roundUp(amount: number, measure: BudgetMeasure): number {
   const parts = measure === 'usd' ? 10_000 : 1;
-  // What binary fractions add must not cost a step of its own.
+  // Errors of binary fractions must not add a whole unit.
   return Math.ceil(Math.round(amount * parts * 1e6) / 1e6) / parts;
 }

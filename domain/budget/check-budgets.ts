@@ -1,8 +1,8 @@
-/** What makes a budget impossible or senseless, beyond the form of its fields. */
+/** Which budgets are impossible or senseless although their fields are valid. */
 import { BUDGET_MEASURES, type Budget } from '../budget.ts';
 import { isName, isSessionKey } from '../ids.ts';
 
-/** Undefined for a budget that can be kept. */
+/** Undefined for a budget that can be used; otherwise the reason. */
 export function budgetProblem(budget: Budget): string | undefined {
   const limited = BUDGET_MEASURES.filter((measure) => budget[measure] !== undefined);
   if (limited.length === 0) return `names no limit; give one of ${BUDGET_MEASURES.join(', ')}`;
@@ -27,7 +27,7 @@ function subjectProblem(scope: Budget['scope'], subject: string | undefined): st
   return `subject "${subject}" is no key of ${scope === 'agent' ? 'an' : 'a'} ${scope}, so that the budget would hold for nobody`;
 }
 
-/** Two budgets of one list that would keep the same account: [index of the second, its name]. */
+/** Finds two budgets of one list that would use the same account: [index of the second, its name]. */
 export function sameBudgetTwice(budgets: readonly Budget[]): readonly [number, string] | undefined {
   const seen = new Set<string>();
   for (const [index, { scope, subject, period = 'total' }] of budgets.entries()) {

@@ -1,10 +1,10 @@
-/** What one attempt of a model call has used so far, over all the models it asked. */
+/** Counts what one attempt of a model call has used so far, over all the models it called. */
 import type { ModelErrorCode, Usage } from '../model.ts';
 import type { ModelUse } from '../model-use.ts';
 import type { Spent } from '../budget.ts';
 
 export interface Meter {
-  /** `usd` undefined: its price is not known, and so is the sum's. */
+  /** `usd` is undefined when the price is unknown; then the sum is unknown too. */
   add(usage: Usage, usd: number | undefined): void;
   spent(seconds: number): Spent;
 }
@@ -34,8 +34,8 @@ export function withUses(spent: Spent, uses: readonly ModelUse[]): Spent {
 export const NOTHING_SPENT: Spent = { tokens: 0, usd: 0, seconds: 0, calls: 0 };
 
 /**
- * Refused before a word was written, so that it cost nothing. Every other failure may have been paid for, and counts as
- * what was reserved.
+ * Errors of requests that were refused before any output, which cost nothing. Every other failure may cost money and
+ * counts as what was reserved.
  */
 const FREE: ReadonlySet<ModelErrorCode> = new Set([
   'RateLimited',

@@ -1,14 +1,14 @@
 /**
- * Whether a request comes from a page that a local server may answer. A page anywhere can have its own name point at this
- * machine (DNS rebinding): its browser then lets it read the answers, but still says the name, in `Host`. Addresses are no
- * such names.
+ * Whether a request comes from a page that a local server may answer. Any page can point its own name at this machine
+ * (DNS rebinding). Its browser then lets it read the answers, but still sends the page's name in `Host`. Addresses
+ * cannot be used so.
  */
 import { parseAddress } from '@tempoclaw/egress/rules';
 
 export interface AllowedHosts {
-  /** Names, without ports, beside `localhost` and addresses. */
+  /** Accepted names without ports, besides `localhost` and addresses. */
   readonly hosts: ReadonlySet<string>;
-  /** Origins that may change things beside the server's own; `*` is all. */
+  /** Origins that may change data besides the server's own; `*` means all. */
   readonly origins: ReadonlySet<string>;
 }
 
@@ -22,7 +22,10 @@ export type DoorProblem = { readonly kind: 'host' | 'origin'; readonly name: str
 
 const HARMLESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Undefined for those who may come in. Programs that are no browsers need to send neither header. */
+/**
+ * Undefined when the request is allowed; otherwise the reason. Programs other than browsers need to send neither
+ * header.
+ */
 export function doorProblem(
   { hosts, origins }: AllowedHosts,
   visitor: RequestOrigin,
@@ -36,12 +39,12 @@ export function doorProblem(
     : { kind: 'origin', name: shown(origin) };
 }
 
-/** The names of settings: plain, or of addresses such as `https://agents.example.com/base`. */
+/** Names from settings: plain names, or those of addresses such as `https://agents.example.com/base`. */
 export function hostNames(...values: readonly (string | undefined)[]): ReadonlySet<string> {
   return new Set(values.flatMap((text) => (text === undefined ? [] : [nameOf(text) ?? text.toLowerCase()])));
 }
 
-/** Lower case, without port and final dot. */
+/** The name in lower case, without port and final dot. */
 function nameOf(text: string): string | undefined {
   const address = text.includes('://') ? text : `http://${text}`;
   if (/[\s\\@]/.test(text) || !URL.canParse(address)) return undefined;
@@ -54,7 +57,7 @@ function isOurs(name: string | undefined, hosts: ReadonlySet<string>): boolean {
   return parseAddress(name.replace(/^\[|\]$/g, '')) !== undefined;
 }
 
-/** What anybody may have sent. */
+/** Shortens text that anybody may have sent. */
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }

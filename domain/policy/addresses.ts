@@ -1,45 +1,50 @@
-/** Addresses that a call or a text names, in one spelling, so that those a user wrote are known again. */
+/** Addresses in a call or a text, in one spelling, so that those that a user wrote are recognized. */
 
-/** Characters of an address, and addresses of a person's text, that are looked at. */
+/** Greatest number of characters of an address, and of addresses in a person's text. */
 const MAX_CHARACTERS = 8_192;
 const MAX_ADDRESSES = 500;
-/** Levels of lists and objects among a call's arguments. */
+/** Greatest depth of lists and objects in a call's arguments. */
 const MAX_DEPTH = 20;
-/** Values of a call's arguments, and words of one text, that are looked at. */
+/** Greatest number of values in a call's arguments, and of words in one text. */
 const MAX_VALUES = 10_000;
 
 const BETWEEN_WORDS = /[\s<>"'`|\\^{}[\]()\u201c\u201d\u201e\u00ab\u00bb]+/;
 const NAME = '[\\p{L}\\p{N}_-]+(?:\\.[\\p{L}\\p{N}_-]+)*\\.[\\p{L}-][\\p{L}\\p{N}-]+';
 const HOST = new RegExp(`^${NAME}(?=[/?:#]|$)`, 'u');
 const NUMBERED = '(?:localhost|\\[[\\da-f:.]+\\]|\\d{1,3}(?:\\.\\d{1,3}){3}|0x[\\da-f]{8})';
-/** A host without a scheme, with a path, query, port or fragment; within a word, but not within a name or after a sign of one. */
+/**
+ * A host without a scheme, with a path, query, port or fragment. It may start within a word, but not within a name or
+ * after a sign of one.
+ */
 const PLACE = new RegExp(
   `(?<![\\p{L}\\p{N}_.@-])(?:[^\\s@/]{1,100}@)?(?:${NAME}|${NUMBERED})(?=[/\\\\?:#])`,
   'iu',
 );
-/** One that says more than a name by itself: which part of a domain. `www.` alone says nothing. */
+/** A name that says more than the bare domain: which part of it. `www.` alone says nothing. */
 const BELOW = new RegExp(
   `^(?:(?!www\\.[^.]+\\.[^.]+$)(?:[\\p{L}\\p{N}_-]+\\.){2,}[\\p{L}-][\\p{L}\\p{N}-]+\\.?|${NUMBERED})$`,
   'iu',
 );
 const SCHEME = /^[a-z][a-z\d+.-]*:[/\\]{2}/i;
-/** Arguments that go with an address to the same place. */
+/** Arguments that go to the same place with an address. */
 const WITH_ADDRESS =
   /^(?:headers?|params?|query|queryparams|search|body|data|payload|form|json|cookies?|path|pathname|route|fragment|hash|port|user|username|password|auth|token)$/i;
-/** Arguments that name a host, whatever it looks like. */
+/** Arguments that name a host, whatever the value looks like. */
 const NAMES_HOST = /^(?:host|hostname|domain|server|origin|endpoint|baseurl|authority)$/i;
 
-/** Without its fragment, which is not sent where an address is fetched. */
+/** Removes the fragment, which is not sent when an address is fetched. */
 export function withoutFragment(address: string): string {
   return address.split('#', 1)[0] ?? address;
 }
 
-/** What has a user name or password is nobody's plain address. Undefined for what names no place of a net. */
+/**
+ * Undefined for text that names no place on a network. An address with a user name or password is not a plain address.
+ */
 function addressOf(text: string): string | undefined {
   const trimmed = text.trim();
   const written = /^[/\\]{2}[^/\\]/.test(trimmed) ? `https:${trimmed}` : trimmed;
   const url = URL.parse(written);
-  // What we cannot read another program may.
+  // Another program may understand what this parser cannot.
   if (!url) return SCHEME.test(written) ? written.slice(0, MAX_CHARACTERS) : undefined;
   if (url.host === '') return undefined;
   const scheme = /^https?:$/.test(url.protocol) ? '' : `${url.protocol}//`;
@@ -47,7 +52,7 @@ function addressOf(text: string): string | undefined {
   return `${scheme}${signedIn}${url.host}${url.pathname.replace(/\/$/, '')}${url.search}${url.hash}`;
 }
 
-/** In the words of a person: with or without `https://`. */
+/** Addresses in a person's text, with or without `https://`. */
 export function addressesIn(text: string): readonly string[] {
   const found = new Set<string>();
   for (const word of text.split(BETWEEN_WORDS)) {
@@ -60,12 +65,12 @@ export function addressesIn(text: string): readonly string[] {
   return [...found];
 }
 
-/** What is never known, for arguments that are too many to be looked at. */
+/** Stands for arguments that are too many to check; it never counts as known. */
 const TOO_MUCH = 'more than is looked at';
 
 /**
- * In the arguments of a call: texts that are one as a whole, and those that stand in a text. What goes to the same place with an address, such
- * as headers, is a part of it.
+ * Addresses in the arguments of a call: texts that are addresses as a whole, and addresses within a text. Data that
+ * goes to the same place, such as headers, is part of the address.
  */
 export function addressesOf(args: unknown): readonly string[] {
   let room = MAX_VALUES;
@@ -102,7 +107,7 @@ function asHost(text: string): readonly string[] {
   return [address ?? text.slice(0, MAX_CHARACTERS)];
 }
 
-/** By white space alone: other programs take all else for a part of an address. */
+/** Splits at white space only, because other programs treat everything else as part of an address. */
 function inText(text: string): readonly string[] {
   const whole = placeOf(text.trim());
   if (whole !== undefined) return [whole];
@@ -119,7 +124,7 @@ function placeOf(text: string): string | undefined {
   return addressOf(`https://${text}`) ?? text;
 }
 
-/** As in `(https://…` or `site:x.example/a`. */
+/** Finds the address in words such as `(https://…` or `site:x.example/a`. */
 function placeWithin(word: string): string | undefined {
   const scheme = word.search(/[a-z][a-z\d+.-]{0,30}:[/\\]{2}/i);
   const start = scheme >= 0 ? scheme : PLACE.exec(word)?.index;

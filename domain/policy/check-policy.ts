@@ -1,6 +1,6 @@
 /**
- * What is wrong with a policy before it is used (PO-2): unknown profiles and groups are refused where it is written; a name
- * that no tool has now is a warning, since tools of MCP servers and of tenants come and go.
+ * Finds what is wrong with a policy before it is used (PO-2). Unknown profiles and groups are refused when the policy
+ * is written. A name that no present tool has is a warning, because tools of MCP servers and of tenants come and go.
  */
 import type { ToolPolicy } from '#domain/agent.ts';
 import { profileProblem } from './profiles.ts';
@@ -8,7 +8,7 @@ import { nearest } from '../nearest-name.ts';
 import { CAPABILITY, isNativeGroup, matchesTool, patternProblem, type PolicyTool } from './tool-groups.ts';
 
 export interface PolicyProblem {
-  /** Where in the policy, as keys and indexes. */
+  /** The position in the policy, as keys and indexes. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
@@ -27,8 +27,8 @@ export function policyProblems(policy: ToolPolicy): readonly PolicyProblem[] {
 }
 
 /**
- * Rules that do what they say and perhaps not what was meant; for people, none is an error. `tools` are those there are:
- * without them names are not looked at.
+ * Rules that do what they say but perhaps not what was meant. They are warnings for people, not errors. `tools` are the
+ * present tools; without them names are not checked.
  */
 export function policyWarnings(policy: ToolPolicy, tools?: readonly PolicyTool[]): readonly PolicyProblem[] {
   const denied = new Set(policy.deny);
@@ -45,7 +45,7 @@ export function policyWarnings(policy: ToolPolicy, tools?: readonly PolicyTool[]
   return tools === undefined ? givenBack : [...givenBack, ...unmatchedPatterns(policy, tools)];
 }
 
-/** Names that only the deny lists of GoClaw have: no version of it has a tool of that name. */
+/** Names that occur only in GoClaw's deny lists: no version of GoClaw has a tool of that name. */
 const RESERVED_NAMES = ['whatsapp_login'];
 
 function unmatchedPatterns(policy: ToolPolicy, tools: readonly PolicyTool[]): readonly PolicyProblem[] {
@@ -64,7 +64,7 @@ interface PlacedPattern {
   readonly path: PolicyProblem['path'];
 }
 
-/** Each pattern over tools that a policy has. */
+/** All tool patterns of a policy. */
 function patternsOf(policy: ToolPolicy): readonly PlacedPattern[] {
   const listed = (patterns: readonly string[] | undefined, path: PolicyProblem['path']): PlacedPattern[] =>
     (patterns ?? []).map((pattern, at) => ({ pattern, path: [...path, at] }));

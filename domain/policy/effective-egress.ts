@@ -1,9 +1,9 @@
 /** SECURITY R5: where a call may go, from the settings, its tenant and its agent. Each can only narrow what the one before lets through. */
 import type { DomainRules, UrlRules } from '@tempoclaw/egress/rules';
 
-/** What the operator says: alone to open private places. */
+/** What the operator sets; only the operator can open private addresses. */
 export interface EgressSettings {
-  /** `host:port`. */
+  /** Hosts as `host:port`. */
   readonly allowPrivate?: readonly string[] | undefined;
   readonly allowedPorts?: readonly number[] | undefined;
   readonly policy?: DomainRules['policy'];

@@ -1,7 +1,7 @@
 /**
- * PO-1: which tools an agent has, and for each tool the step and the rule that decided (PO-4).
- * Allow steps intersect, deny takes away, `also_allow` gives back (also what was denied: GoClaw's order), and what
- * follows it – capabilities, tools that are switched off, subagents, the parent, the request, skills in use – can only take away.
+ * PO-1: which tools an agent has, and for each tool the step and the rule that decided (PO-4). Allow steps intersect,
+ * deny removes, and `also_allow` adds (also what was denied: GoClaw's order). The later steps – capabilities, tools
+ * that are switched off, subagents, the parent, the request, skills in use – can only remove.
  */
 import type { ToolPolicy } from '#domain/agent.ts';
 import { fieldOf } from '../outside-value.ts';
@@ -11,25 +11,25 @@ import { LEAF_DENY, SUBAGENT_DENY } from './subagent-tools.ts';
 import { CAPABILITY, matchesTool, type PolicyTool } from './tool-groups.ts';
 
 export interface PolicyLayers {
-  /** The settings. */
+  /** The policy of the settings. */
   readonly global?: ToolPolicy | undefined;
   readonly tenant?: ToolPolicy | undefined;
   readonly agent?: ToolPolicy | undefined;
-  /** Of the agent's model; selects `by_provider`. */
+  /** Provider of the agent's model; it selects `by_provider`. */
   readonly provider?: string | undefined;
-  /** What the channel or group chat allows. */
+  /** Tools that the channel or group chat allows. */
   readonly group?: readonly string[] | undefined;
   /** `leaf`: a subagent at the greatest depth. */
   readonly subagent?: 'inner' | 'leaf' | undefined;
-  /** The names that the parent has: a child never has more (SA-4). */
+  /** Names of the parent's tools: a child never has more (SA-4). */
   readonly parent?: readonly string[] | undefined;
-  /** What the message allows. */
+  /** Tools that the message allows. */
   readonly request?: readonly string[] | undefined;
-  /** In use in the turn. */
+  /** Skills in use in the turn. */
   readonly skills?: readonly SkillInUse[] | undefined;
 }
 
-/** What can decide, in words. */
+/** The steps that can decide, in words. */
 export const POLICY_STEPS = {
   default: 'no rule limits it',
   internal_only: 'its MCP server, whose tools only those have who are given them by name or group',
@@ -66,13 +66,15 @@ export type PolicyStep = keyof typeof POLICY_STEPS;
 export interface ToolDecision {
   readonly tool: string;
   readonly allowed: boolean;
-  /** The step that decided; `default` when no rule speaks of the tool. */
+  /** The step that decided; `default` when no rule matches the tool. */
   readonly step: PolicyStep;
-  /** The pattern or profile of that step; null when a list decides by not naming the tool. */
+  /** The pattern or profile of that step; null when a list decides by not containing the tool. */
   readonly rule: string | null;
 }
 
-/** Decides on one tool. Lists are looked at in the order of PO-1; the last step that changed or confirmed it decides. */
+/**
+ * Decides on one tool. Lists apply in the order of PO-1; the last step that changed or confirmed the result decides.
+ */
 export function decideTool(
   tool: PolicyTool,
   layers: PolicyLayers,
@@ -100,7 +102,7 @@ function unlessHidden(
   return rule === undefined ? decision : { allowed: false, step: 'skill_hides', rule };
 }
 
-/** MC-4: what is internal is there for those whose allow lists or skills name it, and not by `*`. */
+/** MC-4: an internal tool is available when an allow list or a skill names it, but not through `*`. */
 function beginning(tool: PolicyTool, layers: PolicyLayers): Omit<ToolDecision, 'tool'> {
   const named = [layers.agent?.allow, layers.tenant?.allow, layers.request].flatMap((list) => list ?? []);
   const isNamed = named.some((pattern) => pattern !== '*' && matchesTool(pattern, tool));
@@ -112,7 +114,7 @@ function beginning(tool: PolicyTool, layers: PolicyLayers): Omit<ToolDecision, '
   return { allowed: true, step: 'default', rule: null };
 }
 
-/** A decision on every tool, in the order given. */
+/** Returns a decision for every tool, in the order of the arguments. */
 export function explainTools(
   tools: readonly PolicyTool[],
   layers: PolicyLayers,
@@ -121,7 +123,7 @@ export function explainTools(
   return tools.map((tool) => decideTool(tool, layers, profiles));
 }
 
-/** The names that are left, in the order given, so that equal policies give equal prompts. */
+/** Returns the names that remain, in the order of the arguments, so that equal policies produce equal prompts. */
 export function effectiveTools(
   tools: readonly PolicyTool[],
   layers: PolicyLayers,
@@ -134,7 +136,7 @@ interface Step {
   readonly step: PolicyStep;
   readonly effect: 'only' | 'remove' | 'add';
   readonly patterns: readonly string[];
-  /** When the list as a whole has a name. */
+  /** The name of the list as a whole, if it has one. */
   readonly rule?: string;
 }
 
@@ -157,7 +159,7 @@ function allowSteps(layers: PolicyLayers, profiles: Profiles): readonly Step[] {
   ];
 }
 
-/** The allow steps of a layer above the settings: its profile, too, only takes away. */
+/** The allow steps of a layer below the settings: its profile, too, can only remove. */
 function narrowingSteps(
   owner: 'tenant' | 'agent',
   layers: PolicyLayers,
@@ -188,7 +190,7 @@ function denySteps(layers: PolicyLayers): readonly Step[] {
   return [
     ...stepsFor('deny', 'remove', (pattern) => !isCapability(pattern)),
     ...stepsFor('also_allow', 'add'),
-    // Behind `also_allow`, so that nothing brings such a tool back.
+    // It comes after `also_allow`, so that nothing adds such a tool again.
     { step: 'capability_deny', effect: 'remove', patterns: capabilities },
     ...stepsFor('disabled', 'remove'),
   ];
@@ -208,7 +210,7 @@ function only(step: PolicyStep, patterns: readonly string[] | undefined): readon
   return patterns === undefined ? [] : [{ step, effect: 'only', patterns }];
 }
 
-/** An unknown profile gives nothing: it is refused where policies are written, and must not widen one that was stored. */
+/** An unknown profile contains nothing: it is refused when policies are written, and must not widen a stored one. */
 function profileStep(step: PolicyStep, profile: string | undefined, profiles: Profiles): readonly Step[] {
   if (profile === undefined) return [];
   const patterns = Object.hasOwn(profiles, profile) ? profiles[profile] : [];

@@ -1,7 +1,7 @@
-/** PO-4: a decision on a tool in words, for the model that is refused and for people who ask why. */
+/** PO-4: a decision on a tool in words, for the model that is refused and for people who want the reason. */
 import { POLICY_STEPS, type ToolDecision } from './effective-tools.ts';
 
-/** Such as `denied by the agent's deny list (group:runtime)`; one clause without a full stop. */
+/** A clause such as `denied by the agent's deny list (group:runtime)`, without a full stop. */
 export function explainDecision(decision: ToolDecision): string {
   if (decision.step === 'default') return 'allowed: no rule limits it';
   if (decision.step === 'skill_brings') return `brought in by skill ${decision.rule}, which is in use`;

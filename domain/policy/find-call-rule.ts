@@ -15,30 +15,33 @@ export interface CallToMatch {
   readonly agent: string;
   readonly user: string | null;
   readonly channel: string | null;
-  /** Of a shell command: the words of each simple command in it. */
+  /** For a shell command: the words of each simple command in it. */
   readonly commands?: readonly (readonly string[])[];
-  /** Of the agent's model; selects `by_provider`. */
+  /** Provider of the agent's model; it selects `by_provider`. */
   readonly provider?: string | undefined;
   /** What the session has read before. */
   readonly used?: readonly UsedTool[];
-  /** Addresses that the user wrote or the session asked for before; none when absent. */
+  /** Addresses that the user wrote or the session requested before; absent means none. */
   readonly addresses?: ReadonlySet<string> | undefined;
 }
 
-/** From the outermost to the innermost. */
+/** Layers from the outermost to the innermost. */
 export const RULE_LAYERS = ['global', 'tenant', 'agent'] as const;
 export type RuleLayer = (typeof RULE_LAYERS)[number];
 
 export interface FoundRule {
   readonly layer: RuleLayer;
   readonly rule: CallRule;
-  /** Of a rule that looks back (PO-5): what it found. */
+  /** What a rule that looks back found (PO-5). */
   readonly after?: UsedTool;
 }
 
 const STRICTNESS: Readonly<Record<RuleDecision, number>> = { allow: 0, ask: 1, deny: 2 };
 
-/** In each layer the first rule that matches; of the layers the strictest, so that no layer undoes another one's rule. */
+/**
+ * In each layer the first rule that matches applies. Among the layers the strictest wins, so that no layer removes
+ * another's rule.
+ */
 export function findCallRule(
   layers: Readonly<Partial<Record<RuleLayer, ToolPolicy | undefined>>>,
   call: CallToMatch,
@@ -52,7 +55,7 @@ export function findCallRule(
   return found;
 }
 
-/** `ask` is short for rules that ask, after the others; those of the profile come last. */
+/** `ask` is an abbreviation for rules that ask and come after the others; those of the profile come last. */
 function rulesOf(policy: ToolPolicy | undefined, provider: string | undefined): readonly CallRule[] {
   if (!policy) return [];
   const { rules = [], ask = [], by_provider, profile } = policy;
@@ -61,12 +64,12 @@ function rulesOf(policy: ToolPolicy | undefined, provider: string | undefined): 
   return [...rules, ...ask.map((rule) => ({ ...rule, decision: 'ask' as const })), ...ofProfile];
 }
 
-/** The first of what the session has read that the rule looks back for. */
+/** The first thing the session has read that the rule's `after` matches. */
 function usedBefore({ after }: CallRule, { used }: CallToMatch): UsedTool | undefined {
   return used?.find(({ tool }) => after?.some((pattern) => matchesTool(pattern, tool)));
 }
 
-/** Every field that the rule gives must match. */
+/** Every field of the rule must match. */
 function matchesCall(rule: CallRule, call: CallToMatch): boolean {
   if (!matchesTool(rule.tool, call.tool)) return false;
   if (rule.agent !== undefined && !matchGlob(rule.agent, call.agent)) return false;
@@ -78,13 +81,13 @@ function matchesCall(rule: CallRule, call: CallToMatch): boolean {
   return Object.entries(rule.args ?? {}).every(([name, glob]) => matchesArgument(rule, call, name, glob));
 }
 
-/** Our own tools of the web send no fragment; what others do with one nobody knows. */
+/** The built-in web tools send no fragment; other tools may use it in any way. */
 function namesNewAddress({ tool, args, addresses }: CallToMatch): boolean {
   const sent = tool.group === 'web' ? withoutFragment : (address: string) => address;
   return addressesOf(args).some((address) => !addresses?.has(sent(address)));
 }
 
-/** Whether a path or address climbs out of a folder that it names. */
+/** Whether a path or address climbs out of a folder that it contains. */
 export function climbs(text: string): boolean {
   return /(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)/i.test(text);
 }
@@ -94,16 +97,16 @@ function matchesOptional(glob: string | undefined, text: string | null): boolean
 }
 
 /**
- * An argument that is no text is matched as JSON. A command is matched as it stands and command by command, so that
- * quotes, lists, folders and options before a subcommand hide nothing from a rule that asks or denies, and nothing rides along with
- * one that allows.
+ * An argument that is not text is matched as JSON. A command is matched as written and command by command. So quotes,
+ * lists, folders and options before a subcommand hide nothing from a rule that asks or denies, and nothing else is
+ * allowed together with an allowed command.
  */
 function matchesArgument(rule: CallRule, call: CallToMatch, name: string, glob: string): boolean {
   if (!Object.hasOwn(call.args, name)) return false;
   const value = call.args[name];
   if (value === undefined) return false;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // `notes/*` allows what is below notes/ alone.
+  // `notes/*` allows only what is below notes/.
   if (rule.decision === 'allow' && climbs(text) && !climbs(glob)) return false;
   const isMatch = matchGlob(glob, text);
   if (name !== 'command' || call.commands === undefined) return isMatch;

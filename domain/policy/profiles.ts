@@ -1,7 +1,10 @@
-/** PO-2: the named starting sets of tools, as the newest seed (000) has them, and `tool_search`; and one that has rules on calls (PO-5). */
+/**
+ * PO-2: the named starting sets of tools, as in GoClaw's newest seed (000), plus `tool_search`; and one profile that
+ * has rules on calls (PO-5).
+ */
 import type { CallRule } from '../agent.ts';
 
-/** Null is every tool. */
+/** Null means every tool. */
 export type Profiles = Readonly<Record<string, readonly string[] | null>>;
 
 export const PROFILES = {
@@ -16,7 +19,7 @@ export const PROFILES = {
     'group:media_gen',
     'group:media_read',
     'group:skills',
-    // It finds what the agent has anyway; without it all of that would stand in each prompt.
+    // It finds what the agent has anyway; without it each prompt would contain all of those tools.
     'tool_search',
   ],
   messaging: [
@@ -34,18 +37,18 @@ export const PROFILES = {
 const OUTSIDE = ['capability:outside'];
 const CARRIES = 'profile careful: the address may carry out what was read';
 
-/** After the rules of the policy that names the profile, so that it can make exceptions. */
+/** They come after the rules of the policy that names the profile, so that those can make exceptions. */
 export const PROFILE_RULES: Readonly<Record<string, readonly CallRule[]>> = {
   careful: [
-    // They change the workspace, the team's board, or nothing.
+    // These change the workspace, the team's board, or nothing.
     ...['group:fs', 'group:teams', 'wait'].map((tool) => ({ tool, decision: 'allow' }) as const),
     ...['list', 'poll', 'log'].map(
       (action) => ({ tool: 'process', args: { action }, decision: 'allow' }) as const,
     ),
-    // Under the same rules, and with what has been read until now.
+    // The child runs under the same rules, and with what has been read until now.
     { tool: 'spawn', decision: 'allow' },
     { tool: 'capability:outside', address: 'new', after: OUTSIDE, decision: 'ask', reason: CARRIES },
-    // A header carries as much as an address.
+    // A header can carry as much data as an address.
     { tool: 'group:web', args: { headers: '*"*' }, after: OUTSIDE, decision: 'ask', reason: CARRIES },
     {
       tool: 'capability:mutating',

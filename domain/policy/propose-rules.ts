@@ -1,6 +1,7 @@
 /**
- * AP-7: rules that answer what people have answered the same way each time. A rule is drawn from calls that were all approved, and never
- * from a kind of call of which anybody in the tenant rejected one: which program and subcommand, or which tool at which place.
+ * AP-7: proposes rules from decisions that people have made the same way each time. A rule is derived from calls that
+ * were all approved. It is never derived from a kind of call (program and subcommand, or tool and place) of which
+ * anybody in the tenant rejected one.
  */
 import {
   expandCommands,
@@ -23,30 +24,30 @@ export interface DecidedCall {
 interface AllowRule {
   readonly tool: string;
   readonly decision: 'allow';
-  /** Globs. */
+  /** Globs by the argument's name. */
   readonly args: Record<string, string>;
   readonly only_args: string[];
   readonly agent?: string;
 }
 
-/** What would be added: to `exec.allowlist`, or before the other `tools.rules`. */
+/** The rule to add: to `exec.allowlist`, or before the other `tools.rules`. */
 export type ProposedRule = { readonly allowlist: string } | { readonly rule: AllowRule };
 
 export interface Proposal<Call> {
   readonly agent: string;
   readonly tool: string;
   readonly adds: ProposedRule;
-  /** The calls that it is drawn from. */
+  /** The calls that it is derived from. */
   readonly calls: readonly Call[];
 }
 
-/** Calls that were approved, and, where a rule has a wildcard, different ones. */
+/** Least number of approved calls; for a rule with a wildcard they must differ. */
 export const MIN_APPROVALS = 3;
 
 /** The tool whose calls are commands. */
 const EXEC = 'exec';
 
-/** Those with most calls first. */
+/** Proposals with most calls come first. */
 export function proposeRules<Call extends DecidedCall>(calls: readonly Call[]): Proposal<Call>[] {
   const [commands, others] = [
     calls.filter(({ tool }) => tool === EXEC),
@@ -62,7 +63,7 @@ interface Line<Call> {
   readonly words: readonly string[];
 }
 
-/** Starts any program, or code: no wildcard behind it. */
+/** Programs that start any program or code; no wildcard may follow them. */
 const RUNS_ANYTHING = new Set('find fd make docker podman kubectl ssh eval source . trap'.split(' '));
 
 function commandRules<Call extends DecidedCall>(calls: readonly Call[]): Proposal<Call>[] {
@@ -87,7 +88,7 @@ function commandRules<Call extends DecidedCall>(calls: readonly Call[]): Proposa
   );
 }
 
-/** Of the commands within it that are asked about; none where it cannot be read. */
+/** The commands within the call that people are asked about; none when it cannot be parsed. */
 function linesOf<Call extends DecidedCall>(call: Call): Line<Call>[] {
   const { command } = call.args;
   if (typeof command !== 'string') return [];
@@ -112,7 +113,10 @@ interface Pattern<Call> {
   readonly of: readonly Line<Call>[];
 }
 
-/** Of lines whose first `depth` words are the same: whole lines that are said often, and a wildcard for the rest of a subcommand's. */
+/**
+ * Patterns of lines whose first `depth` words are the same: whole lines that occur often, and a wildcard for the rest
+ * of a subcommand's.
+ */
 function patternsOf<Call>(lines: readonly Line<Call>[], depth: number): Pattern<Call>[] {
   const found: Pattern<Call>[] = [];
   const rest: Line<Call>[] = [];
@@ -129,7 +133,7 @@ function patternsOf<Call>(lines: readonly Line<Call>[], depth: number): Pattern<
   return found;
 }
 
-/** A program's name alone stands for all that it can do. */
+/** A program's name alone covers everything that the program can do. */
 function mayStand(words: readonly string[]): boolean {
   return words.length > 1 && !isCode(words[0]) && isPlain(words.join(' '));
 }
@@ -139,19 +143,19 @@ function mayVary(words: readonly string[]): boolean {
   return subcommand !== undefined && !isCode(program) && !RUNS_ANYTHING.has(program);
 }
 
-/** What it runs may be another program tomorrow. */
+/** The program it runs may be another one tomorrow. */
 function isCode(program = ''): boolean {
   return SHELLS.has(program) || WRAPPERS.has(program) || INTERPRETERS.test(program);
 }
 
-/** Means itself as a glob. */
+/** Whether the text as a glob matches only itself. */
 function isPlain(text: string): boolean {
   return text.length <= MAX_GLOB && !/[*?]/.test(text);
 }
 
 const MAX_GLOB = 500;
 
-/** Arguments whose text is what is said or written, at a place that others name. */
+/** Arguments whose text is content, for a place that other arguments name. */
 const CONTENT = new Set(
   'content text message body old_text new_text title subject description comment'.split(' '),
 );
@@ -169,7 +173,7 @@ function argumentRules<Call extends DecidedCall>(calls: readonly Call[]): Propos
   });
 }
 
-/** The tool, and of each argument its first folder, its origin, or itself; of content only that it is there. */
+/** The tool, and of each argument its first folder, its origin, or its value; of content only that it exists. */
 function placeOf({ tool, args }: DecidedCall): string {
   const places = Object.entries(args).map(([name, value]) => {
     if (isContent(name, value)) return [name];
@@ -178,7 +182,7 @@ function placeOf({ tool, args }: DecidedCall): string {
   return JSON.stringify([tool, places.toSorted()]);
 }
 
-/** Undefined where nothing narrows the rule, or an argument cannot be told by a glob. */
+/** Undefined when nothing narrows the rule, or when a glob cannot express an argument. */
 function globsOf(all: readonly DecidedCall['args'][]): Record<string, string> | undefined {
   const names = Object.entries(all[0] ?? {}).flatMap(([name, value]) =>
     isContent(name, value) ? [] : [name],
@@ -212,7 +216,10 @@ function commonFolder(values: readonly string[]): string | undefined {
   return folder === undefined ? undefined : `${folder}*`;
 }
 
-/** `https://host/` or `notes/` of an address or path, whole or its first part; undefined where it is neither. */
+/**
+ * `https://host/` or `notes/` of an address or path, for the whole value or its first part; undefined when it is
+ * neither.
+ */
 function folderOf(value: string, whole: boolean): string | undefined {
   const found = /^(?<root>https?:\/\/[^/\s?#@]+\/|(?!\w+:)\.?\/?[^/\s]+\/)(?<rest>[^\s?#]*\/)?/.exec(
     value,
@@ -220,7 +227,7 @@ function folderOf(value: string, whole: boolean): string | undefined {
   return found && `${found.root}${whole ? (found.rest ?? '') : ''}`;
 }
 
-/** In the order of their first item. */
+/** The groups in the order of their first item. */
 function groups<Item, Key>(items: readonly Item[], key: (item: Item) => Key): [Key, Item[]][] {
   return [...Map.groupBy(items, key)];
 }

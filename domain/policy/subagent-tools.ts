@@ -1,7 +1,7 @@
-/** SA-3: tools that a subagent never has, whatever other rules say; aliases of a tool count as the tool. */
+/** SA-3: tools that a subagent never has, whatever other rules say. Aliases of a tool count as the tool. */
 
 export const SUBAGENT_DENY =
   'gateway agents_list whatsapp_login session_status cron memory_search memory_get sessions_send'.split(' ');
 
-/** For a subagent at the greatest depth: it cannot spawn, and sees no sessions. */
+/** Denied for a subagent at the greatest depth: it cannot spawn, and sees no sessions. */
 export const LEAF_DENY = 'sessions_list sessions_history sessions_spawn spawn subagent'.split(' ');

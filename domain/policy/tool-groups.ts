@@ -1,7 +1,7 @@
-/** PO-2: the groups of tools, and what a pattern of a policy (`exec`, `read_*`, `group:fs`) stands for. */
+/** PO-2: the groups of tools, and what a policy's pattern (`exec`, `read_*`, `group:fs`) matches. */
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
 
-/** Groups of our own tools; each tool is in one. */
+/** Groups of the built-in tools; each tool is in one. */
 export const TOOL_GROUPS = [
   'fs',
   'runtime',
@@ -21,13 +21,13 @@ export const TOOL_GROUPS = [
 ] as const;
 export type ToolGroup = (typeof TOOL_GROUPS)[number];
 
-/** Tools that a tenant has made for itself: a group beside the native ones. */
+/** Tools that a tenant has defined: a group beside the native ones. */
 export const CUSTOM_GROUP = 'custom';
 
-/** The tools of MCP servers: `group:mcp`, and `group:mcp:SERVER` for those of one. */
+/** The tools of MCP servers: `group:mcp` for all, and `group:mcp:SERVER` for those of one. */
 export const MCP_GROUP = 'mcp';
 
-/** Groups made of others: all native tools (two names), the tools of MCP servers, and other seeds' words. */
+/** Groups made of others: all native tools (under two names), the tools of MCP servers, and names of other seeds. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
   native: TOOL_GROUPS,
   goclaw: TOOL_GROUPS,
@@ -35,23 +35,23 @@ const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
   media: ['media_gen', 'media_read'],
 };
 
-/** What a policy may ask about a tool. */
+/** The properties of a tool that policies use. */
 export interface PolicyTool {
   readonly name: string;
   readonly aliases?: readonly string[];
   /** One of TOOL_GROUPS or CUSTOM_GROUP; undefined for tools of MCP servers. */
   readonly group?: string;
-  /** The MCP server that the tool comes from; then it is no native tool. */
+  /** The MCP server that the tool comes from; such a tool is not native. */
   readonly mcpServer?: string;
-  /** Nobody has it whose rules do not name it (MC-4). */
+  /** Only agents whose rules name it have it (MC-4). */
   readonly isInternal?: boolean;
-  /** Changes nothing, so that a second run does no harm. */
+  /** It changes nothing, so that a second run does no harm. */
   readonly readOnly?: boolean;
-  /** Goes on after the call has returned. */
+  /** It continues after the call has returned. */
   readonly async?: boolean;
 }
 
-/** What gives words of others, which may tell the model what to do (SECURITY R1). */
+/** Tools that return text of others, which may contain instructions for the model. */
 const OUTSIDE_SOURCES = [
   'outside_*',
   'group:web',
@@ -97,7 +97,7 @@ function isInGroup(group: string, tool: PolicyTool): boolean {
   return Object.hasOwn(COMPOSITES, group) && COMPOSITES[group]?.includes(tool.group) === true;
 }
 
-/** A group that is there whether or not a tool is in it. */
+/** Whether the group exists even without tools in it. */
 export function isNativeGroup(pattern: string): boolean {
   if (!pattern.startsWith(GROUP)) return false;
   const group = pattern.slice(GROUP.length);
@@ -109,7 +109,10 @@ export function isNativeGroup(pattern: string): boolean {
   );
 }
 
-/** Why a pattern can never match a tool, or undefined. A tool's name is not checked: tools come and go. */
+/**
+ * Says why a pattern can never match a tool; undefined when it can. Names of tools are not checked, because tools come
+ * and go.
+ */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.startsWith(CAPABILITY)) {
     const known = Object.keys(CAPABILITIES);

@@ -2,15 +2,19 @@
 import type { PolicyTool } from './tool-groups.ts';
 
 /**
- * What comes from outside by no tool that is for it: a stranger's message, a document or a file that was written after something from
- * outside was read, a command that reads the network. They stand among the tools that a session has read, and rules name them as tools.
+ * Content from outside that no tool for outside content returned: a stranger's message, a document or file that was
+ * written after something from outside was read, or a command that reads the network. They are listed among the tools
+ * that a session has read, and rules name them like tools.
  */
 export const OUTSIDE_MESSAGE = 'outside_message';
 export const OUTSIDE_DOCUMENT = 'outside_document';
 export const OUTSIDE_FILE = 'outside_file';
 export const OUTSIDE_COMMAND = 'outside_command';
 
-/** From a tool's name to the first call of it whose result the session has, or that came to it with what another session says. */
+/**
+ * Maps a tool's name to the first call of it whose result is in the session, or came into it with text of another
+ * session.
+ */
 export type UsedTools = Readonly<Record<string, string>>;
 
 export interface UsedTool {

@@ -1,4 +1,4 @@
-/** Agent links: who may hand work to whom (DE-1). */
+/** Agent links: which agents may delegate work to each other (DE-1). */
 import { z } from 'zod';
 import { LINK_DIRECTIONS, LINK_LIMITS, LINK_STATUSES } from '../agent-link.ts';
 import { isMessageId } from '../ids.ts';
@@ -77,7 +77,7 @@ const flags = {
   description: { flags: '--description <text>', help: 'what the link is for' },
 } as const;
 
-/** Flags of settings replace all settings. */
+/** The flags of settings replace all settings. */
 function bodyOf<Given extends z.input<typeof linkSettingsSchema>>({
   user_allow,
   user_deny,

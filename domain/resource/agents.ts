@@ -1,4 +1,6 @@
-/** Agents: who answers. A change is a new revision; turns that run keep the one they began with. */
+/**
+ * Agents, which answer messages. A change creates a new revision; running turns keep the revision they started with.
+ */
 import { isName } from '../ids.ts';
 import { agentCreateSchema, agentPatchSchema, agentSchema } from '../schema/agent.ts';
 import { defineResource } from './define-resource.ts';

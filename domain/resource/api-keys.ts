@@ -1,4 +1,4 @@
-/** API keys of a tenant, and tenants for the operator. A secret is in the answer that makes its key, and nowhere else. */
+/** API keys of a tenant, and tenants for the operator. Only the answer that creates a key contains its secret. */
 import { z } from 'zod';
 import { SCOPES } from '../schema/api-key.ts';
 import { labelSchema, nameSchema, timeSchema } from '../schema/scalars.ts';
@@ -14,7 +14,7 @@ const keySchema = z.object({
   revoked_at: timeSchema.nullable(),
 });
 
-/** `secret` is null when the answer is a repeated one (Idempotency-Key): it is kept nowhere. */
+/** `secret` is null in a repeated answer (Idempotency-Key), because it is not stored. */
 const newKeySchema = keySchema.extend({ secret: z.string().nullable() });
 
 export const apiKeys = defineResource(

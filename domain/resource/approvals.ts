@@ -1,4 +1,4 @@
-/** Approvals: what waits for a person, and the decision; links and tokens with which others decide. */
+/** Approvals: what waits for a person's decision, the decision, and the links and tokens with which others decide. */
 import { z } from 'zod';
 import { isMessageId } from '../ids.ts';
 import { approvalLinkCreateSchema, approvalLinkSchema } from '../schema/approval-link.ts';

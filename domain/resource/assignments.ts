@@ -89,7 +89,7 @@ export const evaluations = defineResource(
   }),
 );
 
-/** Those of a session are listed with it. */
+/** Subagents of a session are listed below it. */
 export const subagents = defineResource(
   {
     path: '/v1/subagents',

@@ -1,10 +1,10 @@
-/** Budgets of a tenant (DU-7): what its work may use. Those of the settings and of agents stand there. */
+/** Budgets of a tenant (DU-7): what its work may use. Budgets of the settings and of agents are stored there. */
 import { z } from 'zod';
 import { budgetAccountSchema, budgetFieldsSchema, budgetIdSchema, budgetSchema } from '../schema/budget.ts';
 import { labelSchema } from '../schema/scalars.ts';
 import { defineResource, operation } from './define-resource.ts';
 
-/** Accounts that one answer holds. */
+/** Greatest number of accounts in one answer. */
 export const MAX_ACCOUNTS = 200;
 
 export const budgets = defineResource(

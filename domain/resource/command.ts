@@ -1,11 +1,14 @@
-/** How a resource's operations look at the command line: words, flags and columns, as data that `cli/` makes commands from. */
+/**
+ * The command-line form of a resource's operations: words, flags and columns, as data from which `cli/` creates
+ * commands.
+ */
 
-/** One option; its name in the object that holds it is that of the field which it fills. */
+/** One option. Its key in the object that contains it is the name of the field that it sets. */
 export interface Flag {
-  /** As commander reads it: `--max-concurrent <number>`. */
+  /** In commander's syntax: `--max-concurrent <number>`. */
   readonly flags: string;
   readonly help?: string;
-  /** `text` when absent; `texts` takes several words, `commas` one word with commas in it. */
+  /** `text` when absent; `texts` takes several words, `commas` one word with commas. */
   readonly kind?: 'text' | 'texts' | 'number' | 'commas' | 'json';
   readonly choices?: readonly string[];
   readonly required?: true;
@@ -27,7 +30,7 @@ type ValueOf<One extends Flag> = One extends { readonly choices: readonly (infer
     ? Values[Kind]
     : string;
 
-/** What a command line gave: its arguments, and of its flags those that were named. */
+/** The values of a command line: its arguments, and the flags that were set. */
 export type CommandInput<Argument extends string, Named extends Flags> = {
   readonly [Name in Argument]: string;
 } & {
@@ -37,9 +40,9 @@ export type CommandInput<Argument extends string, Named extends Flags> = {
 export interface Column<Row> {
   readonly title: string;
   cell(row: Row): unknown;
-  /** The cell is a time, shown as how long ago it was. */
+  /** The cell is a time, shown as its age. */
   readonly ago?: true;
-  /** Gives way when the terminal is narrow; one a table. */
+  /** This column shrinks when the terminal is narrow; a table has at most one. */
   readonly flexible?: true;
 }
 
@@ -48,26 +51,26 @@ interface Words {
   readonly help: string;
 }
 
-/** One page as a table; its flags are fields of the query. */
+/** Shows one page as a table; its flags are fields of the query. */
 export interface ListCommand<Row, Query extends string = string> extends Omit<Words, 'word'> {
   readonly flags?: Readonly<Partial<Record<Query, Flag>>>;
   readonly columns: readonly Column<Row>[];
-  /** Said when there is no row. */
+  /** Printed when there are no rows. */
   readonly nothing: string;
 }
 
-/** One row as fields. */
+/** Shows one row as fields. */
 export interface ShowCommand<Row> extends Omit<Words, 'word'> {
-  /** Where they are not the row's own. */
+  /** The fields to show, when they are not the row's own. */
   fields?(row: Row): object;
 }
 
-/** Sends a body made of arguments and flags, and says one line of the answer. */
+/** Sends a body made of arguments and flags, and prints one line of the answer. */
 export interface WriteCommand<Answer, Body, Argument extends string = string, Named extends Flags = Flags>
   extends Words {
-  /** Beside the resource's key, which the path takes. */
+  /** Arguments besides the resource's key, which is in the path. */
   readonly arguments?: readonly Argument[];
-  /** Of these, the ones that are ids of the resource's rows. */
+  /** The arguments that are ids of the resource's rows. */
   readonly ids?: readonly Argument[];
   readonly flags?: Named;
   body(input: CommandInput<Argument, Named>): Body;

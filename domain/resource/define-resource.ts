@@ -1,6 +1,7 @@
 /**
- * One definition a resource: its HTTP routes and their OpenAPI entries (`api/serve-resource.ts`), its commands
- * (`cli/resource-commands.ts`) and the typed client (`cli/call.ts`) come from it. Data and schemas only.
+ * One definition of a resource. Its HTTP routes and OpenAPI entries (`api/serve-resource.ts`), its commands
+ * (`cli/resource-commands.ts`) and the typed client (`cli/call.ts`) are created from it. It contains data and schemas
+ * only.
  */
 import { z } from 'zod';
 import type { FailureType } from '../errors.ts';
@@ -17,20 +18,23 @@ import type {
 
 type Schema = z.ZodType | undefined;
 
-/** What each maker below takes of an operation as it is. */
+/** The parts of an operation that each maker below copies unchanged. */
 interface Own {
   readonly scope: Scope;
-  /** Of the OpenAPI document, in place of the resource's. */
+  /** Tag in the OpenAPI document, in place of the resource's. */
   readonly tag?: string;
   readonly summary: string;
   readonly description?: string;
-  /** Beside those that every route may give. */
+  /** Failures besides those of every route. */
   readonly refuses?: readonly FailureType[];
-  /** Of the body, in place of the server's. */
+  /** Greatest size of the body, in place of the server's. */
   readonly maxBytes?: number;
-  /** May run while the first request with the same Idempotency-Key does, since its ids follow from the key. */
+  /**
+   * A repeat may run concurrently with the first request with the same Idempotency-Key, because its ids derive from the
+   * key.
+   */
   readonly repeatable?: true;
-  /** Fields of the answer that a repeat of the request gets as null. */
+  /** Fields of the answer that are null when the request is repeated. */
   readonly shownOnce?: readonly string[];
 }
 
@@ -41,19 +45,19 @@ export interface Operation<
   Answer extends z.ZodType = z.ZodType,
 > extends Own {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Whole, with its parameters as `:id`. */
+  /** The whole path, with its parameters as `:id`. */
   readonly path: string;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly answer: Answer;
   readonly status: 200 | 201 | 202 | 204;
-  /** The row is looked for before the body is looked at, so that what is not there is a 404 for every body. */
+  /** The row is looked up before the body is validated, so that a missing row is a 404 for every body. */
   readonly findsFirst?: boolean;
   readonly command?: ResourceCommand | undefined;
 }
 
-/** Name of the operation (its `operationId`) to the operation. */
+/** Operations by their names (`operationId`). */
 export type Operations = Readonly<Record<string, Operation>>;
 
 export interface Resource<Named extends Operations = Operations>
@@ -66,27 +70,30 @@ export type InputOf<Given extends Schema> = Given extends z.ZodType ? z.input<Gi
 
 interface Base<Key extends string, Item extends z.ZodType> {
   readonly path: string;
-  /** Of the OpenAPI document. */
+  /** Tag in the OpenAPI document. */
   readonly tag: string;
-  /** One row as answers show it. */
+  /** Schema of one row as answers contain it. */
   readonly item: Item;
-  /** The path's parameter. */
+  /** Name of the path's parameter. */
   readonly key: Key;
-  /** The row's field with the same value; named as the parameter when absent. */
+  /** The row's field with the same value; absent when it has the parameter's name. */
   readonly field?: string;
-  /** What is wrong by it is a 400. */
+  /** Schema of the key; a value that does not match is a 400. */
   readonly keySchema?: z.ZodType<string, string>;
-  /** What cannot be one is a 404, as one that never was. */
+  /** A value that cannot be a key is a 404, like one that does not exist. */
   readonly isKey?: (value: string) => boolean;
-  /** What is written of it is kept and shown as it is, so that a secret in it is refused. */
+  /** Its text is stored and shown unchanged, so a secret in it is refused. */
   readonly isDefinition?: true;
-  /** Said in the 404. */
+  /** Text of the 404. */
   readonly missing: string;
-  /** Rows have a name beside their id, by which the list finds them (`?name=`): commands take either. */
+  /** Rows have a name besides their id, which the list accepts (`?name=`): commands accept either. */
   readonly named?: true;
 }
 
-/** `operations` gets the makers of the usual ones and gives them by their operationIds, in the order of the commands. */
+/**
+ * `operations` receives the makers of the usual operations and returns them by their operationIds, in the order of the
+ * commands.
+ */
 export function defineResource<const Key extends string, Item extends z.ZodType, Named extends Operations>(
   { item, ...base }: Base<Key, Item>,
   operations: (make: ReturnType<typeof makersOf<Key, Item>>) => Named,
@@ -101,9 +108,9 @@ type Writes<
   Named extends Flags,
 > = Own & {
   readonly body: Body;
-  /** Where it is not the usual one. */
+  /** Status, when it is not the usual one. */
   readonly status?: 201 | 202;
-  /** Where it is not the row. */
+  /** Schema of the answer, when it is not the row. */
   readonly answer?: Answer;
   readonly command?: WriteCommand<z.output<Answer>, z.input<Body>, Argument, Named>;
 };
@@ -116,7 +123,7 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
     params: z.object({ [key]: keySchema }) as z.ZodObject<Record<Key, z.ZodType<string, string>>>,
   };
 
-  /** For what has a body: `fixed` is where it is sent. */
+  /** Makes operations with a body; `fixed` contains the method and path. */
   const write =
     <Params extends Schema>(
       fixed: Pick<Operation<Params>, 'path' | 'params' | 'method' | 'status' | 'findsFirst'>,
@@ -141,7 +148,7 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
     });
 
   return {
-    /** GET of a page of rows. */
+    /** GET a page of rows. */
     list: <Query extends z.ZodRawShape = typeof pageQuery>({
       query,
       command,
@@ -155,7 +162,7 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
         answer: pageSchema(item),
         command: command && { kind: 'list', ...(command as ListCommand<unknown>) },
       }),
-    /** GET of all rows at once, where they are few. */
+    /** GET all rows at once, for resources with few. */
     listAll: ({ command, ...own }: Own & { readonly command?: ListCommand<Row, never> }) =>
       operation({
         ...own,
@@ -164,7 +171,7 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
         answer: z.object({ data: z.array(item) }),
         command: command && { kind: 'list', ...command },
       }),
-    /** GET of one row. */
+    /** GET one row. */
     show: ({ command, ...own }: Own & { readonly command?: ShowCommand<Row> }) =>
       operation({
         ...own,
@@ -173,7 +180,7 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
         answer: item,
         command: command && { kind: 'show', ...command },
       }),
-    /** GET of a page of what one row has: `{path}/{key}/{name}`. */
+    /** GET a page of what belongs to one row: `{path}/{key}/{name}`. */
     listOf: <Part extends z.ZodType, Query extends z.ZodRawShape = typeof pageQuery>(
       name: string,
       part: Part,
@@ -188,18 +195,18 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
         query: z.strictObject({ ...pageQuery, ...query } as typeof pageQuery & Query),
         answer: pageSchema(part),
       }),
-    /** POST of a new row: 201, with its address where rows can be shown. */
+    /** POST a new row: 201, with its address when rows can be shown. */
     create: write({ path, params: undefined, method: 'POST', status: 201 }),
-    /** PATCH of one row: given fields replace the old ones. */
+    /** PATCH one row: the fields in the body replace the old ones. */
     change: write({ ...one, method: 'PATCH', status: 200, findsFirst: true }),
-    /** PUT of all of one row that is there. */
+    /** PUT the whole of an existing row. */
     replace: write({ ...one, method: 'PUT', status: 200, findsFirst: true }),
-    /** PUT of one row, there or not. */
+    /** PUT one row, whether or not it exists. */
     put: write({ ...one, method: 'PUT', status: 200 }),
-    /** Whatever else is done to one row: POST of `{path}/{key}/{name}`. */
+    /** POST any other action on one row: `{path}/{key}/{name}`. */
     action: (name: string) =>
       write({ ...one, path: `${one.path}/${name}`, method: 'POST', status: 200, findsFirst: true }),
-    /** DELETE of one row: 204. `gone` describes that in the OpenAPI document. */
+    /** DELETE one row: 204. `gone` describes that in the OpenAPI document. */
     remove: ({ command, gone, ...own }: Own & { readonly gone?: string; readonly command?: RemoveCommand }) =>
       operation({
         ...own,
@@ -219,7 +226,7 @@ type Parts<Params extends Schema, Query extends Schema, Body extends Schema, Ans
   Partial<Operation<Params, Query, Body, Answer>> &
   Own;
 
-/** An operation that no maker makes. Without `params`, `query` or `body` it takes none; 200 when no status is given. */
+/** An operation of any other form. Without `params`, `query` or `body` it takes none; the status defaults to 200. */
 export function operation<
   Answer extends z.ZodType,
   Params extends Schema = undefined,

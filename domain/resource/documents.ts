@@ -1,4 +1,7 @@
-/** Context files and memory of agents and their users (VF-1, VF-2), with their versions. Commands: cli/commands/files.ts. */
+/**
+ * Context files and memory of agents and their users (VF-1, VF-2), with their versions. Commands:
+ * cli/commands/files.ts.
+ */
 import { z } from 'zod';
 import { DOCUMENT_LIMITS, isDocumentPath } from '../document.ts';
 import { isStorable } from '../outside-value.ts';
@@ -103,7 +106,7 @@ export const documents = defineResource(
         text: z.string().max(DOCUMENT_LIMITS.bytes).refine(isStorable, 'must be Unicode text without NUL'),
         expected_revision: expected,
       }),
-      // JSON may write six bytes for one.
+      // JSON may need six bytes for one.
       maxBytes: DOCUMENT_LIMITS.bytes * 6 + 1_000,
       answer: wholeSchema,
       refuses: ['NotFound', 'Conflict', 'TooLarge'],

@@ -1,4 +1,4 @@
-/** What was asked of the outside (SECURITY R5): one row for each exchange, refused ones too. */
+/** Requests to the outside: one row for each exchange, including refused ones. */
 import { z } from 'zod';
 import { labelSchema, timeSchema } from '../schema/scalars.ts';
 import { defineResource } from './define-resource.ts';

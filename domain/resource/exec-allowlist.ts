@@ -1,4 +1,4 @@
-/** What people allowed always, and taking it back (SH-2). */
+/** Calls that people have allowed permanently, and withdrawing that (SH-2). */
 import { z } from 'zod';
 import { isMessageId } from '../ids.ts';
 import { idSchema, labelSchema, nameSchema, timeSchema } from '../schema/scalars.ts';

@@ -1,4 +1,4 @@
-/** Forgetting a session or a user, and the receipts of it. */
+/** Forgetting a session or a user, and the receipts. */
 import { z } from 'zod';
 import { forgettingSchema, retentionSchema } from '../schema/forgetting.ts';
 import { labelSchema, sessionKeySchema } from '../schema/scalars.ts';

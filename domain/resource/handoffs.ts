@@ -1,4 +1,4 @@
-/** Conversations that agents have handed to others: where they go, and bringing them back (DE-5). */
+/** Conversations that agents have handed over: where their messages go, and how to end that (DE-5). */
 import { z } from 'zod';
 import { labelSchema, nameSchema, sessionKeySchema, timeSchema } from '../schema/scalars.ts';
 import { defineResource, operation } from './define-resource.ts';
@@ -39,7 +39,7 @@ export const handoffs = defineResource(
         nothing: 'No chat was handed on.',
       },
     }),
-    // A chat is named by two texts of any form, so they stand in the query.
+    // Two texts of any form identify a chat, so they are in the query.
     endHandoff: operation({
       method: 'DELETE',
       path: '/v1/handoffs',

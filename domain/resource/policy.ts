@@ -1,4 +1,7 @@
-/** What holds for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4). Commands: cli/commands/policy.ts. */
+/**
+ * The policy for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4).
+ * Commands: cli/commands/policy.ts.
+ */
 import { z } from 'zod';
 import {
   backtestReportSchema,

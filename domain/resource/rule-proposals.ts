@@ -1,4 +1,4 @@
-/** Rules that decisions of people suggest (AP-7). They are found anew each time; there are no rows. */
+/** Rules that people's decisions suggest (AP-7). Each request computes them; there are no rows. */
 import { z } from 'zod';
 import { isMessageId } from '../ids.ts';
 import { ruleProposalSchema } from '../schema/policy.ts';

@@ -1,11 +1,11 @@
-/** Secrets of a tenant: set, listed by name, removed; their values go in and never come out. */
+/** Secrets of a tenant: set, listed by name, removed. The API never returns their values. */
 import { z } from 'zod';
 import { nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
 import { defineResource, operation } from './define-resource.ts';
 
-/** A shorter value cannot be told from other text, so it could not be hidden (REFERENCE §5). */
+/** A shorter value cannot be distinguished from other text, so it could not be hidden. */
 export const MIN_SECRET = 6;
-/** A key file; UTF-16 units. */
+/** Enough for a key file; UTF-16 units. */
 export const MAX_SECRET = 65_536;
 
 const putSchema = z.strictObject({
@@ -58,7 +58,7 @@ export const secrets = defineResource(
         body: putSchema,
         refuses: ['Unprocessable'],
       }),
-      // A name that cannot be is wrong here, and merely not there where a secret is deleted.
+      // An invalid name is an error here; deleting a secret treats it as not found.
       params: z.object({ name: nameSchema }),
     },
     deleteSecret: remove({

@@ -1,4 +1,4 @@
-/** Sessions: which there are, what they are doing and what was said; steering and stopping their turns. */
+/** Sessions: which exist, what they do and their transcripts; steering and stopping their turns. */
 import { z } from 'zod';
 import { isSessionKey } from '../ids.ts';
 import { WORK_STATUSES } from '../assignment.ts';

@@ -1,4 +1,7 @@
-/** The tasks of teams (TE-2 … TE-6), made and read; what is done to one is api/routes/team-tasks.ts. Commands: cli/commands/team-tasks.ts. */
+/**
+ * The tasks of teams (TE-2 … TE-6), created and read; the actions on a task are in api/routes/team-tasks.ts. Commands:
+ * cli/commands/team-tasks.ts.
+ */
 import { z } from 'zod';
 import { nameSchema, pageQuery, pageSchema } from '../schema/scalars.ts';
 import { taskCommentSchema, taskCreateSchema, taskFileSchema, taskSchema } from '../schema/team-task.ts';

@@ -1,4 +1,4 @@
-/** Teams (TE-1): who leads, who works, and by which settings. */
+/** Teams (TE-1): their leads, members and settings. */
 import { z } from 'zod';
 import { isName } from '../ids.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
@@ -20,7 +20,7 @@ export const teamSettingsSchema = z.strictObject({
   member_broadcast: z.boolean().optional().describe('Members, too, may write to all at once'),
   blocker_escalation: z.strictObject({ enabled: z.boolean().optional() }).optional(),
   lease_seconds: z.int().min(1).max(TEAM_LIMITS.longestLeaseSeconds).optional(),
-  /** Between reminders of a question to the user, and how many there are. */
+  /** Minutes between reminders of a question to the user, and the number of reminders. */
   reminder_minutes: z.number().positive().max(10_080).optional(),
   reminders: z.int().min(0).max(100).optional(),
 });

@@ -1,4 +1,4 @@
-/** Tools that are part of TempoClaw, switched on and off for all agents of a tenant, at GoClaw's address. */
+/** Built-in tools that are switched on and off for all agents of a tenant, at GoClaw's address. */
 import { z } from 'zod';
 import { defineResource, operation } from './define-resource.ts';
 

@@ -1,4 +1,4 @@
-/** Turns: what became of a message, and the ledger of its tool calls. */
+/** Turns: the outcome of a message, and the ledger of its tool calls. */
 import { isMessageId } from '../ids.ts';
 import { toolCallSchema, turnSchema } from '../schema/turn.ts';
 import { defineResource } from './define-resource.ts';

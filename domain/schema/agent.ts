@@ -34,7 +34,7 @@ const ruleShape = {
   agent: textSchema(128).optional(),
   user: textSchema(256).optional(),
   channel: textSchema(256).optional(),
-  /** Tools: only once the session has read what one of them gave (PO-5). */
+  /** Tools: the rule matches only after the session has read a result of one of them (PO-5). */
   after: toolPatterns.min(1).optional(),
   address: z
     .literal('new')
@@ -66,14 +66,14 @@ export const callRuleSchema = z
       });
   });
 
-/** What holds while the agent's model is a provider's. */
+/** The policy while the agent's model belongs to a provider. */
 const providerToolPolicySchema = z.strictObject({
-  /** In place of the policy's own profile. */
+  /** Replaces the policy's own profile. */
   profile: nameSchema.optional(),
   allow: toolPatterns.optional(),
 });
 
-/** GoClaw's names. */
+/** GoClaw's names of fields. */
 export const POLICY_ALIASES = { alsoAllow: 'also_allow', byProvider: 'by_provider' };
 
 export const policyObjectSchema = z
@@ -82,15 +82,15 @@ export const policyObjectSchema = z
     allow: toolPatterns.optional(),
     deny: toolPatterns.optional(),
     also_allow: toolPatterns.optional(),
-    /** Names of tools, which nothing gives back. */
+    /** Names of tools that no other rule can add again. */
     disabled: z
       .array(z.string().regex(/^[\w-]{1,128}$/, 'must be the name of a tool'))
       .max(500)
       .optional(),
     by_provider: z.record(nameSchema, providerToolPolicySchema).optional(),
-    /** The first that matches a call decides. */
+    /** The first rule that matches a call decides. */
     rules: z.array(callRuleSchema).max(200).optional(),
-    /** Short for rules that ask, after those of `rules`. */
+    /** An abbreviation for rules that ask, which come after those of `rules`. */
     ask: z.array(askRuleSchema).max(200).optional(),
   })
   .superRefine((policy, context) => {
@@ -98,7 +98,7 @@ export const policyObjectSchema = z
       context.addIssue({ code: 'custom', path: [...path], message });
   });
 
-/** As it is written; what is stored and shown has our names alone. */
+/** The policy as people write it; what is stored and shown has only our names. */
 export const toolPolicySchema = withAliases(POLICY_ALIASES, policyObjectSchema);
 
 export const execPolicySchema = z.strictObject({
@@ -106,30 +106,30 @@ export const execPolicySchema = z.strictObject({
   ask: z.enum(EXEC_ASK).optional(),
   /** Globs over a command's words, or program names. */
   allowlist: z.array(textSchema(1000)).max(500).optional(),
-  /** Deny categories of SH-1, or parts of them, that hold or do not; `categories_off` is short for false. */
+  /** Deny categories of SH-1, or parts of them, switched on or off; `categories_off` is an abbreviation for false. */
   categories: z.partialRecord(z.enum(SHELL_SWITCHES), z.boolean()).optional(),
   categories_off: z.array(z.enum(SHELL_SWITCHES)).max(100).optional(),
   timeout_seconds: z.int().min(1).max(300).optional(),
 });
 
-/** What settings and tenants say of commands; how long one may take is the agent's. */
+/** The part that settings and tenants have; the time limit of a command belongs to the agent. */
 export const sharedExecPolicySchema = execPolicySchema.omit({ timeout_seconds: true });
 
 const domains = z.array(textSchema(300)).max(1_000);
 
-/** Which hosts may be asked over HTTP; of settings, tenant and agent each must let one through. */
+/** Which hosts may be requested over HTTP; the settings, the tenant and the agent must each permit one. */
 export const domainRulesSchema = z.strictObject({
   policy: z.enum(['allow_all', 'allowlist']).optional(),
   /** `github.com`, `*.example.com`. */
   allowed_domains: domains.optional(),
-  /** With all below them; hold under either policy. */
+  /** Blocks all names below them too; applies under either policy. */
   blocked_domains: domains.optional(),
 });
 
 export const agentLimitsSchema = z.strictObject({
-  /** Model calls in a turn (EX-7): 20. */
+  /** Model calls in a turn (EX-7); default 20. */
   iterations: z.int().min(1).max(MAX_ITERATIONS).optional(),
-  /** Tokens that one answer may have. */
+  /** Greatest number of tokens of one answer. */
   output_tokens: z.int().min(1).max(1_000_000).optional(),
 });
 
@@ -167,7 +167,7 @@ const workspaceSchema = z
 const fields = {
   name: labelSchema.optional(),
   type: z.enum(['open', 'predefined']),
-  /** `provider/model`, or several in the order of falling back. */
+  /** `provider/model`, or several in the order of fallback. */
   model: modelSchema,
   thinking: z
     .enum(THINKING)
@@ -177,12 +177,12 @@ const fields = {
   tools: policyObjectSchema.optional(),
   tool_names: dialectSchema.optional(),
   exec: execPolicySchema.optional(),
-  /** Where its tools may go on the web (SECURITY R5). */
+  /** Where its tools may connect on the web. */
   egress: domainRulesSchema.optional(),
-  /** Where its commands run (SH-3); a mode alone stands for `{ mode }`. */
+  /** Where its commands run (SH-3); a mode alone means `{ mode }`. */
   sandbox: sandboxSchema.optional(),
   limits: agentLimitsSchema.optional(),
-  /** DU-7: of its turns and sessions, and of all of them together. */
+  /** DU-7: budgets of its turns and sessions, and of all of them together. */
   budgets: agentBudgetsSchema.optional(),
   workspace: z
     .union([nameSchema, workspaceSchema])
@@ -202,9 +202,9 @@ const fields = {
     .max(1_000)
     .optional()
     .describe('Delegations that it works on at once; 5 when absent or 0'),
-  /** What its work must pass before anybody reads it (DE-6). */
+  /** Gates that its work must pass before anybody reads it (DE-6). */
   quality_gates: z.array(gateSchema).max(GATE_LIMITS.gates).optional(),
-  /** Asked before its sessions, prompts and calls begin. */
+  /** Hooks that run before its sessions, prompts and calls start. */
   hooks: hooksSchema.optional(),
   memory: z
     .strictObject({
@@ -234,10 +234,10 @@ const fields = {
     ),
 };
 
-/** What an agent's row holds (`AgentConfig`). */
+/** The contents of an agent's row (`AgentConfig`). */
 export const agentConfigSchema = z.strictObject({ key: nameSchema, ...fields });
 
-/** SPEC's name, and those of GoClaw's rows. */
+/** The name in SPEC, and the names in GoClaw's rows. */
 const AGENT_ALIASES = {
   toolNames: 'tool_names',
   agent_key: 'key',
@@ -246,8 +246,9 @@ const AGENT_ALIASES = {
 };
 
 /**
- * And what GoClaw has elsewhere: the iterations of a turn beside the other fields, gates, shell categories and load in `other_config`, of which
- * nothing else is known here. What stands there twice is left as it is, and so refused.
+ * Also accepts GoClaw's other places: the iterations of a turn beside the other fields, and gates, shell categories and
+ * load in `other_config`, whose other fields are unknown here. A field that occurs twice is not moved, and so is
+ * refused.
  */
 function withAgentAliases<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
@@ -289,14 +290,14 @@ export const agentCreateSchema = withAgentAliases(
   ],
 });
 
-/** Given fields replace the old ones whole; null removes an optional one. `key` cannot change. */
+/** The fields of the body replace the old ones whole; null removes an optional one. `key` cannot change. */
 export const agentPatchSchema = withAgentAliases(z.strictObject(changeShape({ ...fields, ...written }))).meta(
   {
     examples: [{ model: 'anthropic/claude-sonnet-4-5', exec: { ask: 'always' } }],
   },
 );
 
-/** An agent as the API answers it. */
+/** An agent in answers of the API. */
 export const agentSchema = agentConfigSchema.extend({
   warnings: z
     .array(z.string())

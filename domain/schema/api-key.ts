@@ -1,4 +1,4 @@
-/** What an API key may be made for. */
+/** The scopes that an API key may have. */
 
 /** `admin` includes the others. */
 export const SCOPES = ['read', 'run', 'approve', 'admin'] as const;

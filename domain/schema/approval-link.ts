@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { TERM_LIMITS } from '../approval-terms.ts';
 import { labelSchema, timeSchema } from './scalars.ts';
 
-/** What can be decided by a link; the rest needs the API. */
+/** Decisions that a link can make; the others need the API. */
 export const LINK_DECISIONS = ['approve', 'edit', 'reject'] as const;
 export type LinkDecision = (typeof LINK_DECISIONS)[number];
 
@@ -23,7 +23,7 @@ export const approvalLinkCreateSchema = z
   })
   .meta({ examples: [{ for: 'ann' }] });
 
-/** `url` is null when the answer is a repeated one (Idempotency-Key): it is kept nowhere. */
+/** `url` is null in a repeated answer (Idempotency-Key), because it is not stored. */
 export const approvalLinkSchema = z.object({
   id: z.string(),
   url: z.string().nullable().describe('Whoever has it decides as `for`: send it to nobody else'),

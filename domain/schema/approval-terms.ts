@@ -13,20 +13,20 @@ export const approversSchema = z
 
 const seconds = z.int().min(1).max(TERM_LIMITS.seconds);
 
-/** The fields of a rule that asks; `termsProblem` says which of them do not go together. */
+/** The fields of a rule that asks; `termsProblem` says which of them exclude each other. */
 export const approvalTermsShape = {
-  /** Absent: the user whose turn it is, keys without a user, and admins. */
+  /** Absent: the user of the turn, keys without a user, and admins may decide. */
   approvers: approversSchema.optional(),
-  /** How many different people must agree; one who rejects is enough to deny. 1 by default. */
+  /** How many different people must agree; one rejection is enough to deny. Default 1. */
   quorum: z.int().min(1).max(TERM_LIMITS.quorum).optional(),
-  /** The user whose turn it is may not decide. */
+  /** The user of the turn may not decide. */
   exclude_requester: z.boolean().optional(),
   expires_seconds: seconds.optional(),
-  /** What happens when nobody decides: nothing runs. */
+  /** When nobody decides, the call does not run. */
   on_expiry: z.literal('deny').optional(),
-  /** From then on these may decide as well. */
+  /** After this time these may decide as well. */
   escalate: z.strictObject({ after_seconds: seconds, to: approversSchema }).optional(),
-  /** An event says again that it waits, so often. */
+  /** Seconds between events that repeat that it waits. */
   remind_seconds: seconds.min(TERM_LIMITS.minRemindSeconds).optional(),
 } as const;
 

@@ -113,7 +113,7 @@ export const approvalDetailSchema = approvalSchema.extend({
 
 const momentSchema = z.iso.datetime({ offset: true });
 
-/** Which approvals; every given field must match. */
+/** Filters of a list of approvals; every field that is present must match. */
 export const approvalFilterShape = {
   status: z.enum(APPROVAL_STATUSES).optional(),
   session_key: sessionKeySchema.optional(),
@@ -137,7 +137,7 @@ const digestSchema = z.string().regex(/^[0-9a-f]{64}$/, 'must be the `digest` of
 
 const words = [...DECISIONS, ...Object.keys(DECISION_ALIASES)];
 
-/** The body has no `by`: who decides is told by the key. */
+/** The body has no `by`: the key identifies the person. */
 export const decisionSchema = z
   .strictObject({
     decision: z
@@ -203,7 +203,7 @@ export const approvalTokenSchema = z.object({
   expires_at: timeSchema,
 });
 
-/** Approvals that one request may decide. */
+/** Greatest number of approvals that one request may decide. */
 export const MAX_BULK = 100;
 
 const bulkWords = words.filter((word) => readDecision(word) !== 'edit');

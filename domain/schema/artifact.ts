@@ -1,4 +1,4 @@
-/** Artifacts as the API answers them. */
+/** Artifacts in answers of the API. */
 import { z } from 'zod';
 import { timeSchema } from './scalars.ts';
 

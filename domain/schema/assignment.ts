@@ -1,4 +1,7 @@
-/** Work that agents give each other, on the wire: subagents, delegations (DE-2, DE-6), rounds of making and judging (DE-4). */
+/**
+ * Work that agents give each other, on the wire: subagents, delegations (DE-2, DE-6), rounds of making and judging
+ * (DE-4).
+ */
 import { z } from 'zod';
 import { ASSIGNMENT_MODES, WORK_STATUSES } from '../assignment.ts';
 import { EVALUATION_STATUSES } from '../evaluate-loop.ts';
@@ -7,7 +10,7 @@ import { idSchema, linksSchema, nameSchema, sessionKeySchema, textSchema, timeSc
 
 const errorSchema = z.object({ code: z.string(), message: z.string() }).nullable();
 
-/** What those have that one session works on. */
+/** Fields of the kinds that use one session. */
 const shared = {
   depth: z.int(),
   user: z.string().nullable(),

@@ -35,7 +35,7 @@ const fields = {
     .describe('Reserved for a call, unless the call before it used more'),
 };
 
-/** Whatever its limits are. */
+/** Accepts any combination of limits. */
 export const anyBudgetSchema = z.strictObject(fields);
 
 function refine<Schema extends z.ZodType<Budget>>(schema: Schema): Schema {
@@ -60,7 +60,7 @@ export const budgetFieldsSchema = refine(anyBudgetSchema).meta({
   examples: [{ scope: 'tenant', usd: 20, period: 'day', on_limit: 'ask' }],
 });
 
-/** `budgets` of tempoclaw.yaml: they hold for every tenant, each for itself. */
+/** `budgets` of tempoclaw.yaml: they apply to each tenant separately. */
 export const settingsBudgetsSchema = listOf(refine(anyBudgetSchema), MAX_BUDGETS);
 
 const { subject: _, ...ownFields } = fields;
@@ -82,7 +82,7 @@ const accountSchema = z.object({
   extra: z.number().describe('Allowed on top of the limit by decisions'),
 });
 
-/** Of any budget, those of the settings (`settings:…`) and of agents (`agent:…`) too. */
+/** An account of any budget, including those of the settings (`settings:…`) and of agents (`agent:…`). */
 export const budgetAccountSchema = accountSchema.extend({ budget: budgetIdSchema });
 
 export const budgetSchema = z.object({

@@ -1,4 +1,4 @@
-/** One event of a session's feed, as `data:` of the SSE stream carries it (IN-2). */
+/** One event of a session's feed, as `data:` of the SSE stream contains it (IN-2). */
 import { z } from 'zod';
 import { EVENT_TYPES } from '../event.ts';
 import { idSchema, jsonObjectSchema, sessionKeySchema, timeSchema } from './scalars.ts';

@@ -1,4 +1,7 @@
-/** PO-4: what may be asked of explain, one case a kind. Over HTTP and, one JSON object a line, on the command line. */
+/**
+ * PO-4: the cases that explain accepts, one schema for each kind: over HTTP, and as one JSON object per line on the
+ * command line.
+ */
 import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
 import { z } from 'zod';
 import { jsonObjectSchema, nameSchema, sessionKeySchema } from './scalars.ts';
@@ -6,16 +9,16 @@ import { jsonObjectSchema, nameSchema, sessionKeySchema } from './scalars.ts';
 export const EXPLAIN_KINDS = ['tool', 'shell', 'path', 'url', 'scrub'] as const;
 export type ExplainKind = (typeof EXPLAIN_KINDS)[number];
 
-/** Long enough for a command or an output that somebody wonders about. */
+/** Characters; long enough for any real command or output. */
 const MAX_TEXT = 1_048_576;
 const name = z.string().min(1).max(256);
 const names = z.array(name).max(1000);
 const text = z.string().max(MAX_TEXT);
 
-/** Given back with the answer, so that a list of cases can be matched. Fields that are not known are passed over. */
+/** Returned with the answer, so that the results of a list can be matched. Unknown fields are ignored. */
 const id = z.union([z.string().max(256), z.number()]).optional();
 
-/** An agent's key, or its settings themselves. */
+/** An agent's key, or its settings. */
 const agent = z.union([name, jsonObjectSchema]);
 
 const dnsAnswer = z.union([z.string().max(100), z.array(z.string().max(100)).max(100)]);

@@ -1,4 +1,4 @@
-/** What was forgotten, and for how long things are kept, as the API takes and answers it. */
+/** What was forgotten and how long data is kept, on the wire. */
 import { z } from 'zod';
 import { FORGET_SUBJECTS } from '../forgetting.ts';
 import { timeSchema } from './scalars.ts';
@@ -20,7 +20,7 @@ export const forgettingSchema = z.object({
 
 const days = z.int().min(1).max(36_500).optional();
 
-/** What is older goes with the minute's sweep; what is not named is kept. */
+/** Older data is deleted by the sweep that runs each minute; data without a limit is kept. */
 export const retentionSchema = z
   .strictObject({
     events_days: days.describe('Events of sessions'),

@@ -1,7 +1,7 @@
 /** What an MCP server asks a person, on the wire and in rows. */
 import { z } from 'zod';
 
-/** `choices`: a list of some of the options. */
+/** `choices` is a list of some of the options. */
 const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'choices'] as const;
 const FIELD_FORMATS = ['email', 'uri', 'date', 'date-time'] as const;
 
@@ -26,7 +26,7 @@ export const mcpFormSchema = z.object({
         type: z.enum(FIELD_TYPES),
         required: z.boolean(),
         format: z.enum(FIELD_FORMATS).optional(),
-        /** Of a text's characters, a number's value, or how many choices. */
+        /** Least number of characters, least number, or least number of choices. */
         least: z.number().optional(),
         most: z.number().optional(),
         options: z

@@ -1,4 +1,4 @@
-/** Quality gates on the wire (DE-6). A gate that could never run is refused where it is written. */
+/** Quality gates on the wire (DE-6). A gate that could never run is refused when it is written. */
 import { z } from 'zod';
 import { GATE_EVENTS, GATE_LIMITS, GATE_TYPES, gateProblem } from '../gate.ts';
 import { nameSchema, textSchema } from './scalars.ts';
@@ -12,7 +12,7 @@ export const gateSchema = z
       .describe('Gets the work on standard input; exit 0 passes, stderr is the feedback'),
     /** Key of the evaluating agent. */
     agent: nameSchema.optional().describe('Answers APPROVED, or REJECTED: and what must be changed'),
-    /** What to look at, for an evaluating agent. */
+    /** What an evaluating agent has to check. */
     criteria: textSchema(4_000).optional(),
     block_on_failure: z.boolean().optional(),
     max_retries: z.int().min(0).max(GATE_LIMITS.retries).optional(),

@@ -1,9 +1,9 @@
-/** Hooks on the wire: how they are set, and what one answers. */
+/** Hooks on the wire: their settings and their answers. */
 import { z } from 'zod';
 import { HOOK_EVENTS, HOOK_LIMITS, HOOK_TYPES, hookProblem } from '../hook.ts';
 import { httpUrl, jsonObjectSchema, labelSchema, textSchema } from '#domain/schema/scalars.ts';
 
-/** Headers that hold one. */
+/** Names of headers that contain a credential. */
 const CREDENTIAL = /authorization|cookie|token|secret|password|key/i;
 
 export const hookSchema = z
@@ -43,17 +43,17 @@ export const hookSchema = z
 
 export const hooksSchema = z.array(hookSchema).max(HOOK_LIMITS.hooks);
 
-/** What a hook answers. No answer at all allows; one that is not this denies. */
+/** What a hook answers. An empty answer allows; any other that does not match this denies. */
 export const hookAnswerSchema = z.strictObject({
   decision: z.enum(['allow', 'ask', 'deny']).default('allow'),
   reason: z.string().max(HOOK_LIMITS.reason).optional(),
-  /** In place of the call's arguments. */
+  /** Replaces the call's arguments. */
   input: jsonObjectSchema.optional(),
-  /** In place of what the user said. */
+  /** Replaces the user's prompt. */
   prompt: textSchema(HOOK_LIMITS.answer).optional(),
 });
 
-/** What is kept of one run. */
+/** What is recorded of one run. */
 export const hookRunSchema = z.object({
   hook: z.string(),
   event: z.enum(HOOK_EVENTS),

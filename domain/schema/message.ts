@@ -1,4 +1,4 @@
-/** Messages and what becomes of them. */
+/** Messages and their outcomes. */
 import { z } from 'zod';
 import { ARTIFACT_REF, MAX_ATTACHMENTS } from '../artifact.ts';
 import { STOP_LEVELS, SUBMIT_MODES, TURN_STATUSES } from '../turn.ts';
@@ -12,7 +12,7 @@ import {
   timeSchema,
 } from './scalars.ts';
 
-/** The API's messages go by their row, so they may be longer than what a foreign client sends through history. */
+/** The API's messages are written to rows, so they may be longer than what other clients send through history. */
 const messageText = textSchema(262_144);
 const allowedTools = z.array(z.string().regex(/^[A-Za-z0-9_*?:.-]{1,128}$/)).max(500);
 
@@ -66,7 +66,7 @@ export const stopReceiptSchema = z.object({
   level: z.enum(STOP_LEVELS),
 });
 
-/** `status` and `text` are there when the caller waited. */
+/** `status` and `text` are present when the caller waited. */
 export const messageReceiptSchema = z
   .object({
     session_key: sessionKeySchema,

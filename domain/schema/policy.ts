@@ -17,7 +17,7 @@ import {
   timeSchema,
 } from './scalars.ts';
 
-/** What a tenant's row holds (`TenantPolicy`). */
+/** The contents of a tenant's row (`TenantPolicy`). */
 export const tenantPolicySchema = z
   .strictObject({
     tools: toolPolicySchema.optional(),
@@ -39,7 +39,7 @@ export const shownTenantPolicySchema = z.object({
   warnings: z.array(z.string()).describe('Rules that do what they say and perhaps not what was meant'),
 });
 
-/** Policies as they were written then: rules may have other names by now, so they are shown as they are. */
+/** Policies as they were when written: rules may have other names now, so they are shown unchanged. */
 export const policyChangeSchema = z.object({
   id: policyChangeIdSchema,
   from: jsonObjectSchema,
@@ -50,7 +50,7 @@ export const policyChangeSchema = z.object({
 
 const MAX_DAYS = 90;
 
-/** Rules to try; each part that is given replaces the one in force. */
+/** Rules to try; each part that is present replaces the one in force. */
 export const backtestSchema = z
   .strictObject({
     days: z.int().min(1).max(MAX_DAYS).default(7),

@@ -1,4 +1,4 @@
-/** What every refusal looks like: application/problem+json (RFC 9457) with a stable `code`. */
+/** The form of every refusal: application/problem+json (RFC 9457) with a stable `code`. */
 import { z } from 'zod';
 import { FAILURES, type FailureType } from '../errors.ts';
 

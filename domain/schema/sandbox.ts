@@ -6,7 +6,7 @@ const image = z
   .string()
   .regex(/^[a-z0-9][\w./:@-]{0,254}$/, 'must be an image of the engine, such as tempoclaw-sandbox:latest');
 
-/** 32 MiB is what a shell and a small program need; a terabyte is beyond any machine this is for. */
+/** A shell and a small program need 32 MiB; a terabyte is more than any intended machine has. */
 const memory = z
   .string()
   .regex(/^\d{1,6}[mg]$/i, 'must be a number with m or g, such as 512m')
@@ -15,7 +15,7 @@ const memory = z
 
 export const sandboxFields = {
   mode: z.enum(SANDBOX_MODES).optional(),
-  /** Of the engine's own images; never fetched. */
+  /** An image that the engine already has; images are never pulled. */
   image: image.optional(),
   scope: z.enum(SANDBOX_SCOPES).optional(),
   network: z.boolean().optional(),
@@ -23,7 +23,7 @@ export const sandboxFields = {
   memory: memory.optional(),
   cpus: z.number().min(0.05).max(256).optional(),
   pids: z.int().min(16).max(32_768).optional(),
-  /** gVisor's, where the engine has it. */
+  /** gVisor's runtime, where the engine has it. */
   runtime: z.literal('runsc').optional(),
 };
 
@@ -31,7 +31,10 @@ export const sandboxSettingsSchema = z.strictObject(sandboxFields);
 
 export const sandboxSchema = z.union([z.enum(SANDBOX_MODES), sandboxSettingsSchema]);
 
-/** Of the commands of one workspace together, on the host; `processes` counts threads, `memory` is half of the machine's without it. */
+/**
+ * Limits for the commands of one workspace together, on the host. `processes` counts threads; `memory` defaults to half
+ * of the machine's.
+ */
 export const commandBounds = z.strictObject({
   processes: z.int().min(64).max(1_000_000).default(2_048),
   memory: memory.exactOptional(),

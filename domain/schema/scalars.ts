@@ -1,9 +1,9 @@
-/** The small parts that the schemas of all nouns share: names, texts, times, pages. Workflows only `import type` from here. */
+/** Small schemas that all nouns share: names, texts, times, pages. Workflows only `import type` from here. */
 import { z } from 'zod';
 import { isMessageId, isName, isSessionKey } from '../ids.ts';
 import { fieldOf, isRecord, isStorable } from '../outside-value.ts';
 
-/** What a schema reads, as nobody changes it. */
+/** The type that a schema returns, read-only. */
 export type Kept<Schema extends z.ZodType> = Unchanged<z.output<Schema>>;
 type Unchanged<Value> = Value extends object
   ? { readonly [Name in keyof Value]: Unchanged<Value[Name]> }
@@ -11,7 +11,7 @@ type Unchanged<Value> = Value extends object
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
-/** One plain path segment: agents, tenants, tools. */
+/** Name of an agent, tenant or tool: one plain path segment. */
 export const nameSchema = z
   .string()
   .refine(isName, 'must be 1 to 64 letters, digits, _ or -, and begin with a letter or digit');
@@ -31,17 +31,17 @@ export function textSchema(max: number) {
   return z.string().min(1).max(max).refine(isStorable, 'must be Unicode text without NUL');
 }
 
-/** A label that may be empty of meaning but not of limits: channel, user, title. */
+/** A short text without a required form: channel, user, title. */
 export const labelSchema = textSchema(200);
 
-/** ISO 8601 with offset, as answers carry it. */
+/** ISO 8601 with offset, as answers contain it. */
 export const timeSchema = z.string().meta({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] });
 
 export const jsonObjectSchema = z.record(z.string(), z.unknown());
 
 /**
- * The schema, whose fields may also have other systems' names. One that stands there under both is refused under the other name, as
- * an unknown field is.
+ * Accepts fields also under other systems' names. A field that occurs under both names is refused under the other name,
+ * like an unknown field.
  */
 export function withAliases<Schema extends z.ZodType>(
   names: Readonly<Record<string, string>>,
@@ -65,7 +65,7 @@ type ChangeShape<Shape> = {
       : never;
 };
 
-/** Of a change: what is not given stays, and null removes what is optional. */
+/** For changes: an absent field stays, and null removes an optional one. */
 export function changeShape<Shape extends z.ZodRawShape>(shape: Shape): ChangeShape<Shape> {
   const changed = Object.entries(shape).map(([name, field]) => [
     name,
@@ -74,7 +74,7 @@ export function changeShape<Shape extends z.ZodRawShape>(shape: Shape): ChangeSh
   return Object.fromEntries(changed) as ChangeShape<Shape>;
 }
 
-/** `?limit=&after=`: `after` is the `next_cursor` of the page before. `cursor` is the same under another name. */
+/** `?limit=&after=`: `after` is the `next_cursor` of the previous page. `cursor` is another name of it. */
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(200).default(50).describe('Rows on a page'),
   after: z.string().max(500).optional().describe('`next_cursor` of the page before'),
@@ -89,7 +89,7 @@ export function pageSchema<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** Where a person can look at it in the Temporal web UI; null when no UI's address is configured. */
+/** Link to it in the Temporal web UI; null when no UI address is configured. */
 export const linksSchema = z.object({ temporal: z.string().nullable() });
 
 export const refusedRequestSchema = z

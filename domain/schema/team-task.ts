@@ -27,7 +27,7 @@ export const taskCreateSchema = z
   })
   .meta({ examples: [{ subject: 'Write the summary', assignee: 'writer' }] });
 
-/** One body for all actions; what an action does not use is refused by nobody and has no effect. */
+/** One body for all actions; fields that an action does not use are accepted and ignored. */
 export const taskActionSchema = z
   .strictObject({
     member: nameSchema.optional().describe('As whom; absent: with the rights of the lead'),
@@ -70,13 +70,13 @@ export const taskReceiptSchema = z.object({
   assignee: z.string().nullable(),
   percent: z.int(),
   revision: z.int(),
-  /** What else is to be known; also who has the word now. */
+  /** Further information, for example who has to act now. */
   note: z.string().optional().describe('Nothing changed, and why that is no error'),
   judging: z
     .literal(true)
     .optional()
     .describe('Handed in: it is completed or in review when its quality gates have let it pass'),
-  /** claim, renew. */
+  /** Returned by claim and renew. */
   lease: z.object({ token: z.string(), fence: z.int(), until: timeSchema }).optional(),
 });
 

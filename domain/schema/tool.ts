@@ -1,4 +1,4 @@
-/** Tools on the wire, and a call outside of a conversation. */
+/** Tools on the wire, and calls outside of a conversation. */
 import { z } from 'zod';
 import { TURN_STATUSES } from '../turn.ts';
 import { idSchema, jsonObjectSchema, labelSchema, nameSchema, sessionKeySchema } from './scalars.ts';
@@ -12,7 +12,7 @@ export const toolSchema = z.object({
   aliases: z.array(z.string()),
 });
 
-/** `tool_names` of an agent. */
+/** Values of an agent's `tool_names`. */
 export const dialectSchema = z.enum(['canonical', 'goclaw', 'clawft']);
 
 export const toolInvokeSchema = z
@@ -24,7 +24,7 @@ export const toolInvokeSchema = z
   })
   .meta({ examples: [{ args: { path: 'README.md' } }] });
 
-/** 200 when the call has ended; 202 when it waits for an approval or still runs. */
+/** The status is 200 when the call has ended, and 202 when it waits for an approval or still runs. */
 export const toolInvocationSchema = z.object({
   session_key: sessionKeySchema,
   turn_id: idSchema,
@@ -50,7 +50,7 @@ export const seedInvokeSchema = z
   })
   .meta({ examples: [{ tool: 'read_file', args: { path: 'README.md' } }] });
 
-/** What the call gave, under both names; of a dry run what would be decided. */
+/** The call's result under both names; for a dry run the decision. */
 export const seedInvocationSchema = toolInvocationSchema.partial().extend({
   result: z.object({ output: z.string().nullable() }).optional(),
   dry_run: z.literal(true).optional(),

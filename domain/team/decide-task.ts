@@ -1,6 +1,6 @@
 /**
- * The rules of a team's task (TE-2 … TE-4): pure, so that the workflow decides by them, a validator refuses by them and a
- * replay gets the same.
+ * The rules of a team's task (TE-2 … TE-4). They are pure, so that the workflow decides by them, a validator refuses by
+ * them and a replay gets the same result.
  */
 import { isClosed, type TaskAction, type TaskRequest, type TaskState } from '../team-task.ts';
 import {
@@ -40,7 +40,7 @@ const RULES: Readonly<Record<TaskAction, Rule>> = {
   retry,
 };
 
-/** Never throws; asks nothing of the world. */
+/** Never throws; uses no I/O. */
 export function decideTask(moment: Moment, action: TaskAction, request: TaskRequest): TaskDecision {
   const { by } = request;
   const { team } = moment;
@@ -64,7 +64,7 @@ function claim(moment: Moment, { by, lease_seconds }: TaskRequest): TaskDecision
   );
 }
 
-/** Why the member cannot have it, with the holder's name; the row is enough to say so. */
+/** Says why the member cannot have it, with the holder's name. It needs only the row. */
 export function claimProblem(
   task: TaskState,
   member: string,
@@ -104,7 +104,7 @@ function release(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   );
 }
 
-/** TE-4: a smaller number than before is no error and changes nothing. */
+/** TE-4: a smaller number than before is not an error and changes nothing. */
 function progress(moment: Moment, { by, percent, text }: TaskRequest): TaskDecision {
   const { task } = moment;
   if (percent === undefined || !(percent >= 0 && percent <= 100))
@@ -121,7 +121,7 @@ function progress(moment: Moment, { by, percent, text }: TaskRequest): TaskDecis
   );
 }
 
-/** A blocker fails the task at once; its member is stopped and the lead is told (TE-4). */
+/** A blocker fails the task immediately; its member is stopped and the lead is notified (TE-4). */
 function comment(moment: Moment, { by, text, type }: TaskRequest): TaskDecision {
   const { task, team } = moment;
   if (!text) return refused('InvalidInput', 'text is required for comment action');
@@ -153,7 +153,7 @@ function attach(moment: Moment, { by, file_id }: TaskRequest): TaskDecision {
   });
 }
 
-/** Who completes a task that nobody has claims it first, so that there was a holder. */
+/** A member that completes a task without a holder claims it first, so that it had a holder. */
 function complete(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   const { task, team } = moment;
   if (task.status === 'completed') return same(`Task ${task.number} already completed.`);
@@ -177,7 +177,7 @@ function complete(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   );
 }
 
-/** DE-6. */
+/** DE-6 requires it. */
 export const JUDGED_NOW = 'What was handed in is judged by quality gates now.';
 
 function mayTake(task: TaskState, member: string | undefined): boolean {
@@ -199,7 +199,7 @@ function review(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   );
 }
 
-/** The task keeps its holder, and no clock runs against it while the user thinks. */
+/** The task keeps its holder, and no time limit runs until the user answers. */
 function askUser(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   const { task, now } = moment;
   if (!text) return refused('InvalidInput', 'text is required for ask_user action');
@@ -222,7 +222,7 @@ function askUser(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   );
 }
 
-/** Whose turn has ended meanwhile gets the task again, with the answer; it is no dispatch that failed. */
+/** A member whose turn has ended meanwhile gets the task again, with the answer; that is not a failed dispatch. */
 function clearAskUser(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   const { task } = moment;
   if (!task.question) return same('No question waits.');

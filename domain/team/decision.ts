@@ -1,4 +1,4 @@
-/** What comes of something that is asked of a task: a refusal, nothing, or a new state. */
+/** The result of a request to a task: a refusal, no change, or a new state. */
 import type { FailureType } from '../errors.ts';
 import type {
   LeadNotice,
@@ -18,17 +18,17 @@ export type TaskDecision =
       readonly message: string;
       readonly details?: Readonly<Record<string, unknown>>;
     }
-  /** It is so already, or can no longer be; no error. */
+  /** The task is already in this state, or can no longer change; not an error. */
   | { readonly kind: 'same'; readonly note: string }
   | { readonly kind: 'changed'; readonly change: TaskChange; readonly notices: readonly LeadNotice[] };
 
-/** What a decision is made of, beside what is asked. */
+/** The input of a decision besides the request. */
 export interface Moment {
   readonly task: TaskState;
   readonly team: TaskTeam;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** For a lease, should there be one. */
+  /** Token for a lease, if there will be one. */
   readonly token: string;
 }
 
@@ -47,7 +47,7 @@ export function same(note: string): TaskDecision {
   return { kind: 'same', note };
 }
 
-/** The task with these fields, one revision on. Where it goes somewhere else, nothing is left to be judged. */
+/** The task with these fields and the next revision. When it moves elsewhere, nothing remains to be judged. */
 export function changed(
   task: TaskState,
   fields: Partial<Omit<TaskState, 'revision' | 'number'>>,
@@ -69,14 +69,14 @@ export function changed(
   };
 }
 
-/** What a reason, a question or an answer says, in as many characters as others are told of it. */
+/** The text of a reason, a question or an answer, cut to what others read of it. */
 export function reasonOf(text: TaskRequest['text']): string {
   return Array.from(text?.preview ?? text?.text ?? '')
     .slice(0, TEAM_LIMITS.reason)
     .join('');
 }
 
-/** A lease that is newer than all before it. `until` null: for as long as the session's turn lasts. */
+/** A lease that is newer than all earlier ones. `until` is null when it lasts as long as the session's turn. */
 export function leaseFor(
   { task, token }: Pick<Moment, 'task' | 'token'>,
   member: string,
@@ -87,7 +87,7 @@ export function leaseFor(
   return { lease: { member, token, fence, until, session }, fence, owner: member, worked: true };
 }
 
-/** Every word of the holder says that it lives. */
+/** Every message of the holder proves that it is alive. */
 export function heldLonger({ task, team, now }: Moment, seconds = team.lease_seconds): Partial<TaskState> {
   const { lease } = task;
   if (!lease || lease.until === null) return {};
@@ -100,7 +100,7 @@ export function isLead({ team }: Pick<Moment, 'team'>, by: TaskActor): boolean {
 
 export const LEAD_ONLY = 'only the team lead can perform this action';
 
-/** The one that has the task now, proven by the lease's token or by the session that the lease was given to. */
+/** Whether the sender holds the task now, proven by the lease's token or by the session that received the lease. */
 export function isHolder({ task }: Pick<Moment, 'task'>, by: TaskActor): boolean {
   const { lease } = task;
   if (!lease || by.member !== lease.member) return false;
@@ -110,7 +110,7 @@ export function isHolder({ task }: Pick<Moment, 'task'>, by: TaskActor): boolean
   );
 }
 
-/** A lease that was its own once, and is no longer. */
+/** Whether the sender once held the task and no longer does. */
 export function isLate({ task }: Pick<Moment, 'task'>, by: TaskActor): boolean {
   if (by.token !== undefined) return task.lease?.token !== by.token;
   return by.fence !== undefined && task.lease?.fence !== by.fence;
@@ -124,7 +124,7 @@ export function lateProblem(task: TaskState): TaskDecision {
   );
 }
 
-/** Who holds the task and did not prove it is told how. */
+/** A holder that did not prove it reads how to do that. */
 export function notHolder({ task }: Pick<Moment, 'task'>, by: TaskActor, what: string): TaskDecision {
   const isUnproven = task.lease !== null && by.member === task.lease.member && by.token === undefined;
   return refused(

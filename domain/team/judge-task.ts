@@ -1,17 +1,23 @@
-/** The rules of a task's quality gates (DE-6): work is handed in, is judged, and then completes the task, comes back or fails. */
+/**
+ * The rules of a task's quality gates (DE-6): work is submitted and judged, and then completes the task, comes back or
+ * fails.
+ */
 import { GATE_WORDS } from '../gate.ts';
 import { taskIdOf } from '../team.ts';
 import type { TaskChange, TaskState } from '../team-task.ts';
 import { changed, type TaskDecision, heldLonger, type Moment, same } from './decision.ts';
 import type { Judgement, TaskGates } from './task-judging.ts';
 
-/** Whether gates are to be asked before the change stands. What has passed for a review is completed as it is. */
+/**
+ * Whether gates may have to run before the change is recorded. Work that has passed for a review is completed without
+ * them.
+ */
 export function mayBeGated({ task }: Pick<Moment, 'task'>, { action, text, judged }: TaskChange): boolean {
   if (judged !== undefined || (action !== 'complete' && action !== 'review')) return false;
   return task.status !== 'in_review' || !task.worked || text !== undefined;
 }
 
-/** In place of the change that was asked for: the work waits for its gates, and no clock runs. */
+/** Replaces the requested change: the work waits for its gates, and no time limit runs. */
 export function judgeHandIn(
   { task }: Pick<Moment, 'task'>,
   change: TaskChange,
@@ -52,7 +58,7 @@ export function judgeHandIn(
   );
 }
 
-/** Of work that was handed in and neither taken back nor ended meanwhile. */
+/** Decides on work that was submitted and neither withdrawn nor ended meanwhile. */
 export function judged(moment: Moment, { of, failed }: Judgement): TaskDecision {
   const { task, team } = moment;
   const { judging } = task;
@@ -75,7 +81,10 @@ export function judged(moment: Moment, { of, failed }: Judgement): TaskDecision 
       );
 }
 
-/** To whom has it, with the feedback: a lease goes on, and a member without one gets the task again, which is no failure. */
+/**
+ * Returns it to its holder with the feedback. A lease continues; a member without one gets the task again, which is not
+ * a failure.
+ */
 function giveBack(
   moment: Moment,
   of: string,

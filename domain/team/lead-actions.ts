@@ -1,4 +1,4 @@
-/** What only a team's lead may do to a task, or who oversees the team (TE-4). */
+/** Actions on a task that only the team's lead or an overseer may perform (TE-4). */
 import { isClosed, type TaskState } from '../team-task.ts';
 import {
   changed,
@@ -16,7 +16,7 @@ function byLead(rule: Rule): Rule {
     isLead(moment, request.by) ? rule(moment, request) : refused('Forbidden', LEAD_ONLY);
 }
 
-/** Of work: completes it. Of a task that nobody has worked on: opens it. */
+/** For finished work: completes it. For a task that nobody has worked on: opens it. */
 export const approve = byLead(({ task, team }, { by, text }) => {
   if (task.status !== 'in_review')
     return refused('Conflict', 'failed to approve task: task not in review or not found', {
@@ -36,7 +36,7 @@ export const approve = byLead(({ task, team }, { by, text }) => {
   );
 });
 
-/** Back to who has worked on it, with the reason; a task without one ends. */
+/** Returns the task to its worker with the reason; a task without one ends. */
 export const reject = byLead(({ task }, { by, text }) => {
   if (task.status !== 'in_review')
     return refused('Conflict', 'failed to reject task: task not in review or not found', {
@@ -74,7 +74,7 @@ export const assign = byLead(({ task, team }, { by, assignee }) => {
   );
 });
 
-/** Undefined when the task may be given to them. */
+/** Undefined when the task may be given to them; otherwise the reason. */
 export function assigneeProblem(
   team: { readonly lead: string; readonly members: readonly string[] },
   assignee: string,
@@ -84,7 +84,7 @@ export function assigneeProblem(
   return undefined;
 }
 
-/** Dependents stay blocked: what they wait for will not come, and their owners are told. */
+/** Dependents stay blocked, because their blocker will not complete; their owners are notified. */
 export const cancel = byLead(({ task }, { by, text }) => {
   if (isClosed(task.status)) return same(`Task ${task.number} is ${task.status} already.`);
   return changed(
@@ -99,7 +99,7 @@ export const cancel = byLead(({ task }, { by, text }) => {
   );
 });
 
-/** The rows say whether the blockers exist and wait for nothing of ours; `open_blockers` is set from their answer. */
+/** The rows say whether the blockers exist and whether there is a cycle; `open_blockers` is set from their answer. */
 export const updateTask = byLead(({ task }, { by, subject, description_id, priority, blocked_by }) => {
   const input = present({ subject, description_id, priority, blocked_by });
   if (Object.keys(input).length === 0)
@@ -131,7 +131,7 @@ function present<Fields extends Record<string, unknown>>(fields: Fields): Presen
   ) as Present<Fields>;
 }
 
-/** A fresh start: the counts of what went wrong begin anew. */
+/** A fresh start: the failure counts are reset. */
 export const retry = byLead(({ task, team }, { by, assignee }) => {
   const next = assignee ?? task.assignee ?? task.owner;
   if (next === team.lead) return refused('InvalidInput', 'cannot retry task assigned to the team lead');

@@ -1,11 +1,11 @@
-/** Whether somebody may bring work to a team; no, when its settings cannot be understood. */
+/** Whether somebody may send work to a team; nobody may when its settings cannot be read. */
 import { teamSettingsSchema } from '../resource/teams.ts';
 import type { TeamSettings } from '../team.ts';
 
-/** Work that the system itself or another agent brings was let in where it came from. */
+/** Work of the system itself or of another agent was admitted at its origin. */
 const INNER_CHANNELS: ReadonlySet<string> = new Set(['system', 'delegate', 'teammate']);
 
-/** Undefined when they may; else the words that refuse. A denial wins over an allowance. */
+/** Undefined when they may; otherwise the text of the refusal. Deny wins over allow. */
 export function teamAccessProblem(
   settings: unknown,
   { user, channel }: { readonly user?: string | null; readonly channel?: string | null },
@@ -19,7 +19,7 @@ export function teamAccessProblem(
   return undefined;
 }
 
-/** A list to be on admits nobody who is not known. */
+/** A list of permitted users admits nobody who is unknown. */
 function isLetIn(
   who: string | null | undefined,
   allow: readonly string[] | undefined,

@@ -1,11 +1,11 @@
-/** A task as it is made, and what a task may be made to wait for. */
+/** The first state of a task, and which tasks it may wait for. */
 import type { TaskState, TaskStatus } from '../team-task.ts';
 import { openStatus } from './lead-actions.ts';
 
 export interface NewTaskFields extends Pick<TaskState, 'subject' | 'assignee' | 'priority'> {
-  /** A person opens it before anybody may begin. */
+  /** A person must open it before anybody may start. */
   readonly require_approval: boolean;
-  /** The turn that makes it is over, or it is no turn's. */
+  /** The turn that creates it is over, or no turn does. */
   readonly released: boolean;
 }
 
@@ -32,7 +32,7 @@ export function newTask(
   };
 }
 
-/** `found`: those of the numbers that the team has. Undefined when one of them is no task of it. */
+/** `found`: the numbers that the team has. Undefined when one of the numbers is not a task of the team. */
 export function openBlockers(
   numbers: readonly number[],
   found: readonly { readonly number: number; readonly status: TaskStatus }[],

@@ -1,11 +1,11 @@
-/** What is asked of a task, as it comes from another system: read in the one shape that the rules know, or said what is wrong. */
+/** Reads another system's request to a task into the one shape that the rules use, or says what is wrong with it. */
 import { type Fields, isRecord, isText, isWhole, withoutNulls } from '../outside-value.ts';
 import { COMMENT_TYPES, type TaskRequest } from '../team-task.ts';
 import { TEAM_LIMITS } from '../team.ts';
 
 /**
- * Null counts as not given, and a text may be plain. Only for what `requestProblem` has let pass; pure, so that a replay reads
- * the same.
+ * Null counts as absent, and a text may be a plain string. It accepts only what `requestProblem` has accepted. It is
+ * pure, so that a replay reads the same.
  */
 export function readRequest(request: unknown): TaskRequest {
   const { by, text, ...rest } = withoutNulls(request as Fields);
@@ -17,7 +17,7 @@ export function readRequest(request: unknown): TaskRequest {
   } as unknown as TaskRequest;
 }
 
-/** Undefined when it can be looked at; what is missing for one action is the action's to say. Never throws. */
+/** Undefined when it can be read; each action checks its own required fields. Never throws. */
 export function requestProblem(requested: unknown): string | undefined {
   if (!isRecord(requested)) return 'ask with an object such as {"by":{"name":"ci"}}';
   const fields = withoutNulls(requested);

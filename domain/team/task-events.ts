@@ -1,15 +1,15 @@
-/** What happens to a task without anybody asking: time, the ends of other tasks, and of its member's turn. */
+/** Changes of a task without a request: by time, and by the ends of other tasks and of its member's turn. */
 import { isClosed, type TaskState } from '../team-task.ts';
 import { TEAM_LIMITS, taskSessionKey } from '../team.ts';
 import { changed, type TaskDecision, leaseFor, type Moment, same } from './decision.ts';
 import { openStatus } from './lead-actions.ts';
 
-/** Whether its member is to be woken now. */
+/** Whether its member has to be started now. */
 export function isDue(task: TaskState): boolean {
   return task.status === 'pending' && task.released && task.assignee !== null && task.lease === null;
 }
 
-/** Gives it to its member, at most so many times (TEAM_LIMITS.dispatches). */
+/** Gives it to its member, at most TEAM_LIMITS.dispatches times. */
 export function dispatch(moment: Moment, team: string): TaskDecision {
   const { task } = moment;
   const { assignee } = task;
@@ -31,7 +31,7 @@ export function dispatch(moment: Moment, team: string): TaskDecision {
   );
 }
 
-/** Milliseconds since 1970 when something must be looked at; undefined when no clock runs. */
+/** Milliseconds since 1970 when the task must be checked; undefined when no time limit runs. */
 export function nextAlarm({ task, team }: Pick<Moment, 'task' | 'team'>): number | undefined {
   const { question, lease, judging } = task;
   if (judging) return undefined;
@@ -42,7 +42,7 @@ export function nextAlarm({ task, team }: Pick<Moment, 'task' | 'team'>): number
   return lease?.until ?? undefined;
 }
 
-/** When `nextAlarm` has come. */
+/** Called when `nextAlarm` is reached. */
 export function ring(moment: Moment): TaskDecision {
   const { task, now } = moment;
   const due = nextAlarm(moment);
@@ -57,7 +57,7 @@ export function ring(moment: Moment): TaskDecision {
   return expire(task, `the lease of ${task.lease?.member ?? 'its holder'} ran out`);
 }
 
-/** TE-3: back to the board; after the third time it is stale and the lead decides. */
+/** TE-3: the task goes back to the board. After the third time it is stale and the lead decides. */
 export function expire(task: TaskState, reason: string): TaskDecision {
   const expiries = task.expiries + 1;
   const isStale = expiries >= TEAM_LIMITS.expiries;
@@ -69,7 +69,7 @@ export function expire(task: TaskState, reason: string): TaskDecision {
   );
 }
 
-/** Only one that is completed frees those that wait for it. */
+/** Only a completed task unblocks those that wait for it. */
 export function dependencyEnded(task: TaskState, number: number, completed: boolean): TaskDecision {
   if (!completed || !task.open_blockers.includes(number)) return same('it does not wait for that');
   const open_blockers = task.open_blockers.filter((one) => one !== number);
@@ -85,7 +85,7 @@ function release(task: TaskState): TaskDecision {
   return changed(task, { released: true }, { action: 'released', actor: 'system' });
 }
 
-/** The turn that made it has ended: in one change its member has it, should it be due now. */
+/** The turn that created it has ended. In the same change its member gets it, if it is due. */
 export function releaseAndDispatch(moment: Moment, team: string): TaskDecision {
   const released = release(moment.task);
   if (released.kind !== 'changed') return released;
@@ -93,7 +93,7 @@ export function releaseAndDispatch(moment: Moment, team: string): TaskDecision {
   return decision.kind === 'changed' ? decision : released;
 }
 
-/** A run that begins finds a turn's lease without the turn: the run that had started it was ended from outside. */
+/** A run that starts finds a turn's lease without the turn: the earlier run was ended from outside. */
 export function lostTurn(task: TaskState): TaskDecision {
   if (!task.lease || task.lease.until !== null || isClosed(task.status)) return same('no turn is missing');
   return expire(task, 'its workflow was ended from outside');
@@ -108,8 +108,8 @@ export interface MemberTurnEnd {
 }
 
 /**
- * The member's turn is over. What it left undone: an answer is the result; a question is waited for; a turn that was lost
- * gives the task back; one that failed or was stopped fails it.
+ * The member's turn is over. An answer is the result; a question is waited for. A lost turn returns the task; one that
+ * failed or was stopped fails it.
  */
 export function turnEnded(moment: Moment, end: MemberTurnEnd): TaskDecision {
   const { task, team } = moment;

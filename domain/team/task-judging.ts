@@ -1,24 +1,24 @@
-/** Work that was handed in for a task and that gates have yet to let pass (DE-6). Part of a task's state. */
+/** Work that was submitted for a task and that gates have not yet passed (DE-6). It is part of a task's state. */
 import type { ShownGate } from '../gate.ts';
 
-/** What is handed in stays out of sight until it has passed. */
+/** Submitted work stays hidden until it has passed. */
 export interface TaskJudging {
-  /** What the checks are recorded under; a new one for each time that work is handed in. */
+  /** Id under which the checks are recorded; each submission has a new one. */
   readonly of: string;
-  /** What comes of it when it passes: completed, or put to the lead. */
+  /** What happens when it passes: it completes, or the lead reviews it. */
   readonly action: 'complete' | 'review';
-  /** Who has handed it in, for the audit. */
+  /** Who submitted it, for the audit log. */
   readonly actor: string;
-  /** Row of the handed in text; null: the task's result as it is. */
+  /** Row of the submitted text; null means the task's present result. */
   readonly text_id: string | null;
-  /** Whose gates judge. */
+  /** The member whose gates judge. */
   readonly member: string;
-  /** Of that agent, as its gates were then. */
+  /** Revision of that agent when its gates were read. */
   readonly agent_revision: number;
   readonly gates: readonly ShownGate[];
-  /** The first gate to ask, and how often that one has asked for a revision already. */
+  /** The first gate to run, and how many revisions it has already requested. */
   readonly from: GateRetries;
-  /** The lease of the member's turn that handed it in: that turn ends by itself. */
+  /** Fence of the lease of the member's turn that submitted it: that turn ends by itself. */
   readonly fence: number | null;
 }
 
@@ -27,20 +27,20 @@ export interface GateRetries {
   readonly retries: number;
 }
 
-/** Work that a gate has given back: whose it was, and where judging goes on when they hand it in again. */
+/** Work that a gate has returned: whose it was, and where judging continues when it is submitted again. */
 export interface ReturnedWork extends GateRetries {
   readonly member: string;
-  /** How often the gate may ask. */
+  /** How many revisions the gate may request. */
   readonly max_retries: number;
 }
 
-/** Gates of a member that must judge before the change that hands work in may stand. */
+/** Gates of a member that must judge before a change that submits work is recorded. */
 export interface TaskGates {
   readonly agent_revision: number;
   readonly gates: readonly ShownGate[];
 }
 
-/** What judging came to: all gates have let it pass, or one has not. */
+/** The result of judging: all gates have passed the work, or one has not. */
 export interface Judgement {
   readonly of: string;
   readonly failed?: {
@@ -49,7 +49,7 @@ export interface Judgement {
     readonly name: string;
     readonly retries: number;
     readonly max_retries: number;
-    /** Scrubbed; for people. */
+    /** Scrubbed text for people. */
     readonly preview: string;
   };
 }

@@ -1,8 +1,8 @@
-/** What models read about teams: a member's task, what comes back to the lead, and TEAM.md (TE-1). */
+/** Texts about teams that models read: a member's task, reports to the lead, and TEAM.md (TE-1). */
 import type { LeadNotice, TaskState, TaskStatus } from '../team-task.ts';
 import type { Team } from '../team.ts';
 
-/** A task as others are told of it. */
+/** A task as others read it. */
 export interface DescribedTask {
   readonly number: number;
   readonly subject: string;
@@ -13,12 +13,12 @@ export interface DescribedTask {
   readonly reason: string | null;
 }
 
-/** Characters of one result; the whole is there by action=get. */
+/** Characters of one result; action=get returns the whole. */
 const RESULT_OF_ONE = 8_000;
-/** Of all results in one message. */
+/** Characters of all results in one message. */
 const RESULTS = 60_000;
 
-/** The message that gives a member its task; `needed` are the tasks that it has waited for. */
+/** The message that gives a member its task; `needed` are the tasks that it waited for. */
 export function taskMessage(
   team: Pick<Team, 'key' | 'lead'>,
   task: Pick<TaskState, 'number' | 'subject' | 'note'>,
@@ -36,7 +36,7 @@ export function taskMessage(
   return parts.join('\n\n');
 }
 
-/** One message for all of a request: each result marked with who it is from. */
+/** One message for a whole request: each result names its author. */
 export function requestMessage(team: string, tasks: readonly DescribedTask[]): string {
   const max = Math.max(500, Math.min(RESULT_OF_ONE, Math.floor(RESULTS / Math.max(1, tasks.length))));
   return `[System Message] All ${tasks.length} task(s) of your request to team ${team} are closed:\n\n${tasks
@@ -75,12 +75,12 @@ export function noticeMessage(
   return parts.join('\n\n');
 }
 
-/** To the owner of a task that waits for one that will not come. */
+/** For the owner of a task whose blocker will not complete. */
 export function blockerEndedMessage(team: string, waiting: number, ended: DescribedTask): string {
   return `[System Message] Task #${ended.number} "${ended.subject}" of team ${team}, which task #${waiting} waits for, is ${ended.status}. #${waiting} stays blocked until its lead changes that.`;
 }
 
-/** In the lead's prompt and in nobody else's. */
+/** Only the lead's prompt contains it. */
 export function teamText(teams: readonly Team[]): string {
   const parts = teams.map(
     ({ key, name, description, members }) =>
@@ -89,7 +89,7 @@ export function teamText(teams: readonly Team[]): string {
   return `# TEAM.md\nYou lead ${teams.length === 1 ? 'this team' : 'these teams'}. Give work to members with team_tasks (action=create; look with action=list or action=search first). Say in each task all that its member needs to know: it sees nothing else. Members begin when your turn ends; all results reach you in one message marked teammate:, so do not wait or poll. You answer the user.\n\n${parts.join('\n\n')}`;
 }
 
-/** What the lead should think of when one task says several things. */
+/** A hint for the lead when the text of one task contains several. */
 export function compoundWarning(subject: string): string | undefined {
   if ((subject.match(/\b(?:and|then|und|et|y)\b|[;&]/gi) ?? []).length < 2) return undefined;
   return 'Warning: this subject names several things. Tasks of one thing each can be worked on by several members at once.';

@@ -24,17 +24,17 @@ export interface DomainRules {
 }
 
 export interface UrlRules {
-  /** Each must let a host through. */
+  /** Each of them must permit a host. */
   readonly domains?: readonly (DomainRules | undefined)[] | undefined;
   /** Services of one's own net that are let through: hosts, `*.example.com`, or `host:port` for one port; metadata never. */
   readonly internalHosts?: readonly string[] | undefined;
   /** Lets private and loopback addresses through; metadata, link-local and reserved ones never. */
   readonly allowPrivate?: boolean | undefined;
-  /** Beside the web's own. */
+  /** Ports besides those of the web. */
   readonly allowedPorts?: readonly number[] | undefined;
 }
 
-/** Which part of the rules decided. */
+/** The part of the rules that decided. */
 export type UrlRule =
   | 'public'
   | 'internal_host'
@@ -64,24 +64,24 @@ export interface UrlAllowed {
   readonly reason: string;
   /** Canonical: where the request goes, with the Host that it names. */
   readonly url: string;
-  /** Lower case, without a trailing dot or brackets. */
+  /** The host in lower case, without a trailing dot or brackets. */
   readonly host: string;
   readonly port: number;
-  /** To dial. Absent for a name whose addresses are still to be judged. */
+  /** The address to dial. Absent for a name whose addresses are not judged yet. */
   readonly address?: string;
 }
 
 export type UrlVerdict = UrlAllowed | UrlDenied;
 
-/** Bytes; longer ones are no addresses that anybody meant. */
+/** Bytes; no real address is longer. */
 const MAX_URL = 8192;
-/** Redirects that are followed, each judged again. */
+/** Greatest number of redirects; each is judged again. */
 export const MAX_REDIRECTS = 3;
 
 const NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 
-/** Judges the text of an address; asks no resolver. Never throws. */
+/** Judges the text of an address without calling a resolver. Never throws. */
 export function judgeUrl(text: string, rules: UrlRules = {}): UrlVerdict {
   const read = readUrl(text);
   if ('decision' in read) return read;
@@ -115,7 +115,10 @@ function judgeName(named: UrlAllowed, rules: UrlRules): UrlVerdict {
   return verdict.decision === 'deny' ? verdict : named;
 }
 
-/** Judges what a name resolved to: each address must pass, since any of them may be dialled. The first is to be dialled. */
+/**
+ * Judges what a name resolved to: each address must pass, because any of them may be dialled. The result contains the
+ * first.
+ */
 export function judgeAddresses(
   target: UrlAllowed,
   addresses: readonly string[],
@@ -147,7 +150,7 @@ const USES: Readonly<Record<Exclude<AddressUse, 'public'>, string>> = {
 
 function readUrl(text: string): { readonly url: URL; readonly host: string } | UrlDenied {
   if (text.length > MAX_URL) return malformed(`it is longer than ${MAX_URL} characters`);
-  // Parsers disagree on all of these, and the one that dials might be another one.
+  // Parsers disagree on all of these, and the parser of the client that dials may differ from this one.
   if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(text))
     return malformed('it has spaces, control characters or backslashes');
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1]?.toLowerCase();

@@ -1,4 +1,4 @@
-/** IP addresses as numbers, from the canonical text that URL parsers and resolvers give. */
+/** IP addresses as numbers, from the canonical text of URL parsers and resolvers. */
 
 export interface Address {
   readonly version: 4 | 6;
@@ -8,7 +8,7 @@ export interface Address {
   readonly text: string;
 }
 
-/** Undefined for anything but a dotted quad of plain decimals or an IPv6 address without a zone. */
+/** Undefined for anything except a dotted quad of plain decimals or an IPv6 address without a zone. */
 export function parseAddress(text: string): Address | undefined {
   return text.includes(':') ? parseV6(text) : parseV4(text);
 }
@@ -45,7 +45,7 @@ export interface Prefix {
   readonly bits: number;
 }
 
-/** `10.0.0.0/8` or `fc00::/7`, for tables of our own: throws when it is none. */
+/** Parses `10.0.0.0/8` or `fc00::/7` for tables in this code; throws when the text is not a prefix. */
 export function prefixOf(cidr: string): Prefix {
   const [base = '', bits = ''] = cidr.split('/');
   const address = parseAddress(base);

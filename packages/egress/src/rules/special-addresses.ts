@@ -1,6 +1,6 @@
 /**
- * What an address is used for: the IANA special-purpose registries, and the addresses at which clouds answer with credentials.
- * IPv6 addresses that carry an IPv4 one are judged by what they carry.
+ * What an address is used for: the IANA special-purpose registries, and the addresses at which clouds return
+ * credentials. An IPv6 address that contains an IPv4 address is judged by that one.
  */
 import { type Address, isWithin, parseAddress, type Prefix, prefixOf, v4Address } from './parse-address.ts';
 
@@ -11,19 +11,19 @@ export type AddressUse =
   | 'private'
   | 'link_local'
   | 'multicast'
-  /** Not assigned, for documents or tests, or a transition mechanism that leads anywhere. */
+  /** Not assigned, reserved for documentation or tests, or a transition mechanism that leads anywhere. */
   | 'reserved';
 
 type Table = readonly (readonly [use: AddressUse, prefixes: readonly Prefix[]])[];
 
-/** Of prefixes with blanks between them. */
+/** Builds a table from prefixes separated by blanks. */
 function table(rows: readonly (readonly [use: AddressUse, cidrs: string])[]): Table {
   return rows.map(([use, cidrs]) => [use, cidrs.split(' ').map(prefixOf)] as const);
 }
 
-/** The first row that holds the address decides. */
+/** The first row that contains the address decides. */
 const V4 = table([
-  // AWS, GCP, Azure and others; ECS tasks; Alibaba; Oracle; Azure's wire server, which is no special range.
+  // AWS, GCP, Azure and others; ECS tasks; Alibaba; Oracle; Azure's wire server, which is not in a special range.
   ['metadata', '169.254.169.254/32 169.254.170.0/24 100.100.100.200/32 192.0.0.192/32 168.63.129.16/32'],
   ['loopback', '127.0.0.0/8'],
   ['private', '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10'],
@@ -45,14 +45,14 @@ const V6 = table([
   ['reserved', '2001::/23 2001:db8::/32 2002::/16 3fff::/20 64:ff9b:1::/48'],
 ]);
 
-/** Only this part of IPv6 is assigned to the public net (RFC 4291). */
+/** Only this part of IPv6 is assigned to the public internet (RFC 4291). */
 const GLOBAL = prefixOf('2000::/3');
 const MAPPED = prefixOf('::ffff:0:0/96');
 const NAT64 = prefixOf('64:ff9b::/96');
 /** Interface ids of ISATAP (RFC 5214): 0000:5efe or 0200:5efe before the IPv4 address. */
 const ISATAP = [0x5e, 0xfe];
 
-/** What an address that comes as text is used for; `reserved` when it is none. */
+/** The use of an address in text form; `reserved` when the text is not an address. */
 export function useOf(text: string): AddressUse {
   const address = parseAddress(text);
   return address ? addressUse(address) : 'reserved';

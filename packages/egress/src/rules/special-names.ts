@@ -2,7 +2,7 @@
 import { matchHost } from './match-host.ts';
 import { parseAddress } from './parse-address.ts';
 
-/** Where clouds give out credentials by name. */
+/** Names under which clouds return credentials. */
 const METADATA: ReadonlySet<string> = new Set(
   (
     'metadata metadata.google.internal metadata.goog metadata.azure.internal metadata.tencentyun.com ' +
@@ -10,7 +10,7 @@ const METADATA: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** RFC 6761, 6762, 8375 and what private nets are commonly called. */
+/** RFC 6761, 6762, 8375, and common names of private networks. */
 const LOCAL_SUFFIXES = (
   'localhost localdomain local internal intranet private corp home lan svc home.arpa cluster.local ' +
   'onion invalid'
@@ -20,7 +20,7 @@ export function isMetadataName(host: string): boolean {
   return METADATA.has(host);
 }
 
-/** A single label (`temporal`, `localhost`) is a machine of one's own net. */
+/** A single label (`temporal`, `localhost`) is a machine in the operator's network. */
 export function isLocalName(host: string): boolean {
   return !host.includes('.') || LOCAL_SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`));
 }
@@ -33,7 +33,7 @@ const SPELLED = /(?:^|[.-])(\d{1,3})([.-])(\d{1,3})\2(\d{1,3})\2(\d{1,3})\.(?:ni
 const SPELLED_HEX = /(?:^|[.-])([0-9a-f]{8})\.nip\.io$/;
 const SPELLED_V6 = /(?:^|\.)([0-9a-f-]{2,39})\.sslip\.io$/;
 
-/** The address that a name spells, so that it is judged without a resolver. */
+/** The address that a name contains, so that it is judged without a resolver. */
 export function spelledAddress(host: string): string | undefined {
   const found = SPELLED.exec(host);
   if (found) return [found[1], found[3], found[4], found[5]].join('.');
@@ -44,12 +44,12 @@ export function spelledAddress(host: string): string | undefined {
   return v6 !== undefined && parseAddress(v6) ? v6 : undefined;
 }
 
-/** `github.com` is that host, `*.example.com` those below it. */
+/** `github.com` matches that host, `*.example.com` those below it. */
 export function isListedDomain(host: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => matchHost(pattern.toLowerCase().replace(/\.$/, ''), host));
 }
 
-/** A blocked name blocks what is below it, too. */
+/** A blocked name also blocks the names below it. */
 export function isBlockedDomain(host: string, patterns: readonly string[]): boolean {
   return patterns.some((value) => {
     const pattern = value.toLowerCase().replace(/^\*\./, '').replace(/\.$/, '');
