@@ -17,7 +17,7 @@ export interface AgentLinkRow extends NewAgentLink {
 const COLUMNS = sql`id, source_key as source, target_key as target, direction, status, max_concurrent, settings, description,
   created_by, created_at, updated_at`;
 
-/** `there`: the two have a link already; `no_agent`: one of them does not exist. */
+/** `there`: the two agents have a link already; `no_agent`: one of them does not exist. */
 export async function insertAgentLink(
   pool: Pool,
   tenant: string,
@@ -44,7 +44,7 @@ export type AgentLinkChange = Pick<
   'direction' | 'status' | 'max_concurrent' | 'settings' | 'description'
 >;
 
-/** Given fields only; undefined when there is no such link. */
+/** Changes only the fields that are present; undefined when the link does not exist. */
 export function updateAgentLink(
   pool: Pool,
   tenant: string,
@@ -65,7 +65,7 @@ export function findAgentLink(pool: Pool, tenant: string, id: string): Promise<A
     select ${COLUMNS} from agent_links where tenant_id = ${tenant} and id = ${id}`;
 }
 
-/** By source, target; `agent`: those that it is one end of. */
+/** Links by source, then target; `agent` limits them to the links of this agent. */
 export function listAgentLinks(
   pool: Pool,
   tenant: string,
@@ -78,12 +78,12 @@ export function listAgentLinks(
        and (${agent}::text is null or source_key = ${agent} or target_key = ${agent}) order by id limit ${limit}`;
 }
 
-/** Work that goes over it goes on. */
+/** Work that runs over the link continues. */
 export function deleteAgentLink(pool: Pool, tenant: string, id: string): Promise<boolean> {
   return affects(pool)`delete from agent_links where tenant_id = ${tenant} and id = ${id}`;
 }
 
-/** The links between two agents, either way round: at most two. */
+/** The links between two agents in both directions: at most two. */
 export function linksBetween(
   pool: Pool,
   tenant: string,
@@ -95,20 +95,20 @@ export function linksBetween(
       and ((source_key = ${one} and target_key = ${other}) or (source_key = ${other} and target_key = ${one})) order by id`;
 }
 
-/** An agent that another one may delegate to, with the link that leads there. */
+/** An agent that another one may delegate to, and the link to it. */
 export interface LinkedAgent {
   readonly key: string;
   readonly name: string | null;
   readonly description: string | null;
   readonly frontmatter: string | null;
   readonly link: AgentLink;
-  /** Of the full-text search; 0 without a query. */
+  /** Rank of the full-text search; 0 without a query. */
   readonly rank: number;
 }
 
 /**
- * By key; whether its users may use the link is for who asks to judge. With a query all of them too, each with its rank:
- * any of the query's words counts.
+ * Agents in the order of their keys. The caller judges whether its user may use the link. With a query they all have a
+ * rank; any of the query's words counts.
  */
 export function linkedAgents(
   pool: Pool,

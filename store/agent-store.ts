@@ -1,4 +1,4 @@
-/** Agents and their revisions: the row holds the newest, `agent_revisions` all of them. */
+/** Agents and their revisions: the row contains the newest, `agent_revisions` contains all. */
 import { sql } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
 import { affects, readRow, readRows } from './statements.ts';
@@ -15,8 +15,8 @@ export interface AgentRow {
 const COLUMNS = sql`key, revision, config, created_at, updated_at`;
 
 /**
- * Makes an agent, or makes a deleted one anew with the next revision; undefined when the key is taken.
- * One statement, so that a row and its revision are never apart.
+ * Creates an agent, or a deleted one again with the next revision; undefined when the key is taken. It is one
+ * statement, so that a row always has its revision.
  */
 export function insertAgent(db: TenantDb, config: AgentConfig, by: string): Promise<AgentRow | undefined> {
   return readRow<AgentRow>(db)`with made as (
@@ -32,7 +32,7 @@ export function insertAgent(db: TenantDb, config: AgentConfig, by: string): Prom
      select ${COLUMNS} from made`;
 }
 
-/** The next revision; undefined when the agent is gone or no longer at `revision`. */
+/** Writes the next revision; undefined when the agent is gone or no longer at `revision`. */
 export function updateAgent(
   db: TenantDb,
   revision: number,
@@ -54,7 +54,7 @@ export function findAgent(db: TenantDb, key: string): Promise<AgentRow | undefin
     select ${COLUMNS} from agents where tenant_id = ${db} and key = ${key} and deleted_at is null`;
 }
 
-/** Those of the keys that are an agent's. */
+/** Returns those of the keys that belong to an agent. */
 export async function knownAgents(db: TenantDb, keys: readonly string[]): Promise<readonly string[]> {
   const rows = await readRows<{ key: string }>(db)`
     select key from agents where tenant_id = ${db} and key = any(${keys}) and deleted_at is null`;
@@ -67,13 +67,13 @@ export function listAgents(db: TenantDb, limit: number, after: string): Promise<
       order by key limit ${limit}`;
 }
 
-/** Sessions of a deleted agent go on with its last revision; new ones cannot name it. */
+/** Sessions of a deleted agent continue with its last revision; new ones cannot name it. */
 export function deleteAgent(db: TenantDb, key: string): Promise<boolean> {
   return affects(db)`update agents set deleted_at = now(), updated_at = now()
      where tenant_id = ${db} and key = ${key} and deleted_at is null`;
 }
 
-/** Where the commands of the tenant's agents run, each setting once; also of deleted ones, whose sessions go on. */
+/** Sandbox settings of the tenant's agents, each once; including deleted agents, whose sessions continue. */
 export async function agentSandboxes(
   db: TenantDb,
 ): Promise<readonly (NonNullable<AgentConfig['sandbox']> | null)[]> {

@@ -1,4 +1,4 @@
-/** What people allowed always: which calls of which agent, for which user (SH-2). */
+/** Calls that people have allowed permanently, by agent and user (SH-2). */
 import { sql } from 'kysely';
 import type { Pool } from './pool.ts';
 import { below, affects, readRows, type PageEnd, type RowOf } from './statements.ts';
@@ -9,7 +9,7 @@ export interface AllowlistRow extends RowOf<'exec_allowlist', 'revoked_by' | 're
 }
 
 export interface AllowlistFilter {
-  /** A key of a user sees what is that user's or everybody's. */
+  /** A user's key sees entries of that user and entries for everybody. */
   readonly viewer: string | null;
   readonly agent?: string | undefined;
   readonly user?: string | undefined;
@@ -18,7 +18,7 @@ export interface AllowlistFilter {
 const COLUMNS = sql`id, agent_key, user_id, tool, pattern, approval_id, created_by, created_at,
   created_at::text as created_text`;
 
-/** Those in force, newest first; `after` is [created_text, id] of the last one before. */
+/** Valid entries, newest first; `after` is [created_text, id] of the last one on the previous page. */
 export function listAllowlist(
   pool: Pool,
   tenant: string,
@@ -34,7 +34,7 @@ export function listAllowlist(
      order by created_at desc, id limit ${limit}`;
 }
 
-/** Takes it back from the next judged call on; false when the viewer has no such entry. Runs again safely. */
+/** Revokes an entry, effective from the next judged call; false when the viewer has no such entry. Safe to repeat. */
 export function revokeAllowlistEntry(
   pool: Pool,
   tenant: string,

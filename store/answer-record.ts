@@ -1,4 +1,4 @@
-/** A model's answer as it is written down, with the calls it asks for and the approvals that these need. */
+/** A model's answer as it is recorded, with its calls and the approvals that they need. */
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { AskedTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
@@ -17,17 +17,17 @@ export interface AnswerRecord {
     readonly outputTokens: number;
     readonly cachedInputTokens: number;
   };
-  /** Absent when the price is not known. */
+  /** Absent when the price is unknown. */
   readonly usd?: number;
-  /** What else the step used models for. */
+  /** Other model uses of the step. */
   readonly uses?: readonly ModelUse[] | undefined;
-  /** What the step had reserved is settled with it. */
+  /** Settles what the step had reserved. */
   readonly budget?: BudgetSettlement;
-  /** Position of the last row of the transcript that it was made from. */
+  /** Position of the last row of the transcript that the model read. */
   readonly readUpTo: number;
   /** Nobody reads it before its gates have judged it (DE-6). */
   readonly withheld?: true;
-  /** The turn ends with it, unless a message waits in the session. */
+  /** The answer ends the turn, unless a message waits in the session. */
   readonly ends?: true | undefined;
 }
 
@@ -43,16 +43,16 @@ export interface NewCall {
   readonly args: Readonly<Record<string, unknown>>;
   readonly sealed?: string;
   readonly digest: string;
-  /** The definition it was judged by, when the tool is one of the tenant's own. */
+  /** The definition that it was judged by, for a tool that the tenant has added. */
   readonly custom_tool?: { readonly id: string; readonly revision: number };
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly reason?: string;
   readonly hooks?: readonly HookRun[] | undefined;
   readonly approval_id?: string;
   readonly state?: 'done' | 'running';
-  /** It runs, or is done because it has run and not because it was refused. */
+  /** The call has run or runs; it was not refused. */
   readonly ran?: true;
-  /** Of one that runs: it is claimed with the answer. */
+  /** For a call that runs: the answer's record also claims it with this fence. */
   readonly fence?: string;
   readonly ok?: boolean;
   readonly code?: string;
@@ -74,7 +74,7 @@ export interface NewApproval {
   /** ISO 8601, by the database's clock. */
   readonly expires_at: string;
   readonly always: AlwaysOffer;
-  /** Its digest is bound to these. */
+  /** The digest is bound to these terms. */
   readonly sandbox: SandboxTerms;
   readonly files: readonly BoundFile[];
 }

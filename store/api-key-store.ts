@@ -1,4 +1,4 @@
-/** Tenants and their API keys. Only hashes of secrets are kept. */
+/** Tenants and their API keys. Only hashes of secrets are stored. */
 import { sql } from 'kysely';
 import type { Pool } from './pool.ts';
 import { affects, readRow, readRows } from './statements.ts';
@@ -27,7 +27,9 @@ export interface NewApiKey {
 
 const COLUMNS = sql`tenant_id, id, name, user_id, hash, scopes, created_at, expires_at, revoked_at`;
 
-/** The key with this hash, whichever tenant's: the only read without a tenant, since the key is what names it. */
+/**
+ * The key with this hash, of any tenant. This is the only read without a tenant, because the key determines the tenant.
+ */
 export function findApiKeyByHash(pool: Pool, hash: Buffer): Promise<ApiKeyRow | undefined> {
   return readRow<ApiKeyRow>(pool)`select ${COLUMNS} from api_keys where hash = ${hash}`;
 }
@@ -41,7 +43,7 @@ export async function insertApiKey(pool: Pool, tenant: string, key: NewApiKey): 
   return row;
 }
 
-/** The first key of a tenant; undefined when another process made one just before. Runs again safely. */
+/** Creates the first key of a tenant; undefined when another process has just created one. Safe to repeat. */
 export function insertFirstApiKey(
   pool: Pool,
   tenant: string,
@@ -56,7 +58,7 @@ export function insertFirstApiKey(
      returning ${COLUMNS}`;
 }
 
-/** Whether it is neither revoked nor expired. */
+/** Whether the key is neither revoked nor expired. */
 export function isKeyInForce(pool: Pool, tenant: string, id: string): Promise<boolean> {
   return affects(pool)`
     select 1 from api_keys where tenant_id = ${tenant} and id = ${id} and revoked_at is null
@@ -75,7 +77,7 @@ export function listApiKeys(pool: Pool, tenant: string, limit: number, after: st
     select ${COLUMNS} from api_keys where tenant_id = ${tenant} and id > ${after} order by id limit ${limit}`;
 }
 
-/** The revoked key; undefined when the tenant has no such key. Revoking twice keeps the first time. */
+/** Revokes a key and returns it; undefined when the tenant has no such key. Revoking twice keeps the first time. */
 export function revokeApiKey(pool: Pool, tenant: string, id: string): Promise<ApiKeyRow | undefined> {
   return readRow<ApiKeyRow>(pool)`
     update api_keys set revoked_at = coalesce(revoked_at, now()) where tenant_id = ${tenant} and id = ${id}
@@ -88,7 +90,7 @@ export interface TenantRow {
   readonly created_at: Date;
 }
 
-/** The tenant when it is new; undefined when it was there. */
+/** Returns the tenant when it is new; undefined when it existed. */
 export function insertTenant(pool: Pool, id: string, name: string): Promise<TenantRow | undefined> {
   return readRow<TenantRow>(pool)`
     insert into tenants (id, name) values (${id}, ${name}) on conflict do nothing returning id, name, created_at`;

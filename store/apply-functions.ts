@@ -1,6 +1,6 @@
 /**
- * Puts the SQL functions of `functions/` into the database: one file a function, always whole, so that a change reads
- * as a change and not as a second definition in a later migration.
+ * Writes the SQL functions of `functions/` into the database. Each file contains one whole function, so that a change
+ * reads as a change and not as a second definition in a later migration.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ async function readFunctions(): Promise<FunctionSet> {
   };
 }
 
-/** A parameter or result may change its type, which `create or replace` refuses, so the old definitions go first. */
+/** The old definitions are dropped first, because `create or replace` refuses another type of a parameter or result. */
 const DROP = `
   do $drop$ declare f regprocedure; begin
     for f in select p.oid::regprocedure from pg_proc p
@@ -37,8 +37,8 @@ const DROP = `
   end $drop$`;
 
 /**
- * Resolves with whether anything had to change. One transaction: callers see the old set or the new one. Safe to run
- * again and by many at once; the last release that starts decides, so parameters stay compatible within a release.
+ * Resolves with whether anything changed. One transaction: callers see the old set or the new one. Safe to repeat and
+ * to run concurrently. The last release that starts decides, so parameters stay compatible within a release.
  */
 export async function applyFunctions(databaseUrl: string): Promise<boolean> {
   const set = await readFunctions();

@@ -1,4 +1,4 @@
-/** The approval's row as its workflow writes it: settled once, whoever tries. */
+/** The approval's row as its workflow writes it: settled once, by whichever attempt is first. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type {
   AlwaysOffer,
@@ -26,13 +26,13 @@ export interface SettleRecord {
   readonly id: string;
   readonly status: Exclude<ApprovalStatus, 'pending'>;
   readonly by: string;
-  /** Names the try; see SettleApprovalInput. */
+  /** Identifies the attempt; see SettleApprovalInput. */
   readonly key: string;
   readonly decision?: Decision;
   readonly note?: string;
   /** The result of a call that will not run. */
   readonly call?: Omit<SettledCall, 'id'>;
-  /** Runs instead; `sealed` holds the real arguments where `args` is only what people may see. */
+  /** Arguments that run instead; `sealed` contains the real ones when `args` is only what people may see. */
   readonly edit?: {
     readonly args: Readonly<Record<string, unknown>>;
     readonly digest: string;
@@ -42,9 +42,9 @@ export interface SettleRecord {
   };
   /** Allows calls like this one from now on. */
   readonly allow?: { readonly id: string; readonly pattern: string };
-  /** Who decided; absent when nobody did. */
+  /** The person who decided; absent when nobody did. */
   readonly vote?: {
-    /** One spelling of the proven user; absent for a service's key and for a mere claim. */
+    /** The proven user in one spelling; absent for a service's key and for a mere claim. */
     readonly person?: string;
     readonly api_key_id?: string;
     readonly via: DecisionWay;
@@ -55,18 +55,18 @@ export interface SettleRecord {
 export interface NewRefusal extends Omit<RefusedRequest, 'at'> {
   readonly tenant: string;
   readonly id: string;
-  /** Names the message. */
+  /** Identifies the message. */
   readonly key: string;
 }
 
-/** Who the API says sent a decision. */
+/** The sender of a decision, as the API proves it. */
 export interface DecisionProof {
   readonly by: string;
   readonly user_id: string | null;
   readonly scopes: readonly Scope[];
   readonly api_key_id: string | null;
   readonly via: DecisionWay;
-  /** Of an edit, at `decisionPlace`. */
+  /** Arguments of an edit, sealed at `decisionPlace`. */
   readonly sealed_args: string | null;
 }
 
@@ -85,34 +85,34 @@ export interface ApprovalBasis {
   readonly agent: AgentConfig;
   readonly context: MessageContext;
   readonly tenant_policy: TenantPolicy | null;
-  /** The definition that was shown, when the tool is one of the tenant's own. */
+  /** The definition that was shown, for a tool that the tenant has added. */
   readonly custom_tool: { readonly id: string; readonly revision: number } | null;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
-  /** When the call was asked for. */
+  /** What the session had read when the call was requested. */
   readonly used: UsedTools;
   readonly always: AlwaysOffer;
-  /** What an MCP server asks; `args` are the answer then. */
+  /** The question of an MCP server; then `args` are the answer. */
   readonly form: McpForm | null;
-  /** Null for more of a budget. */
+  /** Null for a question for more budget. */
   readonly sandbox: SandboxTerms | null;
 }
 
 export interface ApprovalLedger {
   /**
-   * Changes nothing when it was settled before: then `won` is false and the rest is the first one's outcome. `counted` while
-   * more people must agree.
+   * Changes nothing when the approval is settled already: then `won` is false and the rest is the first outcome.
+   * `counted` while more people must agree.
    */
   settle(record: SettleRecord): Promise<SettleApprovalResult>;
-  /** What is asked, and who sent the decision with this key, where no other message had it before. */
+  /** What has to be decided, and who sent the decision with this key, if no other message had it before. */
   basis(tenant: string, id: string, key: string, message: string): Promise<ApprovalBasis | undefined>;
   note(input: NoteApprovalInput): Promise<boolean>;
-  /** Uses a token up, by the message that is named. False when another message has, and when its approval does not wait. */
+  /** Uses up a token for this message. False when another message has used it, or when its approval is not pending. */
   useToken(tenant: string, id: string, nonce: string, message: string): Promise<boolean>;
-  /** Writes a refused message down; undefined when there is no such approval. */
+  /** Records a refused message; undefined when the approval does not exist. */
   noteRefusal(refusal: NewRefusal): Promise<RefusedRequest | undefined>;
 }
 
-/** `onWrite` is told after each commit that may have added events. */
+/** `onWrite` is called after each commit that may have added events. */
 export function createApprovalLedger(
   pool: Pool,
   onWrite: (tenant: string, session: string) => void,

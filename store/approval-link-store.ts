@@ -1,4 +1,4 @@
-/** Links that let one person decide one approval, once; deciding (approval-record.ts) uses them up. */
+/** Links that let one person decide one approval once; deciding (approval-record.ts) uses them up. */
 import { anyOf, type RowParts } from './row-parts.ts';
 import type { Decision } from '#domain/approval.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
@@ -10,12 +10,12 @@ export interface NewApprovalLink {
   readonly approvalId: string;
   /** sha256 of the token. */
   readonly hash: Buffer;
-  /** Who decides by it. */
+  /** The user who decides with it. */
   readonly user: string;
   readonly scopes: readonly string[];
   readonly decision: LinkDecision | null;
   readonly createdBy: string;
-  /** At most; it never outlives the approval. */
+  /** Greatest lifetime in seconds; the link never outlives the approval. */
   readonly seconds: number | null;
 }
 
@@ -31,14 +31,17 @@ export interface ApprovalLinkRow {
   readonly is_over: boolean;
   readonly used_at: Date | null;
   readonly revoked_at: Date | null;
-  /** What it was used for. */
+  /** The decision that it was used for. */
   readonly made: Decision | null;
 }
 
-/** Links of one approval that still work. */
+/** Greatest number of usable links of one approval. */
 const MAX_OPEN = 100;
 
-/** When it ends; undefined when the approval is not pending or has too many links. The same link again stays as it is. */
+/**
+ * Returns when the link ends; undefined when the approval is not pending or has too many links. The same link again
+ * stays unchanged.
+ */
 export async function insertApprovalLink(
   pool: Pool,
   tenant: string,
@@ -55,7 +58,7 @@ export async function insertApprovalLink(
   return row?.expires_at;
 }
 
-/** The link with this hash, whichever tenant's: like a key, it is what names the tenant. */
+/** The link with this hash, of any tenant: like a key, it determines the tenant. */
 export function findApprovalLink(
   pool: Pool,
   parts: RowParts,

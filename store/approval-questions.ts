@@ -1,4 +1,4 @@
-/** Questions that are put to people beside an answer's own calls: one commit each, safe to repeat. */
+/** Questions to people besides those of an answer's own calls: one commit each, safe to repeat. */
 import { sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
 import type { BudgetSettlement, NewBudgetAsk } from './budget-ledger.ts';
@@ -10,9 +10,9 @@ import type { Transaction } from './database.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
- * Asks people about a call that was claimed: what it would run is not what they approved, or its MCP server asks while it works. The claim
- * and what it held are given back, and the call waits as at first. Null when another attempt holds the call, or it is over. An attempt
- * that comes later finds it asked (claim_call).
+ * Asks people about a call that was claimed: the call would run other files than those approved, or its MCP server asks
+ * a question. The claim and what it reserved are released, and the call waits as at first. Null when another attempt
+ * has the call, or it is over. A later attempt finds the open question (claim_call).
  */
 export function askAgain(
   pool: Pool,
@@ -76,7 +76,7 @@ export function askAgain(
 
 const ofApproval = (tenant_id: string, id: string) => ({ tenant_id, id });
 
-/** Whoever decides calls of this one decides what its server asks. */
+/** The people who may decide this call also answer its server's question. */
 async function insertForm(tx: Transaction, tenant: string, call: string, ask: NewForm): Promise<void> {
   await sql`
     insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, terms, digest,
@@ -101,7 +101,9 @@ async function repeatQuestion(tx: Transaction, tenant: string, before: string, a
       from approvals where tenant_id = ${tenant} and id = ${before}`.execute(tx);
 }
 
-/** What a call has left at its MCP server, sealed, for an attempt that follows this one. False when another attempt holds the call. */
+/**
+ * Stores the state of a call at its MCP server, sealed, for the next attempt. False when another attempt has the call.
+ */
 export async function keepOutside(
   pool: Pool,
   { tenant, call, fence }: { tenant: string; call: string; fence: string },
@@ -115,9 +117,9 @@ export async function keepOutside(
 }
 
 /**
- * Puts a question for more budget to people, and marks the turn as waiting. The same question again changes nothing. Resolves with
- * when it expires, in milliseconds since 1970; undefined when the turn is over. Work at a gate asks as well when its turn is over, or
- * when there was none and `turn` names the work: `asker` then says who asks.
+ * Asks people for more budget, and marks the turn as waiting. The same question again changes nothing. Resolves with
+ * its expiry in milliseconds since 1970; undefined when the turn is over. Work at a gate also asks when its turn is
+ * over, or when it had none and `turn` identifies the work: `asker` then says who asks.
  */
 export function askForMore(
   pool: Pool,

@@ -1,4 +1,4 @@
-/** How approvals are decided in the rows: one commit each, safe to repeat. */
+/** Decides approvals in the rows: one commit each, safe to repeat. */
 import { sql } from 'kysely';
 import { agreedPeople, isAgreement, votesNeeded } from '#domain/approval-votes.ts';
 import { BUDGET_ASK, type BudgetAsk } from '#domain/budget.ts';
@@ -19,17 +19,17 @@ import { inTransaction } from './transaction.ts';
 const CLOCK = sql<Date>`clock_timestamp()`;
 const NOW = sql<Date>`now()`;
 
-/** What was answered, and on whose feed something may be new. */
+/** The result of a decision, and the session whose feed may have new events. */
 export interface Answered<Result> {
   readonly session: string;
   readonly result: Result;
 }
 
 /**
- * Records a decision, and ends the approval once: with the first one, or where its terms have a quorum, with the one that
- * completes it. Whoever comes after the end gets its outcome. An edit changes the call, so that agreement to other arguments
- * no longer counts. Without a vote nothing is agreed to in a quorum. A link by which the decision comes is used up in the same
- * commit; one that was used changes nothing. Undefined when there is no such approval.
+ * Records a decision, and ends the approval once: with the first decision, or with the one that completes the quorum.
+ * Later decisions get that outcome. An edit changes the call, so agreement to other arguments no longer counts. Without
+ * a vote nothing is agreed in a quorum. The same commit uses up the link that a decision came by; a used link changes
+ * nothing. Undefined when the approval does not exist.
  */
 export function settleApproval(
   pool: Pool,
@@ -121,7 +121,7 @@ async function end(
   }
   const data = { approval_id: id, call_id, status, decision, by: signed, note };
   await appendEventsUpwards(tx, place, [{ type: 'approval.decided', data }]);
-  // What its MCP server asked: the call goes on with the answer, whatever that is.
+  // A question of an MCP server: the call continues with the answer, whatever it is.
   if (call && !row.form) await settleCall(tx, place, { ...call, id: call_id });
   await tx
     .updateTable('turns')
@@ -156,7 +156,7 @@ function settledAs(
   return { kind: 'settled', status, decision, by: decided_by ?? '', at, won, key: decision_key };
 }
 
-/** What sent it has done its work, and no token of it is worth anything any more. */
+/** All messages of the approval are processed, so none of its tokens is valid any more. */
 async function deleteProofs(tx: Transaction, { tenant_id, id }: ApprovalRow): Promise<void> {
   for (const table of ['decision_proofs', 'decision_tokens'] as const)
     await tx
@@ -165,7 +165,7 @@ async function deleteProofs(tx: Transaction, { tenant_id, id }: ApprovalRow): Pr
       .execute();
 }
 
-/** Adds what is allowed on top of a budget's limit, in the commit that settles the approval, so that it is added once. */
+/** Adds to a budget's limit in the commit that settles the approval, so that it is added once. */
 async function allowMore(tx: Transaction, tenant_id: string, ask: BudgetAsk): Promise<void> {
   const { budget, subject, since, measure, more } = ask;
   await tx
@@ -180,8 +180,8 @@ async function allowMore(tx: Transaction, tenant_id: string, ask: BudgetAsk): Pr
 }
 
 /**
- * Uses up the link, if any, by which the decision with this key comes. The same decision again is let through. False: another
- * decision has used it, or it has expired or was revoked.
+ * Uses up the link, if any, by which the decision with this key came. A repeat of the decision is accepted. False when
+ * another decision has used the link, or when it has expired or was revoked.
  */
 async function takeLink(tx: Transaction, { tenant_id, id }: ApprovalRow, key: string): Promise<boolean> {
   const proof = await tx
@@ -198,8 +198,8 @@ async function takeLink(tx: Transaction, { tenant_id, id }: ApprovalRow, key: st
 }
 
 /**
- * Writes a decision down, with the edit that it makes. The same request again, and the same person agreeing to the same call again,
- * change nothing; `isNew` is false for the latter.
+ * Records a decision, with its edit. A repeated request, and the same person agreeing to the same call again, change
+ * nothing; `isNew` is false for the latter.
  */
 async function vote(
   tx: Transaction,
@@ -241,7 +241,7 @@ async function vote(
   return { row: now, isNew: true };
 }
 
-/** The call as it is from now on. */
+/** Changes the call to its edited form. */
 async function edited(
   tx: Transaction,
   row: ApprovalRow,
@@ -265,7 +265,7 @@ async function edited(
   return { ...row, args, digest, summary };
 }
 
-/** Who agreed to the call as it is. */
+/** The people who agreed to the present form of the call. */
 async function agreedTo(tx: Transaction, { tenant_id, id, digest }: ApprovalRow): Promise<readonly string[]> {
   const decisions = await tx
     .selectFrom('approval_decisions')
@@ -278,8 +278,8 @@ async function agreedTo(tx: Transaction, { tenant_id, id, digest }: ApprovalRow)
 }
 
 /**
- * Says in the feed that an approval still waits: 'escalated' lets others decide from now on, once; 'reminded' only says so.
- * False when there is nothing to say: it was decided, or its terms name nobody to escalate to.
+ * Writes an event that an approval still waits: 'escalated' permits others to decide, once; 'reminded' only notifies.
+ * False when there is nothing to do: it was decided, or its terms name nobody to escalate to.
  */
 export function noteApproval(
   pool: Pool,
@@ -309,10 +309,10 @@ export function noteApproval(
   });
 }
 
-/** How many of its refused messages the feed tells of: whoever may write to Temporal can send them without end. */
+/** How many refused messages the feed reports: anyone who can reach Temporal can send any number of them. */
 const MAX_REFUSALS_TOLD = 20;
 
-/** Writes down a message that changed nothing, once for its key. Undefined when there is no such approval. */
+/** Records a message that changed nothing, once for its key. Undefined when the approval does not exist. */
 export function noteRefusal(
   pool: Pool,
   { tenant, id, key, ...said }: NewRefusal,

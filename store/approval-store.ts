@@ -5,7 +5,7 @@ import { maySee, type Viewer } from './approval-visibility.ts';
 import type { Pool } from './pool.ts';
 import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
 
-/** The work given away that it is of. */
+/** The delegated work that the call belongs to. */
 interface GivenWork {
   readonly id: string;
   readonly label: string;
@@ -15,12 +15,12 @@ interface GivenWork {
 export interface ApprovalRow
   extends RowOf<'approvals', 'args' | 'args_sealed' | 'reminders' | 'used_at' | 'changed_at'> {
   readonly args: Record<string, unknown>;
-  /** Secrets are masked in `args`: who edits them has to give them again. */
+  /** Secrets are masked in `args`: a person who edits them must enter them again. */
   readonly is_masked: boolean;
-  /** Whose call it is, when a subagent asks, or another agent's turn. */
+  /** The subagent or the other agent whose turn has the call. */
   readonly subagent: GivenWork | null;
   readonly delegation: GivenWork | null;
-  /** Those who agreed to the call as it is now, where the terms have a quorum. */
+  /** The people who agreed to the present form of the call, when the terms have a quorum. */
   readonly agreed: readonly string[];
   readonly created_text: string;
   /** By the database's clock. */
@@ -47,7 +47,7 @@ export function findApproval(pool: Pool, tenant: string, id: string): Promise<Ap
     select ${COLUMNS} from approvals where tenant_id = ${tenant} and id = ${id}`;
 }
 
-/** As `findApproval`, and undefined as well for those it does not concern. */
+/** Like `findApproval`, but also undefined for viewers whom it does not concern. */
 export function findVisibleApproval(
   pool: Pool,
   tenant: string,
@@ -71,7 +71,7 @@ export interface ApprovalFilter {
   /** ISO 8601. */
   readonly requestedAfter?: string | undefined;
   readonly requestedBefore?: string | undefined;
-  /** Only those that the viewer may decide. */
+  /** Only approvals that the viewer may decide. */
   readonly mine?: boolean | undefined;
 }
 
@@ -99,7 +99,7 @@ function conditions(tenant: string, viewer: Viewer, filter: ApprovalFilter): Raw
     and (${requestedBefore}::timestamptz is null or created_at < ${requestedBefore})`;
 }
 
-/** What the viewer may see, newest first. */
+/** The approvals that the viewer may see, newest first. */
 export function listApprovals(
   pool: Pool,
   tenant: string,
@@ -113,7 +113,7 @@ export function listApprovals(
     order by approvals.created_at desc, id limit ${limit}`;
 }
 
-/** How long a change may take from its moment to its commit, and is still seen by those who read on. Microseconds. */
+/** Microseconds that may pass between a change's timestamp and its commit without readers missing it. */
 const COMMIT_LAG = 10_000_000;
 
 export interface ChangedApproval extends ApprovalRow {
@@ -121,7 +121,9 @@ export interface ChangedApproval extends ApprovalRow {
   readonly changed: number;
 }
 
-/** Where a reader of changes stands: all that changed before `since` was read, and of the page being read all up to `page`. */
+/**
+ * Position of a reader of changes: everything before `since` was read, and of the current page everything up to `page`.
+ */
 export interface ChangesRead {
   readonly since: number;
   readonly page?: readonly [changed: number, id: string];
@@ -134,7 +136,10 @@ export async function readChangeClock(pool: Pool): Promise<number> {
   return Number(row?.now);
 }
 
-/** What the viewer may see and has changed since, oldest change first; some that were read before come again. */
+/**
+ * Approvals that the viewer may see and that have changed, oldest change first. Some that were read before are
+ * repeated.
+ */
 export async function listChangedApprovals(
   pool: Pool,
   tenant: string,
@@ -161,9 +166,9 @@ export interface DecisionRow {
   readonly via: DecisionWay;
   readonly note: string | null;
   readonly at: Date;
-  /** Whether it is agreement to the call as it is now. */
+  /** Whether it agrees to the present form of the call. */
   readonly counts: boolean;
-  /** Whether a credential proved who decided. */
+  /** Whether a credential proved the person. */
   readonly proven: boolean;
 }
 
@@ -183,8 +188,8 @@ export function hasDecision(pool: Pool, tenant: string, approvalId: string, key:
 }
 
 /**
- * Shows the approval's workflow who sends the decision with this key. Nothing is written when it was settled: the row is
- * locked, so that what settles it meanwhile is waited for, and what comes after it takes this proof away with the others.
+ * Proves to the approval's workflow who sends the decision with this key. Nothing is written when it is settled. The
+ * row is locked, so this waits for a concurrent settlement, and a later one deletes this proof with the others.
  */
 export async function insertDecisionProof(
   pool: Pool,
@@ -198,7 +203,7 @@ export async function insertDecisionProof(
     readonly keyId: string | null;
     readonly via: DecisionWay;
     readonly linkId?: string;
-    /** Of an edit, sealed at `decisionPlace`, where the decision itself hides some of them. */
+    /** Arguments of an edit, sealed at `decisionPlace`, when the decision itself hides some of them. */
     readonly sealedArgs?: string | undefined;
   },
 ): Promise<void> {
@@ -212,7 +217,7 @@ export async function insertDecisionProof(
      on conflict do nothing`;
 }
 
-/** What the arguments of a decision are sealed with. */
+/** The place that the arguments of a decision are sealed for. */
 export function decisionPlace(tenant: string, approvalId: string): string {
   return `${tenant}/decisions/${approvalId}`;
 }

@@ -1,17 +1,17 @@
-/** Which approvals somebody sees, and which may be his to decide. */
+/** Which approvals a viewer sees, and which the viewer may decide. */
 import { type RawBuilder, sql } from 'kysely';
 
-/** Who looks, by the credential. */
+/** The viewer, as the credential proves it. */
 export interface Viewer {
-  /** Null for a service's key, which sees all of its tenant. */
+  /** Null for a service's key, which sees the whole tenant. */
   readonly user: string | null;
   readonly scopes: ReadonlySet<string>;
 }
 
 /**
- * What a key may do with a row of approvals: 'decide', 'see', or null, when it does not even exist for that key. A key with a user
- * sees what is its user's or nobody's, and what names it; a key without one, and an admin's, see the whole tenant. Whether somebody
- * may really decide is judged again when he does (domain/approval-decider.ts); this is for looking, page by page.
+ * What a key may do with an approval's row: 'decide', 'see', or null when the row does not exist for that key. A user's
+ * key sees rows of that user or of nobody, and rows that name that user. A key without a user, and an admin's, see the
+ * whole tenant. This is only for listing; the decision itself is judged again (domain/approval-decider.ts).
  */
 export function maySee(viewer: Viewer): RawBuilder<unknown> {
   const user = sql`${viewer.user}::text`;

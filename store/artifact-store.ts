@@ -1,7 +1,7 @@
 /**
- * Artifacts (domain/artifact.ts) as rows; their bytes stand in `files`, once however often they are brought. Where there is an object
- * store, large ones are objects there: the row of `files` is written first, so that whatever a dead process has left is found by it, the
- * artifact's last, so that none is without its bytes.
+ * Artifacts (domain/artifact.ts) as rows; `files` contains their bytes once, however often they are uploaded. With an
+ * object store, large ones are objects there. The row of `files` is written first, so that whatever a dead process has
+ * left is found by it. The artifact's row is written last, so that it always has its bytes.
  */
 import type { RowParts } from './row-parts.ts';
 import { createHash } from 'node:crypto';
@@ -34,14 +34,14 @@ export interface ArtifactPlaces {
 
 export interface NewArtifact {
   readonly bytes: Buffer;
-  /** Null: the tenant's. */
+  /** Null means the tenant's. */
   readonly user: string | null;
-  /** As who brings it says. */
+  /** The type that the uploader states. */
   readonly type?: string | undefined;
   readonly filename?: string | undefined;
-  /** Whether a text has parts that no model is shown: an image that holds one is not shown. */
+  /** Whether a text contains secrets: an image with such text is not shown to models. */
   readonly hasSecret: (text: string) => boolean;
-  /** What all artifacts of users whose names begin so may have together. */
+  /** Limit on the total size of the artifacts of all users whose names have this prefix. */
   readonly within?: { readonly users: string; readonly bytes: number } | undefined;
 }
 
@@ -69,7 +69,7 @@ export async function putArtifact(
   const isShown =
     imageProblem(facts, bytes.length) === undefined && !artifact.hasSecret(bytes.toString('latin1'));
   const { width, height } = (isShown && facts) || {};
-  // What models are shown is read with each prompt, and stays beside the transcript.
+  // Content that models see is read with each prompt, so it stays beside the transcript.
   const away = !isShown && bytes.length >= LARGE ? objects : undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const made = await keepBytes(pool, away, { tenant, digest, bytes });
@@ -80,7 +80,7 @@ export async function putArtifact(
       on conflict (tenant_id, id) do update set brought_at = now(), type = excluded.type
       returning id, user_id, type, filename, digest, size, width, height, created_at`;
     if (row) return row;
-    // What was put since its row went would be found by nothing.
+    // Objects written after the row was deleted would never be found.
     if (away)
       await execute(pool)`
         insert into gone_objects (tenant_id, digest, made) values (${tenant}, ${digest}, ${made})`;
@@ -107,14 +107,16 @@ async function checkRoom(
     throw new Failure('TooLarge', 'There is no more room for files of people whom nobody has paired');
 }
 
-/** Bytes from here on are large: what is smaller is a row faster than an object. */
+/** From this size in bytes on, an object is faster than a row. */
 const LARGE = 262_144;
-/** Bytes of one object, and what a process holds of one at a time. */
+/** Bytes of one object, and the most that a process keeps of one in memory. */
 const PIECE = 4 * 1024 * 1024;
-/** That somebody else has the same bytes forgotten meanwhile happens once. */
+/** A concurrent forgetting of the same bytes by another caller happens at most once. */
 const ATTEMPTS = 3;
 
-/** Returns the `made` of the row of the bytes, which tells it, and its objects, from one that comes after it. */
+/**
+ * Returns the `made` of the row, which distinguishes it and its objects from those of a later row with the same bytes.
+ */
 async function keepBytes(
   pool: Pool,
   objects: ArtifactObjects | undefined,
@@ -127,7 +129,7 @@ async function keepBytes(
       in_store = files.in_store or files.bytes is null and excluded.in_store
     returning made, bytes is not null as is_here`;
   if (!row) throw new Error(`the bytes ${digest} were not written`);
-  // Also where objects may be there already: whoever began to put them may have died.
+  // Also when objects may exist already: the process that started to write them may have died.
   if (!row.is_here)
     for (let at = 0; at < bytes.length; at += PIECE)
       await objects?.put(
@@ -137,7 +139,10 @@ async function keepBytes(
   return row.made;
 }
 
-/** Of the keys of a file's objects. No two rows share them: what removes those of one that is gone meets none of the next. */
+/**
+ * Prefix of the keys of a file's objects. No two rows share it, so removing the objects of a deleted row affects no
+ * later one.
+ */
 function prefixOf(tenant: string, digest: string, made: string): string {
   return `${tenant}/${digest}/${made}/`;
 }
@@ -146,7 +151,10 @@ function sha256(data: Buffer | string): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** Those among the ids that the user may read: his own and the tenant's. Undefined stands for whoever may read all. */
+/**
+ * Those among the ids that the user may read: their own and the tenant's. Undefined stands for a caller that may read
+ * all.
+ */
 export function findArtifacts(
   pool: Pool,
   tenant: string,
@@ -159,12 +167,12 @@ export function findArtifacts(
        and (${user === undefined} or user_id is null or user_id = ${user ?? null})`;
 }
 
-/** As messages name it. */
+/** The artifact in the form of messages. */
 export function asAttachment({ id, filename, type, digest, size, width, height }: ArtifactRow): Attachment {
   return { artifact: id, name: filename, type, digest, size, width, height };
 }
 
-/** Undefined when they were removed, or are just being. */
+/** Undefined when the bytes were removed, or are being removed. */
 export async function readWhole(
   places: ArtifactPlaces,
   tenant: string,
@@ -176,7 +184,7 @@ export async function readWhole(
   return bytes.length < size ? undefined : bytes;
 }
 
-/** Bytes `from` up to `end`, which does not count, in pieces; ends early when they are removed meanwhile. */
+/** Bytes from `from` up to but without `end`, in pieces. It ends early when they are removed meanwhile. */
 export async function* readArtifact(
   { pool, objects }: ArtifactPlaces,
   tenant: string,
@@ -184,7 +192,7 @@ export async function* readArtifact(
   from: number,
   end: number,
 ): AsyncGenerator<Buffer> {
-  // Up to the end of the object, so that each is read once.
+  // Each piece reads to the end of its object, so that each object is read once.
   for (let at = from, next = at; at < end; at = next) {
     const number = Math.floor(at / PIECE);
     next = Math.min((number + 1) * PIECE, end);
@@ -207,18 +215,18 @@ function noStore(): Failure {
   );
 }
 
-/** Files of one call. */
+/** Files removed in one call. */
 const REMOVED_AT_ONCE = 20;
-/** Far above what a put takes: what was removed is looked for once more after it. */
+/** Far longer than any write takes; after this time, removed keys are checked once more. */
 const LONGEST_PUT = '1 hour';
-/** Takes of a store that removes at most 1,000 at once. */
+/** Stores delete at most 1,000 keys at once. */
 const KEYS = 1_000;
 
 /**
- * Removes bytes in the store that nothing names any more, as `removeUnneededFiles` does those in rows; with a tenant at once those of it
- * that were just forgotten. Their rows go first, since none is locked while the store is asked; `gone_objects` names the objects until
- * they have gone, and for a while longer, so that what is put meanwhile by a process that dies is found by it. Returns of how many files
- * objects were looked for. Safe to repeat.
+ * Removes bytes in the object store that nothing references, as `removeUnneededFiles` does for rows. With a tenant it
+ * also removes at once those that were just forgotten. Rows are deleted first, so that none is locked while the store
+ * is called. `gone_objects` keeps the keys until the objects are gone and for a while longer, so that late writes of a
+ * dying process are found. Returns the number of files processed. Safe to repeat.
  */
 export async function removeUnneededObjects(
   { pool, objects, rows }: ArtifactPlaces & { readonly rows: RowParts },
@@ -251,7 +259,7 @@ function removeRows(pool: Pool, isUnneeded: RawBuilder<unknown>, tenant: string 
        order by needed_at limit ${REMOVED_AT_ONCE} for update skip locked`;
     for (const { tenant_id, digest } of old) {
       const row = sql`tenant_id = ${tenant_id} and digest = ${digest}`;
-      // Asked behind the lock: an artifact that was made meanwhile is seen.
+      // The check comes after the lock, so that an artifact created meanwhile is seen.
       const gone = await execute(tx)`
         with gone as (delete from files where ${row} and ${isUnneeded} returning tenant_id, digest, made)
         insert into gone_objects (tenant_id, digest, made) select tenant_id, digest, made from gone`;

@@ -1,4 +1,4 @@
-/** Assignments' rows: reading them, and the small changes. What takes a place is in take-assignment.ts, what ends one in end-assignment.ts. */
+/** Rows of assignments: reads and small changes. take-assignment.ts creates them, end-assignment.ts ends them. */
 import { sql } from 'kysely';
 import type { AssignmentKind, AssignmentStatus } from '#domain/assignment.ts';
 import type { NewAssignment } from '#domain/new-assignment.ts';
@@ -30,7 +30,7 @@ export interface RoundRow {
   readonly feedback: string | null;
 }
 
-/** Of an `assignments a`; its rounds may be large, and are asked for by themselves. */
+/** Columns of `assignments a`. Its rounds may be large, so they are read separately. */
 export const ROW = sql`to_jsonb(a) - 'rounds' as row`;
 
 export async function findAssignment(db: Db, tenant: string, id: string): Promise<AssignmentRow | undefined> {
@@ -46,11 +46,11 @@ export interface AssignmentFilter {
   readonly session?: string | undefined;
   readonly status?: AssignmentStatus | undefined;
   readonly user?: string | null | undefined;
-  /** Leaves out those that ended longer ago. */
+  /** Leaves out assignments that ended longer ago. */
   readonly withinMinutes?: number;
 }
 
-/** Newest first; `after` is the last row of the page before. */
+/** Newest first; `after` is the last row of the previous page. */
 export async function pageAssignments(
   db: Db,
   tenant: string,
@@ -71,7 +71,7 @@ export async function pageAssignments(
   return rows.map(({ row }) => row);
 }
 
-/** Those that hold a place, at most 1000, oldest first: of the tenant, or those that a session gave. */
+/** Open assignments, at most 1000, oldest first: of the tenant, or those that a session gave. */
 export async function openAssignments(
   db: Db,
   tenant: string,
@@ -85,8 +85,8 @@ export async function openAssignments(
 }
 
 /**
- * Says who ends it, before its workflow is told: one that has not begun will not. `silent`: who gave it knows. False when it
- * has ended. Safe to repeat.
+ * Records who stops it, before its workflow is signalled: one that has not started will not start. `silent`: the giver
+ * already knows. False when it has ended. Safe to repeat.
  */
 export function markStopped(
   db: Db,
@@ -101,8 +101,8 @@ export function markStopped(
 }
 
 /**
- * Sessions of all that it has started or given away, and of theirs, the newest 1000: subagents, delegations, agents at gates
- * and rounds of judging. Those that are over too, but none that is detached.
+ * Sessions of everything that it has started or delegated, and of theirs, the newest 1000: subagents, delegations,
+ * agents at gates and rounds of judging. It includes ended ones, but no detached ones.
  */
 export async function sessionsBelow(db: Db, tenant: string, session: string): Promise<readonly string[]> {
   const rows = await readRows<{ session_key: string }>(db)`with recursive below (session_key, created_at) as (
@@ -116,10 +116,10 @@ export async function sessionsBelow(db: Db, tenant: string, session: string): Pr
   return rows.map(({ session_key }) => session_key);
 }
 
-/** How the last of a session's turns that gave an answer, or else the last one, ended. */
+/** How the work ended: the last of the session's turns that gave an answer, otherwise the last one. */
 export interface WorkEnd {
   readonly status: string;
-  /** Model calls over all turns of the session. */
+  /** Model calls in all turns of the session. */
   readonly iterations: number;
   readonly text: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -138,7 +138,7 @@ export async function findRounds(db: Db, tenant: string, id: string): Promise<re
   return rows[0]?.rounds ?? [];
 }
 
-/** What is known of a round; the first draft stays, and the first verdict. Safe to repeat. */
+/** Records what is known about a round; the first draft and the first verdict stay. Safe to repeat. */
 export async function recordRound(pool: Pool, tenant: string, id: string, round: RoundRow): Promise<void> {
   const [text, number] = [JSON.stringify(round), round.round];
   await execute(pool)`

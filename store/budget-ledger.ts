@@ -1,4 +1,7 @@
-/** Budgets as activities use them (DU-7): what is settled by itself, and the question for more. The rest is in turn-ledger.ts. */
+/**
+ * Budgets as activities use them (DU-7): separate reservations and settlements, and the question for more. The rest is
+ * in turn-ledger.ts.
+ */
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
 import type { Budget, BudgetAmounts, BudgetAsk, BudgetExceeded, BudgetRoot, Spent } from '#domain/budget.ts';
@@ -11,19 +14,19 @@ import { callWithin, createSqlCall } from './sql-call.ts';
 import type { Transaction } from './database.ts';
 import { readRows } from './statements.ts';
 
-/** What is to be reserved for one attempt of a call, where a budget applies. */
+/** What has to be reserved for one attempt of a call, where a budget applies. */
 export interface BudgetRequest {
-  /** Of the activity, from 1: what earlier ones hold counts as spent. */
+  /** The activity's attempt, from 1: reservations of earlier ones count as spent. */
   readonly attempt: number;
-  /** Names a model call by its answer; a tool's call names itself. */
+  /** Identifies a model call by its answer; a tool's call identifies itself. */
   readonly holder?: string;
-  /** Where neither the budget nor the call before says more. */
+  /** Used when neither the budget nor the previous call determines the amount. */
   readonly reserve: BudgetAmounts;
-  /** The budgets of the settings, when there are any. */
+  /** The budgets of the settings, if any. */
   readonly settings?: readonly Budget[];
-  /** What is expected is a price, not a guess: it is held whole, also where it is more than the limit, which then has no room. */
+  /** The expected amount is a price, not an estimate: it is reserved whole, and refused when it exceeds the limit. */
   readonly exact?: true;
-  /** Of work that belongs to no session: its agent's and the tenant's budgets hold. */
+  /** For work without a session: its agent's and the tenant's budgets apply. */
   readonly root?: { readonly agent: string };
 }
 
@@ -31,16 +34,16 @@ export type BudgetHold =
   | { readonly held: true }
   | { readonly held?: never; readonly exceeded: BudgetExceeded };
 
-/** Without `spent` the attempt counts as what it held. */
+/** Without `spent` the attempt counts as what it had reserved. */
 export interface BudgetSettlement {
   readonly attempt: number;
   readonly spent?: Spent;
 }
 
-/** An approval that asks for more. */
+/** An approval that asks for more budget. */
 export interface NewBudgetAsk {
   readonly id: string;
-  /** The answer that waits for it. */
+  /** Id of the answer that waits for it. */
   readonly call_id: string;
   readonly tool: string;
   readonly args: BudgetAsk;
@@ -51,49 +54,49 @@ export interface NewBudgetAsk {
   readonly always: AlwaysOffer;
   /** ISO 8601, by the database's clock. */
   readonly expires_at: string;
-  /** Of work at a gate, which no turn may do or wait for. */
+  /** For work at a gate, which no turn does or waits for. */
   readonly asker?: { readonly agent: string; readonly user?: string };
 }
 
-/** A command, or a question for vectors, beside a turn's calls. */
+/** A command, or a request for embeddings, besides a turn's calls. */
 export interface BudgetedWork {
   readonly tenant: string;
-  /** Empty for work that belongs to none; then it says its `agent`. */
+  /** Key of the session; empty for work without one, which then has `agent`. */
   readonly session: string;
   readonly agent?: string | undefined;
-  /** Whose root it counts for; null: the session's. */
+  /** The turn whose root it counts for; null means the session's. */
   readonly turn: string | null;
-  /** The turn, delegation or judging at whose end it counts as spent when nobody has settled it. */
+  /** The turn, delegation or judging whose end counts it as spent if it was not settled. */
   readonly owner: string;
-  /** Names it. */
+  /** Identifies the work. */
   readonly holder: string;
-  /** What it may use of tokens and money; absent: none. */
+  /** Tokens and money that it may use; absent means none. */
   readonly expected?: Pick<BudgetAmounts, 'tokens' | 'usd'>;
 }
 
 export interface BudgetLedger {
-  /** Null when no budget applies. The same attempt again keeps what it holds. */
+  /** Null when no budget applies. The same attempt again keeps its reservation. */
   reserve(work: BudgetedWork, request: BudgetRequest): Promise<BudgetHold | null>;
-  /** What a turn used models for without an answer. A repeat notes it again. */
+  /** Records what a turn used models for without an answer. A repeat records it again. */
   noteUses(
     key: { readonly tenant: string; readonly session: string; readonly turn: string },
     uses: readonly ModelUse[],
   ): Promise<void>;
   /** Safe to repeat. */
   settle(tenant: string, holder: string, settlement: BudgetSettlement): Promise<void>;
-  /** When the question expires, in milliseconds since 1970; undefined when the turn is over. Safe to repeat. */
+  /** Returns the expiry in milliseconds since 1970; undefined when the turn is over. Safe to repeat. */
   ask(
     key: { readonly tenant: string; readonly session: string; readonly turn: string },
     approval: NewBudgetAsk,
     events: readonly NewEvent[],
   ): Promise<number | undefined>;
-  /** By the database's clock, in milliseconds since 1970. */
+  /** The database's clock, in milliseconds since 1970. */
   now(): Promise<number>;
-  /** Ends a question that nobody waits for. Safe to repeat; nothing to do when it is not there or is decided. */
+  /** Ends a question that nobody waits for. Safe to repeat; it does nothing when the question is absent or decided. */
   takeBack(key: { readonly tenant: string; readonly session: string }, approval: string): Promise<void>;
 }
 
-/** `onWrite` is told after each commit that may have added events. */
+/** `onWrite` is called after each commit that may have added events. */
 export function createBudgetLedger(
   pool: Pool,
   onWrite: (tenant: string, session: string) => void,
@@ -131,7 +134,7 @@ export function createBudgetLedger(
   };
 }
 
-/** Whose budgets a turn's use counts for; null where there is no such session. */
+/** The root whose budgets a turn's use counts for; null when the session does not exist. */
 export function readBudgetRoot(
   tx: Transaction,
   tenant: string,

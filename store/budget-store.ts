@@ -1,4 +1,7 @@
-/** Budgets as rows, with what their accounts hold (DU-7). Those of the settings and of agents are no rows; only their accounts are. */
+/**
+ * Budgets as rows, with the state of their accounts (DU-7). For budgets of the settings and of agents, only the
+ * accounts are rows.
+ */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import {
@@ -24,7 +27,7 @@ export interface AccountRow {
 export interface BudgetRow {
   readonly id: string;
   readonly scope: BudgetScope;
-  /** Empty when each has it for itself. */
+  /** Empty when each subject has the limits separately. */
   readonly subject: string;
   readonly period: BudgetPeriod;
   readonly config: Omit<Budget, 'scope' | 'subject' | 'period'>;
@@ -35,8 +38,8 @@ export interface BudgetRow {
 }
 
 /**
- * Of the newest period that anything counts for, the most used first. Turns are too many to look through; sessions only of the
- * user that the place of a value names.
+ * Accounts of the newest period with use, the most used first. Turns are too numerous to list; sessions are limited to
+ * the user of the parameter.
  */
 const columns = (
   confinedTo: string | null = null,
@@ -54,7 +57,7 @@ function configOf(budget: Budget): string {
   return JSON.stringify(config);
 }
 
-/** Undefined when the tenant has one of the same scope, subject and period, or as many as it may. */
+/** Undefined when the tenant has one of the same scope, subject and period, or has reached the limit on budgets. */
 export function createBudget(
   pool: Pool,
   tenant: string,
@@ -71,7 +74,9 @@ export function createBudget(
      select ${columns()} from b`;
 }
 
-/** Limits, what happens at them, and the reserve; whose and when stay, since the accounts are theirs. */
+/**
+ * Changes limits, the action at a limit, and the reserve. Subject and period stay, because the accounts belong to them.
+ */
 export function changeBudget(
   pool: Pool,
   tenant: string,
@@ -84,7 +89,7 @@ export function changeBudget(
      select ${columns()} from b`;
 }
 
-/** Its accounts go too, but for those that a running call will settle: what it settles is then nobody's. */
+/** Deletes its accounts too, except those that a running call will settle, whose settlement then has no budget. */
 export function deleteBudget(pool: Pool, tenant: string, id: string): Promise<boolean> {
   return affects(pool)`
     with gone as (delete from budgets where tenant_id = ${tenant} and id = ${id} returning id),
@@ -103,8 +108,8 @@ export function findBudget(
 }
 
 /**
- * Accounts of all budgets, those of the settings and of agents too: the newest periods first. Those of other users' sessions and
- * turns than `confinedTo`'s are left out.
+ * Accounts of all budgets, including those of the settings and of agents, newest periods first. With `confinedTo`,
+ * accounts of other users' sessions and turns are left out.
  */
 export function listAccounts(
   pool: Pool,
@@ -125,7 +130,7 @@ export function listAccounts(
      order by budget_accounts.since desc, budget_id, subject, measure limit ${limit}`;
 }
 
-/** All of a tenant's, in the order in which they were made. */
+/** All budgets of a tenant, in the order of creation. */
 export function listBudgets(pool: Pool, tenant: string, confinedTo: string | null): Promise<BudgetRow[]> {
   return readRows<BudgetRow>(pool)`
     select ${columns(confinedTo)} from budgets b where b.tenant_id = ${tenant} order by b.created_at, b.id`;

@@ -1,4 +1,4 @@
-/** What an attempt of a call gets from the ledger when it asks for the call (`claim_call`). */
+/** What `claim_call` returns to an attempt of a call. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer, ApprovalStatus } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
@@ -12,7 +12,9 @@ import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, MessageContext } from '#domain/turn.ts';
 import type { BudgetRequest } from './budget-ledger.ts';
 
-/** An approval that was made for a call that had been claimed: its files were not those that were approved, or its MCP server asks. */
+/**
+ * An approval for a call that had been claimed: its files differ from those that were approved, or its MCP server asks.
+ */
 export interface AskedAgain {
   readonly approval: string;
   readonly expires: number;
@@ -40,7 +42,7 @@ export type Claim =
       readonly result: string | null;
       readonly child: ChildStart | null;
     }
-  /** An earlier attempt has asked anew, and nobody has decided yet. */
+  /** An earlier attempt has asked again, and nobody has decided yet. */
   | ({ readonly kind: 'asked' } & AskedAgain)
   | { readonly kind: 'refused'; readonly status: string; readonly session: string; readonly turn: string }
   | { readonly kind: 'limited'; readonly seconds: number; readonly session: string; readonly turn: string }
@@ -52,9 +54,9 @@ export type Claim =
     }
   | {
       readonly kind: 'run';
-      /** False for a call that only reads: nothing was written, its row will be its result. */
+      /** False for a call that only reads: nothing was written, and its row will be its result. */
       readonly claimed: boolean;
-      /** It holds a part of a budget, to be settled with its result. */
+      /** It has reserved budget, which is settled with its result. */
       readonly budgeted: boolean;
       readonly session: string;
       readonly turn: string;
@@ -66,26 +68,26 @@ export type Claim =
       readonly sealed: string | null;
       readonly digest: string;
       readonly approved: boolean;
-      /** What the digest of an approved call is bound to. */
+      /** The sandbox that the digest of an approved call is bound to. */
       readonly sandbox?: SandboxTerms | null;
       readonly files?: readonly BoundFile[] | null;
       readonly approval?: string | null;
       readonly terms?: ApprovalTerms | null;
       readonly context: MessageContext;
-      /** Version of those that the turn's user sees (VF-1); null while there is none. */
+      /** Version of the documents that the turn's user sees (VF-1); null while there are none. */
       readonly documents: string | null;
-      /** In use before its step. */
+      /** Skills in use before its step. */
       readonly skills: readonly SkillInUse[];
       readonly tenant_policy: TenantPolicy | null;
       readonly agent: AgentConfig;
       readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
-      /** Before it was asked for. */
+      /** What the session had read before the call was requested. */
       readonly used: UsedTools;
-      /** What an earlier attempt has left at an MCP server, sealed. */
+      /** State that an earlier attempt has left at an MCP server, sealed. */
       readonly outside?: string | null;
-      /** An earlier attempt held it and has said nothing. */
+      /** An earlier attempt had the call and did not report. */
       readonly again?: boolean;
-      /** How people answered the server's question; `sealed` holds what they changed. */
+      /** How people answered the server's question; `sealed` contains what they changed. */
       readonly form?: {
         readonly id: string;
         readonly status: ApprovalStatus;
@@ -96,35 +98,35 @@ export type Claim =
 export interface ClaimRules {
   /** A claim without a result is `lost`, not run again. */
   readonly once: boolean;
-  /** Runs without a claim; its row is its result. */
+  /** It runs without a claim; its row is its result. */
   readonly reads: boolean;
-  /** 0: no limit (EX-6). */
+  /** 0 means no limit (EX-6). */
   readonly perHour: number;
   readonly burst: number;
-  /** For tools that are costly (DU-7). */
+  /** For costly tools (DU-7). */
   readonly budget?: BudgetRequest;
 }
 
-/** A call whose files are not those that were approved is asked about anew. */
+/** A new question about a call whose files differ from those that were approved. */
 export interface NewAsk {
   readonly id: string;
   readonly digest: string;
   readonly files: readonly BoundFile[];
   readonly reason: string;
   readonly always: AlwaysOffer;
-  /** Of `always`, for the feed. */
+  /** `always` in words, for the feed. */
   readonly words: string;
   /** Seconds. */
   readonly expires: number;
 }
 
-/** What an MCP server asks people, and what the call has left there meanwhile, sealed. */
+/** What an MCP server asks people, and the call's state there, sealed. */
 export interface NewForm extends Omit<NewAsk, 'files'> {
   readonly form: McpForm;
-  /** As it is sent when nobody changes it. */
+  /** The answer that is sent when nobody changes it. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly summary: string;
-  /** Where the call itself was not asked about. */
+  /** Terms, when the call itself needed no approval. */
   readonly terms: ApprovalTerms;
   readonly outside: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Tells every process that rows it keeps in memory have changed: one LISTEN connection, and a poll that makes up for
- * notices that were lost. Who writes such a row notes it in the same statement (`noteChange`).
+ * Notifies every process that rows it keeps in memory have changed: by one LISTEN connection, and by a poll that makes
+ * up for lost notices. The statement that writes such a row also records the change (`noteChange`).
  */
 import { type RawBuilder, sql } from 'kysely';
 import { listenTo } from './listener.ts';
@@ -10,23 +10,23 @@ import { readRow } from './statements.ts';
 const CHANNEL = 'tempoclaw_changes';
 /** How long a lost notice can delay a change. */
 const POLL_MS = 2_000;
-/** A poll looks back over this; a transaction that writes such a row is far shorter. */
+/** A poll looks back this far; transactions that write such rows are much shorter. */
 const LOOK_BACK = '1 minute';
 
-/** What processes keep in memory or wait for, by the table it comes from. */
+/** What processes keep in memory or wait for, by the name of its table. */
 export type ChangeKind = 'secrets' | 'custom_tools' | 'nodes' | 'node_results' | 'settings';
 
 export interface ChangeFeed {
-  /** `onChange` gets the tenant whose rows changed, or undefined when any may have. It must not throw. */
+  /** `onChange` receives the tenant whose rows changed, or undefined when any may have changed. It must not throw. */
   subscribe(kind: ChangeKind, onChange: (tenant: string | undefined) => void): void;
-  /** To this process at once, by who has just written the rows here; the others hear the notice. */
+  /** Notifies this process at once, after it wrote the rows; the others receive the notice. */
   tell(kind: ChangeKind, tenant: string): void;
   close(): Promise<void>;
 }
 
 /**
- * A common table expression that notes the change of a tenant and tells it with the commit. `of` names an earlier
- * expression with a row for each changed row: without one nothing is told.
+ * A common table expression that records the change of a tenant and notifies with the commit. `of` names an earlier
+ * expression with a row for each changed row; without a row nothing is notified.
  */
 export function noteChange(tenant: string, kind: ChangeKind, of: string): RawBuilder<unknown> {
   return sql`noted as (
@@ -35,7 +35,7 @@ export function noteChange(tenant: string, kind: ChangeKind, of: string): RawBui
       returning pg_notify(${CHANNEL}, kind || ' ' || tenant_id))`;
 }
 
-/** All processes are to read their settings again. Gives the version that says so. */
+/** Makes all processes reload their settings. Returns the version of this request. */
 export async function noteSettings(pool: Pool, tenant: string): Promise<string> {
   const row = await readRow<{ version: string }>(pool)`
     with noted as (
@@ -46,7 +46,7 @@ export async function noteSettings(pool: Pool, tenant: string): Promise<string> 
   return row?.version ?? '';
 }
 
-/** The newest such version; `fresh`: of the last `seconds`. Undefined: nobody has wanted it yet. */
+/** The newest such version; `fresh` when it is from the last `seconds`. Undefined when nobody has requested one yet. */
 export function settingsVersion(
   pool: Pool,
   tenant: string,
@@ -57,7 +57,7 @@ export function settingsVersion(
     where tenant_id = ${tenant} and kind = 'settings'`;
 }
 
-/** Connects in the background and again for as long as it takes. Errors are told, never thrown. */
+/** Connects in the background and retries without end. Errors go to the callback; nothing is thrown. */
 export function createChangeFeed(options: {
   readonly databaseUrl: string;
   readonly pool: Pool;
@@ -72,7 +72,7 @@ export function createChangeFeed(options: {
     databaseUrl: options.databaseUrl,
     applicationName: 'tempoclaw-changes',
     onError: options.onError,
-    // While nobody listened, anything may have happened.
+    // Anything may have changed while nobody listened.
     onConnected() {
       for (const kind of readers.keys()) tell(kind, undefined);
     },

@@ -1,18 +1,21 @@
-/** What bytes are by themselves: whoever brings a file may say anything of it. */
+/** Detects the type of bytes, because an uploader may state any type. */
 import { fileTypeFromBuffer } from 'file-type';
 
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Bytes that are looked at for a text. */
+/** Bytes that are examined for a text. */
 const LOOKED_AT = 65_536;
 /** Types whose files are text. */
 const TEXTS = /^text\/|\+(?:xml|json)$|^application\/(?:json|xml|javascript|yaml|toml|x-ndjson|x-sh|sql)$/;
-/** Kinds that bytes show, so that what does not show them is none. */
+/** Kinds that bytes show; bytes that do not show such a kind do not have it. */
 const SHOWN = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|epub\+zip|vnd\.|msword)/;
 const XML = /^(?:application|text)\/xml$/;
 const MEDIA = /^(?:audio|video)\//;
 
-/** As the bytes show; of a text as it is called, else `text/plain`. Undefined when they show another type than the one that is called. */
+/**
+ * The type that the bytes show; for a text the stated one, otherwise `text/plain`. Undefined when the bytes show
+ * another type than the stated one.
+ */
 export async function detectType(bytes: Uint8Array, called = ''): Promise<string | undefined> {
   const text = (/^[\w.+-]+\/[\w.+-]+/.exec(called.trim().toLowerCase())?.[0] ?? '')
     .replace('image/jpg', 'image/jpeg')
@@ -26,7 +29,7 @@ export async function detectType(bytes: Uint8Array, called = ''): Promise<string
   return text === '' || !(SHOWN.test(text) || TEXTS.test(text)) ? UNKNOWN_TYPE : undefined;
 }
 
-/** Containers of sound and pictures have many names, and an office's file is an archive too. */
+/** Containers of audio and images have several names, and an office file is also an archive. */
 function fits(words: string, found: string): boolean {
   if (words === '' || words === found || (MEDIA.test(words) && MEDIA.test(found))) return true;
   if (words === 'application/zip') return /zip|openxmlformats|opendocument/.test(found);

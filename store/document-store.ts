@@ -1,4 +1,4 @@
-/** Context files and memory as rows (VF-1, VF-2), each write a version of its own. */
+/** Context files and memory as rows (VF-1, VF-2); each write is a version. */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { BOOTSTRAP_FILE, CONTEXT_FILES, DOCUMENT_LIMITS, type DocumentScope } from '#domain/document.ts';
@@ -12,10 +12,10 @@ import { inTransaction } from './transaction.ts';
 
 export interface DocumentRow {
   readonly path: string;
-  /** Null: the agent's own. */
+  /** Null means the agent's own. */
   readonly user: string | null;
   readonly revision: number;
-  /** UTF-8. */
+  /** Size in UTF-8. */
   readonly bytes: number;
   /** SHA-256 of the text, in hexadecimal. */
   readonly digest: string;
@@ -31,11 +31,11 @@ export interface DocumentText extends DocumentRow {
 
 export interface DocumentVersion {
   readonly revision: number;
-  /** UTF-8. Null: it was removed. */
+  /** Size in UTF-8. Null when it was removed. */
   readonly bytes: number | null;
   readonly outside: boolean;
   readonly author: string;
-  /** Of the call that wrote it, while its session is kept. */
+  /** The call that wrote it, while its session is kept. */
   readonly written_in: {
     readonly session: string;
     readonly turn: string;
@@ -46,22 +46,28 @@ export interface DocumentVersion {
 
 export interface DocumentChange {
   readonly path: string;
-  /** Who is shown as its author: a user, an agent, a key. */
+  /** The author that is shown: a user, an agent, a key. */
   readonly author: string;
-  /** A call writes a document once, by its idempotency key (`{tenant}/{call}`): its repeat is told `done`. */
+  /** Idempotency key (`{tenant}/{call}`): a call writes a document once, and its repeat returns `done`. */
   readonly call?: string | undefined;
-  /** Refused unless the scope's own document has this revision; 0: that there is none. */
+  /** The write is refused unless the scope's own document has this revision; 0 means that it must not exist. */
   readonly expected?: number | undefined;
-  /** Undefined: as what the scope sees was. */
+  /** Undefined keeps the value of the document that the scope sees. */
   readonly outside?: boolean | undefined;
-  /** What who writes it had read from outside (PO-5); with `outside` undefined, what the scope sees has is kept. */
+  /**
+   * What the writer had read from outside (PO-5). With `outside` undefined, that of the document that the scope sees is
+   * kept.
+   */
   readonly read?: UsedTools | undefined;
-  /** From what the scope sees (undefined: nothing) to what its own document shall hold; null removes it, undefined leaves it. Throws to refuse. */
+  /**
+   * Maps the text that the scope sees (undefined when absent) to the new text of its own document; null removes it,
+   * undefined changes nothing. Throws to refuse.
+   */
   readonly by: (seen: string | undefined) => string | null | undefined;
 }
 
 export interface DocumentWritten {
-  /** An earlier attempt of the call did it, or nothing was to change. */
+  /** An earlier attempt of the call made the change, or there was nothing to change. */
   readonly done: boolean;
   readonly revision: number;
 }
@@ -69,7 +75,10 @@ export interface DocumentWritten {
 const COLUMNS = sql`path, nullif(user_id, '') as user, revision, octet_length(text) as bytes,
   encode(digest, 'hex') as digest, outside, read, updated_at`;
 
-/** What a scope sees: its own rows before the agent's. A bootstrap file that a user has emptied hides the agent's (VF-1). */
+/**
+ * The documents that a scope sees: its own rows before the agent's. A bootstrap file that a user has emptied hides the
+ * agent's (VF-1).
+ */
 function seenBy({ tenant, agent, user, type = 'open' }: DocumentScope) {
   return sql`(select * from (
       select distinct on (path) * from documents
@@ -87,12 +96,12 @@ export function readDocument(
   return readRow<DocumentText>(pool)`select ${COLUMNS}, text from ${seenBy(scope)} where path = ${path}`;
 }
 
-/** By path. */
+/** Documents in the order of their paths. */
 export function listDocuments(pool: Pool, scope: DocumentScope): Promise<readonly DocumentRow[]> {
   return readRows<DocumentRow>(pool)`select ${COLUMNS} from ${seenBy(scope)} order by path`;
 }
 
-/** What is the scope's own, seen or not, by path. */
+/** The scope's own documents, seen or not, in the order of their paths. */
 export function listOwnDocuments(
   pool: Pool,
   { tenant, agent, user }: DocumentScope,
@@ -101,7 +110,7 @@ export function listOwnDocuments(
     where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''} order by path`;
 }
 
-/** Of the scope, those of these paths, cut after `most` characters and one. */
+/** Documents of these paths, cut after `most` + 1 characters. */
 export function readDocuments(
   pool: Pool,
   scope: DocumentScope,
@@ -122,7 +131,7 @@ export async function documentsVersion(
   return row?.version ?? null;
 }
 
-/** A user's own over all agents, by agent and path. */
+/** A user's own documents for all agents, by agent and path. */
 export function listDocumentsOfUser(
   pool: Pool,
   tenant: string,
@@ -133,7 +142,10 @@ export function listDocumentsOfUser(
     order by agent_key, path limit ${DOCUMENT_LIMITS.count}`;
 }
 
-/** The newest first; of the scope's own document, removed ones as well. Turns are told of that `reader` reaches; null: all. */
+/**
+ * Versions of the scope's own document, including removed ones, newest first. Turns are included only for sessions that
+ * `reader` may see; null means all.
+ */
 export function documentVersions(
   pool: Pool,
   { tenant, agent, user }: DocumentScope,
@@ -152,7 +164,7 @@ export function documentVersions(
     order by v.revision desc`;
 }
 
-/** Of the scope's own document; `text` is null where it was removed. */
+/** A version of the scope's own document; `text` is null when it was removed. */
 export function readDocumentVersion(
   pool: Pool,
   { tenant, agent, user }: DocumentScope,
@@ -168,8 +180,8 @@ export function readDocumentVersion(
 }
 
 /**
- * Changes the scope's own document. Writers of one scope take turns. Safe to repeat for a call.
- * @throws Failure: Conflict when `expected` is not its revision, InvalidInput beyond DOCUMENT_LIMITS
+ * Changes the scope's own document. Writers of one scope wait for each other. Safe to repeat for a call. @throws
+ * Failure Conflict when `expected` is not its revision, InvalidInput beyond DOCUMENT_LIMITS
  */
 export function writeDocument(
   pool: Pool,
@@ -266,10 +278,10 @@ export function checkSize(path: string, text: string): void {
     );
 }
 
-/** Of one whose writer nobody knows. */
+/** For a document whose writer is unknown. */
 const FROM_OUTSIDE: UsedTools = { [OUTSIDE_DOCUMENT]: 'a document from outside' };
 
-/** What was read from outside before any document at or below the path was written that the scope sees: {} for none. */
+/** What was read from outside before any document that the scope sees at or below the path was written; {} for none. */
 export async function documentsRead(pool: Pool, scope: DocumentScope, path = ''): Promise<UsedTools> {
   const row = await readRow<{ read: UsedTools }>(pool)`
     select coalesce(jsonb_object_agg(r.key, r.value), '{}') as read from ${seenBy(scope)}, jsonb_each(seen.read) r

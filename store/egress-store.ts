@@ -1,4 +1,4 @@
-/** Exchanges with the outside (SECURITY R5): written by the door they went through, read by people. */
+/** Exchanges with the outside: the egress code writes them, people read them. */
 import type { Pool } from './pool.ts';
 import { execute, readRows, type RowOf } from './statements.ts';
 
@@ -21,7 +21,7 @@ export interface EgressFilter {
   readonly purpose?: string | undefined;
 }
 
-/** Newest first; `beforeId` is the last one of the page before. */
+/** Newest first; `beforeId` is the last one of the previous page. */
 export function listEgressRows(
   pool: Pool,
   tenant: string,
@@ -37,7 +37,7 @@ export function listEgressRows(
      order by id desc limit ${limit}`;
 }
 
-/** Of all tenants, in the last minutes; for metrics. */
+/** Counts of all tenants in the last minutes, for metrics. */
 export interface EgressCount {
   readonly purpose: string;
   /** `answered`, or the problem. */

@@ -1,4 +1,4 @@
-/** Vectors of texts as rows, by tenant, model and digest of the text (DE-2), and what asking for them has used. */
+/** Vectors of texts as rows, by tenant, model and digest of the text (DE-2), and the use of the model. */
 import { createHash } from 'node:crypto';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { TurnPlace } from './message-store.ts';
@@ -8,9 +8,9 @@ import { execute, readRows } from './statements.ts';
 type Vector = readonly number[];
 
 export interface EmbeddingStore {
-  /** By text; those that are not there are left out. */
+  /** Vectors by text; missing ones are left out. */
   find(tenant: string, model: string, texts: readonly string[]): Promise<ReadonlyMap<string, Vector>>;
-  /** Notes the use as the turn's, or the agent's. What is there already stays, so a repeat only notes its use again. */
+  /** Records the use for the turn, or for the agent. Existing vectors stay, so a repeat only records its use again. */
   save(
     tenant: string,
     place: TurnPlace | { readonly agent: string },
@@ -19,7 +19,7 @@ export interface EmbeddingStore {
   ): Promise<void>;
 }
 
-/** Then it is asked anew: texts change, and what nobody looks for any more goes. */
+/** Vectors are requested again after this time: texts change, and unused vectors are removed. */
 const KEPT_DAYS = 90;
 
 export function createEmbeddingStore(pool: Pool): EmbeddingStore {

@@ -1,4 +1,6 @@
-/** Ends of assignments, and who announces them: each change is one commit under the lock of the session that gave the work. */
+/**
+ * Ends assignments and announces the ends: each change is one commit under the lock of the session that gave the work.
+ */
 import {
   announcesTogether,
   type AssignmentEndStatus,
@@ -24,22 +26,22 @@ export interface AssignmentEnd {
   readonly warnings: readonly string[];
   readonly by: string | null;
   readonly silent: boolean;
-  /** What the origin's turn reads when it waits for it. */
+  /** The result that the origin's turn reads when it waits. */
   readonly call: Omit<SettledCall, 'id'>;
-  /** Takes over the place. */
+  /** The assignment that takes over the slot. */
   readonly next?: { readonly id: string; readonly label: string; readonly task: string };
 }
 
 export interface EndedAssignment {
   readonly row: AssignmentRow;
   readonly next: AssignmentRow | undefined;
-  /** Results to be announced now. */
+  /** Number of results to announce now. */
   readonly unannounced: number;
 }
 
 /**
- * Its place is free, and the origin's feed and, when its turn waits, the origin's call have the outcome. A repeat changes
- * nothing and answers the same. Undefined when there is no such row.
+ * Frees its slot and writes the outcome to the origin's feed and, when its turn waits, to the origin's call. A repeat
+ * changes nothing and returns the same. Undefined when the row does not exist.
  */
 export function endAssignment(
   pool: Pool,
@@ -59,7 +61,7 @@ export function endAssignment(
   });
 }
 
-/** As it is once nobody else changes what the session has given away. */
+/** Reads it under a lock, so that nobody else changes what the session has delegated. */
 async function lockOrigin(tx: Transaction, tenant: string, id: string): Promise<AssignmentRow | undefined> {
   await execute(tx)`
     select from sessions s join assignments a on a.tenant_id = s.tenant_id and a.origin_session = s.key
@@ -94,12 +96,12 @@ async function recordEnd(
     await openFor(tx, tenant, made, next.task, subagentContext(row.context));
     await insertAssignment(tx, tenant, made);
   } else if (row.mode === 'sync') await settleCall(tx, origin, { ...end.call, id: row.origin_call });
-  // Of its gates.
+  // Counts what its gates have reserved.
   await callWithin(tx, 'count_turn_holds', [tenant, row.id]);
   return row;
 }
 
-/** Characters of a result that the feed shows. */
+/** Characters of a result in the feed. */
 const PREVIEW = 500;
 
 function endedEvent(
@@ -125,7 +127,7 @@ function endedEvent(
   };
 }
 
-/** None while another one runs whose result is announced together with it. */
+/** Returns 0 while another one runs whose result is announced together with it. */
 async function countUnannounced(
   tx: Transaction,
   tenant: string,
@@ -140,17 +142,17 @@ async function countUnannounced(
 }
 
 export interface Announcement {
-  /** To be told. */
+  /** The session to notify. */
   readonly session: string;
   readonly rows: readonly AssignmentRow[];
-  /** Results that are left for another message of the same announcer: too many for one, or such as go back to another place. */
+  /** Results left for another message of the same announcer: too many for one, or for another place. */
   readonly more: number;
 }
 
 /**
- * Takes results that nobody has announced yet for one message (SA-4, DE-2), that of `by` first; exactly once: what is taken
- * stays `claim`'s, and a repeat gets the same. Undefined when there is nothing to say. Results that go back to another place
- * are left.
+ * Claims results for one message, which nobody has announced yet (SA-4, DE-2), that of `by` first. Exactly once:
+ * claimed results stay `claim`'s, and a repeat returns the same. Undefined when there is nothing to announce. Results
+ * for another place are left.
  */
 export function claimAnnouncement(
   pool: Pool,
@@ -193,7 +195,7 @@ async function isClaimed(
       and announced_by = ${claim} limit 1`;
 }
 
-/** Whether what a session has given away runs, or has ended and a turn of the session has yet to answer what it brought. */
+/** Whether work that a session has delegated runs, or has ended and is not answered by a turn of the session yet. */
 export async function hasPendingResults(pool: Pool, tenant: string, session: string): Promise<boolean> {
   const row = await readRow<{ pending: boolean }>(pool)`
     select exists (select from assignments a where a.tenant_id = ${tenant} and a.origin_session = ${session}
@@ -209,8 +211,8 @@ export async function hasPendingResults(pool: Pool, tenant: string, session: str
 }
 
 /**
- * What a session's waiter has to look at: subagents that run (their ends are signalled to the waiter from now on), those it
- * has waited for, and those that ended and are not announced yet.
+ * What a session's waiter has to check: running subagents (whose ends are signalled to the waiter from now on), those
+ * that it has waited for, and those that ended and are not announced yet.
  */
 export function collectSubagents(
   pool: Pool,
@@ -231,7 +233,9 @@ export function collectSubagents(
   });
 }
 
-/** The result of the call tells of these: recorded with it, so that no message repeats it. Safe to repeat. */
+/**
+ * The result of the call contains these ends: they are marked with it, so that no message repeats them. Safe to repeat.
+ */
 export async function announceByCall(
   pool: Pool,
   { tenant, session, turn }: { readonly tenant: string; readonly session: string; readonly turn: string },

@@ -1,38 +1,38 @@
 /**
- * Tells readers that a session's feed has grown. Notices go out together on a connection of their own after the commit,
- * since a NOTIFY inside a transaction makes all commits of the database wait for each other; its own commit waits for no
- * disk. One that is lost with its process is made up for by the readers' own poll. The same statement says whether any of it is
- * due elsewhere.
+ * Notifies readers that a session's feed has grown. Notices are sent together on a separate connection after the
+ * commit, because a NOTIFY inside a transaction makes all commits of the database wait for each other. Their own commit
+ * waits for no disk. The readers' poll makes up for a notice that is lost with its process. The same statement checks
+ * whether a delivery is due elsewhere.
  */
 import type { Pool } from './pool.ts';
 
 export const EVENT_CHANNEL = 'tempoclaw_events';
 
-/** Before the session's name in a notice: somebody may wait for just this. */
+/** Prefix of the session's name in a notice that a reader may be waiting for. */
 export const AT_ONCE = '!';
 
-/** What a busy process has to tell is gathered for so long: too short to be seen. */
+/** How long a busy process gathers notices: too short to be noticed. */
 const GATHER_MS = 40;
 
-/** Between two looks for deliveries that are due. */
+/** Milliseconds between two checks for due deliveries. */
 const DUE_MS = 100;
 
 /**
- * Never throws and never waits. `atOnce`: the end of a turn, a question, the first words of an answer. The rest is told within
- * `GATHER_MS`.
+ * Never throws and never waits. `atOnce`: the end of a turn, a question, the first words of an answer. Other notices
+ * are sent within `GATHER_MS`.
  */
 export type NotifyReaders = (tenant: string, session: string, isImmediate?: boolean) => void;
 
 export interface EventNotifier {
   readonly notify: NotifyReaders;
-  /** Calls `start` after notices while the condition holds: SQL of the one who asks, which sees the database alone. */
+  /** Calls `start` after notices while the condition holds: SQL of the caller, which only the database sees. */
   whenDue(condition: string, start: () => Promise<unknown>): void;
-  /** Sends what is gathered. */
+  /** Sends the gathered notices. */
   close(): Promise<void>;
 }
 
 export function createEventNotifier(pool: Pool, onError: (error: unknown) => void): EventNotifier {
-  /** Whether it is to be told at once, by session. */
+  /** Whether to notify immediately, by session. */
   const gathered = new Map<string, boolean>();
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
@@ -41,7 +41,7 @@ export function createEventNotifier(pool: Pool, onError: (error: unknown) => voi
   let isStarting = false;
   let isDueAgain = false;
 
-  /** One after the other, since what is due may have to wait all the same: for a place, or for its order. */
+  /** One after the other, because a due delivery may still have to wait, for a slot or for its order. */
   function startDeliveries(): void {
     isDueAgain = isStarting;
     if (!due || isStarting) return;

@@ -1,4 +1,4 @@
-/** The feed of a session as readers see it; `append_events` of the schema writes it. */
+/** The feed of a session as readers see it; the SQL function `append_events` writes it. */
 import type { EventType, StoredEvent } from '#domain/event.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './statements.ts';
@@ -31,14 +31,14 @@ export async function readEvents(
   }));
 }
 
-/** The oldest that is kept: ids of a session leave none out. Undefined when there are none. */
+/** The oldest stored id: a session's ids have no gaps. Undefined when there are none. */
 export async function firstEventId(pool: Pool, tenant: string, session: string): Promise<number | undefined> {
   const [row] = await readRows<{ id: string | null }>(pool)`
     select min(id) as id from events where tenant_id = ${tenant} and session_key = ${session}`;
   return row?.id ? Number(row.id) : undefined;
 }
 
-/** The newest ids of many sessions at once (the safety poll). Sessions that are not there are left out. */
+/** The newest ids of many sessions at once, for the safety poll. Sessions that do not exist are left out. */
 export async function readLastEventIds(
   pool: Pool,
   sessions: readonly { readonly tenant: string; readonly session: string }[],

@@ -1,14 +1,17 @@
-/** One file of a workspace is changed by one at a time: of this process by their turn, of all processes by a lock in Postgres. */
+/**
+ * A workspace file is changed by one caller at a time: within this process by a queue, across processes by a lock in
+ * Postgres.
+ */
 import type { Pool } from './pool.ts';
 import { execute } from './statements.ts';
 import { inTransaction } from './transaction.ts';
 
-/** `file` names it in all processes alike, whatever folder theirs are in. Throws what `work` throws. */
+/** `file` identifies it for all processes, whatever folder theirs are in. Throws what `work` throws. */
 export type FileLock = <Result>(file: string, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * A process waits with one connection for a file, however many of its calls want it. `work` asks nothing of the pool, and takes less
- * than ten seconds: then the lock of a process that stands still is over (store/pool.ts).
+ * A process waits for a file with one connection, however many of its calls need it. `work` must not use the pool, and
+ * must take less than ten seconds, after which the lock of a stuck process ends (store/pool.ts).
  */
 export function createFileLock(pool: Pool): FileLock {
   const last = new Map<string, Promise<unknown>>();

@@ -30,7 +30,7 @@ export function findCallImage(
      where c.tenant_id = ${tenant} and c.id = ${call}`;
 }
 
-/** Whether a row of `files` is needed by none of the rows that name digests. */
+/** A condition: no row that contains digests needs this row of `files`. */
 export function isUnneeded(parts: RowParts): RawBuilder<unknown> {
   return sql`not exists (select from artifacts a where a.tenant_id = files.tenant_id and a.digest = files.digest)
     and not exists (select from team_task_files t where t.tenant_id = files.tenant_id and t.digest = files.digest)
@@ -39,12 +39,12 @@ export function isUnneeded(parts: RowParts): RawBuilder<unknown> {
     and not ${anyOf(parts.map(({ namesFile }) => namesFile))}`;
 }
 
-/** Of one sweep. */
+/** Files checked in one sweep. */
 const LOOKED_AT = 200;
 
 /**
- * Removes bytes in rows that nothing names any more; each is looked at once a day, and one that is being brought is passed over. Returns how
- * many went. Safe to repeat, and to run beside itself.
+ * Removes bytes in rows that nothing references; each row is checked once a day, and one that is being uploaded is
+ * skipped. Returns the number removed. Safe to repeat, and to run concurrently.
  */
 export function removeUnneededFiles(pool: Pool, parts: RowParts): Promise<number> {
   return execute(pool)`

@@ -1,4 +1,7 @@
-/** What is to be forgotten, and the receipts. Rows go in batches, each with its count in the receipt: a repeat goes on. */
+/**
+ * Requests to forget, and their receipts. Rows are deleted in batches, each with its count in the receipt, so a repeat
+ * continues.
+ */
 import type { RowChange, RowParts } from './row-parts.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Forgetting } from '#domain/forgetting.ts';
@@ -14,7 +17,7 @@ export interface ForgettingRow
   readonly sessions: readonly string[];
   readonly removed: Forgetting['removed'];
   readonly created_at: Date;
-  /** When all that ran was stopped: what came later stays. Null before. */
+  /** Time when all running work was stopped: later data stays. Null before that. */
   readonly until: Date | null;
   readonly ended_at: Date | null;
   /** `created_at` to the microsecond, for cursors. */
@@ -23,7 +26,7 @@ export interface ForgettingRow
 
 const COLUMNS = sql`id, kind, subject, sessions, removed, requested_by, created_at, until, ended_at, created_at::text as created_text`;
 
-/** The one that runs for the same subject, where there is one. */
+/** Returns the running one for the same subject, if there is one. */
 export async function beginForgetting(
   pool: Pool,
   tenant: string,
@@ -55,7 +58,7 @@ export function listForgettings(
     order by created_at desc, id limit ${limit}`;
 }
 
-/** Of all tenants: those whose workflow may never have been started. */
+/** Of all tenants: forgettings whose workflow may never have been started. */
 export function openForgettings(
   pool: Pool,
   olderThanSeconds: number,
@@ -64,7 +67,7 @@ export function openForgettings(
     where ended_at is null and created_at < now() - make_interval(secs => ${olderThanSeconds}) limit 500`;
 }
 
-/** The sessions that it is about, with those that work for them; noted in the row. */
+/** The sessions to forget, with those that work for them; recorded in the row. */
 export async function noteForgottenSessions(
   pool: Pool,
   tenant: string,
@@ -82,7 +85,7 @@ export async function noteForgottenSessions(
     select key, agent_key as agent from found`;
 }
 
-/** Adds to what the receipt says. */
+/** Adds counts to the receipt. */
 export async function countForgotten(
   db: Db,
   tenant: string,
@@ -96,7 +99,7 @@ export async function countForgotten(
     where tenant_id = ${tenant} and id = ${id}`;
 }
 
-/** All that ran is stopped. */
+/** Records that all running work is stopped. */
 export async function noteStopped(pool: Pool, tenant: string, id: string): Promise<void> {
   await execute(pool)`
     update forgettings set until = coalesce(until, clock_timestamp()) where tenant_id = ${tenant} and id = ${id}`;
@@ -108,18 +111,18 @@ export async function endForgetting(pool: Pool, tenant: string, id: string): Pro
     update forgettings set ended_at = coalesce(ended_at, clock_timestamp()) where tenant_id = ${tenant} and id = ${id}`;
 }
 
-/** In one statement: a turn beside it waits no longer than that takes. */
+/** Rows deleted in one statement: a concurrent turn waits no longer than one takes. */
 const BATCH = 1_000;
 
-/** A table, which of its rows go, and what the receipt calls them. */
+/** A table, a condition on its rows to delete, and their name in the receipt. */
 type Removal = readonly [table: string, where: RawBuilder<unknown>, counted?: string];
 
-/** Called after each batch: what it was and how many rows went. */
+/** Called after each batch with its kind and the number of rows. */
 type OnRemoved = (db: Db, kind: string, count: number) => Promise<void>;
 
 /**
- * What a session had said and done until then. It stays when it was spoken in since, without what went. Costs stay in sums by day,
- * agent and model. Safe to repeat.
+ * Removes what a session contained until then. A session that was used since stays, without the removed data. Costs
+ * stay as sums by day, agent and model. Safe to repeat.
  */
 export async function removeSessionRows(
   pool: Pool,
@@ -191,7 +194,7 @@ export async function removeSessionRows(
     update sessions set summary = null, title = null, used = '{}' where ${ofTenant} and key = ${session}`;
 }
 
-/** What is a user's own beside sessions: what was allowed always, links, keys, documents, and what features have. */
+/** Removes a user's own data besides sessions: permanent permissions, links, keys, documents, and data of features. */
 export async function removeUserRows(
   pool: Pool,
   parts: RowParts,
@@ -225,17 +228,20 @@ export async function removeUserRows(
   for (const { after } of ofFeatures) await changeRows(pool, after, onRemoved);
 }
 
-/** Nobody knows any more of which texts these vectors are; those of the texts that stay are asked for again. */
+/** Vectors do not show which texts they belong to, so all are removed; those of remaining texts are requested again. */
 export async function removeEmbeddings(pool: Pool, tenant: string, onRemoved: OnRemoved): Promise<void> {
   await removeAll(pool, ['embeddings', sql`tenant_id = ${tenant}`, 'embeddings'], onRemoved);
 }
 
-/** Whole answers, with what was said, that a repeat under the same Idempotency-Key would get; a name in them is a text in quotes. */
+/**
+ * Stored answers contain whole texts, which a repeat under the same Idempotency-Key would return. A name in them is a
+ * quoted text.
+ */
 function keptAnswers(tenant: string, which: RawBuilder<unknown>): Removal {
   return ['idempotency_keys', sql`tenant_id = ${tenant} and ${which}`, 'idempotency_keys'];
 }
 
-/** Before what names them goes: of these bytes, those that nothing else names go after it. */
+/** Runs before the referencing rows are deleted: bytes that nothing else references are deleted after them. */
 async function markUnneeded(pool: Pool, tenant: string, digests: RawBuilder<unknown>): Promise<void> {
   await execute(pool)`
     update files set needed_at = '-infinity' where tenant_id = ${tenant} and digest in (${digests})`;
@@ -268,7 +274,7 @@ async function removeAll(pool: Pool, [table, where, counted]: Removal, onRemoved
     });
 }
 
-/** What answers have cost is summed in the same commit. */
+/** The same commit adds up what the deleted answers have cost. */
 async function removeMessages(
   pool: Pool,
   tenant: string,

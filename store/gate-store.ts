@@ -1,4 +1,4 @@
-/** What gates judge, and what they found (DE-6). */
+/** What gates judge, and their results (DE-6). */
 import { type GateCheck, type GateRun, type GateStep, turnGates, withWarnings } from '#domain/gate.ts';
 import { workContext } from '#domain/new-assignment.ts';
 import type { MessageContext } from '#domain/turn.ts';
@@ -30,7 +30,7 @@ export interface Work {
   readonly text: string;
 }
 
-/** As it stands now; undefined when it is gone. */
+/** The work in its present form; undefined when it is gone. */
 export function findJudgedWork(pool: Pool, run: GateRun): Promise<GatedWork | undefined> {
   if (run.kind === 'task') return findHandedIn(pool, run);
   return run.kind === 'turn' ? findTurnWork(pool, run) : findDelegatedWork(pool, run);
@@ -49,7 +49,7 @@ async function findDelegatedWork(pool: Pool, { tenant, owner_id }: GateRun): Pro
   return found && { ...found, context: workContext(found.context) };
 }
 
-/** The answer of a step; what was asked is what people said, not what gates had to say of answers before. */
+/** The answer of a step. The question is what people wrote, without feedback of gates on earlier answers. */
 async function findTurnWork(pool: Pool, { tenant, owner_id, step }: GateRun): Promise<GatedWork | undefined> {
   const found = await readRow<Omit<GatedWork, 'gates'>>(pool)`
     select t.session_key as session, t.id as turn, r.config as agent, t.context,
@@ -70,7 +70,7 @@ async function findTurnWork(pool: Pool, { tenant, owner_id, step }: GateRun): Pr
   return { ...found, context: workContext(context), gates, ...(context.team && { team: context.team.key }) };
 }
 
-/** Hands an answer out that its gates have let pass, or that they only warn of (DE-6). Safe to repeat. */
+/** Releases an answer that its gates have passed, or only warn about (DE-6). Safe to repeat. */
 export function releaseAnswer(
   pool: Pool,
   { tenant, session, turn, step }: { tenant: string; session: string; turn: string; step: number },
@@ -105,7 +105,10 @@ export async function gateRows(pool: Pool, tenant: string, ownerId: string): Pro
   return rows.map(({ row }) => row);
 }
 
-/** The first word on a run of a gate stays, and is told on the feed of the session whose work it is. Resolves with the row that stands. */
+/**
+ * The first result of a gate's run stays, and is written to the feed of the work's session. Resolves with the stored
+ * row.
+ */
 export async function recordGateCheck(
   pool: Pool,
   tenant: string,
@@ -138,7 +141,7 @@ export async function recordGateCheck(
   return rows.find((row) => row.gate === check.gate && row.attempt === check.attempt);
 }
 
-/** A session for an agent to work in and its message; what is there stays. False when there is no such agent. */
+/** Writes a session for an agent and its first message; existing ones stay. False when the agent does not exist. */
 export function writeWork(pool: Pool, tenant: string, work: Work): Promise<boolean> {
   return inTransaction(pool, async (tx) => {
     const isThere = await affects(tx)`

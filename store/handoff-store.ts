@@ -1,4 +1,4 @@
-/** Where the messages of chats go (DE-5). */
+/** Routes: where the messages of chats go (DE-5). */
 import { sql } from 'kysely';
 import type { HandoffRoute } from '#domain/handoff.ts';
 import { workContext } from '#domain/new-assignment.ts';
@@ -11,13 +11,13 @@ import { affects, readRow, readRows } from './statements.ts';
 
 export interface HandoffRouteRow extends HandoffRoute {
   readonly created_at: Date;
-  /** False when the agent was deleted: the chat is the default agent's again. */
+  /** False when the agent was deleted: the chat then goes to the default agent. */
   readonly is_open: boolean;
 }
 
 export interface NewHandoff extends Omit<HandoffRoute, 'session_key' | 'created_by'> {
   readonly session: string;
-  /** That hands it over. */
+  /** Id of the call that hands it over. */
   readonly call: string;
   readonly old_session: string;
   readonly turn: string;
@@ -56,9 +56,9 @@ export function listHandoffs(
 }
 
 /**
- * Hands a chat over (DE-5): the route, the new session with its first message, and the event on the feed of the old one, in
- * one commit. The last one wins; the same call again changes nothing. The conversation stays within the budget of the session in
- * which it began.
+ * Hands over a chat (DE-5): the route, the new session with its first message, and the event on the feed of the old
+ * one, in one commit. The last one wins; the same call again changes nothing. The conversation stays within the budget
+ * of the session in which it started.
  */
 export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Promise<void> {
   return inTransaction(pool, async (tx) => {
@@ -101,7 +101,7 @@ export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Pro
   });
 }
 
-/** False when there was none, or its session is of another user than the one the caller is confined to. */
+/** False when there was no route, or its session belongs to another user than the one the caller is confined to. */
 export function clearHandoff(
   pool: Pool,
   tenant: string,

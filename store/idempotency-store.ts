@@ -1,8 +1,8 @@
-/** Idempotency-Key: who has a key, and the answer that was given under it. */
+/** Idempotency-Key: which request has a key, and its stored answer. */
 import type { Pool } from './pool.ts';
 import { execute, readRow } from './statements.ts';
 
-/** A reservation without an answer is taken over after this long: its process is gone. */
+/** A reservation without an answer is taken over after this time, because its process is gone. */
 const TAKE_OVER_SECONDS = 60;
 export const KEPT_HOURS = 24;
 
@@ -13,7 +13,7 @@ export interface IdempotencyKey {
 }
 
 export interface IdempotencyState {
-  /** The caller has the key now and must answer or release it. */
+  /** The caller now has the key and must answer or release it. */
   readonly reserved: boolean;
   readonly request_hash: string | null;
   readonly status: number | null;
@@ -21,7 +21,7 @@ export interface IdempotencyState {
   readonly headers: Record<string, string> | null;
 }
 
-/** All null but `reserved` false: another request took the key in this very moment. */
+/** All fields are null but `reserved` is false when another request took the key at the same moment. */
 export async function reserveIdempotencyKey(
   pool: Pool,
   tenant: string,
@@ -43,7 +43,7 @@ export async function reserveIdempotencyKey(
   return row;
 }
 
-/** Keeps the first answer that is given. */
+/** Stores the first answer. */
 export async function storeIdempotentAnswer(
   pool: Pool,
   tenant: string,
@@ -61,7 +61,7 @@ export async function storeIdempotentAnswer(
        and status is null`;
 }
 
-/** Gives a key back whose request had no answer to keep. */
+/** Releases a key whose request had no answer to store. */
 export async function releaseIdempotencyKey(
   pool: Pool,
   tenant: string,

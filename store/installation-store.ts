@@ -1,6 +1,6 @@
 import type { Pool } from './pool.ts';
 
-/** The id that the database was made with; a copy of the database has the same. */
+/** The id of the database, made when it was created; a copy of the database has the same id. */
 export async function readInstallation(pool: Pick<Pool, 'query'>): Promise<string> {
   const { rows } = await pool.query<{ id: string }>('select id from installation');
   const [row] = rows;

@@ -1,4 +1,4 @@
-/** Rows that hold sealed values, whatever they are about: which keys they need, and their way to a new key. */
+/** Rows that contain sealed values of any subject: which keys they need, and resealing them with a new key. */
 import type { Pool } from './pool.ts';
 import type { RowParts, SealedRows } from './row-parts.ts';
 
@@ -8,10 +8,10 @@ function tablesOf(parts: RowParts): readonly SealedRows[] {
   return [secrets, ...parts.flatMap(({ sealedRows }) => sealedRows ?? [])];
 }
 
-/** Rows sealed again in one transaction's time. */
+/** Rows that one transaction reseals. */
 const BATCH = 100;
 
-/** How many rows each key sealed, by key id. Empty before the tables are made. */
+/** Number of rows that each key sealed, by key id. Empty before the tables exist. */
 export async function countSealedRows(pool: Pool, parts: RowParts): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const { table } of tablesOf(parts)) {
@@ -28,8 +28,8 @@ export async function countSealedRows(pool: Pool, parts: RowParts): Promise<Read
 }
 
 /**
- * Gives every row of another key to `reseal` and writes what it returns; resolves with how many were written. A row that
- * somebody changes meanwhile stays as they left it. Safe to run again and by many at once.
+ * Passes every row with another key to `reseal` and writes the result; resolves with the number of rows written. A row
+ * that somebody changes meanwhile is skipped. Safe to repeat and to run concurrently.
  */
 export async function resealRows(
   pool: Pool,

@@ -1,4 +1,4 @@
-/** One LISTEN connection that comes back by itself. It only says "look": tables are the truth. */
+/** One LISTEN connection that reconnects by itself. A notice only means "read again": the tables have the truth. */
 import { Client } from 'pg';
 
 const RECONNECT_MS = [100, 500, 1_000, 2_000, 5_000] as const;
@@ -7,12 +7,15 @@ export interface ListenOptions {
   readonly databaseUrl: string;
   readonly applicationName: string;
   readonly onError: (error: unknown) => void;
-  /** Also after each break: what was told meanwhile is lost. */
+  /** Called after each connection: notices before it may be lost. */
   readonly onConnected: () => void;
   readonly onNotice: (payload: string) => void;
 }
 
-/** Connects in the background and again for as long as it takes. `channel` is a plain name. Errors are told, never thrown. */
+/**
+ * Connects in the background and retries without end. `channel` is a plain name. Errors go to the callback; nothing is
+ * thrown.
+ */
 export function listenTo(channel: string, options: ListenOptions): { close(): Promise<void> } {
   const { onError } = options;
   let closed = false;

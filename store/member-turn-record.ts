@@ -1,4 +1,4 @@
-/** Where a team's member works on a task, and what it begins with. */
+/** The session where a team's member works on a task, and its first message. */
 import { sql } from 'kysely';
 import { teamRoot } from '#domain/budget.ts';
 import type { MessageContext } from '#domain/turn.ts';
@@ -7,7 +7,7 @@ import { ofTask, type TaskKey } from './recorded-task.ts';
 import { openSession, sayFirst, usedBy } from './session-writes.ts';
 import type { Transaction } from './database.ts';
 
-/** What a member begins with. */
+/** The start of a member's turn. */
 export interface NewMemberTurn {
   readonly session: string;
   readonly message_id: string;
@@ -20,16 +20,17 @@ export interface NewMemberTurn {
   readonly reads: readonly string[];
 }
 
-/** Who has asked for the task. */
+/** The requester of the task. */
 interface Origin {
   readonly origin_session: string | null;
   readonly origin_turn: string | null;
 }
 
 /**
- * The session that a member works on a task in, and the message that gives it the task: of this lease, so that a repeat
- * writes nothing. The lease is bound to the session, so that what the session says is known to come from its holder.
- * What the session uses counts for the team, and for the turn that made the task (DU-7). False when there is no such agent any more.
+ * Writes the session where a member works on a task, and the message that gives it the task: one per lease, so that a
+ * repeat writes nothing. The lease is bound to the session, which proves that the session's messages come from the
+ * holder. The session's use counts for the team, and for the turn that created the task (DU-7). False when the agent no
+ * longer exists.
  */
 export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMemberTurn): Promise<boolean> {
   const [tenant_id] = key;
@@ -64,7 +65,7 @@ export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMe
   return true;
 }
 
-/** Leaves one that is there as it is. */
+/** An existing session stays unchanged. */
 export async function openMemberSession(
   tx: Transaction,
   key: TaskKey,

@@ -1,4 +1,4 @@
-/** Messages: the API writes a user's message before it submits it, so that an accepted one is never lost (DESIGN §3.0). */
+/** Messages: the API writes a user's message before it submits it, so that an accepted one is never lost. */
 import { sql } from 'kysely';
 import type { Attachment } from '#domain/artifact.ts';
 import type { MessageContext, SubmitMode } from '#domain/turn.ts';
@@ -22,18 +22,18 @@ export interface NewMessage {
   readonly text: string;
   readonly mode: SubmitMode | null;
   readonly context: MessageContext;
-  /** A call to run in place of asking a model (tools invoke). */
+  /** Calls that run in place of a model call (tools invoke). */
   readonly calls?: readonly InvokedCall[];
   readonly attachments?: readonly Attachment[] | undefined;
-  /** What its session uses counts for this team (DU-7). */
+  /** The use of its session counts for this team (DU-7). */
   readonly team?: string;
-  /** The words are the session's user's, and nobody else's: addresses in them are known (PO-5). */
+  /** The text comes only from the session's user: addresses in it are known (PO-5). */
   readonly isOwn?: boolean | undefined;
-  /** The turn that says this: what the turn it begins uses counts for that one too (DU-7). */
+  /** The turn that sends this: the use of the turn that it starts also counts for that one (DU-7). */
   readonly from?: TurnPlace | undefined;
-  /** The session whose words it tells; that of `from` unless given. */
+  /** The session whose text it contains; by default that of `from`. */
   readonly tells?: string | undefined;
-  /** Written only into a session of this user, or a new one; absent or null: whosever it is. */
+  /** It is written only into a session of this user, or a new one; absent or null means any session. */
   readonly confinedTo?: string | null | undefined;
 }
 
@@ -44,25 +44,25 @@ export interface TurnPlace {
 
 export interface InvokedCall {
   readonly tool: string;
-  /** As people may see them. */
+  /** Arguments as people may see them. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** The real ones, where they differ; bound to invocationPlace. */
+  /** The real arguments, where they differ; bound to invocationPlace. */
   readonly sealed?: string;
 }
 
-/** What the sealed arguments of a call over the API are bound to: its turn's first message holds them. */
+/** The place that the sealed arguments of a call over the API are bound to: its turn's first message contains them. */
 export function invocationPlace(tenant: string, turnId: string): string {
   return `${tenant}/invocations/${turnId}`;
 }
 
 export interface WrittenMessage {
-  /** The session's agent, be the session new or old; null when there is no such agent (then nothing was written). */
+  /** The agent of the session, new or existing; null when the agent does not exist (then nothing was written). */
   readonly agent_key: string | null;
   /** The agent's setting `visible`. */
   readonly is_visible: boolean;
-  /** The session is another user's than the one the message is confined to; nothing was written. */
+  /** The session belongs to another user than the one the message is confined to; nothing was written. */
   readonly is_foreign: boolean;
-  /** False when the row was there. */
+  /** False when the row already existed. */
   readonly written: boolean;
   readonly session_key: string | null;
   readonly turn_id: string | null;
@@ -70,8 +70,8 @@ export interface WrittenMessage {
 }
 
 /**
- * Writes a message, and its session when it is the first, unless the session has another agent than the one wanted.
- * Undefined when another request made the session or the message at the same moment: the same call then finds it.
+ * Writes a message, and its session if it is the first, unless the session has another agent than the expected one.
+ * Undefined when another request created the session or the message at the same moment: a repeated call then finds it.
  */
 async function tryWrite(
   pool: Pool,
@@ -132,14 +132,14 @@ function asJson(value: object | undefined): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
 
-/** Runs again safely: the same id is written once. */
+/** Safe to repeat: an id is written once. */
 export async function writeMessage(pool: Pool, tenant: string, message: NewMessage): Promise<WrittenMessage> {
   const written = (await tryWrite(pool, tenant, message)) ?? (await tryWrite(pool, tenant, message));
   if (!written) throw new Error(`message ${message.id} is neither there nor can it be made`);
   const { session, from, tells = from?.session } = message;
   const { read } = message.context;
   if (read) await execute(pool)`select note_used(${tenant}, ${session}, ${JSON.stringify(read)}::jsonb)`;
-  // Before anybody is told of it: what it says may come from there (PO-5).
+  // This comes before any notification, because the text may come from outside (PO-5).
   if (tells !== undefined && tells !== session)
     await execute(pool)`
       select note_used(${tenant}, ${session}, used_before(used)) from sessions
@@ -147,7 +147,7 @@ export async function writeMessage(pool: Pool, tenant: string, message: NewMessa
   return written;
 }
 
-/** The turn that took the message; null when none has; undefined when there is no such message. */
+/** The turn that took the message; null when none has; undefined when the message does not exist. */
 export async function turnOfMessage(
   pool: Pool,
   tenant: string,
@@ -158,7 +158,7 @@ export async function turnOfMessage(
   return row?.turn_id;
 }
 
-/** As it was written, while no turn has taken it. */
+/** The message as it was written, while no turn has taken it. */
 export function findUntaken(
   pool: Pool,
   tenant: string,
@@ -169,12 +169,12 @@ export function findUntaken(
     where tenant_id = ${tenant} and id = ${id} and turn_id is null`;
 }
 
-/** Takes back a message that was refused: no turn has it, none will. */
+/** Deletes a message that was refused: no turn has taken it or will. */
 export async function deleteRefusedMessage(pool: Pool, tenant: string, id: string): Promise<void> {
   await execute(pool)`delete from messages where tenant_id = ${tenant} and id = ${id} and turn_id is null`;
 }
 
-/** Takes back a session that nobody has spoken in: its only message was refused. */
+/** Deletes a session whose only message was refused. */
 export async function deleteEmptySession(pool: Pool, tenant: string, key: string): Promise<void> {
   await execute(pool)`
     delete from sessions s where tenant_id = ${tenant} and key = ${key} and position = 0 and event_seq = 0
@@ -182,7 +182,7 @@ export async function deleteEmptySession(pool: Pool, tenant: string, key: string
        and not exists (select 1 from turns t where t.tenant_id = ${tenant} and t.session_key = ${key})`;
 }
 
-/** The transcript in order; `after` is a position (the last one of the page before). */
+/** The transcript in order; `after` is the position of the last row on the previous page. */
 export function listMessages(
   pool: Pool,
   tenant: string,
@@ -199,7 +199,7 @@ export function listMessages(
      order by position ${newest ? sql`desc` : sql`asc`} limit ${limit}`;
 }
 
-/** What hooks said of a message, and what they left of it. Safe to repeat. */
+/** Records the decision of hooks on a message, and its remaining text. Safe to repeat. */
 export async function markHooked(
   pool: Pool,
   tenant: string,

@@ -1,4 +1,7 @@
-/** Brings a database to the newest schema, if it is one of this version's. Many may try at once: the first does it, the others wait. */
+/**
+ * Migrates a database to the newest schema, if it belongs to this version. Many processes may try at once: the first
+ * migrates, the others wait.
+ */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,18 +11,21 @@ import manifest from '../package.json' with { type: 'json' };
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import { applyFunctions } from './apply-functions.ts';
 
-/** Changed in place until the first release, so that the texts say whether a database is of this version. */
+/**
+ * Migrations are changed in place until the first release, so their texts show whether a database belongs to this
+ * version.
+ */
 const CORE = new URL('./migrations/', import.meta.url);
 const TABLE = 'migrations';
 /** Any number that no other advisory lock of this database uses (apply-functions.ts). */
 const LOCK = 7_241_865_325_823_966n;
 
-/** A feature as its tables are made: after those of the core, and of the features that it needs. */
+/** A feature's migrations run after those of the core and of the features that it needs. */
 export type SchemaPart = Pick<Feature, 'name' | 'needs' | 'migrations'>;
 
 /**
- * Resolves with the names of what ran: migrations, and `functions` if the SQL functions changed. Safe to run again. Throws, with words
- * for an operator, when the database is another version's; then nothing is changed.
+ * Resolves with the names of what ran: migrations, and `functions` if the SQL functions changed. Safe to repeat. Throws
+ * an error for an operator when the database belongs to another version; then nothing is changed.
  */
 export async function migrate(
   databaseUrl: string,
@@ -35,7 +41,7 @@ export async function migrate(
         direction: 'up',
         migrationsTable: TABLE,
         advisoryLockMode: 'wait',
-        // Each folder has an order of its own.
+        // Each folder has its own order.
         checkOrder: false,
         log: () => undefined,
       });
@@ -51,7 +57,9 @@ function foldersOf(features: readonly SchemaPart[]): readonly URL[] {
   return [CORE, ...inOrderOfNeed(features).flatMap(({ migrations }) => migrations ?? [])];
 }
 
-/** Why this version cannot use the database, and what to do; undefined when it can, or when nothing is in it yet. */
+/**
+ * Says why this version cannot use the database, and what to do; undefined when it can, or when the database is empty.
+ */
 export function schemaProblem(
   databaseUrl: string,
   features: readonly SchemaPart[],
@@ -70,7 +78,7 @@ async function asClient<Result>(url: string, work: (client: pg.Client) => Promis
   }
 }
 
-/** Before anything is in the database, so that one whose making was cut off is still of this version. */
+/** Written into the empty database, so that one whose creation was interrupted still belongs to this version. */
 async function markNew(client: pg.Client, features: readonly SchemaPart[]): Promise<void> {
   await client.query('begin');
   await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
@@ -83,7 +91,7 @@ async function markNew(client: pg.Client, features: readonly SchemaPart[]): Prom
     await client.query('commit');
     return;
   }
-  // The table as node-pg-migrate makes it.
+  // The table as node-pg-migrate creates it.
   await client.query(
     `create table ${TABLE} (id serial primary key, name varchar(255) not null, run_on timestamp not null)`,
   );
@@ -99,7 +107,7 @@ async function problemOf(client: pg.Client, features: readonly SchemaPart[]): Pr
   return rows[0] && markProblem(rows[0].mark, features);
 }
 
-/** The same of a database that does not run, by the mark that was kept of it; null when none was. */
+/** The same for a database that does not run, by its stored mark; null when there is none. */
 export async function markProblem(
   mark: string | null,
   features: readonly SchemaPart[],
@@ -113,7 +121,7 @@ export async function markProblem(
   );
 }
 
-/** What this version marks a database with: `TempoClaw 0.1.0, schema 1a2b3c4d`. */
+/** The mark that this version writes into a database: `TempoClaw 0.1.0, schema 1a2b3c4d`. */
 export async function schemaMark(features: readonly SchemaPart[]): Promise<string> {
   const hash = createHash('sha256');
   for (const folder of foldersOf(features))

@@ -3,7 +3,7 @@ import type { ModelUse } from '#domain/model-use.ts';
 import type { Db } from './database.ts';
 import { execute } from './statements.ts';
 
-/** Of an agent, and of no session. */
+/** For an agent without a session. */
 export async function noteUses(
   db: Db,
   { tenant, agent }: { readonly tenant: string; readonly agent: string },

@@ -1,10 +1,10 @@
-/** What is not over by its rows, of all tenants: for workers themselves, never for a caller. */
+/** Open work in the rows of all tenants: for the workers themselves, never for a caller. */
 import type { Pool } from './pool.ts';
 import { readRows } from './statements.ts';
 
 const MAX_TENANTS = 1_000;
 
-/** Which have work that an agent gave away. */
+/** Tenants with open delegated work. */
 export async function tenantsWithOpenWork(pool: Pool, olderThanSeconds: number): Promise<readonly string[]> {
   const rows = await readRows<{ tenant_id: string }>(pool)`
     select distinct tenant_id from assignments where ended_at is null
@@ -17,11 +17,11 @@ export interface OpenSession {
   readonly tenant_id: string;
   readonly session_key: string;
   readonly agent_key: string;
-  /** Of the oldest turn that is open. */
+  /** Time of the oldest open turn. */
   readonly created_at: Date;
 }
 
-/** Sessions with turns that wait or run, in the order of their keys, after one of them. */
+/** Sessions with waiting or running turns, in the order of their keys, after a given one. */
 export function openSessions(
   pool: Pool,
   olderThanSeconds: number,
@@ -42,7 +42,7 @@ export interface OpenTask {
   readonly created_at: Date;
 }
 
-/** Tasks of teams that are not closed, in the order of their keys, after one of them. */
+/** Open tasks of teams, in the order of their keys, after a given one. */
 export function openTasks(
   pool: Pool,
   olderThanSeconds: number,

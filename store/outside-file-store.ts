@@ -7,19 +7,19 @@ import { inTransaction } from './transaction.ts';
 
 export interface MarkedWorkspace {
   readonly tenant: string;
-  /** Names of the folder and of the one that it began as a copy of. */
+  /** Names of the folder and of the folder that it was copied from. */
   readonly workspaces: readonly string[];
 }
 
-/** A file, or the folder of several; the empty path is the whole workspace. */
+/** A file, or a folder of several; the empty path is the whole workspace. */
 export interface FilePlace extends MarkedWorkspace {
   readonly path: string;
 }
 
-/** Paths of a workspace that are told apart; with more it counts as a whole. */
+/** Number of paths that are recorded separately for a workspace; beyond it the whole workspace counts. */
 const MAX_PATHS = 2_000;
 
-/** What was read before the files at a place were written: {} for none. */
+/** What was read from outside before the files at a place were written; {} for none. */
 export async function filesRead(pool: Pool, { tenant, workspaces, path }: FilePlace): Promise<UsedTools> {
   const row = await readRow<{ read: UsedTools }>(pool)`
     select coalesce(jsonb_object_agg(r.key, r.value), '{}') as read from outside_files f, jsonb_each(f.read) r
@@ -29,7 +29,7 @@ export async function filesRead(pool: Pool, { tenant, workspaces, path }: FilePl
   return row?.read ?? {};
 }
 
-/** Before the files are written. Safe to repeat. Their paths are distinct. */
+/** Called before the files are written. Safe to repeat. The paths are distinct. */
 export async function noteOutsideFiles(
   pool: Db,
   { tenant, workspaces: [workspace] }: MarkedWorkspace,
@@ -45,7 +45,7 @@ export async function noteOutsideFiles(
     on conflict (tenant_id, workspace, path) do update set read = excluded.read || f.read`;
 }
 
-/** Of a command, which may write anything until it has ended: the workspace counts as a whole for so long. */
+/** Records a running command, which may write anything until it has ended: until then the whole workspace counts. */
 export function noteCommand(
   pool: Pool,
   workspace: MarkedWorkspace,
@@ -55,7 +55,7 @@ export function noteCommand(
   return noteOutsideFiles(pool, workspace, [pathOf(call)], read);
 }
 
-/** It has ended, and has changed these files. */
+/** Records that the command has ended and has changed these files. */
 export async function endCommand(
   pool: Pool,
   place: MarkedWorkspace,
@@ -69,12 +69,12 @@ export async function endCommand(
   });
 }
 
-/** No path of a workspace begins so. */
+/** No path of a workspace starts with a slash. */
 function pathOf(call: string): string {
   return `/${call}`;
 }
 
-/** All of the file was written anew by who had read nothing from outside. */
+/** The whole file was written again by a session that had read nothing from outside. */
 export function forgetOutsideFile(pool: Pool, { path, ...workspace }: FilePlace): Promise<void> {
   return forgetPath(pool, workspace, path);
 }

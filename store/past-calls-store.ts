@@ -1,4 +1,4 @@
-/** Calls that were recorded, with what they were judged by but for the rules themselves: for asking what other rules would say. */
+/** Recorded calls with everything they were judged by except the rules, to evaluate other rules. */
 import { sql } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
@@ -14,18 +14,18 @@ export interface PastCall {
   readonly turn_id: string;
   readonly agent_key: string;
   readonly tool: string;
-  /** What people may see: `masked` says that the real ones differ. */
+  /** Arguments as people may see them; `masked` says that the real ones differ. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly masked: boolean;
   readonly summary: string;
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly context: MessageContext;
-  /** In use by then. */
+  /** Skills in use at that time. */
   readonly skills: readonly SkillInUse[];
   /** What its session had read before it. */
   readonly used: UsedTools;
   readonly created_at: Date;
-  /** Microseconds since 1970, as text: orders calls of one millisecond. */
+  /** Microseconds since 1970, as text: it orders calls within one millisecond. */
   readonly at: string;
 }
 
@@ -39,8 +39,8 @@ const PAST_CALLS = sql`from tool_calls c join turns t on t.tenant_id = c.tenant_
 const BATCH = 200;
 
 /**
- * Newest first, at most `limit`, batch by batch from one snapshot. Left out are calls that no rule was asked about: of unknown
- * tools or with wrong arguments. `take` returns false to stop.
+ * Newest first, at most `limit`, batch by batch from one snapshot. Calls that were judged by no rule are left out:
+ * those of unknown tools or with invalid arguments. `take` returns false to stop.
  */
 export function readPastCalls(
   pool: Pool,
@@ -62,13 +62,14 @@ export function readPastCalls(
   });
 }
 
-/** A call that a person decided about as it was, without other arguments. */
+/** A call that a person decided on unchanged, without other arguments. */
 export interface DecidedPastCall extends PastCall {
   readonly approved: boolean;
 }
 
 /**
- * Newest first, each at most `limit`: what was approved since then, and what was ever rejected or answered in its place.
+ * Newest first, each at most `limit`: calls that were approved since then, and calls that were ever rejected or
+ * answered instead.
  */
 export function readDecidedCalls(
   pool: Pool,
@@ -102,10 +103,10 @@ export interface RulesOfTenant {
   readonly allowlist: readonly AllowedEntry[];
 }
 
-/** More than a tenant's people allow always. */
+/** More entries than the people of any tenant allow permanently. */
 const MAX_ENTRIES = 10_000;
 
-/** All its agents, also deleted ones, as they are now. */
+/** The present rules of all its agents, including deleted ones. */
 export async function readRulesOfTenant(pool: Pool, tenant: string): Promise<RulesOfTenant> {
   const agents = await readRows<{ key: string; config: AgentConfig }>(pool)`
     select key, config from agents where tenant_id = ${tenant}`;

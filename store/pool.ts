@@ -1,4 +1,7 @@
-/** The one way to Postgres: a pool that outlives its server, and errors sorted into "try again" and "a bug". */
+/**
+ * The connection to Postgres: a pool that survives restarts of the server, and errors classified as transient or
+ * permanent.
+ */
 import { DatabaseError, Pool as PgPool } from 'pg';
 
 export type Pool = PgPool;
@@ -7,13 +10,13 @@ export interface PoolOptions {
   readonly url: string;
   readonly size: number;
   readonly applicationName: string;
-  /** An idle connection that breaks is told here; the pool replaces it by itself. */
+  /** Receives the error of an idle connection that breaks; the pool replaces the connection by itself. */
   readonly onIdleError: (error: Error) => void;
 }
 
 /**
- * Statements are ended by the server after 30 s, and a connection is waited for at most 10 s. A transaction whose process has
- * stopped between two statements keeps others from its rows for at most 10 s.
+ * The server ends statements after 30 s, and a connection is awaited for at most 10 s. A transaction whose process has
+ * stopped between two statements blocks its rows for at most 10 s.
  */
 export function createPool(options: PoolOptions): Pool {
   const pool = new PgPool({
@@ -26,7 +29,7 @@ export function createPool(options: PoolOptions): Pool {
     keepAlive: true,
   });
   pool.on('error', options.onIdleError);
-  // One that breaks between two statements of a transaction is told to the next statement.
+  // The next statement reports a connection that breaks between two statements of a transaction.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
@@ -41,13 +44,14 @@ const LOST_CONNECTION = new Set([
 ]);
 
 /**
- * Whether the same statement may succeed later: the server is away, starting, out of room or connections, only reads
- * for now, or chose this transaction to give way (SQLSTATE classes 08, 40, 53, 57P, 25006, 25P03 and 55P03).
+ * Whether the same statement may succeed later: the server is unreachable, starting, out of space or connections,
+ * read-only for now, or chose this transaction as the victim of a conflict (SQLSTATE classes 08, 40, 53, 57P, 25006,
+ * 25P03 and 55P03).
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  // The server's Unix socket, and no other file.
+  // Only the server's Unix socket, and no other file.
   if (code === 'ENOENT') return 'syscall' in error && error.syscall === 'connect';
   if (code !== undefined && (LOST_CONNECTION.has(code) || /^(08|40|53|57P|25006|25P03|55P03)/.test(code)))
     return true;
@@ -56,13 +60,13 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** A function of ours gave nothing where it always gives something: it is another one. */
+/** A function returned nothing although it always returns something: it is a different function. */
 export class MissingAnswer extends Error {}
 
 /**
- * Whether Postgres fails, and not what it was given: besides what passes by itself, a function or table that is not there or is another
- * one, a right that is missing, a disk that does not write. Somebody mends that, and then the same statement succeeds. All that it says but SQLSTATE
- * classes 22, 23 and 54, by which it refuses a value.
+ * Whether Postgres fails and not the value: besides transient errors, a missing or different function or table, a
+ * missing permission, or a disk that does not write. The statement succeeds once somebody has repaired that. This is
+ * every SQLSTATE except classes 22, 23 and 54, by which Postgres refuses a value.
  */
 export function isDatabaseFault(error: unknown): boolean {
   return (

@@ -1,4 +1,4 @@
-/** Signals to a task that were refused, as its row and its team's audit tell of them. */
+/** Refused signals to a task, as its row and its team's audit log report them. */
 import type { RefusedRequest } from '#domain/approval.ts';
 import type { RefusedSignals } from '#domain/refused-signals.ts';
 import type { Pool } from './pool.ts';
@@ -6,10 +6,10 @@ import { ofTask, type TaskKey } from './recorded-task.ts';
 import { lockTask } from './team-task-record.ts';
 import { inTransaction } from './transaction.ts';
 
-/** How many of its refused signals the audit tells of: whoever may write to Temporal can send them without end. */
+/** How many refused signals the audit log reports: anyone who can reach Temporal can send any number of them. */
 const MAX_REFUSALS_TOLD = 20;
 
-/** Writes down a signal that changed nothing, once for its key. Undefined when there is no such task. */
+/** Records a signal that changed nothing, once for its key. Undefined when the task does not exist. */
 export function noteRefusedSignal(
   pool: Pool,
   key: TaskKey,

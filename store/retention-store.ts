@@ -1,4 +1,4 @@
-/** For how long a tenant keeps what, and removing what is older. */
+/** How long a tenant keeps its data, and removal of older data. */
 import type { RowParts } from './row-parts.ts';
 import { sql } from 'kysely';
 import type { Retention } from '#domain/forgetting.ts';
@@ -7,7 +7,7 @@ import { deleteSome, isOlder } from './old-rows.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows } from './statements.ts';
 
-/** Null when the tenant says nothing. */
+/** Null when the tenant sets none. */
 export async function findRetention(pool: Pool, tenant: string): Promise<Retention | null> {
   const row = await readRow<{ retention: Retention | null }>(pool)`
     select retention from tenants where id = ${tenant}`;
@@ -18,10 +18,13 @@ export async function saveRetention(pool: Pool, tenant: string, retention: Reten
   await execute(pool)`update tenants set retention = ${JSON.stringify(retention)} where id = ${tenant}`;
 }
 
-/** Of a tenant and kind in one sweep, so that turns beside it wait for none of it. */
+/** Limits for a tenant and kind in one sweep, so that concurrent turns do not wait. */
 const LIMITS = { events: 20_000, sessions: 50, tasks: 200, artifacts: 500 } as const;
 
-/** What is older than its tenant, or the settings, keep it; returns how many rows and sessions went. The next sweep goes on. */
+/**
+ * Removes data that is older than the retention of its tenant, or of the settings. Returns the number of rows and
+ * sessions removed. The next sweep continues.
+ */
 export async function pruneByRetention(pool: Pool, rows: RowParts, settings: Retention): Promise<number> {
   const tenants = await readRows<{ id: string; retention: Retention | null }>(pool)`
     select id, retention from tenants where retention is not null or ${Object.keys(settings).length > 0}`;
@@ -58,7 +61,7 @@ async function pruneTenant(
   return removed;
 }
 
-/** Those in which nothing was said since and nothing runs. Temporal removes their runs by its own rule. */
+/** Sessions without new messages and without running work. Temporal removes their runs by its own retention. */
 async function pruneSessions(pool: Pool, rows: RowParts, tenant: string, days: number): Promise<number> {
   const old = await readRows<{ key: string; until: Date }>(pool)`
     select key, now() - make_interval(days => ${days}) as until from sessions s where tenant_id = ${tenant} and ${isOlder('updated_at', days)}
@@ -71,7 +74,7 @@ async function pruneSessions(pool: Pool, rows: RowParts, tenant: string, days: n
   return old.length;
 }
 
-/** With their audit, texts, files' names and order. */
+/** Tasks with their audit log, texts, attachments and blockers. */
 function pruneTasks(pool: Pool, tenant: string, days: number): Promise<number> {
   const isOld = sql`t.tenant_id = ${tenant} and (t.team_key, t.number) in (select team_key, number from old)`;
   return execute(pool)`

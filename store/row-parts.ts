@@ -1,39 +1,42 @@
-/** What the core's own rows must know of the rows of features: each feature says it of its tables. */
+/** What the core's rows must know about the rows of features: each feature declares it for its tables. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Feature } from '#domain/feature.ts';
 import type { OldRows } from './old-rows.ts';
 import type { SealedPart } from './secrets/read-tenant.ts';
 
 export interface RowPart {
-  /** What is kept for a time only. */
+  /** Rows that are kept for a limited time. */
   readonly oldRows?: readonly OldRows[];
-  /** Tables with sealed texts, for a new key. */
+  /** Tables with sealed texts, for key rotation. */
   readonly sealedRows?: readonly SealedRows[];
-  /** What it keeps sealed for tenants beside their secrets: opened in the vault, and hidden wherever texts are scrubbed. */
+  /** Values that it keeps sealed for tenants besides their secrets: the vault opens them, and scrubbers hide them. */
   readonly sealedPart?: SealedPart;
-  /** A condition on a row of `files`: something of it names the file. */
+  /** A condition on a row of `files`: a row of the feature refers to the file. */
   readonly namesFile?: RawBuilder<unknown>;
-  /** A condition on a row `l` of `approval_links`: it was made by something that may not make it any more. */
+  /** A condition on a row `l` of `approval_links`: the creator may no longer create links. */
   readonly isLinkOver?: RawBuilder<unknown>;
-  /** What goes with a session that is forgotten, before the core's rows. */
+  /** Rows to delete with a forgotten session, before the core's rows. */
   ofSession?(scope: ForgottenSession): readonly RowChange[];
-  /** What goes with a user. */
+  /** Rows to delete with a user. */
   ofUser?(scope: ForgottenUser): {
-    /** A query of digests of files that are named by nothing else after it. */
+    /** A query of digests of files that nothing else refers to afterwards. */
     readonly digests?: RawBuilder<unknown>;
     readonly before?: readonly RowChange[];
-    /** Once the user's documents are gone. */
+    /** Changes after the user's documents are deleted. */
     readonly after?: readonly RowChange[];
   };
 }
 
-/** A table, and what each of its sealed texts is bound to, in SQL. The columns are `sealed` and `key_id`, null where there is none. */
+/**
+ * A table, and the SQL expression of the place that each sealed text is bound to. The columns are `sealed` and
+ * `key_id`; both are null when there is no text.
+ */
 export interface SealedRows {
   readonly table: string;
   readonly place: string;
 }
 
-/** Rows of a table that go, and what the receipt calls them; or a statement, which is safe to repeat. */
+/** Rows of a table to delete, with their name in the receipt; or a statement that is safe to repeat. */
 export type RowChange =
   | { readonly table: string; readonly where: RawBuilder<unknown>; readonly counted?: string }
   | { readonly change: RawBuilder<unknown> };
@@ -44,7 +47,7 @@ export interface ForgottenSession {
   readonly until: Date;
   /** A condition on tables with `tenant_id` and `session_key`. */
   readonly own: RawBuilder<unknown>;
-  /** Queries of ids. */
+  /** Queries that return ids. */
   readonly turns: RawBuilder<unknown>;
   readonly calls: RawBuilder<unknown>;
 }
@@ -56,7 +59,7 @@ export interface ForgottenUser {
   readonly own: RawBuilder<unknown>;
 }
 
-/** Of all features of an installation. */
+/** The parts of all features of an installation. */
 export type RowParts = readonly RowPart[];
 
 export async function loadRowParts(features: readonly Pick<Feature, 'rows'>[]): Promise<RowParts> {
@@ -64,7 +67,7 @@ export async function loadRowParts(features: readonly Pick<Feature, 'rows'>[]): 
   return modules.map(({ rowPart }) => rowPart);
 }
 
-/** Whether any of the conditions holds; no when there is none. */
+/** Whether any of the conditions is true; false when there are none. */
 export function anyOf(conditions: readonly (RawBuilder<unknown> | undefined)[]): RawBuilder<unknown> {
   const values = conditions.flatMap((condition) => (condition ? sql`(${condition})` : []));
   return values.length === 0 ? sql`false` : sql`(${sql.join(values, sql` or `)})`;

@@ -1,6 +1,6 @@
 /**
- * AES-256-GCM for what rows may hold but people may not see. The additional data binds a ciphertext to its row, so that
- * one moved elsewhere does not open (SECURITY R7, §6).
+ * AES-256-GCM for values that rows may contain but people may not see. The additional data binds a ciphertext to its
+ * row, so that it does not open elsewhere.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
@@ -9,13 +9,13 @@ const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
 
 export interface Sealer {
-  /** Names the key that seals now; kept beside what is sealed, so that rows of old keys can be found. */
+  /** Id of the key that seals now; stored beside sealed values, so that rows of old keys can be found. */
   readonly keyId: string;
-  /** Names all keys that open. */
+  /** Ids of all keys that open. */
   readonly keyIds: readonly string[];
-  /** Base64 of key id, nonce, ciphertext and tag. */
+  /** Returns base64 of key id, nonce, ciphertext and tag. */
   seal(plain: string, boundTo: string): string;
-  /** Throws when the key is not known, or a bit of it or of `boundTo` differs. */
+  /** Throws when the key is unknown, or a bit of the text or of `boundTo` differs. */
   open(sealed: string, boundTo: string): string;
 }
 

@@ -1,4 +1,4 @@
-/** Secrets as rows: names people may list, values sealed. Nothing here opens one. */
+/** Secrets as rows: names that people may list, and sealed values. This module opens none. */
 import { sql } from 'kysely';
 import { noteChange } from './change-feed.ts';
 import type { Pool } from './pool.ts';
@@ -22,17 +22,17 @@ export interface NewSecret extends SealedSecret {
   readonly by: string;
 }
 
-/** Of a tenant: all of them are in the memory of each process that works for it. */
+/** Greatest number of a tenant's secrets: each process that works for the tenant keeps all of them in memory. */
 export const MAX_SECRETS = 500;
 
 const COLUMNS = sql`name, updated_by, created_at, updated_at`;
 
-/** What a secret's ciphertext is bound to: moved to another row or tenant it does not open. */
+/** The place that a secret's ciphertext is bound to: it does not open in another row or tenant. */
 export function secretPlace(tenant: string, name: string): string {
   return `${tenant}/secrets/${name}`;
 }
 
-/** Makes or replaces it; undefined when it would be one too many. Safe to run again. */
+/** Creates or replaces a secret; undefined when the limit is reached. Safe to repeat. */
 export function putSecret(pool: Pool, tenant: string, secret: NewSecret): Promise<SecretRow | undefined> {
   return readRow<SecretRow>(pool)`with saved as (
        insert into secrets (tenant_id, name, sealed, key_id, updated_by)
@@ -59,7 +59,7 @@ export function listSecrets(pool: Pool, tenant: string, limit: number, after: st
     select ${COLUMNS} from secrets where tenant_id = ${tenant} and name > ${after} order by name limit ${limit}`;
 }
 
-/** All of a tenant's, sealed. */
+/** All secrets of a tenant, sealed. */
 export function readSealedSecrets(pool: Pool, tenant: string): Promise<SealedSecret[]> {
   return readRows<SealedSecret>(pool)`select name, sealed from secrets where tenant_id = ${tenant}`;
 }

@@ -1,12 +1,12 @@
-/** What names addresses that a session may ask for again: words of its user, and calls that have run (PO-5). */
+/** Sources of the addresses that a session may request again: texts of its user, and calls that have run (PO-5). */
 import { sql } from 'kysely';
 import type { Pool } from './pool.ts';
 import { readRows } from './statements.ts';
 
-/** The newest ones that are looked at. */
+/** How many of the newest texts are read. */
 const TEXTS = 200;
 const CALLS = 500;
-/** Of a call that names addresses; what is longer is text. */
+/** Greatest size of a call's arguments that are searched for addresses; larger ones are text. */
 const ARGUMENT_BYTES = 20_000;
 
 export interface AddressSources {
@@ -14,7 +14,7 @@ export interface AddressSources {
   readonly calls: readonly { readonly tool: string; readonly args: Readonly<Record<string, unknown>> }[];
 }
 
-/** Of the session, and of those that it works for. */
+/** Sources of the session, and of those that it works for. */
 export async function readAddressSources(
   pool: Pool,
   tenant: string,

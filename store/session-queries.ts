@@ -1,4 +1,7 @@
-/** What tools may ask about sessions: reads only, within the caller's tenant and, unless they are shared, its user's. */
+/**
+ * Queries about sessions that tools may make: only reads, within the caller's tenant and, unless sessions are shared,
+ * of its user.
+ */
 import { type RawBuilder, sql } from 'kysely';
 import type {
   AgentSummary,
@@ -15,9 +18,9 @@ const STATUS = sql`coalesce((select t.status from turns t where t.tenant_id = s.
 
 type Dated<Shown, Field extends keyof Shown> = Omit<Shown, Field> & Readonly<Record<Field, Date>>;
 
-/** `shared`: users reach the sessions of all (`sessions.shared`). */
+/** `shared`: users see the sessions of all users (`sessions.shared`). */
 export function createSessionQueries(pool: Pool, shared: boolean): SessionQueries {
-  /** The session that the caller works in is its own, whosever it is. */
+  /** The session that the caller works in counts as its own, whoever it belongs to. */
   const isOwn = ({ user, sessionKey }: SessionCaller): RawBuilder<boolean> =>
     shared ? sql`true` : sql`(${user}::text is null or s.user_id = ${user} or s.key = ${sessionKey})`;
   return {

@@ -1,4 +1,4 @@
-/** Sessions as the API shows them; their rows are made with their first message (message-store.ts). */
+/** Sessions as the API shows them; message-store.ts writes their rows with their first message. */
 import { sql } from 'kysely';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { Pool } from './pool.ts';
@@ -23,7 +23,7 @@ export interface SessionRow {
   readonly open_run: string | null;
 }
 
-/** With the turn that runs, else the one that waits first. */
+/** With the running turn, otherwise the one that waits first. */
 const SELECT = sql`
   select s.key, s.agent_key, s.user_id, s.channel, s.chat_id, s.title, s.turns, s.event_seq, s.created_at, s.updated_at,
     s.updated_at::text as updated_text, t.id as open_turn, t.status as open_status, t.run_id as open_run
@@ -37,11 +37,11 @@ export interface SessionFilter {
   readonly agent?: string | undefined;
   readonly user?: string | undefined;
   readonly channel?: string | undefined;
-  /** Whoever else's are left out; null: nobody's. */
+  /** Sessions of other users are left out; null means none are. */
   readonly confinedTo: string | null;
 }
 
-/** Newest change first; `after` is the last row of the page before. */
+/** Last change first; `after` is the last row of the previous page. */
 export function listSessions(
   pool: Pool,
   tenant: string,
@@ -62,7 +62,7 @@ export function findSession(pool: Pool, tenant: string, key: string): Promise<Se
   return readRow<SessionRow>(pool)`${SELECT} where s.tenant_id = ${tenant} and s.key = ${key}`;
 }
 
-/** What these have read by now (PO-5). */
+/** What these sessions have read until now (PO-5). */
 export async function findUsed(pool: Pool, tenant: string, keys: readonly string[]): Promise<UsedTools> {
   const row = await readRow<{ used: UsedTools }>(pool)`
     select coalesce(jsonb_object_agg(u.key, u.value), '{}') as used from sessions s, jsonb_each(used_before(s.used)) u

@@ -1,18 +1,18 @@
-/** What transactions of several statements write of a session: by the functions that also write it on a turn's way. */
+/** Writes of sessions for transactions of several statements. They use the same SQL functions as turns. */
 import { type RawBuilder, sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
 import type { MessageContext, SettledCall } from '#domain/turn.ts';
 import { callWithin } from './sql-call.ts';
 import type { Transaction } from './database.ts';
 
-/** Whose feed it is. `turn` may be null where nobody's turn has led to it. */
+/** The feed to write to. `turn` is null when no turn caused the write. */
 export interface FeedPlace {
   readonly tenant: string;
   readonly session: string;
   readonly turn: string | null;
 }
 
-/** Before anything else of it is read or written: one order of locks. */
+/** It comes before all other reads and writes of the session: one order of locks. */
 export async function lockSession(tx: Transaction, tenant: string, session: string): Promise<void> {
   await sql`select 1 from sessions where tenant_id = ${tenant} and key = ${session} for update`.execute(tx);
 }
@@ -25,7 +25,7 @@ export async function appendEvents(
   await callWithin(tx, 'append_events', [tenant, session, turn, JSON.stringify(events)]);
 }
 
-/** Also on the feeds of those for whom the session works, so that they hear what is asked. */
+/** Also appends to the feeds of the sessions that it works for, so that they see the questions. */
 export async function appendEventsUpwards(
   tx: Transaction,
   place: FeedPlace,
@@ -35,7 +35,7 @@ export async function appendEventsUpwards(
   await callWithin(tx, 'append_above', [place.tenant, place.session, JSON.stringify(events)]);
 }
 
-/** Calls that are done stay as they are. */
+/** Finished calls stay unchanged. */
 export async function settleCall(tx: Transaction, place: FeedPlace, call: SettledCall): Promise<void> {
   const { tenant, session, turn } = place;
   await callWithin(tx, 'settle_calls', [tenant, session, turn, JSON.stringify([call])]);
@@ -51,26 +51,26 @@ export async function markTurnWaiting(tx: Transaction, { tenant, turn }: FeedPla
     .execute();
 }
 
-/** A session that the system has an agent work in. */
+/** A session that the system creates for an agent's work. */
 export interface NewSession {
   readonly session: string;
   readonly agent: string;
   readonly user: string | null | undefined;
   readonly channel: string | undefined;
   readonly chat_id: string | undefined;
-  /** Cut where it is long. */
+  /** Cut when it is too long. */
   readonly title: string;
-  /** Holds for all its turns. */
+  /** Context that applies to all its turns. */
   readonly bound?: Partial<MessageContext> | undefined;
-  /** The session that gives it its work, what that has read by now being in it (PO-5). */
+  /** The session that gives it its work, whose present sources it inherits (PO-5). */
   readonly giver: string | null;
-  /** Whose budgets it uses (DU-7); JSON. */
+  /** JSON of the root whose budgets it uses (DU-7). */
   readonly root: string | null | RawBuilder<string>;
 }
 
 const TITLE = 80;
 
-/** Leaves one that is there as it is; then false. */
+/** An existing session stays unchanged; then false. */
 export async function openSession(tx: Transaction, tenant_id: string, session: NewSession): Promise<boolean> {
   const {
     session: key,
@@ -92,7 +92,7 @@ export async function openSession(tx: Transaction, tenant_id: string, session: N
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** The message that sets a session to work. Leaves one that is there as it is; then false. */
+/** The message that starts a session's work. An existing one stays unchanged; then false. */
 export async function sayFirst(
   tx: Transaction,
   tenant_id: string,
@@ -120,13 +120,13 @@ export async function sayFirst(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** What sessions have read (PO-5), as a part of a statement. */
+/** What sessions have read (PO-5), as part of a statement. */
 export function usedBy(tenant: string, sessions: readonly (string | null)[]): RawBuilder<string> {
   return sql`(select coalesce(jsonb_object_agg(u.key, u.value), '{}') from sessions s, jsonb_each(s.used) u
     where s.tenant_id = ${tenant} and s.key = any (${sessions}))`;
 }
 
-/** Whose budgets a turn's use counts for, as a part of a statement. */
+/** The root whose budgets a turn's use counts for, as part of a statement. */
 export function budgetRootOf(
   tenant: string,
   session: string | null,

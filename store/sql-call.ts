@@ -4,7 +4,7 @@ import { Failure } from '#domain/errors.ts';
 import { MissingAnswer, type Pool } from './pool.ts';
 import type { Transaction } from './database.ts';
 
-/** What each takes, as the database says it (test/store/functions.test.ts). An object is given as its JSON. */
+/** Parameter types of each, as the database has them (test/store/functions.test.ts). An object is passed as JSON. */
 export const SQL_FUNCTIONS = {
   append_above: 'text,text,jsonb',
   append_events: 'text,text,text,jsonb',
@@ -45,8 +45,8 @@ export type SqlCall = <Result, Name extends SqlFunction>(
 ) => Promise<Result>;
 
 /**
- * Named statements are parsed once a connection. Whether a call may be repeated is said at its function. Throws NotFound where
- * somebody outside has named a tenant that is not there.
+ * Named statements are parsed once per connection. Each function's comment says whether a call may be repeated. @throws
+ * Failure NotFound when a client has named a tenant that does not exist
  */
 export function createSqlCall(pool: Pool): SqlCall {
   return async <Result, Name extends SqlFunction>(name: Name, values: ArgumentsOf<Name>): Promise<Result> => {
@@ -68,7 +68,7 @@ export function createSqlCall(pool: Pool): SqlCall {
   };
 }
 
-/** As a part of a transaction. */
+/** The same as part of a transaction. */
 export async function callWithin<Result, Name extends SqlFunction>(
   tx: Transaction,
   name: Name,
@@ -82,14 +82,14 @@ export async function callWithin<Result, Name extends SqlFunction>(
 }
 
 /**
- * Said with each value: a function of the same name that takes others is not there then, which somebody mends, where Postgres would
- * else read the values as what that one takes and refuse them.
+ * The types are sent with each value. Then a function of the same name with other parameters counts as missing, which
+ * is a fault to repair. Otherwise Postgres would convert the values to that function's types and refuse them.
  */
 function typesOf(name: SqlFunction): readonly string[] {
   return SQL_FUNCTIONS[name].split(',');
 }
 
-/** Of which null is no answer. */
+/** Functions that never return null. */
 const ALWAYS_ANSWER: ReadonlySet<SqlFunction> = new Set([
   'begin_step',
   'claim_call',
@@ -104,7 +104,7 @@ function only<Result>(name: SqlFunction, [row]: readonly { readonly result: Resu
   return row.result;
 }
 
-/** Its session's row cannot be made. */
+/** Its session's row cannot be created. */
 function isOfNoTenant(error: unknown): boolean {
   return error instanceof Error && 'constraint' in error && error.constraint === 'sessions_tenant_id_fkey';
 }

@@ -1,4 +1,4 @@
-/** Statements as they are written, their values in place: on any connection, or as a part of a transaction. */
+/** Statements as they are written, with their values in place: on any connection, or as part of a transaction. */
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { type Db, databaseOf } from './database.ts';
 import type { Tables } from './tables.ts';
@@ -7,10 +7,10 @@ import type { TenantDb } from './tenant-db.ts';
 /** A tenant's refuses a statement that does not name the tenant. */
 type Connection = Db | TenantDb<Db>;
 
-/** A value becomes a parameter (null where it is undefined); what `sql` has made is a part of the text. */
+/** A value becomes a parameter (null when undefined); a fragment made by `sql` becomes part of the text. */
 type Statement<Result> = (text: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Result>;
 
-/** A table's row as it is read, without its tenant and the columns that are left out. bigint and numeric are text. */
+/** A table's row as it is read, without its tenant and the omitted columns. bigint and numeric are text. */
 export type RowOf<Table extends keyof Tables, Without extends keyof Tables[Table] = never> = Readonly<
   Omit<Selectable<Tables[Table]>, 'tenant_id' | Without>
 >;
@@ -24,7 +24,7 @@ export function readRow<Row>(db: Connection): Statement<Row | undefined> {
   return async (text, ...values) => (await readRows<Row>(db)(text, ...values))[0];
 }
 
-/** How many rows were changed, or found. */
+/** Returns how many rows were changed or found. */
 export function execute(db: Connection): Statement<number> {
   return async (text, ...values) => {
     const { numAffectedRows, rows } = await sql(text, ...values).execute(
@@ -34,15 +34,15 @@ export function execute(db: Connection): Statement<number> {
   };
 }
 
-/** Whether any row was changed, or found. */
+/** Returns whether any row was changed or found. */
 export function affects(db: Connection): Statement<boolean> {
   return async (text, ...values) => (await execute(db)(text, ...values)) > 0;
 }
 
-/** The last row of the page before: its time with all its digits, as Postgres writes it, and its id. */
+/** The last row of the previous page: its time with all its digits, as Postgres writes it, and its id. */
 export type PageEnd = readonly [time: string, id: string];
 
-/** Of rows by time, the newest first, and by id: those after the last one of the page before. */
+/** A condition for rows by time, newest first, and by id: those after the last one of the previous page. */
 export function below(time: string, id: string, after: PageEnd | undefined): RawBuilder<unknown> {
   if (!after) return sql``;
   const [at, key] = [sql.ref(time), sql.ref(id)];

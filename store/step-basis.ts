@@ -1,4 +1,4 @@
-/** What a step goes by, as `begin_step` and what reads ahead for it give it. */
+/** The basis of a step, as `begin_step` and its read-ahead return it. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
@@ -13,7 +13,7 @@ import type { MessageContext, TurnOutcome } from '#domain/turn.ts';
 import type { BudgetHold } from './budget-ledger.ts';
 import type { InvokedCall } from './message-store.ts';
 
-/** A call as its row has it; `sealed` (base64) holds the real arguments when `args` is only what people may see. */
+/** A call in its row; `sealed` (base64) contains the real arguments when `args` is only what people may see. */
 export interface CallRow {
   readonly id: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -23,13 +23,13 @@ export interface CallRow {
 export interface RecordedCall extends CallRow {
   readonly tool: string;
   readonly approval: string | null;
-  /** Seconds that its approval has, when it has one. */
+  /** Seconds until its approval expires, when it has one. */
   readonly expires: number | null;
-  /** The same as a moment: milliseconds since 1970. */
+  /** The same as a time: milliseconds since 1970. */
   readonly until: number | null;
   readonly digest: string | null;
   readonly terms: ApprovalTerms | null;
-  /** Absent or null where its approval does not say. */
+  /** Absent or null when its approval has no offer. */
   readonly always?: AlwaysOffer | null;
   readonly files?: readonly BoundFile[] | null;
   readonly state: string;
@@ -52,39 +52,39 @@ export interface TranscriptRow {
   readonly step: number;
   readonly calls?: readonly TranscriptCall[];
   readonly attachments?: readonly Attachment[];
-  /** What hooks said of a user's row, by an earlier attempt. */
+  /** The decision of hooks on a user's row, from an earlier attempt. */
   readonly hooked?: 'allow' | 'deny';
-  /** A user's row may ask for tools directly (`POST /v1/tools/{name}/invoke`). */
+  /** A user's row may request tools directly (`POST /v1/tools/{name}/invoke`). */
   readonly invoke?: readonly InvokedCall[];
 }
 
 export interface StepBasis {
   readonly duplicate?: true;
-  /** How the turn ended, when that is why it is a duplicate. */
+  /** How the turn ended, when that makes it a duplicate. */
   readonly ended?: Omit<TurnOutcome, 'turn_id'> | null;
-  /** Null when no budget applies, or none was asked for. */
+  /** Null when no budget applies, or no reservation was requested. */
   readonly budget: BudgetHold | null;
   readonly agent: AgentConfig | null;
   readonly agent_key: string;
   /** Teams that the agent leads; null for all others. */
   readonly leads: readonly Team[] | null;
-  /** The turn's revision of the agent is the newest one. */
+  /** The turn's revision of the agent is the newest. */
   readonly agent_current: boolean;
-  /** Agents that it may give work to. */
+  /** Number of agents that it may delegate to. */
   readonly links: number | null;
-  /** Of the newest revision. */
+  /** The sandbox of the agent's newest revision. */
   readonly sandbox: AgentConfig['sandbox'] | null;
   readonly user: string | null;
   readonly context: MessageContext;
-  /** Version of those that the turn's user sees (VF-1); null while there is none. */
+  /** Version of the documents that the turn's user sees (VF-1); null while there are none. */
   readonly documents: string | null;
-  /** In use in the turn. */
+  /** Skills in use in the turn. */
   readonly skills: readonly SkillInUse[];
   readonly tenant_policy: TenantPolicy | null;
   readonly used: UsedTools;
-  /** The database's clock, which decides where a worker's may be wrong (F11); milliseconds since 1970. */
+  /** The database's clock, which decides because a worker's may be wrong; milliseconds since 1970. */
   readonly now: number;
-  /** Of the tenant's custom tools, MCP servers and skills; 0 while it has none. */
+  /** Version of the tenant's custom tools, MCP servers and skills; 0 while it has none. */
   readonly tools_version: number;
   readonly spent: {
     readonly input: number;
@@ -94,7 +94,10 @@ export interface StepBasis {
   };
   readonly summary: string | null;
   readonly summary_position: number;
-  /** When the session was made: one that was forgotten and is spoken in again is another one, whose positions begin anew. */
+  /**
+   * When the session was created: a session that was forgotten and used again is another one, whose positions start
+   * again.
+   */
   readonly since: string;
   readonly recorded: {
     readonly text: string;
@@ -102,11 +105,11 @@ export interface StepBasis {
     readonly model: string;
     /** The turn has taken messages since. */
     readonly unheard: boolean;
-    /** The turn has ended with it. */
+    /** The answer has ended the turn. */
     readonly ended: boolean;
     readonly calls: readonly RecordedCall[];
   } | null;
-  /** Rows after the position asked for, without this step's own answer. */
+  /** Rows after the requested position, without this step's own answer. */
   readonly transcript: readonly TranscriptRow[];
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
 }

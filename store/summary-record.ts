@@ -1,11 +1,11 @@
-/** A summary stands for the transcript up to a position; the rows stay. */
+/** A summary replaces the transcript up to a position in prompts; the rows stay. */
 import type { ModelUse } from '#domain/model-use.ts';
 import type { Pool } from './pool.ts';
 import { appendEvents, type FeedPlace, lockSession } from './session-writes.ts';
 import { callWithin } from './sql-call.ts';
 import { inTransaction } from './transaction.ts';
 
-/** `use` is what it took, and counts however late it comes. A repeat notes it again. */
+/** `use` is the use of the model for it, and counts however late it comes. A repeat records it again. */
 export function recordSummary(
   pool: Pool,
   place: FeedPlace,

@@ -1,4 +1,4 @@
-/** Takes a place for an assignment: one at a time over a tenant, so that no number of calls at once exceeds a limit. */
+/** Takes a slot for an assignment: one at a time per tenant, so that concurrent calls cannot exceed a limit. */
 import { sql } from 'kysely';
 import type { AssignmentKind } from '#domain/assignment.ts';
 import { assignmentMessageId } from '#domain/ids.ts';
@@ -24,21 +24,21 @@ export interface PlaceWanted {
   readonly kind: AssignmentKind;
   readonly link?: string;
   readonly target?: string;
-  /** What the row says, or which limit is met; judged while nobody else takes a place. */
+  /** Returns the row's contents, or the limit that is reached; nobody else takes a slot meanwhile. */
   readonly decide: (origin: Origin, inUse: PlacesInUse) => NewAssignment | LimitMet;
-  /** The message that sets its session to work; an evaluation has none. */
+  /** The first message of its session; an evaluation has none. */
   readonly first?: { readonly text: string; readonly context: (origin: MessageContext) => MessageContext };
 }
 
 export type TakenPlace =
   | { readonly kind: 'taken'; readonly row: AssignmentRow }
-  /** The call has a result: its turn has ended. */
+  /** The call has a result because its turn has ended. */
   | { readonly kind: 'over' }
-  /** The link or the target is no more. */
+  /** The link or the target no longer exists. */
   | { readonly kind: 'gone' }
   | LimitMet;
 
-/** Runs again safely: a row of this id is there already. */
+/** Safe to repeat: a row with this id stays. */
 export function takeAssignment(pool: Pool, call: OriginCall, required: PlaceWanted): Promise<TakenPlace> {
   const { tenant } = call;
   return inTransaction<TakenPlace>(pool, async (tx) => {
@@ -85,7 +85,7 @@ async function look(tx: Transaction, call: OriginCall, { kind, link, target }: P
   return seen;
 }
 
-/** The session that is to work, and the message that sets it to work; what it uses counts for the turn that gave the work (DU-7). */
+/** The session for the work, and its first message; its use counts for the turn that gave the work (DU-7). */
 export async function openFor(
   tx: Transaction,
   tenant: string,
@@ -110,7 +110,7 @@ export async function openFor(
   if (!isNew) throw new Error(`the session ${session} is there already`);
 }
 
-/** An evaluation has begun with it. */
+/** An evaluation starts with its row. */
 export async function insertAssignment(
   tx: Transaction,
   tenant: string,
@@ -136,7 +136,7 @@ export async function insertAssignment(
   return made.row;
 }
 
-/** Who gave the work. */
+/** The giver of the work. */
 export function originOf(tenant: string, { origin_session, origin_turn }: NewAssignment): FeedPlace {
   return { tenant, session: origin_session, turn: origin_turn };
 }

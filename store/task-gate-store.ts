@@ -1,4 +1,4 @@
-/** What the gates of a team's task judge, and what they have said to who works on it (DE-6). */
+/** What the gates of a team's task judge, and their feedback for its member (DE-6). */
 import { gatesFor, type GateRun } from '#domain/gate.ts';
 import { workContext } from '#domain/new-assignment.ts';
 import { taskSessionKey } from '#domain/team.ts';
@@ -8,7 +8,7 @@ import { affects, readRow } from './statements.ts';
 
 type Key = readonly [tenant: string, team: string, number: number];
 
-/** What was handed in for a task, as long as it is to be judged. */
+/** Work that was submitted for a task, as long as it has to be judged. */
 export async function findHandedIn(
   pool: Pool,
   { tenant, owner_id, task }: GateRun,
@@ -35,7 +35,7 @@ export async function findHandedIn(
   return { ...work, context: workContext(context), team, session, gates };
 }
 
-/** What gates have last said of work that they gave back. */
+/** The last feedback of gates that returned work. */
 export async function feedbackOf(pool: Pool, [tenant, team, number]: Key): Promise<string | undefined> {
   const row = await readRow<{ text: string }>(pool)`
     select c.text from team_task_events e join team_comments c on c.tenant_id = e.tenant_id
@@ -46,7 +46,10 @@ export async function feedbackOf(pool: Pool, [tenant, team, number]: Key): Promi
   return row?.text;
 }
 
-/** Whether the turn that has this lease is to answer with the task's result: it has it still, and has asked the user nothing. */
+/**
+ * Whether the turn with this lease must answer with the task's result: it still has the lease, and has asked the user
+ * nothing.
+ */
 export function awaitsAnswer(pool: Pool, [tenant, team, number]: Key, fence: number): Promise<boolean> {
   return affects(pool)`
     select 1 from team_tasks where tenant_id = ${tenant} and team_key = ${team} and number = ${number}

@@ -1,9 +1,11 @@
-/** Texts about a task become its own with the change that brings them. */
+/** Texts about a task become visible with the change that contains them. */
 import { withWarnings } from '#domain/gate.ts';
 import { ofTask, type TaskKey, type WrittenChange } from './recorded-task.ts';
 import type { Transaction } from './database.ts';
 
-/** A text of a foreign client comes with its update; one of ours is a row already. Resolves with the task's new result. */
+/**
+ * A text of another client comes with its update; one of ours is a row already. Resolves with the task's new result.
+ */
 export async function takeTexts(
   tx: Transaction,
   key: TaskKey,

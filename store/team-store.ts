@@ -1,4 +1,4 @@
-/** Teams' rows: who leads, who works, by which settings; and the mail between them. */
+/** Rows of teams: their leads, members and settings; and the messages between members. */
 import { sql } from 'kysely';
 import type { Team, TeamSettings } from '#domain/team.ts';
 import type { Pool } from './pool.ts';
@@ -25,7 +25,7 @@ export type TeamWritten =
   | { readonly kind: 'taken' }
   | { readonly kind: 'unknown_agents'; readonly agents: readonly string[] };
 
-/** Makes a team, or makes a deleted one anew; its tasks' numbers go on. */
+/** Creates a team, or a deleted one again; the numbers of its tasks continue. */
 export async function insertTeam(pool: Pool, tenant: string, team: Team, by: string): Promise<TeamWritten> {
   const agents = await unknownAgents(pool, tenant, [team.lead, ...team.members]);
   if (agents.length > 0) return { kind: 'unknown_agents', agents };
@@ -62,7 +62,7 @@ export interface TeamChange {
   readonly settings?: TeamSettings | undefined;
 }
 
-/** In one statement; what is left out stays. Undefined when there is no such team. */
+/** One statement; absent fields stay. Undefined when the team does not exist. */
 export async function changeTeam(
   pool: Pool,
   tenant: string,
@@ -95,7 +95,7 @@ export function findTeam(pool: Pool, tenant: string, key: string): Promise<TeamR
     select ${COLUMNS} from teams t where t.tenant_id = ${tenant} and t.key = ${key} and t.deleted_at is null`;
 }
 
-/** By key, after `after`. */
+/** Teams in the order of their keys, after `after`. */
 export function listTeams(
   pool: Pool,
   tenant: string,
@@ -115,7 +115,7 @@ export function teamsOf(pool: Pool, tenant: string, agent: string): Promise<read
      order by t.key limit 20`;
 }
 
-/** False when there is none. Its tasks stay, for who looks back. */
+/** False when the team does not exist. Its tasks stay readable. */
 export function deleteTeam(pool: Pool, tenant: string, key: string): Promise<boolean> {
   return affects(pool)`
     update teams set deleted_at = now() where tenant_id = ${tenant} and key = ${key} and deleted_at is null`;
@@ -133,7 +133,7 @@ export async function insertTeamMessage(
      on conflict do nothing`;
 }
 
-/** Oldest first, marked as read by the same statement; `left` are those that are unread still (TE-5). */
+/** Oldest first; the same statement marks them as read. `left` are those that are still unread (TE-5). */
 export async function readTeamMessages(
   pool: Pool,
   tenant: string,

@@ -1,4 +1,4 @@
-/** Tasks' rows as they are written: one commit each, safe to repeat. What is decided is decided in `domain/team/`. */
+/** Writes of tasks' rows: one commit each, safe to repeat. `domain/team/` makes the decisions. */
 import { sql } from 'kysely';
 import { gatesFor, isUngated, type QualityGate } from '#domain/gate.ts';
 import { assigneeProblem, openStatus } from '#domain/team/lead-actions.ts';
@@ -23,7 +23,7 @@ export interface NewTask extends Pick<TaskState, 'subject' | 'priority'> {
   readonly create_key: string;
   readonly origin_session?: string | undefined;
   readonly origin_turn?: string | undefined;
-  /** When no turn made it. */
+  /** Context, when no turn created it. */
   readonly context?: MessageContext | undefined;
 }
 
@@ -34,7 +34,7 @@ export type CreatedTask =
 
 const NOW = sql<Date>`clock_timestamp()`;
 
-/** With the next number of its team. The same create_key is the same task. */
+/** Assigns the next number of its team. The same create_key is the same task. */
 export function createTask(pool: Pool, tenant: string, team: string, task: NewTask): Promise<CreatedTask> {
   return inTransaction(pool, async (tx) => {
     const found = await lockTeam(tx, tenant, team);
@@ -96,20 +96,20 @@ export function createTask(pool: Pool, tenant: string, team: string, task: NewTa
 }
 
 /**
- * Writes one change that a task's workflow has decided: row, audit event, texts and files that came with it. A revision is
- * written once, so a repeat gets the same answer; so does who decides something else at a revision that is there already,
- * because a worker died after it was written and before Temporal knew: the answer says what stands. What a task is to wait
- * for is checked here, one team at a time, since two tasks may be made to wait for each other at the same moment.
- * Work of an agent with quality gates for tasks is not recorded as done before they have judged it (DE-6), where who asks knows
- * that answer; what is handed in to them is unseen until it has passed.
+ * Writes one change that a task's workflow has decided: row, audit event, texts and files. A revision is written once,
+ * so a repeat gets the same answer. A different change at an existing revision also gets the stored state, because a
+ * worker may have died between the commit and Temporal's record. Blockers are checked here, one team at a time, because
+ * two tasks may be made to wait for each other at the same moment.
+ * Work of an agent with quality gates for tasks is not recorded as done before they have judged it (DE-6), if the
+ * caller handles that answer. Submitted work is hidden until it has passed.
  */
 export function recordTask(pool: Pool, key: TaskKey, change: WrittenChange): Promise<RecordedTask> {
   return inTransaction(pool, (tx) => writeChange(tx, key, change));
 }
 
 /**
- * Records a change that gives the task, with the turn that it is given for; `isAssigned` is false when its agent is gone, and left out
- * when the change does not stand.
+ * Records a change that gives the task, with the turn for it. `isAssigned` is false when its agent is gone, and absent
+ * when the change is not recorded.
  */
 export function giveTask(
   pool: Pool,
@@ -125,7 +125,7 @@ export function giveTask(
   });
 }
 
-/** False when its agent is gone. */
+/** False when its agent no longer exists. */
 export function prepareTurn(pool: Pool, key: TaskKey, turn: NewMemberTurn): Promise<boolean> {
   return inTransaction(pool, (tx) => writeMemberTurn(tx, key, turn));
 }
@@ -175,7 +175,7 @@ async function membersOf(tx: Transaction, tenant: string, team: string): Promise
   return members.map(({ agent_key }) => agent_key);
 }
 
-/** The gates that must judge first, of whom the work is from. Never within a judgement. */
+/** The gates of the submitter that must judge first. None within a judgement. */
 async function gatesOf(
   tx: Transaction,
   tenant: string,
@@ -193,7 +193,7 @@ async function gatesOf(
   return worker && gates.length > 0 ? { agent_revision: worker.revision, gates } : undefined;
 }
 
-/** The task with what it is to wait for from now on, which is written; or why it cannot. */
+/** The task with its new blockers, which are written; or why it cannot have them. */
 async function withBlockers(
   tx: Transaction,
   key: TaskKey,
@@ -251,7 +251,7 @@ async function write(tx: Transaction, key: TaskKey, row: TaskRow, change: Writte
     .updateTable('team_tasks')
     .set({
       ...columnsOf(task),
-      // Of these the event's reason is a name or a number.
+      // Actions whose event has a name or number as the reason.
       reason: ['dispatch', 'assign', 'retry', 'unblock'].includes(action) ? undefined : reason,
       description,
       result,
@@ -267,7 +267,7 @@ async function write(tx: Transaction, key: TaskKey, row: TaskRow, change: Writte
   if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [key[0], change.judged]);
 }
 
-/** The last of a request to be closed speaks for all of them (TE-2). */
+/** The last closed task of a request reports for all of them (TE-2). */
 async function letLastTell(tx: Transaction, key: TaskKey, turn: string): Promise<void> {
   const [tenant_id, team_key, number] = key;
   const request = { tenant_id, team_key, origin_turn: turn };
@@ -287,7 +287,9 @@ async function letLastTell(tx: Transaction, key: TaskKey, turn: string): Promise
     .execute();
 }
 
-/** Where the checks of its gates are told and what they use is counted; a member's turn may have opened it before. */
+/**
+ * The session where results of its gates are reported and their use is counted; a member's turn may have created it.
+ */
 async function openSession(
   tx: Transaction,
   key: TaskKey,
@@ -336,7 +338,7 @@ async function insertEvent(
     .execute();
 }
 
-/** What `state` shows to readers. */
+/** The columns that show `state` to readers. */
 function columnsOf(task: TaskState) {
   const { revision, subject, status, assignee, owner, priority, percent } = task;
   return { revision, subject, status, assignee, owner, priority, percent, state: JSON.stringify(task) };

@@ -1,4 +1,4 @@
-/** What stands of a task, for the workflow that decides about it. */
+/** The state of a task, for the workflow that decides on it. */
 import { CLOSED, type LoadedTask, type RecordedState } from '#domain/team-task.ts';
 import type { Pool } from './pool.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
@@ -12,8 +12,8 @@ export interface LoadedRow extends Omit<LoadedTask, 'team'> {
 }
 
 /**
- * What a run of a task's workflow begins with; `run` is that of who asks, if it is the task's own. What its blockers have come to is
- * read anew, so that a word of theirs that was lost is heard now. Null when there is no such task.
+ * The initial state of a run of a task's workflow; `run` is the caller's, if it belongs to the task. The state of its
+ * blockers is read again, so that a lost signal of theirs takes effect now. Null when the task does not exist.
  */
 export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<LoadedRow | null> {
   const [tenant, team, number] = key;
@@ -36,9 +36,9 @@ export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<
 }
 
 /**
- * From a revision on, or what one run has recorded, and whom it is to be told to: the tasks that wait for it when it is closed, and,
- * when it was the last of its request to be closed, the lead (tells): of the revision that closed it, whatever was said of it since,
- * so that the lead is told of that once.
+ * The state from a revision on, or what one run has recorded, and whom to notify. When it is closed, that is the tasks
+ * that wait for it; and when it was the last of its request, the lead. Both belong to the revision that closed it, so
+ * that the lead is notified once.
  */
 export async function readRecordedState(
   db: Database,

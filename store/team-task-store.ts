@@ -1,4 +1,4 @@
-/** Tasks' rows as readers ask for them, and what is written beside a task's changes (team-task-record.ts). */
+/** Tasks' rows as readers query them, and writes besides a task's changes (team-task-record.ts). */
 import { sql } from 'kysely';
 import type { TaskStatus, TaskOrder } from '#domain/team-task.ts';
 import type { Pool } from './pool.ts';
@@ -11,12 +11,12 @@ export interface TeamTaskRow extends RowOf<'team_tasks', 'words' | 'create_key'>
 
 export interface TaskFilter {
   readonly statuses?: readonly TaskStatus[] | undefined;
-  /** Has it or is to do it. */
+  /** The member that holds it or should do it. */
   readonly owner?: string | undefined;
   readonly priority?: number | undefined;
-  /** Words of subject and description, as in a search box. */
+  /** Words of subject and description, in the form of a search box. */
   readonly query?: string | undefined;
-  /** Of pages by `before` only `newest`. */
+  /** Pages by `before` support only `newest`. */
   readonly order?: TaskOrder | undefined;
 }
 
@@ -48,7 +48,7 @@ export function findTask(
       and t.number = ${number}`;
 }
 
-/** Newest first, below the number `before`; or the most urgent first, and of these the newest. */
+/** Newest first, below the number `before`; or the most urgent first, and of equal ones the newest. */
 export function listTasks(
   pool: Pool,
   tenant: string,
@@ -67,7 +67,7 @@ export function listTasks(
      order by case when ${order} = 'priority' then t.priority end desc, t.number desc limit ${limit}`;
 }
 
-/** Tasks that the turn has made and whose members wait for its end. */
+/** Tasks that the turn has created and whose members wait for its end. */
 export async function tasksOfTurn(
   pool: Pool,
   tenant: string,
@@ -82,7 +82,7 @@ export async function tasksOfTurn(
   return rows;
 }
 
-/** All of a request that the same task speaks for, by number. */
+/** All tasks of a request that the same task reports, by number. */
 export function tasksToldBy(
   pool: Pool,
   tenant: string,
@@ -96,7 +96,7 @@ export function tasksToldBy(
      order by t.number limit 200`;
 }
 
-/** Results of what the task has waited for, which its member is given. */
+/** Results of the tasks that the task waited for, which its member reads. */
 export function blockersOf(
   pool: Pool,
   tenant: string,
@@ -109,7 +109,7 @@ export function blockersOf(
      where t.tenant_id = ${tenant} and t.team_key = ${team} and b.number = ${number} order by t.number`;
 }
 
-/** A text that an update brings; unseen until the task's workflow has taken it. */
+/** A text for an update; hidden until the task's workflow has accepted it. */
 export async function writeText(
   pool: Pool,
   [tenant, team, number]: TaskKey,
@@ -127,7 +127,7 @@ export interface BroughtIds {
   readonly file: string;
 }
 
-/** Takes back what a request has brought that was refused. */
+/** Deletes the texts and files of a refused request. */
 export async function deleteUntaken(pool: Pool, tenant: string, ids: BroughtIds): Promise<void> {
   await execute(pool)`
     with texts as (delete from team_comments
@@ -165,7 +165,7 @@ export function listTaskEvents(
      order by id desc limit ${limit}`;
 }
 
-/** Bytes once by digest, and their place at the task; unseen until the task's workflow has taken it. */
+/** Stores the bytes once by digest, and attaches them to the task; hidden until the task's workflow has accepted it. */
 export async function writeFile(
   pool: Pool,
   [tenant, team, number]: TaskKey,

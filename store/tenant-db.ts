@@ -1,4 +1,7 @@
-/** Postgres for one tenant: a statement that does not name the tenant is not sent, so it cannot reach another tenant's rows. */
+/**
+ * Postgres for one tenant: a statement that does not name the tenant is not sent, so it cannot reach another tenant's
+ * rows.
+ */
 import { type Expression, type KyselyPlugin, ValueNode } from 'kysely';
 import { type Database, type Db, databaseOf, type Transaction } from './database.ts';
 import type { Pool } from './pool.ts';
@@ -17,7 +20,9 @@ export interface TenantDb<On extends Db = Pool> extends Queries, Expression<stri
 
 export type TenantTransaction = TenantDb<Transaction>;
 
-/** Costs no round trip. A statement that names no value equal to the tenant's id rejects, which is a bug of its author. */
+/**
+ * Costs no round trip. A statement that names no value equal to the tenant's id rejects, which is a bug of its author.
+ */
 export function forTenant<On extends Db>(unbound: On, tenant: string): TenantDb<On> {
   const node = ValueNode.create(tenant);
   const plugin: KyselyPlugin = {

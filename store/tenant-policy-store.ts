@@ -1,4 +1,4 @@
-/** What holds for all agents of a tenant, and what people there allowed always. */
+/** The policy for all agents of a tenant, and what its people have allowed permanently. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { Pool } from './pool.ts';
@@ -13,7 +13,9 @@ export async function findTenantPolicy(pool: Pool, tenant: string): Promise<Tena
   return row?.policy ?? null;
 }
 
-/** Replaces it whole, and notes who did where that changes anything. Calls that are judged from now on are judged by it. */
+/**
+ * Replaces the whole policy, and records the author if that changes anything. Calls that are judged from now on use it.
+ */
 export async function saveTenantPolicy(
   pool: Db,
   tenant: string,
@@ -29,7 +31,7 @@ export async function saveTenantPolicy(
     update tenants set policy = ${after} from old where tenants.id = ${tenant}`;
 }
 
-/** One tool for all agents of the tenant; the rest of the policy stays as another has written it meanwhile. */
+/** Switches one tool for all agents of the tenant; concurrent changes to the rest of the policy stay. */
 export function switchTool(
   pool: Pool,
   tenant: string,
@@ -63,7 +65,7 @@ export interface PolicyChange {
   readonly changed_at: Date;
 }
 
-/** Newest first; `beforeId` is the last one of the page before. */
+/** Newest first; `beforeId` is the last one of the previous page. */
 export function listPolicyChanges(
   pool: Pool,
   tenant: string,
@@ -87,7 +89,7 @@ export interface RulesOfAgent {
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
 }
 
-/** All rows by which a call of the agent for the user is judged; undefined when there is no such agent. */
+/** All rows by which a call of the agent for the user is judged; undefined when the agent does not exist. */
 export function findRulesOfAgent(
   pool: Pool,
   tenant: string,

@@ -14,7 +14,7 @@ export interface ToolCallRow
 
 type Hidden = 'hooks' | 'images' | 'args_sealed' | 'custom_tool_id' | 'custom_tool_revision';
 
-/** In the order they were asked for; `after` is [step, index] of the last one before. */
+/** In the order of the requests; `after` is [step, index] of the last one on the previous page. */
 export function listToolCalls(
   pool: Pool,
   tenant: string,
@@ -30,7 +30,7 @@ export function listToolCalls(
      order by step, index limit ${limit}`;
 }
 
-/** The call that a turn without a model makes (an invocation); undefined of a turn that a model answers. */
+/** The call of a turn without a model (an invocation); undefined for a turn that a model answers. */
 export async function findInvokedCall(
   pool: Pool,
   tenant: string,
@@ -42,7 +42,7 @@ export async function findInvokedCall(
   return row?.invoked ? (await listToolCalls(pool, tenant, turn, 1, [-1, -1]))[0] : undefined;
 }
 
-/** How far a call has come. */
+/** The progress of a call. */
 export type CallProgress = Pick<RowOf<'tool_calls'>, 'state' | 'ok' | 'code' | 'ended_at'>;
 
 export function findCallProgress(pool: Pool, tenant: string, id: string): Promise<CallProgress | undefined> {
@@ -50,7 +50,7 @@ export function findCallProgress(pool: Pool, tenant: string, id: string): Promis
     select state, ok, code, ended_at from tool_calls where tenant_id = ${tenant} and id = ${id}`;
 }
 
-/** Everything a call gave: the whole that was kept beside it, else what the model read; null while it runs. */
+/** The whole output of a call: the stored one, otherwise what the model read; null while it runs. */
 export function findWholeResult(
   pool: Pool,
   tenant: string,
@@ -62,7 +62,7 @@ export function findWholeResult(
      where c.tenant_id = ${tenant} and c.id = ${call}`;
 }
 
-/** Claims of a session come one after the other, so that the times tell which was first. */
+/** Claims of a session are sequential, so their times give the order. */
 export function createRunningBefore(pool: Pool): RunningBefore {
   return async ({ tenant, callId }) => {
     const row = await readRow<{ count: number }>(pool)`select count(*)::int as count

@@ -1,12 +1,14 @@
-/** Transactions of several statements: rows are read under their locks, TypeScript decides, and what follows is written. */
+/**
+ * Transactions of several statements: rows are read under their locks, TypeScript decides, and the result is written.
+ */
 import { databaseOf, type Transaction } from './database.ts';
 import type { Pool } from './pool.ts';
 import { forTenant, type TenantDb, type TenantTransaction } from './tenant-db.ts';
 
 /**
- * One commit, or nothing. Locks are taken in one order everywhere: a team, its task, a session, its turns, calls and approvals, and
- * accounts of budgets last. `work` asks nothing of the pool, or it would wait for itself when all connections are taken. A tenant's
- * transaction is bound to the tenant too.
+ * One commit, or nothing. Locks are taken in one order everywhere: a team, its task, a session, its turns, calls and
+ * approvals, and accounts of budgets last. `work` asks nothing of the pool, or it would wait for itself when all
+ * connections are taken. A tenant's transaction is bound to the tenant too.
  */
 export function inTransaction<Result>(
   db: TenantDb,

@@ -1,8 +1,8 @@
-/** What a tree of files is known by. */
+/** The digest of a tree of files. */
 import { createHash } from 'node:crypto';
 import type { TreeFile } from '#domain/file-tree.ts';
 
-/** SHA-256 of the paths and the contents, in whatever order they come. */
+/** SHA-256 of the paths and contents, independent of their order. */
 export function treeDigest(files: readonly TreeFile[]): string {
   return sha256(JSON.stringify(files.map(({ path, bytes }) => [path, sha256(bytes)]).toSorted()));
 }

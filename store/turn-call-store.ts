@@ -1,4 +1,4 @@
-/** Whether a turn has done something before, asked of its ledger. */
+/** Whether a turn has made a certain call before, from its ledger. */
 import type { Pool } from './pool.ts';
 import { affects } from './statements.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The rows of a turn as its activities write them: a call of one of functions/ each, one round trip, one commit. All of them
+ * The rows of a turn as its activities write them: each is a call of one of functions/, one round trip, one commit. All
  * are safe to repeat.
  */
 import type { NewEvent } from '#domain/event.ts';
@@ -25,7 +25,7 @@ export interface BeginStep {
   readonly step: number;
   readonly messages: readonly HeldMessage[];
   readonly settle: readonly SettledCall[];
-  /** The transcript's rows up to here are known to the caller. */
+  /** The caller knows the transcript's rows up to here. */
   readonly after: number;
   /** Position of the summary that the caller knows; 0 when none. */
   readonly summaryAfter: number;
@@ -42,17 +42,20 @@ export interface ResultRecord {
   readonly ok: boolean;
   readonly code: string | null;
   readonly text: string;
-  /** Kept beside the result when it is more than the model reads (EX-5). */
+  /** Stored beside the result when it is longer than what the model reads (EX-5). */
   readonly whole?: string;
   readonly images?: readonly NewImage[];
-  /** What was read from outside before what it gives was written (PO-5). */
+  /** What was read from outside before the returned content was written (PO-5). */
   readonly read?: UsedTools | undefined;
-  /** Kept, so that a repeated activity starts the same child. */
+  /** Stored, so that a repeated activity starts the same child. */
   readonly child?: ChildStart;
   readonly events: readonly NewEvent[];
-  /** The transcript's rows up to here are known: also give the next step's basis when this is the step's last result. */
+  /**
+   * The caller knows the transcript's rows up to here: the answer contains the next step's basis when this is the
+   * step's last result.
+   */
   readonly known?: { readonly position: number; readonly summaryPosition: number };
-  /** What the call held, and what the next model call is to hold. */
+  /** Settles what the call reserved, and reserves for the next model call. */
   readonly budget?: { readonly settle?: BudgetSettlement; readonly next?: BudgetRequest };
 }
 
@@ -61,24 +64,27 @@ export interface NewImage extends StoredImage {
   readonly data: string;
 }
 
-/** An answer whose calls have all run, since they only read. */
+/** An answer whose calls have all run, because they only read. */
 export interface ReadsRecord {
   readonly answer: AnswerRecord;
   readonly calls: readonly NewCall[];
   readonly events: readonly NewEvent[];
-  /** The transcript's rows up to here are known: the next step's basis comes with it. */
+  /** The caller knows the transcript's rows up to here: the answer contains the next step's basis. */
   readonly known: { readonly position: number; readonly summaryPosition: number };
-  /** What the next model call is to hold. */
+  /** What the next model call reserves. */
   readonly budget: BudgetRequest;
 }
 
 export interface RecordedResult {
-  /** False when the call is over or another attempt holds it (a late result is refused), or the step had been recorded. */
+  /**
+   * False when the call is over or another attempt has it (a late result is refused), or when the step had been
+   * recorded.
+   */
   readonly recorded: boolean;
   readonly next?: StepBasis;
 }
 
-/** Where a turn's rows are. */
+/** Identifies a turn's rows. */
 interface TurnKey {
   readonly tenant: string;
   readonly session: string;
@@ -87,7 +93,7 @@ interface TurnKey {
 
 export interface TurnLedger {
   beginStep(input: BeginStep): Promise<StepBasis>;
-  /** What came of it: see record_answer. */
+  /** The result: see record_answer. */
   recordAnswer(
     key: TurnKey & { step: number },
     answer: AnswerRecord,
@@ -96,10 +102,10 @@ export interface TurnLedger {
     events: readonly NewEvent[],
   ): Promise<AnswerFate>;
   recordReads(key: TurnKey & { step: number }, reads: ReadsRecord): Promise<RecordedResult>;
-  /** A summary stands for the transcript up to `position`. */
+  /** A summary replaces the transcript up to `position` in prompts. */
   recordSummary(key: TurnKey, summary: string, position: number, use: ModelUse): Promise<void>;
   claim(tenant: string, call: string, fence: string, rules: ClaimRules): Promise<Claim>;
-  /** See approval-questions.ts; null when the call is not the attempt's any more. */
+  /** See approval-questions.ts; null when the attempt no longer has the call. */
   askAgain(
     tenant: string,
     session: string,
@@ -108,16 +114,16 @@ export interface TurnLedger {
     ask: NewAsk | NewForm,
     settle?: BudgetSettlement,
   ): Promise<AskedAgain | null>;
-  /** See approval-questions.ts; false when the call is not the attempt's any more. */
+  /** See approval-questions.ts; false when the attempt no longer has the call. */
   keepOutside(tenant: string, call: string, fence: string, sealed: string): Promise<boolean>;
-  /** Ends calls whatever attempt holds them; those that are done stay as they are. */
+  /** Ends calls of any attempt; finished calls stay unchanged. */
   settle(key: TurnKey, settled: readonly SettledCall[]): Promise<void>;
   recordResult(result: ResultRecord): Promise<RecordedResult>;
   /** Bytes by digest. */
   readFiles(tenant: string, digests: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
   /** How the turn ended, whoever was first; null when there is none. */
   endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<TurnOutcome['status'] | null>;
-  /** `atOnce`: readers are told without delay. */
+  /** `atOnce`: readers are notified without delay. */
   appendEvents(key: TurnKey, events: readonly NewEvent[], isImmediate?: boolean): Promise<void>;
 }
 
@@ -146,12 +152,12 @@ function stepValues(b: BeginStep): ArgumentsOf<'begin_step'> {
   ];
 }
 
-/** `onWrite` is told after each commit that may have added events. */
+/** `onWrite` is called after each commit that may have added events. */
 export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger {
   const call = createSqlCall(pool);
   const json = (value: unknown): string => JSON.stringify(value);
 
-  /** A write, and the word to readers after it. */
+  /** Writes, then notifies readers. */
   async function write<Row, Name extends SqlFunction>(
     key: { tenant: string; session: string },
     name: Name,
@@ -168,7 +174,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
       const values = stepValues(b);
       const writes = b.messages.length > 0 || b.settle.length > 0;
       const basis: StepBasis = await (writes ? write(b, 'begin_step', values) : call('begin_step', values));
-      // The first step of an assignment says on the feed of who gave it that it has begun.
+      // The first step of an assignment reports on the giver's feed that it has started.
       const origin = basis.context?.subagent?.session ?? basis.context?.delegation?.session;
       if (writes && b.step === 1 && origin !== undefined) onWrite(b.tenant, origin);
       return basis;

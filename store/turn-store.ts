@@ -1,4 +1,4 @@
-/** Turns as the API reads them; the loop's own writes are functions of the schema. */
+/** Turns as the API reads them; the loop's own writes are SQL functions. */
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import { sql } from 'kysely';
 import type { MessageContext, TurnStatus } from '#domain/turn.ts';
@@ -31,14 +31,14 @@ export function listTurns(
      order by created_at desc, id limit ${limit}`;
 }
 
-/** The turn that a stop without an id means: the one that runs, else the one that waits first. */
+/** The turn that a stop without an id means: the running one, otherwise the one that waits first. */
 export function findOpenTurn(pool: Pool, tenant: string, session: string): Promise<TurnRow | undefined> {
   return readRow<TurnRow>(pool)`select ${COLUMNS} from turns
      where tenant_id = ${tenant} and session_key = ${session} and status in ('running', 'waiting_approval', 'queued')
      order by (status = 'queued'), turns.created_at limit 1`;
 }
 
-/** How many turns of the session are open that came before this one, which itself need not be there yet. */
+/** Number of the session's open turns that came before this one, which may not exist yet. */
 export async function countTurnsBefore(
   pool: Pool,
   tenant: string,
@@ -56,14 +56,14 @@ export interface QueuedTurn {
   readonly id: string;
   readonly session: string;
   readonly context: MessageContext;
-  /** Turns before it; with any, the feed says that it waits. */
+  /** Number of turns before it; above 0, the feed says that it waits. */
   readonly ahead: number;
   readonly messageId: string;
 }
 
 /**
- * Records that a turn waits; nothing when the loop has begun it already. True when the feed has grown (tell the readers).
- * Runs again safely.
+ * Records that a turn waits, unless the loop has already started it. True when the feed has grown, so that readers must
+ * be notified. Safe to repeat.
  */
 export function insertQueuedTurn(
   pool: Pool,
@@ -81,11 +81,11 @@ export function insertQueuedTurn(
 
 export interface LostTurn {
   readonly id: string;
-  /** None of the session has begun after it. */
+  /** No later turn of the session has started. */
   readonly is_last: boolean;
 }
 
-/** Those of a session that are open, of which no run knows; of those that wait only older ones. Oldest first. */
+/** Open turns of a session that no run knows; of waiting ones only older ones. Oldest first. */
 export function lostTurns(
   pool: Pool,
   tenant: string,
@@ -100,14 +100,14 @@ export function lostTurns(
      order by created_at, id`;
 }
 
-/** For /metrics: over all tenants, only what is open, so that the count stays cheap. */
+/** For /metrics: over all tenants, only open turns, so that the count stays cheap. */
 export function countOpenTurns(pool: Pool): Promise<readonly { status: TurnStatus; count: number }[]> {
   return readRows<{ status: TurnStatus; count: number }>(pool)`
     select status, count(*)::int as count from turns
      where status in ('queued', 'running', 'waiting_approval') group by status`;
 }
 
-/** In use in the session's turn that runs. */
+/** Skills in use in the session's running turn. */
 export async function findSkillsInUse(pool: Pool, tenant: string, session: string): Promise<SkillInUse[]> {
   const row = await readRow<{ skills: SkillInUse[] }>(pool)`select skills from turns
     where tenant_id = ${tenant} and session_key = ${session} and ended_at is null order by created_at desc limit 1`;

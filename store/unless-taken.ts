@@ -1,8 +1,8 @@
-/** Writes of rows whose names are unique: what became of one that was not written is an answer, not an error. */
+/** Writes of rows with unique names: a name that is taken is a result, not an error. */
 
 const UNIQUE_VIOLATION = '23505';
 
-/** The row that was written; `taken` when another has its name, else `unwritten` says why there is none. */
+/** The row that was written; `taken` when another row has its name; otherwise `unwritten` says why there is none. */
 export async function unlessTaken<Row, Unwritten extends string>(
   unwritten: Unwritten,
   writing: Promise<Row | undefined>,

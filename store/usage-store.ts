@@ -1,4 +1,7 @@
-/** What models have used, from the answers themselves and what was used without one: by agent, session, model, day and kind (DU-7). */
+/**
+ * What models have used, from the answers and from uses without an answer: by agent, session, model, day and kind
+ * (DU-7).
+ */
 import type { UsageKey, usageSchema } from '#domain/schema/budget.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { Pool } from './pool.ts';
@@ -10,7 +13,7 @@ export interface UsageFilter {
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
   readonly model?: string | undefined;
-  /** Only of this user's sessions; null: of all. */
+  /** Only sessions of this user; null means all. */
   readonly user: string | null;
 }
 
@@ -24,7 +27,7 @@ const KEYS: Readonly<Record<UsageKey, string>> = {
   kind: 'u.kind',
 };
 
-/** All answers of models, and what models were used for without one. */
+/** All answers of models, and their uses without an answer. */
 const USES = `
   select t.agent_key, m.session_key, m.model, 'answer' as kind, m.usage, m.usd, m.created_at
   from messages m join turns t on t.tenant_id = m.tenant_id and t.id = m.turn_id
@@ -35,7 +38,7 @@ const USES = `
   where tenant_id = $1 and created_at >= ($2::date at time zone 'UTC')
     and created_at < (($3::date + 1) at time zone 'UTC')`;
 
-/** At most `limit` rows, in the order of their keys, the newest day first. */
+/** At most `limit` rows, newest day first, then in the order of their keys. */
 export async function readUsage(
   pool: Pool,
   tenant: string,

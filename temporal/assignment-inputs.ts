@@ -1,4 +1,4 @@
-/** What the workflows of assignments are started with, made from their rows. */
+/** Inputs of the workflows of assignments, made from their rows. */
 import { ASSIGNMENT, type AssignmentInput } from '#domain/assignment.ts';
 import type { EvaluateLoopInput } from '#domain/evaluate-loop.ts';
 import { shownGates } from '#domain/gate.ts';
@@ -7,7 +7,7 @@ import type { ChildStart } from '#domain/turn.ts';
 import type { WorkflowStart } from '#domain/workflow-reach.ts';
 import type { AssignmentRow } from '#store/assignment-store.ts';
 
-/** `hide` scrubs what rows need not. */
+/** `hide` scrubs texts that rows need not hide. */
 export function assignmentInput(
   tenant: string,
   row: AssignmentRow,
@@ -39,7 +39,7 @@ function evaluationInput(tenant: string, row: AssignmentRow): EvaluateLoopInput 
   };
 }
 
-/** By the turn that gives it. */
+/** The child workflow that the giving turn starts. */
 export function assignmentChild(
   tenant: string,
   row: AssignmentRow,
@@ -56,9 +56,9 @@ export function assignmentChild(
   };
 }
 
-/** Once more, since its workflow was ended from outside: only to record that and to announce it. */
+/** Starts it again after its workflow was ended from outside, only to record that and to announce it. */
 export function lostAssignmentStart(tenant: string, row: AssignmentRow): WorkflowStart {
-  // No gate judges it, so their words, which would have to be hidden, are left out.
+  // No gate judges it, so the gates' texts, which would have to be hidden, are left out.
   const { type, id, input } = assignmentChild(tenant, { ...row, gates: [] }, (text) => text);
   const summary = `${row.kind} of ${row.target_key}: ${row.label}`;
   return { type, id, input: { ...input, lost: true }, summary, ...labelsOf(tenant, row) };

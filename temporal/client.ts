@@ -1,6 +1,6 @@
 /**
- * The only maker of Temporal clients and handles in the API. It speaks the contracts of domain/ and answers with Failures:
- * a service that is away is `Unavailable`, never a false success (SECURITY F4).
+ * The only factory of Temporal clients and handles in the API. It implements the contracts of domain/ and throws
+ * Failures. A service that cannot be reached is `Unavailable`, never a false success.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -32,51 +32,57 @@ import { type RemoveRuns, runRemoverOf } from './remove-runs.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
 import { ensureSweepSchedule } from './sweep-schedule.ts';
 
-/** A caller waits no longer than this for Temporal to accept something. */
+/** Greatest time that a caller waits for Temporal to accept a request. */
 const DEADLINE_MS = 10_000;
 
-/** Temporal answered, but no worker took the message in time. It may still be taken: send it again under its id, or leave it. */
+/**
+ * Temporal answered, but no worker accepted the message in time. A worker may still accept it: send it again under its
+ * id, or leave it.
+ */
 export class NotTaken extends Failure {
   constructor() {
     super('Unavailable', 'Temporal or its workers did not take this in time; try again');
   }
 }
-/** Retries when what had the request is gone, its run or its workflow task: the next one takes the same ids. */
+/**
+ * Waits between retries when the run or the workflow task that had the request is gone: the next one accepts the same
+ * ids.
+ */
 const GONE_WAITS_MS = [20, 50, 100, 200, 400, 800] as const;
 
-/** Of Temporal's API: the queue's workflow tasks, which each worker asks for. */
+/** The queue's workflow tasks, which each worker polls, in Temporal's API. */
 const WORKFLOWS = 1;
 
-/** An absent server is said soon, and the caller told when to come back; a busy one is worth some patience. */
+/** An unreachable server is reported soon, with the time to come back; a busy one is retried longer. */
 const TRIES = { away: 4, busy: 10, firstWaitMs: 100, maxWaitMs: 1_500 } as const;
 const BUSY: ReadonlySet<number> = new Set([GRPC.RESOURCE_EXHAUSTED]);
-/** By default a channel that lost its server tries again only after up to two minutes. */
+/** By default a channel that lost its server retries only after up to two minutes. */
 const CHANNEL = { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 } as const;
 
 export interface TemporalOptions {
   readonly address: string;
   readonly namespace: string;
   readonly taskQueue: string;
-  /** The database's (store/installation-store.ts): with it nothing is sent to a namespace of another. */
+  /** The database's id (store/installation-store.ts): with it nothing is sent to another installation's namespace. */
   readonly installation?: string;
   /** How long a session's run waits for the next message (AgentTurnInput.linger_seconds). */
   readonly lingerSeconds?: number;
   readonly apiKey?: string;
   readonly tls?: NonNullable<ConnectionOptions['tls']>;
   readonly metadata?: Record<string, string>;
-  /** The payload codec goes here. */
+  /** The place for the payload codec. */
   readonly dataConverter?: DataConverter;
 }
 
-/** For what a feature asks of Temporal beside workflows. */
+/** For features that use Temporal beyond workflows. */
 export interface TemporalClients {
   readonly schedule: ScheduleClient;
-  /** Without the payload codec: nodes have no keys of ours, so what goes to them is sealed by itself. */
+  /** It has no payload codec: nodes do not have our keys, so what they receive is sealed separately. */
   readonly activity: ActivityClient;
   readonly connection: Pick<Connection, 'withAbortSignal'>;
-  /** Of this deployment's workers. */
+  /** Task queue of this deployment's workers. */
   readonly taskQueue: string;
-  /** Waits 10 s, and throws Failures alone. */
+  /** Waits 10 s, and throws only Failures. */
   ask<Result>(request: () => Promise<Result>): Promise<Result>;
 }
 
@@ -86,29 +92,35 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   /** False when no turn runs in the session. Safe to repeat: a stop names its turn. */
   stop(tenant: string, session: string, stop: StopInput): Promise<boolean>;
   /**
-   * Undefined when the approval's workflow is not there: not yet started, or ended. `key` names this decision (its update
-   * id); the row of the approval keeps the winner's.
+   * Undefined when the approval's workflow does not run: not yet started, or ended. `key` identifies this decision (its
+   * update id); the approval's row keeps that of the winner.
    */
   decide(approvalId: string, decision: DecideInput, key?: string): Promise<DecisionReceipt | undefined>;
-  /** The same without an answer: kept by Temporal until a worker takes it. False where the workflow is not there. */
+  /** The same without an answer: Temporal keeps it until a worker accepts it. False when the workflow does not run. */
   leaveDecision(approvalId: string, decision: DecideInput): Promise<boolean>;
   /** Undefined when the session's workflow is not running. */
   state(tenant: string, session: string): Promise<TurnState | undefined>;
   /** See temporal/remove-runs.ts. */
   readonly removeRuns: RemoveRuns;
   readonly clients: TemporalClients;
-  /** See temporal/sweep-schedule.ts. Throws Failures. */
+  /** See temporal/sweep-schedule.ts. @throws Failure */
   ensureSweep(): Promise<void>;
-  /** Takes the namespace for the installation. Throws when Temporal does not answer within `timeoutMs`, or ForeignNamespace. */
+  /**
+   * Claims the namespace for the installation. Throws when Temporal does not answer within `timeoutMs`, or
+   * ForeignNamespace.
+   */
   claim(timeoutMs: number): Promise<void>;
   /** Throws when Temporal does not answer within `timeoutMs`, or ForeignNamespace. */
   check(timeoutMs: number): Promise<void>;
-  /** Who has asked for work of our task queue in the last minutes. Throws when Temporal does not answer within `timeoutMs`. */
+  /**
+   * The workers that have polled our task queue in the last minutes. Throws when Temporal does not answer within
+   * `timeoutMs`.
+   */
   pollers(timeoutMs: number): Promise<readonly { readonly identity: string; readonly seen_at: string }[]>;
   close(): Promise<void>;
 }
 
-/** Does not wait for the server: it may come later, and come back. */
+/** Does not wait for the server, which may start later and restart. */
 export function connectTemporal(options: TemporalOptions): TemporalAccess {
   const { address, namespace, taskQueue, dataConverter, apiKey, tls, metadata } = options;
   const connection = Connection.lazy({
@@ -129,7 +141,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
   const place = { service: connection.workflowService, namespace };
   const belongs = installation === undefined ? undefined : keepNamespace(place, installation);
 
-  /** A channel that is closed under a request throws where nobody can catch it, so the end waits for these. */
+  /** Closing a channel during a request throws where nothing can catch it, so closing waits for these. */
   const open = new Set<Promise<unknown>>();
   async function within<Result>(deadline: number, request: () => Promise<Result>): Promise<Result> {
     const pending = connection.withDeadline(deadline, async () => {
@@ -144,7 +156,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     }
   }
 
-  /** Within the deadline, and with every error a Failure. */
+  /** Applies the deadline, and converts every error into a Failure. */
   async function ask<Result>(request: () => Promise<Result>, withinMs = DEADLINE_MS): Promise<Result> {
     const deadline = Date.now() + withinMs;
     try {
@@ -154,7 +166,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     }
   }
 
-  /** Undefined in place of "there is no such running workflow". */
+  /** Returns undefined in place of "there is no such running workflow". */
   async function askRunning<R>(request: () => Promise<R>, withinMs = DEADLINE_MS): Promise<R | undefined> {
     const deadline = Date.now() + withinMs;
     try {
@@ -233,10 +245,10 @@ async function askAgain<Result>(
   return request();
 }
 
-/** The server's words for an update that came with the run's last task: taken and not answered, or not looked at. */
+/** The server's words for an update of a run's last task: accepted and not answered, or not processed. */
 const CLOSED: ReadonlySet<string> = new Set(['AcceptedUpdateCompletedWorkflow', 'UnprocessedUpdate']);
 
-/** The run that the request was for has ended, or was never there. */
+/** The run that the request was for has ended, or never existed. */
 function isClosedRun(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
   if (error instanceof WorkflowUpdateFailedError)
@@ -249,12 +261,14 @@ function isGone(error: unknown): boolean {
   return isClosedRun(error) || isLostTask(error);
 }
 
-/** Something else came while a workflow task that had the update was about to end its run: the server lets it go (F19). */
+/**
+ * Another request arrived while a workflow task with the update was about to end its run: the server drops the task.
+ */
 function isLostTask(error: unknown): boolean {
   return grpcCode(error) === GRPC.FAILED_PRECONDITION && /workflow task failure/.test(grpcDetails(error));
 }
 
-/** A refusal of a workflow carries a type of our table; everything else of the service means "not now". */
+/** A refusal of a workflow has a type from our table; every other error of the service means "not now". */
 function toFailure(error: unknown): unknown {
   if (error instanceof Failure) return error;
   if (error instanceof ForeignNamespace) return new Failure('Unavailable', error.message);

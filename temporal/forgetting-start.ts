@@ -1,4 +1,4 @@
-/** How the workflow of a forgetting is started, and again when its start was lost. */
+/** Starts the workflow of a forgetting, and starts it again when its start was lost. */
 import { FORGET, type ForgetInput, forgetWorkflowId } from '#domain/forgetting.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 import { openForgettings } from '#store/forgetting-store.ts';
@@ -9,7 +9,7 @@ export function forgettingStart(tenant: string, id: string): WorkflowStart {
   return { type: FORGET, id: forgetWorkflowId(id), input, summary: 'forgets a session or a user', tenant };
 }
 
-/** Returns how many had no workflow. Throws Failures. Safe to repeat. */
+/** Returns how many had no workflow. Safe to repeat. @throws Failure */
 export async function startLostForgettings(
   pool: Pool,
   reach: Pick<WorkflowReach, 'stateOf' | 'start'>,

@@ -1,4 +1,4 @@
-/** What operators ask of a process, the same of the API and of workers (domain/gateway.ts). */
+/** Operators' requests to a process, the same for the API and workers (domain/gateway.ts). */
 import { Failure } from '#domain/errors.ts';
 import type { Gateway, GatewayCaller, Reloaded } from '#domain/gateway.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
@@ -20,13 +20,13 @@ export interface GatewayParts {
     reload(): Reloaded;
     shown(path: string): unknown;
   };
-  /** Whose admins run the deployment. */
+  /** The tenant whose admins run the deployment. */
   readonly operator?: string;
-  /** Told of each reading that another process, or a signal, asked for. */
+  /** Logs each reload that another process or a signal requested. */
   readonly log: Record<'info' | 'warn', (fields: object, message: string) => void>;
 }
 
-/** `hear`: for SIGHUP; as `reload`, and told to the log. Never throws. */
+/** `hear` handles SIGHUP: like `reload`, with a log entry. Never throws. */
 export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<void> } {
   const { pool, temporal, changes, settings, operator = OPERATOR_TENANT, log } = parts;
   const started = performance.now();
@@ -39,7 +39,7 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
       failed(error);
     }
   };
-  /** One wish is told several times over, and a connection that broke tells everything. */
+  /** One request is notified several times, and a reconnect notifies everything. */
   const isNew = (version: string): boolean => {
     if (known !== undefined && BigInt(version) <= BigInt(known)) return false;
     known = version;
@@ -48,11 +48,11 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
   async function readNewest(): Promise<void> {
     const found = await settingsVersion(pool, operator, process.uptime());
     const isFirst = known === undefined;
-    // At the start the file was read just now, unless somebody has wished it since.
+    // At start the file has just been read, unless a reload was requested since.
     if (found && isNew(found.version) && (!isFirst || found.fresh)) again();
   }
   let last: Promise<unknown> = Promise.resolve();
-  /** One after another: what a wish of our own changes is told to who has it, and not read before by who follows it. */
+  /** Sequential: our own reload gives its result to the caller, so a follower must not read it first. */
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const next = last.then(work);
     last = next.catch(() => undefined);
@@ -96,7 +96,7 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
     async reload(caller) {
       check(caller);
       return inTurn(async () => {
-        // The file is read after the wish is noted: what is wished later has a later version.
+        // The file is read after the request is recorded: a later request has a later version.
         isNew(await noteSettings(pool, operator));
         return settings.reload();
       });
@@ -113,7 +113,7 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
   };
 }
 
-/** Of a process, which reads its settings again at SIGHUP. */
+/** Opens the gateway of a process, which reloads its settings at SIGHUP. */
 export function openGateway(parts: GatewayParts): Gateway {
   const gateway = createGateway(parts);
   process.on('SIGHUP', () => void gateway.hear());

@@ -1,7 +1,7 @@
-/** What an answer of Temporal's service says, also where the SDK has wrapped it. */
+/** Reads an error of Temporal's service, also when the SDK has wrapped it. */
 import { isGrpcServiceError } from '@temporalio/client';
 
-/** Status codes of gRPC that decide what a caller is told. */
+/** Status codes of gRPC that decide which error a caller gets. */
 export const GRPC = {
   INVALID_ARGUMENT: 3,
   NOT_FOUND: 5,

@@ -1,4 +1,6 @@
-/** Keeps a namespace to one installation (domain/installation.ts): whoever works in it looks first whose it is. */
+/**
+ * Keeps a namespace for one installation (domain/installation.ts): everything that uses it checks first whose it is.
+ */
 import { randomUUID } from 'node:crypto';
 import type { WorkflowService } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -6,22 +8,22 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { ForeignNamespace, INSTALLATION } from '#domain/installation.ts';
 import { GRPC, grpcCode } from './grpc-error.ts';
 
-/** Of temporal.api.enums.v1.WorkflowExecutionStatus. */
+/** The value in temporal.api.enums.v1.WorkflowExecutionStatus. */
 const RUNNING = 1;
-/** A hundred years; no worker knows the type. */
+/** A hundred years; no worker knows the type, so the run never starts. */
 const NEVER_MS = 3_153_600_000_000;
-/** Another server needs longer than this to serve at the address of one that has ended. */
+/** Another server needs longer than this to take over the address of one that has ended. */
 const LOOK_MS = 1_000;
 
 export interface NamespacePlace {
-  /** Of the connection that the work itself takes, so that both see the same server. */
+  /** The service of the connection that the work itself uses, so that both reach the same server. */
   readonly service: Pick<WorkflowService, 'describeWorkflowExecution' | 'startWorkflowExecution'>;
   readonly namespace: string;
 }
 
 /**
- * Resolves when the namespace is the installation's, which it makes of one that is nobody's: for a start. Throws ForeignNamespace when it is
- * another's. Safe to repeat, and at several places at once.
+ * For a start: resolves when the namespace belongs to the installation, and claims a namespace without an owner. Throws
+ * ForeignNamespace when it belongs to another. Safe to repeat, also concurrently.
  */
 export async function claimNamespace(place: NamespacePlace, installation: string): Promise<void> {
   const found = await readHolder(place);
@@ -31,11 +33,11 @@ export async function claimNamespace(place: NamespacePlace, installation: string
 
 interface Holder {
   readonly id: string | undefined;
-  /** One whose run was ended gives the namespace to the next start. */
+  /** When its run was ended, the next start may claim the namespace. */
   readonly open: boolean;
 }
 
-/** Undefined when nobody has had the namespace. */
+/** Undefined when nobody has claimed the namespace. */
 async function readHolder({ service, namespace }: NamespacePlace): Promise<Holder | undefined> {
   const { workflowId } = INSTALLATION;
   try {
@@ -72,15 +74,15 @@ async function begin(place: NamespacePlace, installation: string): Promise<strin
     });
     return installation;
   } catch (error) {
-    // Another of ours was faster, or a stranger.
+    // Another process of ours was faster, or another installation.
     if (grpcCode(error) === GRPC.ALREADY_EXISTS) return (await readHolder(place))?.id;
     throw error;
   }
 }
 
 /**
- * To be called before each work: throws ForeignNamespace unless the namespace is the installation's. A server that has come to the address meanwhile
- * is not taken, since it may be a new one of another installation. Costs one look a second.
+ * Called before each unit of work: throws ForeignNamespace unless the namespace belongs to the installation. A new
+ * server at the address does not get it, because it may belong to another installation. Costs one query per second.
  */
 export function keepNamespace(place: NamespacePlace, installation: string): () => Promise<void> {
   let checkedAt = -LOOK_MS;

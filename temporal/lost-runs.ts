@@ -1,6 +1,6 @@
 /**
- * Starts sessions and team tasks again whose workflow was ended from outside while their rows say that they go on. Their new
- * run does the rest: a session's ends the turns that were lost, a task's takes itself up where its row stands.
+ * Restarts sessions and team tasks whose workflow was ended from outside while their rows say that they continue. Their
+ * new run does the rest: a session's run ends the lost turns, a task's run continues from its row.
  */
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { isLost } from '#domain/lost-work.ts';
@@ -20,11 +20,11 @@ export interface LostRunsDeps {
 }
 
 export interface LostRuns {
-  /** Returns how many were lost. Throws Failures. Safe to repeat, and at several places at once. */
+  /** Returns how many were lost. Safe to repeat, also concurrently. @throws Failure */
   sweep(olderThanSeconds: number): Promise<number>;
 }
 
-/** Looked at in one sweep; the next one goes on after them, so that what waits for weeks hides nothing. */
+/** Rows checked in one sweep. The next one continues after them, so that rows which wait for weeks hide nothing. */
 const PAGE = 500;
 
 export function createLostRuns(deps: LostRunsDeps): LostRuns {
@@ -49,7 +49,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 interface WorkflowKind<Row> {
   readonly page: (olderThanSeconds: number, after: Row | undefined) => Promise<readonly Row[]>;
   readonly start: (row: Row) => WorkflowStart;
-  /** As the rows say now. */
+  /** Whether the row is still open. */
   readonly isOpen: (row: Row) => Promise<boolean>;
 }
 
@@ -64,7 +64,7 @@ function sweepOf<Row extends { readonly created_at: Date }>(
     for (const row of rows) {
       const again = start(row);
       if (!isLost(await reach.stateOf(again.id), now() - row.created_at.getTime())) continue;
-      // A run that ends by itself has recorded that before.
+      // A run that ends by itself has recorded that first.
       if (!(await isOpen(row))) continue;
       await reach.start(again);
       lost += 1;

@@ -1,6 +1,6 @@
 /**
- * Ends assignments whose workflow was ended from outside. Otherwise their rows would hold their places for ever, and nobody
- * would be told.
+ * Ends assignments whose workflow was ended from outside. Otherwise their rows would keep their slots for ever, and
+ * nobody would be notified.
  */
 import { Failure } from '#domain/errors.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
@@ -15,25 +15,28 @@ import { createLostRuns } from './lost-runs.ts';
 
 export interface LostWorkDeps {
   readonly pool: Pool;
-  /** Told after each commit that may have added events to a session's feed. */
+  /** Called after each commit that may have added events to a session's feed. */
   readonly onWrite: (tenant: string, session: string) => void;
   readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
   readonly now: () => number;
   /**
-   * For who only looks, and knows nothing of workers: waits no longer than this for Temporal, and leaves alone what a turn may
-   * yet start.
+   * For read-only callers that know nothing about workers: they wait this long for Temporal, and skip work that a turn
+   * may still start.
    */
   readonly lookMs?: number;
 }
 
-/** Each method is safe to repeat, and at several places at once. */
+/** Each method is safe to repeat, also concurrently. */
 export interface LostWork {
-  /** The row as it is: ended now, when its workflow is over. As it was while Temporal is away. */
+  /** The present row: ended now if its workflow is over. Unchanged while Temporal is unavailable. */
   current(tenant: string, row: AssignmentRow): Promise<AssignmentRow>;
   currents(tenant: string, rows: readonly AssignmentRow[]): Promise<readonly AssignmentRow[]>;
-  /** Looks at all of the tenant that hold a place; returns how many were lost. Throws Failures. */
+  /** Checks all the tenant's open assignments; returns how many were lost. @throws Failure */
   sweep(tenant: string): Promise<number>;
-  /** All of every tenant that are older than this, sessions and team tasks as well; returns how many were lost. Throws Failures. */
+  /**
+   * Checks all tenants' work older than this, including sessions and team tasks; returns how many were lost. @throws
+   * Failure
+   */
   sweepAll(olderThanSeconds: number): Promise<number>;
 }
 
@@ -67,7 +70,7 @@ export function createLostWork(deps: LostWorkDeps): LostWork {
   };
 }
 
-/** The row as it is now; undefined when it is as it was given. */
+/** The row after the check; undefined when it is unchanged. */
 async function endIfLost(
   { pool, onWrite, reach, now, lookMs }: LostWorkDeps,
   tenant: string,
@@ -77,17 +80,17 @@ async function endIfLost(
   const state = await reach.stateOf(assignmentWorkflowId(row.kind, row.id), lookMs);
   const age = lookMs === undefined ? now() - Date.parse(row.created_at) : 0;
   if (!isLost(state, age)) return undefined;
-  // A workflow that ends by itself has recorded that before, so what is read now is how it is.
+  // A workflow that ends by itself has recorded that first, so this read sees it.
   const seen = await findAssignment(pool, tenant, row.id);
   if (seen?.ended_at !== null) return seen;
-  // Before the record: once the row has ended, nobody looks at it again, and all that is left to do is this workflow's.
+  // This comes before the record: once the row has ended, nobody checks it again, and this workflow does the rest.
   await reach.start(lostAssignmentStart(tenant, row));
   const ended = await endAssignment(pool, { tenant, id: row.id }, LOST_END);
   onWrite(tenant, row.origin_session);
   return ended?.row;
 }
 
-/** What goes wrong in one sweep keeps none of the others from theirs, unless what all of them need is away. */
+/** A failure of one sweep does not stop the others, unless a service that all need is unavailable. */
 async function sumOf(sweeps: readonly (() => Promise<number>)[]): Promise<number> {
   const problems: unknown[] = [];
   let sum = 0;

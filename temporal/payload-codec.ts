@@ -1,6 +1,6 @@
 /**
- * AES-256-GCM round every payload when a key is configured, so that Temporal's store and whoever reads it see bytes only.
- * The web UI reads through the API's codec endpoint. Keys rotate: the first encrypts, all of them decrypt.
+ * AES-256-GCM for every payload when a key is configured, so that Temporal's store and its readers see only bytes. The
+ * web UI reads through the API's codec endpoint. Keys rotate: the first encrypts, all of them decrypt.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
@@ -10,10 +10,10 @@ const ENCODING = 'binary/encrypted';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-// CommonJS without named exports.
+// The module is CommonJS without named exports.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-/** `keys`: base64 of 32 bytes each, the one in use first. */
+/** `keys`: base64 of 32 bytes each, the active one first. */
 export function createPayloadCodec(keys: readonly string[]): PayloadCodec {
   const known = keys.map((key) => Buffer.from(key, 'base64'));
   const [current] = known;
@@ -28,7 +28,7 @@ export function createPayloadCodec(keys: readonly string[]): PayloadCodec {
   };
 }
 
-/** Undefined when no key is configured: payloads are plain. */
+/** Undefined when no key is configured: then payloads are plain. */
 export function dataConverterOf(encryption: {
   key?: string;
   previousKeys: readonly string[];
@@ -71,7 +71,7 @@ function isEncrypted(payload: Payload): boolean {
   return Buffer.from(payload.metadata?.['encoding'] ?? []).toString() === ENCODING;
 }
 
-/** Names a key without telling it. */
+/** Identifies a key without revealing it. */
 function keyId(key: Buffer): string {
   return createHash('sha256').update('tempoclaw payload key').update(key).digest('hex').slice(0, 16);
 }

@@ -1,4 +1,7 @@
-/** The general ways to a workflow (domain/workflow-reach.ts), made for temporal/client.ts, which gives the client and its patience. */
+/**
+ * General access to workflows (domain/workflow-reach.ts) for temporal/client.ts, which provides the client and its
+ * deadlines.
+ */
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
@@ -41,12 +44,12 @@ export function reachOf(
   };
 }
 
-/** A run that is none of these goes on, by itself or in the next one. */
+/** A run with another status continues, by itself or in the next run. */
 const OVER: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
 
 const LABELS = ['tenant', 'team', 'session', 'agent', 'user'] as const;
 
-/** Of something that begins. */
+/** Search attributes of a new workflow. */
 export function searchAttributes(
   labels: Pick<WorkflowStart, (typeof LABELS)[number]>,
 ): TypedSearchAttributes {

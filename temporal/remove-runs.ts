@@ -1,12 +1,12 @@
-/** Removes what Temporal keeps of runs (DU-8). */
+/** Removes the runs that Temporal stores (DU-8). */
 import type { WorkflowClient, WorkflowService } from '@temporalio/client';
 
-/** A session's runs, or those of one workflow type whose ids are meant. */
+/** A session's runs, or runs of one workflow type with these ids. */
 export type RunsToRemove =
   | { readonly session: string }
   | { readonly type: string; readonly isMeant: (workflowId: string) => boolean };
 
-/** Removes the runs that began until then, wherever they are; returns how many. Safe to repeat. Throws Failures. */
+/** Removes the runs that started until then, in any state; returns how many. Safe to repeat. @throws Failure */
 export type RemoveRuns = (tenant: string, runs: RunsToRemove, until: Date) => Promise<number>;
 
 export function runRemoverOf(

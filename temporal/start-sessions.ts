@@ -1,4 +1,4 @@
-/** The ways to a session that start its workflow when none runs. */
+/** Requests to a session that start its workflow when none runs. */
 import { sessionWorkflowId } from '#domain/ids.ts';
 import {
   AGENT_TURN,
@@ -23,8 +23,8 @@ interface SessionStart extends SessionLabels {
 
 export interface SessionStarts {
   /**
-   * Starts the session's workflow, or finds it running, and gives it the message: all in one request. Safe to repeat.
-   * Throws NotTaken when no worker took it within `withinMs` (10 seconds).
+   * Starts the session's workflow or finds it running, and submits the message: one request. Safe to repeat. Throws
+   * NotTaken when no worker accepted it within `withinMs` (10 seconds).
    */
   submit(
     tenant: string,
@@ -33,11 +33,13 @@ export interface SessionStarts {
     how: SessionStart,
     withinMs?: number,
   ): Promise<Receipt>;
-  /** The same without an answer: Temporal keeps the message for the worker that comes. Safe to repeat, also after `submit`. */
+  /**
+   * The same without an answer: Temporal keeps the message for the next worker. Safe to repeat, also after `submit`.
+   */
   leave(tenant: string, session: string, message: SubmitInput, how: SessionStart): Promise<void>;
   /**
-   * A stop of level `all` whose turn is over: ends what the session has left running, unless another turn runs or waits by
-   * then. Temporal keeps it for the worker that comes. Safe to repeat.
+   * A stop of level `all` whose turn is over: ends what the session has left running, unless another turn runs or waits
+   * then. Temporal keeps it for the next worker. Safe to repeat.
    */
   stopIdle(tenant: string, session: string, stop: StopInput, labels: SessionLabels): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Ending assignments: their rows say so first, so that one whose workflow has not begun will not. */
+/** Stops assignments: their rows record it first, so that a workflow that has not started will not start. */
 import { ASSIGNMENT, type StopAssignmentInput } from '#domain/assignment.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
@@ -25,7 +25,7 @@ export async function stopAssignment(
   return true;
 }
 
-/** Those that a session gave, but not what is detached; returns how many ran. */
+/** Stops the assignments that a session gave, without detached ones; returns how many ran. */
 export async function stopAssignments(
   deps: StopAssignmentsDeps,
   tenant: string,

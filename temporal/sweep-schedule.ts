@@ -1,8 +1,11 @@
-/** The Temporal Schedule that starts the sweep: made by each worker that starts, so it is there, and as this release has it. */
+/**
+ * The Temporal Schedule that starts the sweep. Each worker creates or updates it at its start, so it always has this
+ * release's form.
+ */
 import { type ScheduleClient, ScheduleAlreadyRunning } from '@temporalio/client';
 import { SWEEP, type SweepInput, sweepId } from '#domain/sweep.ts';
 
-/** Safe to repeat, and at several places at once. Whoever has paused it finds it paused. */
+/** Safe to repeat, also concurrently. A paused schedule stays paused. */
 export async function ensureSweepSchedule(schedules: ScheduleClient, taskQueue: string): Promise<void> {
   const scheduleId = sweepId(taskQueue);
   const definition = {
@@ -13,12 +16,12 @@ export async function ensureSweepSchedule(schedules: ScheduleClient, taskQueue: 
       workflowId: scheduleId,
       taskQueue,
       args: [{ seconds: SWEEP.runSeconds } satisfies SweepInput],
-      // One that cannot go on makes room for the next.
+      // A stuck run is ended, so that the next can start.
       workflowRunTimeout: 2 * SWEEP.runSeconds * 1000,
       staticSummary: 'looks after lost work, old rows and sandboxes that are over',
     },
   };
-  // Each minute, so that a run that somebody has ended is missed for no longer; what runs is left alone.
+  // Each minute, so that the sweep is never absent for longer; a running one is left alone.
   const policies = { overlap: 'SKIP' as const, catchupWindow: '10 seconds' as const };
   try {
     await schedules.create({ scheduleId, ...definition, policies });

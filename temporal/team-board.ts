@@ -1,6 +1,7 @@
 /**
- * What the tool team_tasks and the HTTP API do to tasks: text first, as a row; then the task's workflow, which decides. It
- * is started when none runs. Who repeats it with the same key does it once.
+ * What the tool team_tasks and the HTTP API do with tasks: they write the text as a row first, then call the task's
+ * workflow, which decides. The workflow is started when it does not run. A repeat with the same key has no further
+ * effect.
  */
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
@@ -29,7 +30,7 @@ export type TaskDraft = Omit<Kept<typeof taskCreateSchema>, 'blocked_by'> & {
   readonly blocked_by?: readonly number[] | undefined;
 };
 
-/** Who makes a task: a turn of the lead's, which must end before members begin, or somebody outside. */
+/** The creator of a task: a turn of the lead, which must end before members start, or a caller from outside. */
 export interface TaskOrigin {
   readonly actor: string;
   readonly session?: string;
@@ -37,7 +38,7 @@ export interface TaskOrigin {
   readonly context?: MessageContext;
 }
 
-/** What is asked of a task, with its texts as they were said. */
+/** A request to a task, with its texts as they were written. */
 export interface TaskWords {
   readonly text?: string | undefined;
   readonly type?: CommentType | undefined;
@@ -52,7 +53,7 @@ export interface TaskWords {
 }
 
 export interface TeamBoard {
-  /** The row; its workflow is started by `begin`, or as a child of the turn. `key` names this creation. Throws Failures. */
+  /** Creates the row; `begin` or the turn starts its workflow. `key` identifies this creation. @throws Failure */
   create(
     tenant: string,
     team: Team,
@@ -60,11 +61,11 @@ export interface TeamBoard {
     origin: TaskOrigin,
     key: string,
   ): Promise<TeamTaskInput>;
-  /** What Temporal does not take now is begun by the sweep. */
+  /** What Temporal does not accept now, the sweep starts. */
   begin(task: TeamTaskInput): Promise<void>;
   /**
-   * Throws the workflow's refusals as Failures; what was refused leaves no row, unless the same request may be running a second
-   * time at once.
+   * Throws the workflow's refusals as Failures. A refused request leaves no row, unless the same request may be running
+   * concurrently.
    */
   act(
     task: TeamTaskInput,
@@ -73,7 +74,7 @@ export interface TeamBoard {
     words: TaskWords,
     once: { readonly key: string; readonly mayRunTwice: boolean },
   ): Promise<TaskReceipt>;
-  /** The turn has ended: members of the tasks that it has made may begin. Safe to repeat. */
+  /** The turn has ended: members may start on the tasks that it has created. Safe to repeat. */
   releaseTasks(tenant: string, turn: string): Promise<void>;
 }
 
@@ -85,7 +86,9 @@ export interface TeamBoardDeps {
 
 const PREVIEW = 500;
 
-/** One by one the first members would be done before the last begin; all at once would keep others from Temporal. */
+/**
+ * One by one, the first members would be done before the last start; all at once would block other users of Temporal.
+ */
 const RELEASES_AT_ONCE = 10;
 
 export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): TeamBoard {
@@ -161,7 +164,7 @@ export function taskStart(tenant: string, team: string, number: number): Workflo
   };
 }
 
-/** Rows for what is long, so that the history has ids and previews. */
+/** Writes long texts as rows, so that the history contains only ids and previews. */
 async function writeWords(
   pool: Pool,
   scrubberOf: ScrubberOf,
@@ -200,7 +203,7 @@ async function writeWords(
   ) as unknown as TaskRequest;
 }
 
-/** Of the rows that a request brings. */
+/** Ids of the rows that a request writes. */
 function idsOf(stem: string): tasks.BroughtIds {
   return { text: `text_${stem}`, description: `text_${stem}.d`, file: `file_${stem}` };
 }

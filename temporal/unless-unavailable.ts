@@ -1,4 +1,4 @@
-/** For what is in the rows already: what Temporal does not take now, the sweep finds there. */
+/** For work that is already in rows: what Temporal does not accept now, the sweep finds there. */
 import { Failure } from '#domain/errors.ts';
 
 export function unlessUnavailable(error: unknown): void {

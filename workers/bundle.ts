@@ -1,4 +1,7 @@
-/** The workflow bundle, built once per state of the sources and kept: webpack takes seconds, a worker should not. */
+/**
+ * The workflow bundle, built once for each state of the sources and cached: webpack takes seconds, and a worker's start
+ * should not.
+ */
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -14,16 +17,16 @@ const WORKFLOWS = 'workflows/index.ts';
 const INTERCEPTORS = 'workflows/interceptors.ts';
 
 /**
- * Evaluated once a thread and not once a run: the SDK's own modules keep a run's state on its activator and in async
- * storages made for sharing, and ours keep it in the run's functions, none in module scope (test/workers/bundle.test.ts). They
- * are most of what a run costs to begin and to keep (docs/performance.md).
+ * Modules evaluated once per thread and not once per run. The SDK's modules keep a run's state on its activator and in
+ * async storages made for sharing. Ours keep it in the run's functions, none in module scope
+ * (test/workers/bundle.test.ts). They are most of what a run costs to start and to keep (docs/performance.md).
  */
 const SHARED_MODULES = ['@temporalio/workflow', '@temporalio/common'];
 
-/** What brings workflows. */
+/** The parts of a feature that contain workflows. */
 type Bringer = Pick<Feature, 'workflows'>;
 
-/** Resolves with the bundle and its name, a hash of all that went into it. `cacheDir` is made when it is missing. */
+/** Resolves with the bundle and its name, a hash of all its inputs. `cacheDir` is created when it is missing. */
 export async function loadWorkflowBundle(
   cacheDir: string,
   features: readonly Bringer[],
@@ -34,14 +37,14 @@ export async function loadWorkflowBundle(
   if (kept !== undefined) return { bundle: { code: kept }, buildId };
   const { code } = await bundleWorkflows(features);
   await mkdir(cacheDir, { recursive: true });
-  // Two workers may build at once: each writes whole, the last one stays.
+  // Two workers may build at once: each writes a whole file, and the last one stays.
   const part = `${path}.${process.pid}`;
   await writeFile(part, code);
   await rename(part, path);
   return { bundle: { code }, buildId };
 }
 
-/** Of the core's workflows and those of the features; each export is a workflow type. */
+/** Bundles the core's workflows and those of the features; each export is a workflow type. */
 export async function bundleWorkflows(features: readonly Bringer[]): Promise<{ code: string }> {
   const files = workflowFiles(features);
   const folder = await mkdtemp(join(tmpdir(), 'workflows-'));
@@ -53,7 +56,7 @@ export async function bundleWorkflows(features: readonly Bringer[]): Promise<{ c
       workflowsPath: entry,
       workflowInterceptorModules: [interceptors],
       preloadModules: [...SHARED_MODULES, ...files, interceptors],
-      // The entry stands in no package.
+      // The entry belongs to no package.
       webpackConfigHook: (config) => ({
         ...config,
         resolve: {
@@ -74,7 +77,7 @@ function workflowFiles(features: readonly Bringer[]): readonly string[] {
 }
 
 function quiet(): void {
-  // A build that fails throws; its progress is of no use to anyone.
+  // A failed build throws; its progress is not logged.
 }
 
 async function sourceHash(features: readonly Bringer[]): Promise<string> {

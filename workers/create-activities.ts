@@ -1,4 +1,6 @@
-/** All activities of a worker: its rooms, each made of what it needs and giving what others need of it. */
+/**
+ * Creates all activities of a worker in groups; each group receives what it needs and returns what others need of it.
+ */
 import type { Config } from '#config';
 import { createApprovalActivities } from '#activities/approvals/approval-activities.ts';
 import { createNeedsToken } from '#activities/approvals/needs-token.ts';
@@ -31,11 +33,11 @@ import { type ActivityParts, createWorkerBase, type WorkerCore } from './worker-
 
 export interface WorkerActivities {
   readonly activities: Readonly<Record<string, (input: never) => Promise<unknown>>>;
-  /** When the worker has drained. */
+  /** Called when the worker has drained. */
   close(): Promise<void>;
 }
 
-/** `ownQueue`: of the fast path; without one turns run on the plain engine. */
+/** `ownQueue` belongs to the fast path; without one, turns run on the plain engine. */
 export async function createActivities(
   parts: ActivityParts,
   modules: readonly WorkerModule[],
@@ -134,7 +136,7 @@ export async function createActivities(
   return { activities, close: features.close };
 }
 
-/** What features bring, each kind together. */
+/** The parts of all features, merged by kind. */
 function joined(parts: readonly WorkerPart[]) {
   return {
     tools: merged(parts.map(({ tools }) => tools)),

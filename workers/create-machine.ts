@@ -1,4 +1,4 @@
-/** What a worker has of its machine: files, commands on the host and in boxes, the way out. */
+/** The parts of a worker that depend on its machine: files, commands on the host and in sandboxes, egress. */
 import { createHash } from 'node:crypto';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -46,20 +46,20 @@ import type { Vault } from '#store/secrets/vault.ts';
 
 export interface Machine {
   readonly world: WorldDeps;
-  /** Commands on this machine, outside of boxes. */
+  /** Runs commands on this machine, outside of sandboxes. */
   readonly host: Shell;
   readonly boxes: Boxes;
   readonly bubblewrap: Bubblewrap;
-  /** Around commands on this machine. */
+  /** Confines commands on this machine. */
   readonly wall: HostWall;
-  /** Of commands. */
+  /** Environment of commands. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Names this worker's process. */
+  /** Identifies this worker's process. */
   readonly worker: string;
   /** The task queue that only this worker polls; undefined without the fast path. */
   readonly queue: string | undefined;
   readonly workspaces: Workspaces;
-  /** Gets what goes wrong in the background. */
+  /** Receives errors of background work. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -111,7 +111,7 @@ export async function createMachine(
   return { world, host, boxes, bubblewrap, wall, environment, worker, queue, workspaces, onError };
 }
 
-/** Folders on this machine, unless a feature has them follow the work. */
+/** Folders on this machine, unless a feature provides workspaces that follow the work. */
 async function createWorkspaces(
   config: Config,
   pool: Pool,
@@ -137,7 +137,7 @@ async function createWorkspaces(
   return folders;
 }
 
-/** Workers with the same workspaces share their boxes. */
+/** Workers with the same workspaces share their sandboxes. */
 function createWorkerBoxes({ sandbox, workspaceRoot }: Config): Boxes {
   const engine = createEngine(sandbox.dockerHost);
   return createBoxes({

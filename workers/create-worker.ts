@@ -1,4 +1,4 @@
-/** Builds one worker of its rooms: what polls, how much at once, and what stands around every activity. */
+/** Builds one worker: what it polls, how much runs at once, and the interceptors around every activity. */
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import type { Feature } from '#domain/feature.ts';
@@ -13,25 +13,25 @@ import { LeanWorker } from './lean/lean-worker.ts';
 export interface WorkerParts extends ActivityParts {
   readonly features: readonly Pick<Feature, 'worker'>[];
   readonly connection: NativeConnection;
-  /** Throws ForeignNamespace when the namespace is another installation's. */
+  /** Throws ForeignNamespace when the namespace belongs to another installation. */
   readonly belongs: () => Promise<void>;
   readonly bundle: WorkflowBundle;
-  /** Names the bundle's code; the version of this worker when `worker.deploymentName` is set. */
+  /** Identifies the bundle's code; it is the version of this worker when `worker.deploymentName` is set. */
   readonly buildId: string;
   readonly dataConverter?: DataConverter;
 }
 
 export interface RunningWorker extends Pick<Worker, 'run' | 'shutdown'> {
-  /** Closes what features have open; once `run` has resolved. */
+  /** Closes what features have open, after `run` has resolved. */
   close(): Promise<void>;
 }
 
-/** Between two looks of a worker without work at whose the namespace is. */
+/** Milliseconds between two checks of an idle worker whose the namespace is. */
 const LOOK_MS = 1_000;
 
 /**
- * Polls the task queue of all and, for what has begun here (fast-path/in-flight-work.ts), one of its own. `run` ends with ForeignNamespace when
- * another installation's server has taken the place of ours.
+ * Polls the shared task queue and, for work that started here (fast-path/in-flight-work.ts), one of its own. `run` ends
+ * with ForeignNamespace when another installation's server has replaced ours.
  */
 export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { config } = parts;
@@ -40,7 +40,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
   const max = config.worker.maxConcurrentActivities;
   let foreign: ForeignNamespace | undefined;
   const shutdown = (): void => {
-    // One that ends already refuses to be ended.
+    // A worker that is already shutting down refuses another shutdown.
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   const leave = (error: ForeignNamespace): void => {
@@ -74,9 +74,9 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
       maxConcurrentLocalActivityExecutions: config.worker.maxConcurrentActivities,
       maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
       maxCachedWorkflows: config.worker.maxCachedWorkflows,
-      // All calls of a step start at once, without a round trip each (TEMPORAL §4).
+      // All calls of a step start at once, without a round trip each.
       maxEagerActivityReservationsPerWorkflowTask: 16,
-      // A turn whose worker was killed is handed to another one after this (DESIGN §7).
+      // After this time a turn whose worker was killed goes to another worker.
       stickyQueueScheduleToStartTimeout: '500 milliseconds',
     }),
   ];
@@ -85,7 +85,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
       await Worker.create({
         ...shared,
         taskQueue: ownQueue.name,
-        // Model calls and commands, which run already.
+        // For model calls and commands, which are already running.
         maxConcurrentActivityTaskExecutions: 2 * ownQueue.max,
         maxConcurrentActivityTaskPolls: 2,
       }),
@@ -94,7 +94,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
     async run() {
       const timer = setInterval(() => {
         parts.belongs().catch((error: unknown) => {
-          // Of a server that is away the SDK's own polls tell.
+          // The SDK's own polls report an unreachable server.
           if (error instanceof ForeignNamespace) leave(error);
         });
       }, LOOK_MS);
@@ -106,7 +106,10 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
   };
 }
 
-/** DU-5. Open runs follow the deployment's current version: each change of the workflows replays the kept histories first. */
+/**
+ * DU-5. Open runs follow the deployment's current version: each change of the workflows must first replay the stored
+ * histories.
+ */
 function deploymentOf(
   deploymentName: string | undefined,
   buildId: string,

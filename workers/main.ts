@@ -1,4 +1,4 @@
-/** The worker's process: settings in, one worker out, and an orderly end. Any number may run at once. */
+/** The worker's process: it reads settings, runs one worker and shuts down in order. Any number may run at once. */
 import { loadRowParts } from '#store/row-parts.ts';
 import '../config/prepare-variables.ts';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
       'MCP servers could not be looked after, or what was asked of the outside or changed in a workspace not be kept',
     ),
   );
-  // What earlier workers left; from then on the sweep looks after them.
+  // Removes what earlier workers left; from then on the sweep does this.
   if (config.sandbox.mode !== 'off') void machine.boxes.prune();
   const worker = await createWorker({
     features: FEATURES,
@@ -106,7 +106,7 @@ async function main(): Promise<void> {
   });
   const running = worker.run();
   await temporal.ensureSweep().catch((error: unknown) =>
-    // Another worker's start makes it, or one of an operator who may.
+    // Another worker's start creates it, or an operator with the permission.
     log.warn({ err: error }, 'the schedule of the sweep could not be made'),
   );
   const runs = RUNS_AT_PLACE[await machine.world.shell.placeOf(sandboxOf(config.sandbox, undefined))];
@@ -126,7 +126,7 @@ async function main(): Promise<void> {
   await pool.end();
 }
 
-/** Both ways to Temporal, in a namespace that is this installation's. Throws ForeignNamespace when it is not. */
+/** Both connections to Temporal, in a namespace of this installation. Throws ForeignNamespace when it is another's. */
 async function reachTemporal(config: Config, pool: Pool, dataConverter: DataConverter | undefined) {
   const { namespace, taskQueue, lingerSeconds } = config.temporal;
   const place = temporalConnection(config);
@@ -147,7 +147,7 @@ async function reachTemporal(config: Config, pool: Pool, dataConverter: DataConv
 
 const PINO_LEVEL = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** SIGTERM and SIGINT are the runtime's: it drains the worker, and `run` resolves. */
+/** The SDK's runtime handles SIGTERM and SIGINT: it drains the worker, and `run` resolves. */
 function installRuntime(log: pino.Logger): void {
   Runtime.install({
     shutdownSignals: ['SIGTERM', 'SIGINT'],

@@ -1,4 +1,4 @@
-/** What the parts of a worker share: rows, rules, scrubbers, files, the way out. */
+/** What the parts of a worker share: rows, rules, scrubbers, files, egress. */
 import type { FeaturePoints } from '#domain/feature.ts';
 import { deniedPrefixes } from '#domain/path-rules.ts';
 import { createCallReads } from '#activities/tool-call/call-reads.ts';
@@ -32,39 +32,39 @@ import { createTurnLedger } from '#store/turn-ledger.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import type { Machine } from './create-machine.ts';
 
-/** Characters of transcripts kept in memory over all sessions. */
+/** Characters of transcripts kept in memory, over all sessions. */
 const TRANSCRIPTS = 64 * 1024 * 1024;
 
 export interface ActivityParts {
   readonly config: Config;
   readonly pool: Pool;
   readonly notifier: EventNotifier;
-  /** The native tools; `catalogs` has them and those that tenants have made. */
+  /** The native tools; `catalogs` contains them and those that tenants have added. */
   readonly catalog: Catalog;
   readonly catalogs: AgentCatalogs;
   readonly models: Models;
   readonly machine: Machine;
-  /** To reach other workflows: messages to sessions, signals and updates. */
+  /** Access to other workflows: messages to sessions, signals and updates. */
   readonly temporal: WorkflowReach &
     Pick<TemporalAccess, 'submit' | 'stop' | 'stopIdle' | 'removeRuns' | 'clients'>;
   readonly sealer: Sealer;
   readonly vault: Vault;
   readonly changes: ChangeFeed;
-  /** What features say of their rows. */
+  /** What features declare about their rows. */
   readonly rows: RowParts;
   readonly masterKeys: readonly Buffer[];
   readonly gateway: Gateway;
 }
 
-/** What the parts of a worker are made of, those of features too. */
+/** Dependencies of the parts of a worker, including those of features. */
 export interface WorkerCore extends WorkerBase {
-  /** What other features add at the point; to be asked when it is needed, since all parts are made first. */
+  /** What other features add at this point. Call it when it is needed, because all parts are created first. */
   extensions<Name extends keyof FeaturePoints>(name: Name): readonly FeaturePoints[Name][];
   readonly models: Models;
   readonly temporal: ActivityParts['temporal'];
   readonly notifier: EventNotifier;
   readonly masterKeys: readonly Buffer[];
-  /** Sends a message of the system to a session. */
+  /** Sends a system message to a session. */
   readonly wake: SendSystemMessage;
   readonly budgets: BudgetGuard;
   readonly budgetLedger: BudgetLedger;
@@ -73,7 +73,7 @@ export interface WorkerCore extends WorkerBase {
 
 export type WorkerBase = ReturnType<typeof createWorkerBase>;
 
-/** What needs nothing but the settings, the rows and the machine. */
+/** The parts that need only the settings, the rows and the machine. */
 export function createWorkerBase({
   config,
   catalog,
@@ -130,7 +130,7 @@ export function createWorkerBase({
     boundFiles: createBoundFiles({ files: world.files, sandbox, workspaceOf }),
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
-    // EX-6; 0 an hour: no limit.
+    // EX-6; 0 per hour means no limit.
     rateLimit: { perHour, burst: tools.rate_limit_burst ?? Math.max(1, Math.ceil(perHour / 10)) },
   };
 }

@@ -1,18 +1,18 @@
-/** Every time-out and retry rule of the workflows, each with its reason. */
+/** Every timeout and retry rule of the workflows, each with its reason. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { ShownGate } from '#domain/gate.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 
 /**
- * A worker that dies is noticed after this; activities beat three times as often from a timer (workers/). Short for model
- * calls, so that a turn goes on soon (DESIGN §7): a worker that was only busy costs one repeated call.
+ * How soon a worker's death is detected; a timer (workers/) sends heartbeats three times as often. It is short for
+ * model calls, so that a turn continues soon: if the worker was only busy, one call is repeated.
  */
 const MODEL_HEARTBEAT = '2 seconds';
 
-/** Longer for tools: one whose worker is taken for dead may not be run again, and its outcome is unknown (DU-2). */
+/** Longer for tools: a tool whose worker is believed dead may not be run again, and its outcome is unknown (DU-2). */
 const TOOL_HEARTBEAT = '4 seconds';
 
-/** Which tries are worth it is decided where the fact is known: activities throw non-retryable failures (DESIGN §5). */
+/** The code that knows the fact decides whether a retry makes sense: activities throw non-retryable failures. */
 const RETRY = {
   initialInterval: '200 milliseconds',
   backoffCoefficient: 2,
@@ -32,23 +32,23 @@ export function modelOptions(step: number): ActivityOptions {
 }
 
 const BEGINNING: LocalActivityOptions = {
-  // It gives up waiting by itself long before.
+  // The activity itself stops waiting long before.
   startToCloseTimeout: '1 minute',
   retry: { maximumAttempts: 1 },
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 };
 
-/** One try within the workflow task; what goes wrong or takes longer is tried as an activity of its own. */
+/** One attempt within the workflow task. A failed or slow one is repeated as an activity. */
 export function inlineModelOptions(step: number): LocalActivityOptions {
   return { ...BEGINNING, summary: `step ${step}` };
 }
 
-/** The same for a tool that is mostly over at once. */
+/** The same for a tool that usually ends immediately. */
 export function inlineToolOptions(call: PlannedCall): LocalActivityOptions {
   return { ...BEGINNING, summary: call.summary };
 }
 
-/** One try of what goes on where it was begun; should that worker be gone, it is tried as any other activity. */
+/** One attempt of work that continues where it started; if that worker is gone, it runs as an ordinary activity. */
 export function followOptions(queue: string, options: ActivityOptions): ActivityOptions {
   return {
     ...options,
@@ -58,10 +58,10 @@ export function followOptions(queue: string, options: ActivityOptions): Activity
   };
 }
 
-/** A tool that reaches outside or takes long. Retries are safe: the claim decides (DU-2). */
+/** For a tool that calls a service or takes long. Retries are safe: the claim decides (DU-2). */
 export function toolOptions(call: PlannedCall): ActivityOptions {
   return {
-    // The tool's own time-out comes first and gives the better message; this one is for a worker that hangs.
+    // The tool's own timeout comes first and gives the better message; this one is for a worker that hangs.
     startToCloseTimeout: (call.timeout + 30) * 1000,
     heartbeatTimeout: TOOL_HEARTBEAT,
     retry: RETRY,
@@ -70,22 +70,25 @@ export function toolOptions(call: PlannedCall): ActivityOptions {
   };
 }
 
-/** A short tool: its row is its durable result, so it needs no task of its own. */
+/** For a short tool: its row is its durable result, so it needs no task of its own. */
 export function localToolOptions(call: PlannedCall): LocalActivityOptions {
   return { startToCloseTimeout: (call.timeout + 5) * 1000, retry: RETRY, summary: call.summary };
 }
 
-/** Rows that end a turn or settle an approval: short statements that must come true, however long Postgres is away. */
+/**
+ * For rows that end a turn or settle an approval: short statements that must succeed, however long Postgres is
+ * unavailable.
+ */
 export const RECORD: LocalActivityOptions = { startToCloseTimeout: '40 seconds', retry: RETRY };
 
-/** A message to another session's workflow, tried until it is taken: results must arrive (SA-4). */
+/** For a message to another session's workflow, retried until it is accepted: results must arrive (SA-4). */
 export const ANNOUNCEMENT: ActivityOptions = {
   startToCloseTimeout: '1 minute',
   retry: { ...RETRY, maximumInterval: '30 seconds' },
   summary: 'announces the result',
 };
 
-/** A run of a schedule, tried until it has begun: none is lost. */
+/** For a run of a schedule, retried until it has started: none is lost. */
 export const SCHEDULED: ActivityOptions = {
   startToCloseTimeout: '1 minute',
   heartbeatTimeout: TOOL_HEARTBEAT,
@@ -93,10 +96,10 @@ export const SCHEDULED: ActivityOptions = {
   summary: 'begins the run',
 };
 
-/** Rows and messages between the turns of work that was given away. */
+/** For rows and messages between the turns of delegated work. */
 export const WORK: ActivityOptions = { startToCloseTimeout: '40 seconds', retry: RETRY };
 
-/** A command that judges (DE-6). Its first verdict is a row, so a repeat only repeats what nobody has read. */
+/** For a command that judges (DE-6). Its first verdict is a row, so a repeat only repeats work that nobody has read. */
 export function gateOptions({
   timeout_seconds,
   name,
@@ -110,28 +113,31 @@ export function gateOptions({
   };
 }
 
-/** Some documents at a time; which are left is in the rows. */
+/** For some documents at a time; the rows show which remain. */
 export const INDEXING: ActivityOptions = {
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: TOOL_HEARTBEAT,
   retry: { ...RETRY, maximumInterval: '1 minute' },
 };
 
-/** Looks at many rows and workflows; what fails is done by the next sweep. */
+/** For checks of many rows and workflows; the next sweep repeats what fails. */
 export const SWEEPING: ActivityOptions = {
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: TOOL_HEARTBEAT,
   retry: { maximumAttempts: 1 },
 };
 
-/** Many rows and runs; tried until it is done, since somebody has a right to it. */
+/** For many rows and runs; retried until all is done, because somebody has a right to it. */
 export const FORGETTING: ActivityOptions = {
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: TOOL_HEARTBEAT,
   retry: { ...RETRY, maximumInterval: '1 minute' },
 };
 
-/** One attempt at an address, which has its own shorter limit; that it fails is an answer, so what is retried is Postgres or the worker. */
+/**
+ * For one attempt at an address, which has its own shorter limit. A failed delivery is a result, so only failures of
+ * Postgres or the worker are retried.
+ */
 export const DELIVERING: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: TOOL_HEARTBEAT,

@@ -1,6 +1,6 @@
 /**
- * One run is one turn; the chain of runs under one id is the session (DESIGN §1). Handlers only put things in the inbox;
- * the story below acts on it.
+ * One run is one turn; the chain of runs under one id is the session. Handlers only add to the inbox; the main function
+ * below acts on it.
  */
 import {
   ActivityFailure,
@@ -54,35 +54,35 @@ const messageSignal = defineSignal<[SubmitInput]>(AGENT_TURN.signals.message);
 const stopSignal = defineSignal<[StopInput]>(AGENT_TURN.signals.stop);
 const stateQuery = defineQuery<TurnState>(AGENT_TURN.queries.state);
 
-/** What stops end: all of the turn, or what it asks people. */
+/** What a stop cancels: the whole turn, or its questions to people. */
 interface Scopes {
   readonly turn: CancellationScope;
   readonly questions: CancellationScope;
 }
 
-/** What the handlers of a run and its turns share. */
+/** What the handlers and turns of a run share. */
 interface SessionRun {
-  /** What the turn begins with. */
+  /** The input of the turn. */
   input: AgentTurnInput;
   readonly inbox: TurnInbox;
   readonly idleStop: IdleStop;
   readonly view: TurnView;
   readonly steps: Steps;
-  /** Of the turn that runs, or comes next. */
+  /** Scopes of the running turn, or of the next one. */
   scopes: Scopes;
-  /** Messages that the run has taken. */
+  /** Number of messages that the run has accepted. */
   received: number;
 }
 
-/** The turn so far: what a cancelled step leaves behind is read from here. */
+/** The turn so far: after a cancelled step its state is read from here. */
 interface TurnProgress {
   readonly turn: QueuedTurn;
   step: number;
   messages: readonly HeldMessage[];
   settle: readonly SettledCall[];
-  /** It may have made tasks for a team. */
+  /** It may have created tasks for a team. */
   tasks?: true;
-  /** Where judging goes on once there is another answer. */
+  /** Where judging continues once there is another answer. */
   gate?: GateCursor;
 }
 
@@ -113,7 +113,7 @@ function createScopes(): Scopes {
   return { turn, questions: new CancellationScope({ cancellable: true, parent: turn }) };
 }
 
-/** A run that was started to linger (`linger_seconds`) takes the next turn, and waits for it. */
+/** A run that was started to linger (`linger_seconds`) waits for the next turn and runs it too. */
 async function hasNextInThisRun({ input, inbox, idleStop, view, received }: SessionRun): Promise<boolean> {
   if (input.linger_seconds === undefined || input.assigned !== undefined) return false;
   if (CancellationScope.current().consideredCancelled || shouldGoOnInNewRun(received)) return false;
@@ -133,7 +133,8 @@ async function oneTurn(run: SessionRun): Promise<TurnOutcome> {
   view.begin(turn);
   const end = await runTurn(run, turn);
   const stop = inbox.stopWanted();
-  // Before the record, which may take long while Postgres is away: what comes meanwhile is for the next turn.
+  // This comes before the record, which may take long while Postgres is unavailable: messages that arrive meanwhile
+  // belong to the next turn.
   inbox.endTurn();
   run.scopes = createScopes();
   idleStop.turnEnded(turn.turnId);
@@ -207,7 +208,10 @@ async function runTurn(run: SessionRun, turn: QueuedTurn): Promise<TurnEnd> {
   }
 }
 
-/** Steps to an answer, its gates, and on when somebody has spoken to the turn meanwhile. */
+/**
+ * Runs steps until there is an answer and its gates have passed it, and continues if a message for the turn has arrived
+ * meanwhile.
+ */
 async function untilAnswered(run: SessionRun, progress: TurnProgress): Promise<TurnEnd> {
   const { input, inbox, view } = run;
   const answered = (): Promise<TurnEnd> => takeSteps(run, progress);
@@ -267,7 +271,7 @@ async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnE
     if (answer.kind === 'duplicate')
       return { ...progress, status: 'stopped', preview: 'duplicate', ...answer.ended, duplicate: true };
     if (answer.kind === 'limit') {
-      // The stop has taken the question for more back.
+      // The stop has withdrawn the question for more budget.
       if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
       const { code, message } = answer;
       return { ...progress, status: 'failed', preview: message, error: { code, message }, limit: message };
@@ -282,7 +286,7 @@ async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnE
   }
 }
 
-/** Asks as often as people allow the step more budget. */
+/** Repeats the call as often as people allow the step more budget. */
 async function answerOf(
   { input, steps }: SessionRun,
   progress: TurnProgress,
@@ -297,7 +301,7 @@ async function answerOf(
       messages: progress.messages,
       settle: progress.settle.length > 0 ? progress.settle : undefined,
       increases: requested > 0 ? requested : undefined,
-      // What it has made for a team is released with its end.
+      // What it has created for a team is released with its end.
       ends: progress.tasks || input.assigned !== undefined ? undefined : true,
     });
     progress.messages = [];

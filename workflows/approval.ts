@@ -1,6 +1,6 @@
 /**
- * One request for a person's decision, from asking to decision, expiry or withdrawal (AP-1 … AP-6). It outlives the
- * worker, the API and the browser; the first valid decision wins, whichever way it comes.
+ * One request for a person's decision, from the question to decision, expiry or withdrawal (AP-1 … AP-6). It outlives
+ * the worker, the API and the browser. The first valid decision wins, whichever way it arrives.
  */
 import { defineSearchAttributeKey } from '@temporalio/common';
 import {
@@ -64,25 +64,25 @@ const { settle_approval, note_approval } = proxyLocalActivities<ApprovalActiviti
 
 const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
-/** Of the approval: handlers write, the story below reads. */
+/** State of the approval: handlers write it, the main function below reads it. */
 interface Progress extends Mutable<ApprovalCarryOver> {
   readonly input: ApprovalInput;
   readonly start: number;
   /** Milliseconds since 1970. */
   readonly deadline: number;
-  /** Nothing is recorded beside something else; see one-at-a-time.ts. */
+  /** Records are never concurrent; see one-at-a-time.ts. */
   readonly inTurn: ReturnType<typeof oneAtATime>;
-  /** Messages that this run has taken. */
+  /** Number of messages that this run has accepted. */
   taken: number;
   end?: Settled;
 }
 
 type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 
-/** Characters, of what is shown of a signal that cannot be read. */
+/** Characters shown of a signal that cannot be read. */
 const MAX_NAME = 200;
 
-/** Of one run: Temporal takes 2,000 updates of it, and then no more from anybody. */
+/** Limit for one run: Temporal accepts 2,000 updates of a run, and then no more. */
 const MAX_TAKEN = 500;
 
 export async function approval(input: ApprovalInput): Promise<Settled> {
@@ -113,7 +113,7 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
   const ended = await untilDecidedOrOver(progress);
   const final = await CancellationScope.nonCancellable(async () => {
     if (ended === 'expired' || ended === 'withdrawn') await settle(progress, ended, ended);
-    // Those who decided too late are still told who won.
+    // Late deciders still get the outcome.
     await condition(() => allHandlersFinished());
     return progress.end;
   });
@@ -129,14 +129,16 @@ function nextInput(progress: Progress): ApprovalInput {
   return { ...progress.input, until: progress.deadline, carried };
 }
 
-/** Each message is an update, which is answered, and a signal, whose refusal stands in the state, the row and the feed. */
+/**
+ * Each message is an update, which is answered, and a signal, whose refusal appears in the state, the row and the feed.
+ */
 function handleMessages(progress: Progress): void {
   setHandler(decideUpdate, (payload) => decide(progress, payload), {
     validator: (payload) => refuseWrong(decisionProblem(payload)),
   });
   setHandler(decideSignal, (payload) => bySignal(progress, decisionProblem(payload), payload, 'decide'));
   for (const verb of ['withdraw', 'escalate'] as const) {
-    // Both may come without a payload.
+    // Both may have no payload.
     setHandler(
       defineUpdate<ApprovalState, [StandbyInput]>(APPROVAL.updates[verb]),
       (payload = {}) => standBy(progress, verb, payload),
@@ -184,7 +186,7 @@ async function refuseUnread(
   outcomeOf(progress, await settle(progress, 'decided', uuid4(), { unread, tokens: tokensIn(payload) }));
 }
 
-/** A later decision waits until the earlier one has been recorded or refused; one after the end has the end's outcome. */
+/** A later decision waits until the earlier one has been recorded or refused; one after the end gets the outcome. */
 function settle(
   progress: Progress,
   outcome: SettleApprovalInput['outcome'],
@@ -229,7 +231,7 @@ async function decide(progress: Progress, payload: DecideInput): Promise<Decisio
   throw refuseLate(progress, result);
 }
 
-/** Takes the question back, or lets others decide as well. */
+/** Withdraws or escalates the question. */
 async function standBy(
   progress: Progress,
   verb: 'withdraw' | 'escalate',
@@ -247,7 +249,7 @@ function refuseLate(progress: Progress, result: Settled): ApplicationFailure {
   return lateDecision(progress.input.approval_id, result);
 }
 
-/** Throws what is refused. */
+/** Throws the refusal. */
 async function request(
   progress: Progress,
   decision: NonNullable<SettleApprovalInput['decision']>,
@@ -264,7 +266,7 @@ async function request(
   );
 }
 
-/** Throws what is refused, which is shown from then on. */
+/** Throws the refusal, and shows it from then on. */
 function outcomeOf(
   progress: Progress,
   result: SettleApprovalResult,
@@ -277,7 +279,7 @@ function outcomeOf(
   throw ApplicationFailure.nonRetryable(result.message, result.type);
 }
 
-/** Undefined when it was decided; `full`: this run has taken as many messages as it should. */
+/** Undefined when it was decided; `full`: this run has accepted as many messages as it should. */
 async function untilDecidedOrOver(progress: Progress): Promise<'expired' | 'withdrawn' | 'full' | undefined> {
   try {
     for (;;) {

@@ -1,7 +1,8 @@
 /**
- * Work that an agent gives another (SA-*, DE-2), under the two names that people know it by: turns of a session of its own as a
- * child workflow, the gates that it must pass, its end as a row, and the message that announces it. An abandoned child of
- * the turn that gave the work, so it outlives that turn, every worker and every restart, or one that the turn waits for.
+ * Work that an agent gives to another (SA-*, DE-2), under the two names of its kinds. It runs turns of a separate
+ * session as a child workflow and the gates that it must pass, records its end as a row, and sends the message that
+ * announces it. It is an abandoned child of the turn that gave the work, so it outlives that turn, every worker and
+ * every restart, or a child that the turn waits for.
  */
 import {
   ApplicationFailure,
@@ -57,14 +58,14 @@ const steerSignal = defineSignal<[SteerSubagentInput]>(ASSIGNMENT.signals.steer)
 const steerUpdate = defineUpdate<SteerSubagentReceipt, [SteerSubagentInput]>(ASSIGNMENT.updates.steer);
 const stateQuery = defineQuery<AssignmentState>(ASSIGNMENT.queries.state);
 
-/** What the handlers leave for the story below, and what people see. */
+/** What the handlers pass to the main function below, and what people see. */
 interface Progress {
   readonly kind: WorkKind;
   readonly input: AssignmentInput;
   status: AssignmentStatus;
   stop: StopAssignmentInput | undefined;
   steer: (SteerSubagentInput & { readonly nextId: string }) | undefined;
-  /** What comes now comes too late. */
+  /** Messages that arrive now are too late. */
   isEnding: boolean;
   readonly checks: ShownCheck[];
 }
@@ -170,7 +171,7 @@ function handleSteering(progress: Progress, refusals: SignalRefusals): void {
   });
 }
 
-/** The turns of its session, then its gates. */
+/** Runs the turns of its session, then its gates. */
 async function work(progress: Progress): Promise<AssignmentEnd> {
   const { input } = progress;
   const limits: SessionLimits = {
@@ -222,14 +223,14 @@ const STATUS_OF: Readonly<Record<TurnOutcome['status'], AssignmentEnd['status']>
   stopped: 'cancelled',
 };
 
-/** Its end is recorded: those who wait for it hear of it, then who gave it. */
+/** Its end is recorded: notifies the workflows that wait for it, then the giver. */
 async function leave(progress: Progress, finished: FinishedAssignment): Promise<AssignmentOutcome> {
   const { kind, input } = progress;
   const { status, ok, unannounced, waiter, next } = finished;
   show(progress, status);
   if (waiter !== undefined) await signalIfRunning(waiter, AWAIT_SUBAGENTS.signals.ended, {});
   if (unannounced > 0) {
-    // Subagents are announced together with others that end within the debounce.
+    // Subagents are announced together with others that end within the debounce time.
     if (kind === 'subagent' && unannounced < ANNOUNCE.most) await sleep(ANNOUNCE.debounceMs);
     const { announce_assignment } = proxyActivities<AssignmentActivities>(ANNOUNCEMENT);
     await announce_assignment({ tenant: input.tenant, id: input.id });
@@ -238,7 +239,7 @@ async function leave(progress: Progress, finished: FinishedAssignment): Promise<
   return next ? goOnAsNext(outcome, next) : outcome;
 }
 
-/** SA-2, steer: the replacement has the place already; the old one's tools get a moment to let go. */
+/** SA-2, steer: the replacement already has the slot; the tools of the old one get a moment to finish. */
 async function goOnAsNext(
   outcome: AssignmentOutcome,
   { input, waits }: NonNullable<FinishedAssignment['next']>,

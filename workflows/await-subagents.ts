@@ -1,4 +1,4 @@
-/** Waits for a session's subagents (spawn, action wait): a durable wait holds no worker (DESIGN §1). */
+/** Waits for a session's subagents (spawn, action wait): a durable wait occupies no worker. */
 import {
   CancellationScope,
   condition,
@@ -15,7 +15,7 @@ import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const endedSignal = defineSignal(AWAIT_SUBAGENTS.signals.ended);
 
-/** The result of the call is recorded when it resolves; for the turn that waits nothing is left to write down. */
+/** The result of the call is recorded when it resolves, so the waiting turn has nothing more to record. */
 export async function awaitSubagents(
   input: Omit<CollectSubagentsInput, 'last'>,
 ): Promise<{ readonly ok: boolean; readonly recorded: true }> {
@@ -31,7 +31,7 @@ export async function awaitSubagents(
     const running = await collect_subagents(input);
     if (running === 0) return { ok: true, recorded: true };
     setCurrentDetails(`Waits for ${running} subagent(s) of \`${input.session}\``);
-    // One that ends while the rows were read is looked for again at once.
+    // If one ended while the rows were read, they are read again at once.
     if (await condition(() => ended > seen, Math.max(1, deadline - Date.now()))) continue;
     const remaining = await CancellationScope.nonCancellable(() =>
       collect_subagents({ ...input, last: true }),

@@ -1,6 +1,7 @@
 /**
- * Rounds of making and judging (DE-4): the generator and the evaluator each work in a session of their own in each round, as
- * child workflows, so that the web UI shows who did what. The turn that asked waits for it; drafts and verdicts are rows.
+ * Rounds of making and judging (DE-4). In each round, the generator and the evaluator each work in a session of their
+ * own, as child workflows, so that the web UI shows who did what. The requesting turn waits for it; drafts and verdicts
+ * are rows.
  */
 import {
   CancellationScope,
@@ -133,7 +134,7 @@ async function work(
     label: `round ${progress.round}/${input.rounds}: ${input.label}`,
     async prepare() {
       const place = await prepare_round(part);
-      // Its row was stopped before this run could take the signal.
+      // Its row was marked as stopped before this run could receive the signal.
       if (!place) progress.stop ??= {};
       return place;
     },

@@ -1,4 +1,4 @@
-/** Forgets a session, or all of one user; its receipt is a row (docs/forgetting.md). */
+/** Forgets a session, or all data of one user; its receipt is a row (docs/forgetting.md). */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { ForgetActivities, ForgetInput, Forgetting } from '#domain/forgetting.ts';
 import { inputProblem } from '#domain/start-problem.ts';

@@ -1,6 +1,6 @@
 /**
- * Around each workflow but approvals: whether it waits for one is shown and reported; a decision token that a message brings, which all
- * can read in the history then, is used up.
+ * Wraps each workflow except approvals. It shows and reports whether the workflow waits for an approval. It uses up a
+ * decision token in a message, because then everybody who reads the history can read it.
  */
 import {
   CancellationScope,
@@ -19,11 +19,11 @@ import { createApprovalWaits } from './steps/approval-waits.ts';
 const { use_up_tokens } = proxyLocalActivities<Pick<ApprovalActivities, 'use_up_tokens'>>(RECORD);
 
 export function interceptors(): WorkflowInterceptors {
-  // It looks for them itself, since it must know by which of its messages each was used up.
+  // The approval workflow does this itself, because it must know which of its messages used up each token.
   if (workflowInfo().workflowType === APPROVAL.type) return {};
   let using: Promise<unknown> = Promise.resolve();
   const waits = createApprovalWaits();
-  /** Where there is none, nothing is waited for. */
+  /** Without a token there is nothing to wait for. */
   const afterUse = <Result>(args: unknown[], name: string, goOn: () => Promise<Result>): Promise<Result> => {
     const tokens = tokensIn(args);
     if (tokens.length === 0) return goOn();
@@ -46,12 +46,13 @@ export function interceptors(): WorkflowInterceptors {
               return result;
             },
             (error: unknown) => {
-              // The next run has its state, and reports what comes of it.
+              // The next run takes over its state, and reports its changes.
               if (!(error instanceof ContinueAsNew)) waits.end();
               throw error;
             },
           );
-          // After its own handlers, which take the signals that were there before it. Others would be kept without a look at them.
+          // It comes after the workflow's own handlers, which receive earlier signals. Without it, unknown signals
+          // would be kept for ever.
           setDefaultSignalHandler((name) => log.warn('unknown signal', { name }));
           return run.finally(() => using);
         },

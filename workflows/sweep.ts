@@ -1,4 +1,7 @@
-/** Looks after what no other workflow looks after, each minute of an hour; a Temporal Schedule starts the next run, one for all workers. */
+/**
+ * Checks work that no other workflow checks, every minute for an hour. A Temporal Schedule starts the next run, one for
+ * all workers.
+ */
 import { ActivityFailure, log, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import {
   SWEEP,
@@ -11,7 +14,7 @@ import { SWEEPING } from './activity-options.ts';
 
 const activities = proxyActivities<SweepActivities>(SWEEPING);
 
-/** Once, where it is not said for how long. */
+/** Runs once when `seconds` is absent. */
 export async function sweep({ seconds = 0 }: SweepInput = {}): Promise<SweepReport> {
   const until = Date.now() + seconds * 1000;
   for (;;) {
@@ -33,7 +36,7 @@ async function lookOnce(): Promise<SweepReport> {
   return report;
 }
 
-/** What goes wrong in one part keeps none of the others from theirs. */
+/** A failure of one part does not stop the others. */
 async function found(part: SweepPart): Promise<number | null> {
   try {
     return await activities[part]();

@@ -1,6 +1,6 @@
 /**
- * One task of a team (TE-2 … TE-4), from its creation to its end. It decides who has the task; rows say what it has decided.
- * One that is closed has no open run: the next update starts one, which takes the task up from its row.
+ * One task of a team (TE-2 … TE-4), from its creation to its end. It decides who has the task; rows contain its
+ * decisions. A closed task has no open run: the next update starts one, which continues from its row.
  */
 import {
   ActivityFailure,
@@ -78,17 +78,17 @@ const stateQuery = defineQuery<TaskView | null>(TEAM_TASK.queries.state);
 const local = proxyLocalActivities<TeamTaskActivities>(RECORD);
 const remote = proxyActivities<TeamTaskActivities>({ ...ANNOUNCEMENT, summary: 'tells others' });
 
-/** Where a long task goes on in a new run, far from the server's limits (2,000 updates, 51,200 events a run). */
+/** Where a long task continues in a new run, far from the server's limits (2,000 updates, 51,200 events a run). */
 const RUN_EVENTS = 500;
 
-/** Of the task: handlers write through `apply`, the story below reads. */
+/** State of the task: handlers write it through `apply`, the main function below reads it. */
 interface Progress extends KnownTask {
   signals?: RefusedSignals;
-  /** What signals have said; looked at by the story. */
+  /** Contents of signals, which the main function processes. */
   readonly ended: { readonly number: number; readonly status: TaskStatus }[];
   released: boolean;
   missing?: true;
-  /** The message of the lease with this fence is written; no turn when its member is no agent any more. */
+  /** The message of the lease with this fence is written; there is no turn when the member's agent no longer exists. */
   assigned?: { readonly fence: number; readonly turn: MemberTurn | null };
   turn?: RunningTurn;
   judgement?: RunningJudgement;
@@ -120,7 +120,7 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   return viewNow(progress);
 }
 
-/** Cancelled in Temporal: so is the task, its member's turn with it. */
+/** Cancelled in Temporal: this cancels the task, and its member's turn with it. */
 async function cancelled(progress: Progress): Promise<void> {
   await apply(progress, (moment) => decideTask(moment, 'cancel', { by: { name: 'system' } }));
   if (progress.turn) await progress.turn.stop('system', 'the task was cancelled');
@@ -146,7 +146,7 @@ async function untilAtRest(progress: Progress): Promise<void> {
   }
 }
 
-/** Never while a turn runs: its workflow is this run's child. */
+/** Never while a turn runs, because its workflow is this run's child. */
 function isLong(): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || historyLength > RUN_EVENTS;
@@ -161,7 +161,7 @@ async function hearSignals(progress: Progress): Promise<void> {
   }
 }
 
-/** Applies what may give the task to its member, whose message is then written with it. */
+/** Applies a change that may give the task to its member, whose message is then written with it. */
 async function give(progress: Progress, decide: (moment: Moment) => TaskDecision): Promise<void> {
   await apply(progress, decide, undefined, async (input) => {
     const { recorded, turn } = await local.give_team_task(input);
@@ -170,7 +170,7 @@ async function give(progress: Progress, decide: (moment: Moment) => TaskDecision
   });
 }
 
-/** Starts the member's turn, ends one whose lease is over, and takes what it leaves. */
+/** Starts the member's turn, ends one whose lease is over, and processes its result. */
 async function followTurn(progress: Progress): Promise<void> {
   const { input, turn } = progress;
   if (turn) {
@@ -182,7 +182,7 @@ async function followTurn(progress: Progress): Promise<void> {
   }
   if (isDue(taskOf(progress))) await give(progress, (moment) => dispatch(moment, input.team));
   const task = taskOf(progress);
-  // Also one that was given before a worker died, if Temporal had not heard of it.
+  // Also one that was given before a worker died, if Temporal did not know it.
   if (task.lease?.until !== null) return;
   const { fence } = task;
   const prepared =
@@ -193,13 +193,13 @@ async function followTurn(progress: Progress): Promise<void> {
   else await apply(progress, (moment) => turnEnded(moment, { fence, status: 'failed', reason: NO_AGENT }));
 }
 
-/** Who has just handed its work in ends its turn by itself. */
+/** A member that has just submitted its work ends its turn by itself. */
 function mayGoOn({ lease, status, judging }: TaskState, { fence }: RunningTurn): boolean {
   const isHandedIn = status === 'completed' || status === 'in_review' || judging?.fence === fence;
   return lease?.fence === fence || isHandedIn;
 }
 
-/** Has what was handed in judged when the turn that did so is over; ends the judging of what is not to be judged any more. */
+/** Judges submitted work when the turn that submitted it is over; ends judging that is no longer needed. */
 async function followJudging(progress: Progress): Promise<void> {
   const { input, judgement } = progress;
   if (judgement) {
@@ -223,7 +223,7 @@ async function takeWhatIsLeft(progress: Progress, { fence, turn, end }: RunningT
 
 const NO_AGENT = 'there is no such agent any more';
 
-/** What cannot be told is on the board all the same. */
+/** A notification that cannot be sent is still on the board. */
 async function notifyOthers(progress: Progress): Promise<void> {
   for (let notification = progress.pending.shift(); notification; notification = progress.pending.shift()) {
     try {
@@ -250,12 +250,12 @@ function isSettled(progress: Progress): boolean {
   return nothingSaid && nothingRuns && !isDue(taskOf(progress)) && allHandlersFinished();
 }
 
-/** Nothing is expected but a word from outside, which starts a run of its own. */
+/** Only a message from outside, which starts its own run, can change the task. */
 function isAtRest(progress: Progress): boolean {
   return isClosed(taskOf(progress).status);
 }
 
-/** `seen`: the revision from before all was looked at, since updates come meanwhile. */
+/** `seen`: the revision from before everything was checked, because updates arrive meanwhile. */
 async function untilSomethingHappens(progress: Progress, seen: number): Promise<void> {
   const alarm = nextAlarm(momentOf(progress, ''));
   const happened = (): boolean =>
@@ -283,7 +283,7 @@ function handleMessages(progress: Progress): void {
   setHandler(stateQuery, () => (progress.loaded ? viewNow(progress) : null));
 }
 
-/** Refused by the validator when the task is known, so that losers of a race leave nothing in the history. */
+/** The validator refuses when the task is known, so that losers of a race leave nothing in the history. */
 function handle(progress: Progress, name: string, action: TaskAction): void {
   const update = defineUpdate<TaskReceipt, [TaskRequest]>(name);
   handleSignal(progress, name, action);
@@ -298,7 +298,7 @@ function handle(progress: Progress, name: string, action: TaskAction): void {
   });
 }
 
-/** The same for who can only signal: what is refused stands in the state. */
+/** The same for clients that can only signal: refusals appear in the state. */
 function handleSignal(progress: Progress, name: string, action: TaskAction): void {
   setHandler(defineSignal<[TaskRequest]>(name), async (request) => {
     try {

@@ -1,9 +1,12 @@
-/** A durable pause: what the `wait` tool starts, and the smallest example of a child that a tool starts through the loop. */
+/**
+ * A durable pause: the workflow of the `wait` tool, and the smallest example of a child that a tool starts through the
+ * loop.
+ */
 import { setCurrentDetails, sleep } from '@temporalio/workflow';
 import { inputProblem } from '#domain/start-problem.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 
-/** `ms` from 100 to 300,000. Resolves with the words that the model reads. */
+/** `ms` from 100 to 300,000. Resolves with the text that the model reads. */
 export async function wait(input: {
   readonly ms: number;
   readonly reason?: string;

@@ -1,6 +1,6 @@
--- Puts events of a session that works for another also on the feed of who started it, and on up, saying whose they are (SA-4):
--- who watches the origin must hear what its work asks. Locks go from the child up, as everywhere. Nothing for a session that
--- nobody started.
+-- Appends events of a session that works for another to the feed of the session that started it, and so on upwards,
+-- with their origin (SA-4): a reader of the origin must see the questions of its work. Locks are taken from the child
+-- upwards, as everywhere. It does nothing for a session that no other started.
 create function append_above(p_tenant text, p_session text, p_feed jsonb) returns void
 language plpgsql as $$
 declare

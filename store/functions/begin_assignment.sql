@@ -1,5 +1,5 @@
--- An assignment begins: the first step of its session says so. False when it must not: it was stopped before, it has ended, or
--- there is no such row.
+-- Records with the first step of its session that an assignment has started. False when it must not start: it was
+-- stopped before, it has ended, or its row does not exist.
 create function begin_assignment(p_tenant text, p_id text) returns boolean
 language plpgsql as $$
 declare

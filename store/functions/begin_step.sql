@@ -1,5 +1,6 @@
--- Begins a step: takes messages into the turn, settles the calls before, and returns all that the model call needs.
--- Runs again safely: what was taken stays taken. Reads only when there is nothing to take, settle or reserve (p_budget, DU-7).
+-- Starts a step: takes messages into the turn, settles the previous calls, and returns everything that the model call
+-- needs. Safe to repeat: what was taken stays taken. It only reads when there is nothing to take, settle or reserve
+-- (p_budget, DU-7).
 create function begin_step(
   p_tenant text, p_session text, p_turn text, p_step int, p_messages jsonb, p_settled jsonb, p_after bigint,
   p_summary_after bigint, p_default_agent text, p_run text,
@@ -26,7 +27,7 @@ begin
   select * into turn_row from turns where tenant_id = p_tenant and id = p_turn;
   select * into agent_row from agents where tenant_id = p_tenant and key = session_row.agent_key;
   select * into answer from messages where tenant_id = p_tenant and turn_id = p_turn and step = p_step and role = 'assistant';
-  -- The prompt of each step shows documents: what they were written after counts for what is asked for by it.
+  -- The prompt of each step shows documents, so their outside sources count for the calls that it requests.
   read := documents_read(p_tenant, agent_row.key, turn_row.context ->> 'user');
   if read is not null and not session_row.used ?& array(select jsonb_object_keys(read)) then
     perform note_used(p_tenant, p_session, read);

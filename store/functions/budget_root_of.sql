@@ -1,7 +1,7 @@
--- Whose budgets a turn's use counts for: its own, or those of its tree's root, where its session has one. A child that the turn
--- starts gets this as its session's budget_root. `team` is a list, as a team may work for another; a session of a team that no turn
--- has asked to work has nothing else. A turn that another turn has begun by a message counts for what that one counts for, and for
--- its own session: `session` then is a list of at most two.
+-- The root whose budgets a turn's use counts for: its own, or that of its tree, when its session has one. A child that
+-- the turn starts gets this as its session's budget_root. `team` is a list, because a team may work for another. A
+-- team's session that no turn requested has nothing else. A turn that another turn started by a message counts for that
+-- one's root and for its own session: `session` then is a list of at most two.
 create function budget_root_of(p_tenant text, p_session text, p_turn text) returns jsonb
 language sql stable as $$
   select case when t.budget_root is null then own.root else own.root || t.budget_root || jsonb_strip_nulls(jsonb_build_object(

@@ -1,6 +1,7 @@
--- The limits that a turn's calls meet: one row for each account, in the order in which all of them are locked. p_root is what
--- the tree's use is counted for, p_agent who acts: a delegate's use counts for its own agent's budgets as well.
--- p_budget: the settings' budgets, and what is reserved where neither a budget nor the call before says.
+-- The limits that apply to a turn's calls: one row per account, in the order in which all of them are locked. p_root is
+-- the root that the tree's use counts for. p_agent is the acting agent: a delegate's use counts for its own agent's
+-- budgets as well. p_budget: the settings' budgets, and the default reserve when neither a budget nor the previous call
+-- sets one.
 create function budgets_of(p_tenant text, p_root jsonb, p_agent text, p_budget jsonb) returns table (
   budget_id text, scope text, subject text, since date, measure text, most numeric, reserve numeric, on_limit text
 )

@@ -1,5 +1,5 @@
--- Claims a call for one attempt (DU-2) and returns all that running it needs. The approval is used up by the same
--- transaction that claims. A call that only reads needs no claim: its row is its result (p_reads).
+-- Claims a call for one attempt (DU-2) and returns everything needed to run it. The transaction that claims also uses
+-- up the approval. A call that only reads needs no claim: its row is its result (p_reads).
 -- kind: run | done (its result is known) | lost (`once`, claimed before, no result) | refused (why: status) | limited
 -- (EX-6; seconds to wait) | over_budget (exceeded: DU-7) | asked (again, and not decided yet) | missing
 create function claim_call(
@@ -40,7 +40,7 @@ begin
     end if;
   end if;
   if c.form_id is not null then
-    -- Its MCP server asks people while it works: the approval of the call itself was used up when it began.
+    -- Its MCP server asks people while the call runs: the approval of the call itself was used up at its start.
     select * into form from approvals where tenant_id = p_tenant and id = c.form_id;
     if form.status = 'pending' then
       return jsonb_build_object('kind', 'asked', 'approval', form.id, 'expires', extract(epoch from form.expires_at - form.created_at)::int,
@@ -52,7 +52,7 @@ begin
       and status = 'approved' and used_at is null and digest = c.digest;
     if not found then
       select * into a from approvals where tenant_id = p_tenant and id = c.approval_id;
-      -- Only an attempt of this very call asks anew (approval-questions.ts).
+      -- Only an attempt of this call asks again (approval-questions.ts).
       if a.status = 'pending' then
         return jsonb_build_object('kind', 'asked', 'approval', a.id, 'expires', extract(epoch from a.expires_at - a.created_at)::int,
           'until', round(extract(epoch from a.expires_at) * 1000), 'digest', a.digest, 'terms', a.terms, 'always', a.always, 'files', a.files);

@@ -1,4 +1,5 @@
--- A turn or a delegation is over: what its calls and commands still hold counts as spent, since nobody will tell what they used.
+-- A turn or a delegation is over: what its calls and commands still reserve counts as spent, because their real use
+-- will not be reported.
 create function count_turn_holds(p_tenant text, p_turn text) returns void
 language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- PO-5. What was read from outside before the documents were written that each step shows: the agent's own and the user's at the root
--- of the workspace. {source: call}, null for nothing.
+-- PO-5. What was read from outside before the documents in each step's prompt were written: the agent's and the user's
+-- at the root of the workspace. {source: call}, null for nothing.
 create function documents_read(p_tenant text, p_agent text, p_user text) returns jsonb
 language sql stable as $$
   select jsonb_object_agg(r.key, r.value) from documents d, jsonb_each(d.read) r

@@ -1,4 +1,5 @@
--- Of the documents that a user of the agent sees, the agent's own and his (VF-1): another one after each write, null while there was none.
+-- Version of the documents that a user of the agent sees, the agent's own and the user's (VF-1): it changes with each
+-- write, and is null while there are none.
 create function documents_version(p_tenant text, p_agent text, p_user text) returns text
 language sql stable as $$
   select nullif(concat_ws('.',

@@ -1,4 +1,5 @@
--- Ends a turn once, and returns how it ended, whoever was first; null when there is no such turn. Open calls become Cancelled or OutcomeUnknown, waiting approvals are withdrawn. p_text: ends its answer.
+-- Ends a turn once, and returns how it ended, whoever was first; null when the turn does not exist. Open calls become
+-- Cancelled or OutcomeUnknown, waiting approvals are withdrawn. p_text is appended to its answer.
 create function end_turn(
   p_tenant text, p_session text, p_turn text, p_step int, p_status text, p_error jsonb, p_by text, p_settled jsonb,
   p_messages jsonb, p_dropped jsonb, p_default_agent text, p_run text, p_text text default null
@@ -14,7 +15,7 @@ begin
   end if;
   perform 1 from sessions where tenant_id = p_tenant and key = p_session for update;
   for d in select * from jsonb_array_elements(p_dropped) loop
-    -- A foreign message that never ran is kept, so that its id stays taken.
+    -- A message of another client that never ran is stored, so that its id stays taken.
     for m in select * from jsonb_array_elements(d -> 'messages') loop
       if m ? 'text' then
         insert into messages (tenant_id, id, session_key, turn_id, role, text)

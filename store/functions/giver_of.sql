@@ -1,4 +1,4 @@
--- The session that a session works for: who gave the work, or made the team's task; null for none.
+-- The session that a session works for: the one that gave the work, or created the team's task; null for none.
 create function giver_of(p_tenant text, p_session text) returns text
 language sql stable as $$
   select coalesce(s.bound_context #>> '{subagent,session}', s.bound_context #>> '{delegation,session}', t.origin_session)

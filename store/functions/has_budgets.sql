@@ -1,5 +1,5 @@
--- Whether any budget may apply to an agent's turn, so that nothing of DU-7 is done where none does: p_root is its own or its session's.
--- plpgsql, since every step asks: it keeps its plan.
+-- Whether any budget may apply to an agent's turn, so that DU-7 costs nothing when none does. p_root is its own root or
+-- its session's. It is plpgsql, which keeps its plan, because every step calls it.
 create function has_budgets(p_tenant text, p_agent text, p_root jsonb, p_budget jsonb) returns boolean
 language plpgsql stable as $$
 begin

@@ -1,5 +1,5 @@
--- Notes what a turn used models for without an answer (DU-7): [{kind, model, usage, usd, once}]. Work of no turn says its agent. What has a
--- name (`once`) is noted and counted once, however often it is brought.
+-- Records what a turn used models for without an answer (DU-7): [{kind, model, usage, usd, once}]. Work without a turn
+-- names its agent. A use with a name (`once`) is recorded and counted once, however often it is sent.
 create function note_model_uses(p_tenant text, p_session text, p_turn text, p_uses jsonb) returns void
 language plpgsql as $$
 begin

@@ -1,9 +1,11 @@
 -- Records a model's answer with its calls, approvals and costs. Returns
---   recorded
---   ended     with it the turn, which the answer was to end (`ends`): not while a message waits in the session, or may wait with
---             its workflow alone, since it may be for this turn
---   refused   nothing changed: the step had been recorded, or the answer was made before the turn took a message (`readUpTo`)
---   over      nothing changed: a call with a fence is claimed with the answer (as by claim_call), and a turn that is over takes none
+-- - recorded
+-- - ended: the answer has ended the turn (`ends`). This does not happen while a message waits in the session, or may
+--   wait only with its workflow, because it may belong to this turn.
+-- - refused: nothing changed. The step had been recorded, or the answer was made before the turn took a message
+--   (`readUpTo`).
+-- - over: nothing changed. A call with a fence is claimed with the answer (like by claim_call), and a turn that is over
+--   accepts none.
 create function record_answer(
   p_tenant text, p_session text, p_turn text, p_step int, p_answer jsonb, p_calls jsonb, p_approvals jsonb, p_feed jsonb
 ) returns text
@@ -14,7 +16,7 @@ declare
   unwritten boolean;
   held int := (p_answer #>> '{budget,attempt}')::int;
 begin
-  -- The session's row first, as everywhere: one order of locks.
+  -- The session's row is locked first, as everywhere: one order of locks.
   select position + 1, agent_key, has_unwritten into pos, agent, unwritten from sessions where tenant_id = p_tenant and key = p_session for update;
   if jsonb_path_exists(p_calls, '$[*].fence') and exists (select from turns
       where tenant_id = p_tenant and id = p_turn and status in ('completed', 'failed', 'stopped')) then
@@ -28,7 +30,7 @@ begin
       and x.position > (p_answer ->> 'readUpTo')::bigint and x.turn_id = p_turn and x.role = 'user')
     on conflict do nothing;
   if not found then
-    -- It came too late, and was paid for.
+    -- The answer came too late, but it was paid for.
     if p_answer ->> 'model' <> 'none' then
       perform note_model_uses(p_tenant, p_session, p_turn, coalesce(p_answer -> 'uses', '[]') || jsonb_build_array(jsonb_strip_nulls(
         jsonb_build_object('kind', 'unused', 'model', p_answer -> 'model', 'usage', p_answer -> 'usage', 'usd', p_answer -> 'usd'))));
@@ -51,7 +53,7 @@ begin
       a ->> 'summary', a ->> 'digest', a ->> 'reason', a ->> 'risk', coalesce(a -> 'terms', '{}'), a -> 'always', a -> 'sandbox', coalesce(a -> 'files', '[]'),
       coalesce((a ->> 'expires_at')::timestamptz, now() + make_interval(secs => (a ->> 'expires')::float))
     from jsonb_array_elements(p_approvals) a;
-  -- An answer that gates have yet to judge is not handed out (releaseAnswer of gate-store.ts).
+  -- An answer that gates must still judge is not released (releaseAnswer of gate-store.ts).
   update turns set steps = p_step,
       text = case when p_answer ? 'withheld' then text else coalesce(nullif(p_answer ->> 'text', ''), text) end,
       status = case when jsonb_array_length(p_approvals) > 0 then 'waiting_approval' else status end,
@@ -67,7 +69,7 @@ begin
   if jsonb_array_length(p_approvals) > 0 then
     perform append_above(p_tenant, p_session, jsonb_path_query_array(p_feed, '$[*] ? (@.type == "approval.requested")'));
   end if;
-  -- Last, as everywhere: accounts are locked after sessions.
+  -- This comes last, as everywhere: accounts are locked after sessions.
   if held is not null then perform settle_budget(p_tenant, p_answer ->> 'id', held, p_answer #> '{budget,spent}'); end if;
   if coalesce((p_answer ->> 'ends')::boolean, false) and not unwritten and not exists (select from messages x
       where x.tenant_id = p_tenant and x.session_key = p_session and x.position is null and x.turn_id is null) then

@@ -1,6 +1,6 @@
--- Records an answer together with the results of its calls, all of which only read and are done (read-ahead.ts). With it
--- comes what the next model call needs, for who knows the transcript up to p_after; p_budget is what that one reserves
--- (DU-7). recorded: false when the step had been recorded; then nothing changes.
+-- Records an answer together with the results of its calls, all of which only read and are done (read-ahead.ts). It
+-- also returns what the next model call needs, for a caller that knows the transcript up to p_after; p_budget is what
+-- that call reserves (DU-7). recorded is false when the step had been recorded; then nothing changes.
 create function record_reads(
   p_tenant text, p_session text, p_turn text, p_step int, p_answer jsonb, p_calls jsonb, p_feed jsonb,
   p_after bigint, p_summary_after bigint, p_budget jsonb

@@ -1,11 +1,12 @@
--- Records a result. False when another attempt holds the claim or the call is over: the late result is refused.
--- The result of a call that was never claimed, since it only reads, does not wait for the disk (synchronous_commit): no kill of
--- ours loses it, the next answer's commit makes it durable with its own, and should Postgres itself crash before that, the
--- model is told that the outcome is unknown and may read again. One that has a child does more than read.
--- p_budget: {settle: {attempt, spent}} for what the call held, {next} for what the next model call reserves (DU-7).
--- p_images: facts of each with its bytes as `data` in base64, which are kept once.
--- p_read: {source: call} of what was read from outside before what the result gives was written (PO-5).
--- With the last result of a step comes what its next model call needs, for who knows the transcript up to p_after.
+-- Records a result. False when another attempt has the claim or the call is over: the late result is refused. The
+-- result of a call that was never claimed, because it only reads, does not wait for the disk (synchronous_commit). No
+-- kill of our processes loses it, and the next answer's commit makes it durable. If Postgres itself crashes before, the
+-- model reads that the outcome is unknown and may read again. A call with a child does more than read.
+-- p_budget: {settle: {attempt, spent}} for what the call reserved, {next} for what the next model call reserves (DU-7).
+-- p_images: facts of each image with its bytes as `data` in base64, which are stored once.
+-- p_read: {source: call} of what was read from outside before the content of the result was written (PO-5).
+-- The last result of a step also returns what the next model call needs, for a caller that knows the transcript up to
+-- p_after.
 create function record_result(
   p_tenant text, p_session text, p_call text, p_fence text, p_ok boolean, p_code text, p_result text, p_whole_id text,
   p_whole text, p_child jsonb, p_feed jsonb, p_after bigint default null, p_summary_after bigint default null,
@@ -53,7 +54,7 @@ begin
     return '{"recorded":true}';
   end if;
   basis := begin_step(p_tenant, p_session, c.turn_id, c.step + 1, '[]', '[]', p_after, p_summary_after, '', '', p_budget -> 'next');
-  -- What is reserved must be on the disk before it is used.
+  -- A reservation must be on the disk before it is used.
   if basis #> '{budget,held}' is not null then perform set_config('synchronous_commit', 'on', true); end if;
   return jsonb_build_object('recorded', true, 'next', basis);
 end $$;

@@ -1,10 +1,11 @@
--- Reserves what a call may use (DU-7), in all the accounts it counts for or in none: null when no budget applies, {held} when
--- it may run, else {exceeded: the account that has no room}. Holds of earlier attempts of the same call become spent: whether
--- they were paid for is not known. The same attempt again keeps what it holds. p_last is what the call before used, or,
--- where p_budget says `exact`, the price of this one.
--- What is never settled counts as spent when its owner ends, be that a turn, a delegation or a task's judging (count_turn_holds):
--- p_owner, else the turn. p_turn is null for the work of a session that no turn has done. Work of no session names its agent in p_budget.
--- Accounts are the last rows that a transaction locks, always in the same order; those of a refused call are let go.
+-- Reserves what a call may use (DU-7), in all the accounts it counts for or in none. Returns null when no budget
+-- applies, {held} when it may run, otherwise {exceeded: the account that is too small}. Reservations of earlier
+-- attempts of the call become spent, because it is unknown whether they were paid for. The same attempt again keeps its
+-- reservation. p_last is what the previous call used, or, when p_budget says `exact`, the price of this one.
+-- A reservation that is never settled counts as spent when its owner ends: a turn, a delegation or a task's judging
+-- (count_turn_holds). p_owner defaults to the turn. p_turn is null for work of a session without a turn. Work without a
+-- session names its agent in p_budget.
+-- Accounts are the last rows that a transaction locks, always in the same order; a refused call releases its locks.
 create function reserve_budget(
   p_tenant text, p_session text, p_turn text, p_holder text, p_last jsonb, p_budget jsonb, p_owner text default null
 ) returns jsonb
@@ -44,7 +45,8 @@ begin
       insert into budget_holds values (p_tenant, p_holder, attempt_no, coalesce(p_owner, p_turn, p_holder), b.budget_id, b.subject, b.since, b.measure, wanted);
     end loop;
   exception when sqlstate 'BDG01' then
-    -- Read after the locks are gone, so the numbers may be newer than the refusal; it was true when it was made.
+    -- Read after the locks are released, so the numbers may be newer than the refusal, which was correct when it was
+    -- made.
     select * into a from budget_accounts x where x.tenant_id = p_tenant and x.budget_id = b.budget_id
       and x.subject = b.subject and x.since = b.since and x.measure = b.measure;
     return jsonb_build_object('exceeded', jsonb_build_object('id', b.budget_id, 'scope', b.scope, 'subject', b.subject,

@@ -1,5 +1,6 @@
--- Settles what a call's attempts up to this one hold: the attempt itself with what it used, where that is known; everything else
--- counts as what was reserved. p_spent has an amount by measure. Runs again safely: who takes a hold away settles it.
+-- Settles the reservations of a call's attempts up to this one: the attempt itself with its use, if known; all others
+-- count as what was reserved. p_spent has an amount by measure. Safe to repeat: the caller that deletes a reservation
+-- settles it.
 create function settle_budget(p_tenant text, p_holder text, p_attempt int, p_spent jsonb) returns void
 language plpgsql as $$
 declare

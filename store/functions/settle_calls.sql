@@ -1,4 +1,4 @@
--- Records how calls ended that their own activity did not record. Calls that are done stay as they are.
+-- Records how calls ended that their own activity did not record. Finished calls stay unchanged.
 create function settle_calls(p_tenant text, p_session text, p_turn text, p_settled jsonb) returns void
 language plpgsql as $$
 declare
@@ -14,7 +14,7 @@ begin
   )
   select jsonb_agg(jsonb_build_object('type', 'tool.completed', 'data',
            jsonb_strip_nulls(jsonb_build_object('call_id', id, 'tool', tool, 'summary', summary, 'ok', ok, 'code', code)))),
-         -- Those that had begun before; the others have run nothing.
+         -- Only calls that had started; the others have run nothing.
          jsonb_object_agg(tool, id) filter (where started_at < now()) into feed, ran from ended;
   if ran is not null then perform note_used(p_tenant, p_session, ran); end if;
   if feed is not null then perform append_events(p_tenant, p_session, p_turn, feed); end if;

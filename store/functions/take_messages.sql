@@ -1,5 +1,5 @@
--- Takes messages into a turn: their rows, their place in the transcript, the turn's own row. False when all of them
--- belong to other turns, so that this one has nothing to do. Runs again safely: what was taken stays taken.
+-- Takes messages into a turn: their rows, their positions in the transcript, and the turn's own row. False when all of
+-- them belong to other turns, so that this one has nothing to do. Safe to repeat: what was taken stays taken.
 create function take_messages(
   p_tenant text, p_session text, p_turn text, p_step int, p_messages jsonb, p_default_agent text, p_run text
 ) returns boolean
@@ -24,7 +24,7 @@ declare
   session_row sessions%rowtype;
   assignment text;
 begin
-  -- A sender other than our API may be the first to speak in a session.
+  -- A sender other than our API may write the first message of a session.
   select coalesce(x.context ->> 'agent', i.item ->> 'agent', p_default_agent), coalesce(x.context, i.item) ->> 'user'
     into wanted_agent, wanted_user
     from jsonb_array_elements(p_messages) with ordinality as i (item, ord)
@@ -33,7 +33,7 @@ begin
   insert into sessions (tenant_id, key, agent_key, user_id) values (p_tenant, p_session, wanted_agent, wanted_user)
     on conflict do nothing;
   select * into session_row from sessions where tenant_id = p_tenant and key = p_session for update;
-  -- An assignment begins with the message that sets its session to work; one that was stopped before has nothing to do.
+  -- An assignment starts with the first message of its session; one that was stopped before has nothing to do.
   if session_row.turns = 0 and session_row.bound_context ?| array['subagent', 'delegation'] then
     assignment := coalesce(session_row.bound_context #>> '{subagent,id}', session_row.bound_context #>> '{delegation,id}');
     if p_messages #>> '{0,id}' = 'msg_' || assignment and not begin_assignment(p_tenant, assignment) then return false; end if;
@@ -72,12 +72,12 @@ begin
     values (p_tenant, p_turn, p_session, session_row.agent_key, 'queued', coalesce(first_context, '{}'))
     on conflict do nothing;
   select * into turn_row from turns where tenant_id = p_tenant and id = p_turn for update;
-  -- The same message, submitted again after its turn was over and its id forgotten by the runs.
+  -- The same message, submitted again after its turn was over and after the runs dropped its id.
   if p_step = 1 and turn_row.ended_at is not null then return false; end if;
   if turn_row.started_at is null then
     feed := jsonb_build_array(jsonb_build_object('type', 'turn.started', 'data', '{}'::jsonb)) || feed;
   end if;
-  -- A step that is tried again after its answer has ended the turn takes nothing anew.
+  -- A step that is retried after its answer has ended the turn takes nothing new.
   if taken = 0 and turn_row.ended_at is not null then return true; end if;
   update turns set status = 'running', started_at = coalesce(started_at, now()), ended_at = null, run_id = p_run,
       context = case when started_at is null then coalesce(first_context, context) || coalesce(session_row.bound_context, '{}')

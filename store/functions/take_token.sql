@@ -1,4 +1,4 @@
--- EX-6, a token bucket per session: 0 when a token was there, else the seconds until the next one.
+-- EX-6, a token bucket per session: returns 0 when there was a token, otherwise the seconds until the next one.
 create function take_token(p_tenant text, p_session text, p_per_hour int, p_burst int) returns int
 language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- From tool to call, what a session had read by then (PO-5): what came back later is nothing that a call could be chosen by. Null:
--- by now.
+-- Maps tools to calls: what a session had read at that time (PO-5). Results that arrived later cannot have influenced a
+-- call. Null means now.
 create function used_before(p_used jsonb, p_at timestamptz default null) returns jsonb
 language sql stable as $$
   select case when p_used = '{}' then p_used else (

@@ -1,7 +1,8 @@
 -- Up Migration
--- Everything that is kept, noun by noun. Each table of tenants has its tenant first in its key and in each of its references.
+-- All tables, noun by noun. Each table of tenants has its tenant first in its key and in each of its references.
 
--- One row: by its id no namespace of Temporal is taken for that of another database (temporal/installation.ts).
+-- One row. Its id distinguishes this database's Temporal namespace from those of other databases
+-- (temporal/installation.ts).
 create table installation (id uuid primary key default gen_random_uuid());
 insert into installation default values;
 
@@ -10,14 +11,14 @@ insert into installation default values;
 create table tenants (
   id         text primary key,
   name       text not null,
-  -- What holds for all its agents (PO-1): `TenantPolicy` of domain/tenant.ts.
+  -- The policy for all its agents (PO-1): `TenantPolicy` of domain/tenant.ts.
   policy     jsonb,
-  -- For how long what is kept: `Retention` of domain/forgetting.ts, in place of the settings'.
+  -- How long data is kept: `Retention` of domain/forgetting.ts; it replaces the settings'.
   retention  jsonb,
   created_at timestamptz not null default now()
 );
 
--- Each change of a tenant's policy: who made it, and from what to what.
+-- Changes of a tenant's policy: who made them, and the policy before and after.
 create table policy_changes (
   tenant_id  text not null references tenants,
   id         bigint generated always as identity,
@@ -28,7 +29,7 @@ create table policy_changes (
   primary key (tenant_id, id)
 );
 
--- What processes keep in memory per tenant, and when it last changed: makes up for notices that were lost.
+-- What processes keep in memory per tenant, and when it last changed. It makes up for notices that were lost.
 create table changes (
   tenant_id  text not null references tenants,
   kind       text not null,
@@ -51,7 +52,7 @@ create table api_keys (
   primary key (tenant_id, id)
 );
 
--- Idempotency-Key: the answer that was given, so that a repeated POST gets it again.
+-- Idempotency-Key: the stored answer, which a repeated POST gets again.
 create table idempotency_keys (
   tenant_id    text not null,
   api_key_id   text not null,
@@ -72,7 +73,8 @@ create table agents (
   key        text not null,
   revision   int not null,
   config     jsonb not null,
-  -- By how many it may give work to others (count_agent_links), so that a step of one without any asks no further (DE-3).
+  -- Number of links over which it may delegate (count_agent_links), so that a step of an agent without links needs no
+  -- query (DE-3).
   links      int not null default 0,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -93,7 +95,7 @@ create table agent_revisions (
 
 -- Documents: context files and memory (VF-1, VF-2)
 
--- A user's stands before the agent's own of the same path; `user_id` is empty for these.
+-- A user's document takes precedence over the agent's own of the same path, whose `user_id` is empty.
 create table documents (
   tenant_id  text not null,
   agent_key  text not null,
@@ -103,22 +105,22 @@ create table documents (
   text       text not null,
   -- SHA-256 of the text.
   digest     bytea not null,
-  -- Written by a session that had read what came from outside (SC-4).
+  -- It was written by a session that had read something from outside (SC-4).
   outside    boolean not null default false,
   -- PO-5. What that session had read from outside: {source: call}.
   read       jsonb not null default '{}',
-  -- Of the text that the index of memory holds; null before it holds any.
+  -- SHA-256 of the text that the memory index contains; null before it contains any.
   indexed    bytea,
-  -- The model whose vectors the index has of that text; null before it has any.
+  -- The model whose vectors of that text the index contains; null before it has any.
   embedded   text,
-  -- Of the text that the facts of the knowledge graph were drawn from; null before any were.
+  -- SHA-256 of the text that the knowledge graph's facts were extracted from; null before any were.
   extracted  bytea,
   updated_at timestamptz not null default now(),
   primary key (tenant_id, agent_key, user_id, path),
   foreign key (tenant_id, agent_key) references agents (tenant_id, key)
 );
 
--- What each write has made of it, the newest ones; `text` is null where it was removed.
+-- The result of each write, the newest ones; `text` is null when it was removed.
 create table document_versions (
   tenant_id  text not null,
   agent_key  text not null,
@@ -129,33 +131,33 @@ create table document_versions (
   outside    boolean not null default false,
   read       jsonb not null default '{}',
   author     text not null,
-  -- The idempotency key of the call that wrote it ({tenant}/{call}): made once, however often it is run.
+  -- The idempotency key of the call that wrote it ({tenant}/{call}), which writes once, however often it runs.
   call_id    text,
-  -- Grows with each write of a scope: the last one is the version of all that the scope has.
+  -- Grows with each write of a scope: the last one is the version of the whole scope.
   id         bigint generated always as identity,
   created_at timestamptz not null default now(),
   primary key (tenant_id, agent_key, user_id, path, revision)
 );
 create index document_versions_by_id on document_versions (tenant_id, agent_key, user_id, id);
 
--- Looked for by each step.
+-- Each step uses this index.
 create index documents_outside on documents (tenant_id, agent_key) where outside;
--- What the sweep looks for: memory that the index does not hold as it is.
+-- For the sweep: memory documents whose index is out of date.
 create index documents_to_index on documents (tenant_id, agent_key, user_id)
   where indexed is distinct from digest and (path in ('MEMORY.md', 'memory.md') or path like 'memory/%.md');
--- The same of vectors, which depends on the model of the settings.
+-- For the sweep: the same for vectors, which depend on the model of the settings.
 create index documents_embedded on documents (embedded, tenant_id, agent_key, user_id) where indexed is not null;
--- The same of facts, for agents that have a model for them.
+-- For the sweep: the same for facts, for agents that have a model for them.
 create index documents_to_extract on documents (tenant_id, agent_key, user_id)
   where extracted is distinct from digest and (path in ('MEMORY.md', 'memory.md') or path like 'memory/%.md');
 
--- The index of memory: pieces of documents, whole lines each, their texts without secrets.
+-- The memory index: pieces of documents in whole lines, without secrets.
 create extension if not exists pg_trgm;
 
 -- Sessions, turns, messages, calls, events
 
--- `position` numbers the transcript, `event_seq` the feed: both are taken under this row's lock, so that a reader never
--- sees a later number before an earlier one.
+-- `position` numbers the transcript, `event_seq` the feed. Both are assigned under this row's lock, so that a reader
+-- never sees a later number before an earlier one.
 create table sessions (
   tenant_id        text not null references tenants,
   key              text not null,
@@ -164,18 +166,18 @@ create table sessions (
   channel          text,
   chat_id          text,
   title            text,
-  -- Holds for each of its turns, whatever their messages say.
+  -- Applies to each of its turns, whatever their messages contain.
   bound_context    jsonb,
-  -- DU-7. Whose budgets its turns use: {turn, session, agent, team?} of the root of its tree; null for a root itself.
+  -- DU-7. The root whose budgets its turns use: {turn, session, agent, team?} of its tree; null for a root itself.
   budget_root      jsonb,
   position         bigint not null default 0,
   event_seq        bigint not null default 0,
   summary          text,
   summary_position bigint not null default 0,
-  -- Up to which position what was said is in memory, or was looked at for that (VF-2).
+  -- Position up to which the transcript was written to memory, or checked for that (VF-2).
   recorded         bigint not null default 0,
   turns            int not null default 0,
-  -- Others than our API speak in it: their messages have no row before a turn takes them.
+  -- Other clients than our API write to it: their messages have no row before a turn takes them.
   has_unwritten    boolean not null default false,
   -- PO-5. The tools whose results it has read: {tool: {call: the first, at: seconds since 1970}} (note_used).
   used             jsonb not null default '{}',
@@ -185,7 +187,7 @@ create table sessions (
 );
 create index sessions_by_update on sessions (tenant_id, updated_at desc, key);
 create index sessions_unrecorded on sessions (tenant_id, agent_key, user_id) where recorded < position;
--- Sessions that work for another one: whose approvals it shows as well (DE-2).
+-- Sessions that work for another one, which also shows their approvals (DE-2).
 create index sessions_given_by on sessions (tenant_id, (bound_context #>> '{delegation,session}'))
   where bound_context #>> '{delegation,session}' is not null;
 
@@ -200,9 +202,9 @@ create table turns (
   text           text,
   error          jsonb,
   context        jsonb not null default '{}',
-  -- Skills in use: [{name, allowed, brings, step: of the call that began it}] (use_skill).
+  -- Skills in use: [{name, allowed, brings, step: of the call that started it}] (use_skill).
   skills         jsonb not null default '[]',
-  -- Of its first message.
+  -- Budget root of its first message.
   budget_root    jsonb,
   run_id         text,
   input_tokens   bigint not null default 0,
@@ -228,36 +230,36 @@ create table messages (
   role        text not null check (role in ('user','assistant')),
   text        text not null,
   calls       jsonb,
-  -- Of a user's: [Attachment] (domain/artifact.ts).
+  -- Attachments of a user's message: [Attachment] (domain/artifact.ts).
   attachments jsonb,
-  -- PO-5. The words of the session's user, and of nobody and nothing else.
+  -- PO-5. The text comes from the session's user alone.
   is_own      boolean not null default false,
   mode        text,
   context     jsonb,
-  -- What hooks said of a user's, once they were asked: it is not put to them again.
+  -- The decision of hooks on a user's message, which therefore do not run again.
   hooked      text check (hooked in ('allow','deny')),
-  -- DU-7. What the turn that it begins counts for, as sessions.budget_root, when another turn says it; null when people or
-  -- schedules speak.
+  -- DU-7. The budget root of the turn that it starts, as in sessions.budget_root, when another turn sends it; null for
+  -- people and schedules.
   budget_root jsonb,
   finish      text,
   model       text,
   usage       jsonb,
-  -- What the answer has cost; null when the model's price is not known.
+  -- Cost of the answer; null when the model's price is unknown.
   usd         numeric,
   position    bigint,
   created_at  timestamptz not null default now(),
   primary key (tenant_id, id)
 );
 create unique index messages_in_order on messages (tenant_id, session_key, position) where position is not null;
--- Not yet taken by a turn: each answer that is to end one looks for such.
+-- Messages that no turn has taken; each answer that would end a turn checks for them.
 create index messages_waiting on messages (tenant_id, session_key) where position is null and turn_id is null;
 create unique index messages_answer on messages (tenant_id, turn_id, step) where role = 'assistant';
--- Rows come in the order of time, so a range of days is found by summaries of blocks, which cost an insert next to nothing.
+-- Rows are in time order, so a range of days is found by summaries of blocks, which make inserts hardly slower.
 create index messages_by_time on messages using brin (created_at);
 create index messages_with_attachments on messages using gin (attachments jsonb_path_ops) where attachments is not null;
 
--- The ledger (DU-2) and the audit of every call. `args` is what people may see; `args_sealed` holds the real ones where
--- they differ. `fence` belongs to the attempt that holds the claim: a late attempt's result is refused.
+-- The ledger (DU-2) and the audit log of every call. `args` is what people may see; `args_sealed` contains the real
+-- ones where they differ. `fence` belongs to the attempt that has the claim: the result of a late attempt is refused.
 create table tool_calls (
   tenant_id            text not null,
   id                   text not null,
@@ -271,16 +273,16 @@ create table tool_calls (
   args                 jsonb not null,
   args_sealed          bytea,
   digest               text not null,
-  -- The definition that it was judged by, when a custom tool or one of an MCP server is called.
+  -- The definition that it was judged by, for a custom tool or one of an MCP server.
   custom_tool_id       uuid,
   custom_tool_revision int,
   verdict              text not null check (verdict in ('allow','ask','deny')),
   reason               text,
-  -- What hooks decided before, and what they changed (domain/hook.ts).
+  -- The decisions of hooks before the call, and what they changed (domain/hook.ts).
   hooks                jsonb,
   approval_id          text,
-  -- Of one of an MCP server: what it has left there, sealed (domain/pending-call.ts), and the approval by which people answer
-  -- what the server asks meanwhile.
+  -- For a call of an MCP server: its sealed state there (domain/pending-call.ts), and the approval by which people
+  -- answer the server's question.
   outside              bytea,
   form_id              text,
   state                text not null default 'requested' check (state in ('requested','running','done')),
@@ -301,7 +303,7 @@ create index tool_calls_of_step on tool_calls (tenant_id, turn_id, step, index);
 create index tool_calls_with_images on tool_calls using gin (images jsonb_path_ops) where images is not null;
 create index tool_calls_by_time on tool_calls using brin (created_at);
 
--- Output that is more than a model reads (EX-5).
+-- Output that is longer than what a model reads (EX-5).
 create table tool_results (
   tenant_id  text not null,
   id         text not null,
@@ -346,19 +348,21 @@ create table approvals (
   digest       text not null,
   reason       text,
   risk         text,
-  -- AP-4: on which terms it is decided (domain/approval-terms.ts), and since when others may decide as well.
+  -- AP-4: the terms of the decision (domain/approval-terms.ts), and when others were permitted to decide as well.
   terms        jsonb not null default '{}',
   escalated_at timestamptz,
   reminders    int not null default 0,
-  -- Messages over Temporal that changed nothing, and the last of them (RefusedRequest, with the key that named it).
+  -- Messages over Temporal that changed nothing, and the last of them (RefusedRequest, with the key that identified
+  -- it).
   refused      int not null default 0,
   last_refused jsonb,
-  -- What it shows beside the call: what "always" would store, or why it is refused (SH-2); and what its digest is bound to: the
-  -- sandbox, and files of the workspace that the call would run, as they are when it is asked about.
+  -- What it shows besides the call: what "always" would store, or why it is refused (SH-2). Its digest is bound to the
+  -- sandbox, and to the workspace files that the call would run, as they were when it was created.
   always       jsonb not null,
   sandbox      jsonb,
   files        jsonb not null default '[]',
-  -- What an MCP server asks while it works at the call (domain/form.ts): `args` are the answer then, sealed as they are told.
+  -- The question of an MCP server during the call (domain/form.ts): then `args` are the answer, sealed like other
+  -- arguments.
   form         jsonb,
   args_sealed  bytea,
   status       text not null default 'pending'
@@ -371,8 +375,8 @@ create table approvals (
   used_at      timestamptz,
   created_at   timestamptz not null default now(),
   expires_at   timestamptz not null,
-  -- So that a feed over all sessions goes on where its reader was. By the clock and not by the transaction's begin: what waited
-  -- for a lock is not dated back behind what readers have seen.
+  -- A feed of all sessions continues after this time. It is the clock's time, not that of the transaction's start: a
+  -- change that waited for a lock is not dated before what readers have seen.
   changed_at   timestamptz not null default clock_timestamp(),
   primary key (tenant_id, id)
 );
@@ -381,7 +385,8 @@ create index approvals_by_turn on approvals (tenant_id, turn_id) where status = 
 create index approvals_by_time on approvals (tenant_id, created_at desc, id);
 create index approvals_by_change on approvals (tenant_id, changed_at, id);
 
--- AP-4: each decision that counted. `person` is null when who decided is only a claim; `digest` is what was agreed to.
+-- AP-4: each decision that counted. `person` is null when the person is only claimed; `digest` is the version that they
+-- agreed to.
 create table approval_decisions (
   tenant_id   text not null,
   approval_id text not null,
@@ -397,8 +402,8 @@ create table approval_decisions (
   primary key (tenant_id, approval_id, key)
 );
 
--- Who sent the decision that the approval's workflow will get under this key: written by the API before it sends it, so
--- that nobody who can only reach Temporal can decide in another's name.
+-- The sender of the decision that the approval's workflow will receive under this key. The API writes it before it
+-- sends the decision, so that a client which can only reach Temporal cannot decide in another's name.
 create table decision_proofs (
   tenant_id   text not null,
   approval_id text not null,
@@ -409,20 +414,21 @@ create table decision_proofs (
   api_key_id  text,
   via         text not null,
   link_id     text,
-  -- The real arguments of a decision to edit, where what is sent over Temporal hides some of them (SC-3).
+  -- The real arguments of an edit, when the message over Temporal hides some of them (SC-3).
   sealed_args text,
-  -- Names the message that had it: its key stands in the history from then on, and proves nothing of another message.
+  -- Identifies the message that used it: from then on the history contains the key, which proves nothing about another
+  -- message.
   message     text,
   created_at  timestamptz not null default now(),
   primary key (tenant_id, approval_id, key)
 );
 
--- Decision tokens that a message has brought, by their nonces, until the approval is over: none counts for another message.
+-- Decision tokens in messages, by their nonces, until the approval is over: no other message can use them.
 create table decision_tokens (
   tenant_id   text not null,
   approval_id text not null,
   nonce       text not null,
-  -- Names the message that used it up.
+  -- Identifies the message that used it up.
   message     text not null,
   primary key (tenant_id, approval_id, nonce)
 );
@@ -441,14 +447,14 @@ create table approval_links (
   created_at  timestamptz not null default now(),
   expires_at  timestamptz not null,
   used_at     timestamptz,
-  -- Names the decision that used it up.
+  -- Identifies the decision that used it up.
   used_key    text,
   revoked_at  timestamptz,
   primary key (tenant_id, id)
 );
 create index approval_links_of on approval_links (tenant_id, approval_id);
 
--- What `approve_always` allows from then on, per agent and user (SH-2).
+-- What `approve_always` allows permanently, per agent and user (SH-2).
 create table exec_allowlist (
   tenant_id   text not null,
   id          text not null,
@@ -468,8 +474,8 @@ create unique index exec_allowlist_once
 
 -- Secrets
 
--- Values that people give and only activities read (SC-2, SH-4). `sealed` is AES-256-GCM bound to tenant and row; `key_id`
--- names its key, so that a rotation finds the rows of old ones.
+-- Values that people set and only activities read (SC-2, SH-4). `sealed` is AES-256-GCM bound to tenant and row.
+-- `key_id` identifies its key, so that a rotation finds the rows of old ones.
 create table secrets (
   tenant_id  text not null references tenants,
   name       text not null,
@@ -483,52 +489,53 @@ create table secrets (
 
 -- Assignments
 
--- Work that an agent gave another: a subagent's (SA-*), a delegation (DE-2), rounds of making and judging (DE-4). A row that is
--- queued or running is the lease that the limits count.
+-- Work that one agent gave to another: a subagent's (SA-*), a delegation (DE-2), rounds of making and judging (DE-4). A
+-- queued or running row is the lease that the limits count.
 create table assignments (
   tenant_id       text not null references tenants,
   id              text not null,
   kind            text not null check (kind in ('subagent', 'delegation', 'evaluation')),
-  -- Who gave it, where; whom the result is announced to.
+  -- The giver of the work, which is notified of the result.
   origin_session  text not null,
   origin_turn     text not null,
   origin_call     text not null,
   link_id         text,
   source_key      text not null,
-  -- Who works on it; of an evaluation the generator.
+  -- The agent that does the work; for an evaluation the generator.
   target_key      text not null,
   session_key     text not null,
   depth           int not null,
   user_id         text,
   label           text not null,
   task            text not null,
-  -- Whose turn waits for it (sync), or nobody's.
+  -- `sync` when the giver's turn waits for it.
   mode            text not null check (mode in ('async', 'sync')),
   announce        text not null check (announce in ('queue', 'steer')),
-  -- Goes on when its origin's session is stopped.
+  -- It continues when its origin's session is stopped.
   detached        boolean not null,
   timeout_seconds int not null,
-  -- The origin turn's context, for the message that announces the end; and what binds the turns of its session.
+  -- The origin turn's context, for the message that announces the end; and the context that binds its session's turns.
   context         jsonb not null,
   bound           jsonb not null,
-  -- Of the target, as they were when the work was given (DE-6).
+  -- Gates of the target when the work was given (DE-6).
   gates           jsonb not null,
-  -- Of an evaluation: evaluator, criteria, context, max_rounds; and its rounds so far: round, draft, verdict, feedback.
+  -- For an evaluation: evaluator, criteria, context, max_rounds; and its rounds so far: round, draft, verdict,
+  -- feedback.
   details         jsonb,
   rounds          jsonb not null default '[]',
   status          text not null check (status in ('queued','running','completed','failed','cancelled','timeout','approved','not_approved')),
   result          text,
   error           jsonb,
-  -- Of gates that let it pass all the same.
+  -- Warnings of gates that let the work pass.
   warnings        jsonb not null default '[]',
   iterations      int not null default 0,
   input_tokens    bigint not null default 0,
   output_tokens   bigint not null default 0,
   stopped_by      text,
   replaced_by     text,
-  -- Workflow that waits for its end.
+  -- Id of the workflow that waits for its end.
   waiter          text,
-  -- Who has announced the result: the claim of a message, a call, or 'nobody' when it need not be.
+  -- What announced the result: the claim of a message, a call, or 'nobody' when no announcement is needed.
   announced_by    text,
   created_at      timestamptz not null default now(),
   started_at      timestamptz,
@@ -551,7 +558,8 @@ create table teams (
   description text,
   lead        text not null,
   settings    jsonb not null default '{}',
-  -- The newest task's number; a team that was deleted and made again goes on from it, since a number names a workflow.
+  -- The newest task's number. A team that is created again continues from it, because the number is part of a workflow
+  -- id.
   task_seq    int not null default 0,
   created_by  text,
   created_at  timestamptz not null default now(),
@@ -573,7 +581,7 @@ create table team_members (
 );
 create index team_members_by_agent on team_members (tenant_id, agent_key);
 
--- A task's workflow decides and writes its row here, for readers and for its own next run.
+-- A task's workflow decides, and writes its row here for readers and for its next run.
 create table team_tasks (
   tenant_id      text not null,
   team_key       text not null,
@@ -590,18 +598,18 @@ create table team_tasks (
   percent        int not null default 0,
   reason         text,
   result         text,
-  -- All that the workflow decides by; its revision is the newest event's.
+  -- The whole state of the workflow; its revision is that of the newest event.
   state          jsonb not null,
   revision       int not null,
-  -- The lead's turn that made it: its request. Told: the message that has brought its end to the lead.
+  -- The lead's turn that created it, which is its request; and the message that reported its end to the lead.
   origin_session text,
   origin_turn    text,
   origin_context jsonb not null default '{}',
   announced_by        int,
-  -- Signals that changed nothing, and the last of them (RefusedRequest, with the key that named it).
+  -- Signals that changed nothing, and the last of them (RefusedRequest, with the key that identified it).
   refused        int not null default 0,
   last_refused   jsonb,
-  -- Of the call or the request that made it, so that a repeat makes one.
+  -- Key of the call or request that created it, so that a repeat creates only one.
   create_key     text not null,
   created_by     text not null,
   created_at     timestamptz not null default now(),
@@ -615,10 +623,10 @@ create unique index team_tasks_once on team_tasks (tenant_id, team_key, create_k
 create index team_tasks_by_status on team_tasks (tenant_id, team_key, status, number desc);
 create index team_tasks_of_turn on team_tasks (tenant_id, origin_turn) where origin_turn is not null;
 create index team_tasks_by_words on team_tasks using gin (words);
--- For the workers' look at tasks that are not closed: few beside all that ever were.
+-- For the workers' check of open tasks, which are few.
 create index team_tasks_open on team_tasks (tenant_id, team_key, number) where status not in ('completed', 'failed', 'cancelled');
 
--- What a task waits for.
+-- The tasks that a task waits for.
 create table team_task_blockers (
   tenant_id text not null,
   team_key  text not null,
@@ -630,13 +638,13 @@ create table team_task_blockers (
 );
 create index team_task_blockers_back on team_task_blockers (tenant_id, team_key, blocker);
 
--- The audit (TE-4): one a change, by its revision.
+-- The audit log (TE-4): one event per change, by its revision.
 create table team_task_events (
   tenant_id text not null,
   team_key  text not null,
   number    int not null,
   revision  int not null,
-  -- Which signal it tells of that was refused at this revision; 0 of a change.
+  -- Number of the refused signal at this revision; 0 for a change.
   refusal   int not null default 0,
   id        bigint generated always as identity,
   action    text not null,
@@ -644,8 +652,8 @@ create table team_task_events (
   reason    text,
   status    text not null,
   owner     text,
-  -- Which run of the task's workflow has recorded it, for which request, and whom it is to be told to: a run whose worker died
-  -- after the commit and before Temporal knew finds here what it has done.
+  -- Which run of the task's workflow recorded it, for which request, and whom to notify. If a worker dies after the
+  -- commit and before Temporal knows, the next run finds here what was done.
   run       text,
   cause     text,
   notices   jsonb,
@@ -654,7 +662,7 @@ create table team_task_events (
 );
 create index team_task_events_in_order on team_task_events (tenant_id, team_key, id desc);
 
--- Texts about a task. One is written before the update that brings it, and shown when the workflow has taken it.
+-- Texts about a task. A text is written before its update, and shown when the workflow has accepted it.
 create table team_comments (
   tenant_id  text not null,
   id         text not null,
@@ -682,26 +690,27 @@ create table team_messages (
 );
 create index team_messages_unread on team_messages (tenant_id, team_key, addressee, created_at) where read_at is null;
 
--- Bytes, stored once by digest (SHA-256): of artifacts, images of tool_calls, files of skills, and files attached to tasks.
+-- Bytes, stored once by digest (SHA-256): of artifacts, images of tool_calls, files of skills, and attachments of
+-- tasks.
 create table files (
   tenant_id  text not null references tenants,
   digest     text not null,
-  -- Null: in the object store alone, in pieces (store/artifact-store.ts).
+  -- Null when they are only in the object store, in pieces (store/artifact-store.ts).
   bytes      bytea,
-  -- Objects may be there, since before they are brought.
+  -- Objects may exist; set before they are written.
   in_store   boolean not null default false,
-  -- Tells its objects from those of a row of the same bytes that went before.
+  -- Distinguishes its objects from those of an earlier row with the same bytes.
   made       uuid not null default gen_random_uuid(),
-  -- When they were last brought, or found to be needed: those that nothing needs any more go with the sweep.
+  -- When they were last uploaded, or found to be needed; the sweep removes bytes that nothing needs any more.
   needed_at  timestamptz not null default now(),
   primary key (tenant_id, digest),
   check (in_store or bytes is not null)
 );
--- Mostly compressed already, and a part of them is read alone.
+-- The bytes are mostly compressed already, and parts of them are read separately.
 alter table files alter column bytes set storage external;
 create index files_by_need on files (needed_at);
 
--- Objects of rows of files that have gone, until they have gone themselves, and whoever was putting them has ended.
+-- Objects of deleted rows of files, until the objects are gone and every process that wrote them has ended.
 create table gone_objects (
   tenant_id text not null,
   id        bigint not null generated always as identity,
@@ -711,23 +720,23 @@ create table gone_objects (
   primary key (tenant_id, id)
 );
 
--- Files that people and models pass about.
+-- Files that people and models exchange.
 create table artifacts (
   tenant_id  text not null references tenants,
-  -- Of tenant, user, name and bytes: the same file brought again is the same artifact.
+  -- Derived from tenant, user, name and bytes: the same file uploaded again is the same artifact.
   id         text not null,
-  -- Null: the tenant's, for whoever knows the id.
+  -- Null means the tenant's, for anybody who knows the id.
   user_id    text,
-  -- As its bytes show.
+  -- The type that its bytes show.
   type       text not null,
   filename   text,
   digest     text not null,
   size       int not null,
-  -- Pixels, of an image that models may be shown.
+  -- Pixels of an image that models may see.
   width      int,
   height     int,
   created_at timestamptz not null default now(),
-  -- When it was last brought, from which on it is kept.
+  -- When it was last uploaded; retention counts from this time.
   brought_at timestamptz not null default now(),
   primary key (tenant_id, id),
   foreign key (tenant_id, digest) references files (tenant_id, digest) on delete cascade
@@ -755,12 +764,12 @@ create index team_task_files_of_task on team_task_files (tenant_id, team_key, nu
 
 -- Budgets (DU-7)
 
--- Limits what its subjects use; each subject, period and measure has an account.
+-- Limits on the use of its subjects; each subject and period has an account for each measure.
 create table budgets (
   tenant_id  text not null references tenants,
   id         text not null,
   scope      text not null check (scope in ('turn','session','agent','team','tenant')),
-  -- One session, agent or team; empty when each has the limits for itself.
+  -- One session, agent or team; empty when each has the limits separately.
   subject    text not null default '',
   period     text not null check (period in ('total','day','month')),
   -- Limits by measure, on_limit and reserve: domain/budget.ts.
@@ -772,7 +781,7 @@ create table budgets (
 );
 create unique index budgets_once on budgets (tenant_id, scope, subject, period);
 
--- spent + reserved never passes what the budget says and `extra` allows, but by what calls cost beyond their reserve.
+-- spent + reserved stays within the budget's limit plus `extra`, except for what calls cost beyond their reserve.
 create table budget_accounts (
   tenant_id text not null references tenants,
   budget_id text not null,
@@ -786,7 +795,7 @@ create table budget_accounts (
 );
 create index budget_accounts_by_period on budget_accounts (tenant_id, since desc, budget_id, subject, measure);
 
--- What an attempt of a call has reserved: gone when it is settled. One whose attempt never came back counts as spent.
+-- The reservation of a call's attempt, deleted when it is settled. One whose attempt never returned counts as spent.
 create table budget_holds (
   tenant_id text not null,
   holder    text not null,
@@ -803,7 +812,8 @@ create index budget_holds_by_turn on budget_holds (tenant_id, turn_id);
 
 -- Links, gates, handoffs
 
--- Who may hand work to whom (DE-1). `settings` is judged when the link is used, and refuses when it cannot be read.
+-- Which agents may delegate work to each other (DE-1). `settings` is judged when the link is used, and refuses
+-- everybody when it cannot be read.
 create table agent_links (
   tenant_id      text not null references tenants,
   id             text not null,
@@ -825,7 +835,7 @@ create table agent_links (
 create unique index agent_links_by_pair on agent_links (tenant_id, source_key, target_key);
 create index agent_links_by_target on agent_links (tenant_id, target_key);
 
--- Here and not among the functions that each release replaces, which cannot be dropped while a trigger needs them.
+-- It is here and not among the functions that each release replaces, because a trigger's function cannot be dropped.
 create function count_agent_links() returns trigger
 language plpgsql as $$
 begin
@@ -838,7 +848,7 @@ end $$;
 create trigger agent_links_count after insert or update or delete on agent_links
   for each row execute function count_agent_links();
 
--- Each run of a gate (DE-6): what it found of which attempt, and what followed.
+-- Each run of a gate (DE-6): its result for which attempt, and what followed.
 create table gate_checks (
   tenant_id  text not null references tenants,
   -- The delegation, task or turn that was judged.
@@ -862,7 +872,7 @@ create table handoff_routes (
   to_key      text not null,
   session_key text not null,
   reason      text not null,
-  -- Agents that have had the chat since a person last said something, oldest first.
+  -- Agents that have had the chat since a person last wrote, oldest first.
   path        jsonb not null,
   created_by  text not null,
   created_at  timestamptz not null default now(),
@@ -871,21 +881,21 @@ create table handoff_routes (
 
 -- Egress
 
--- Each exchange with the outside (SECURITY R5), refused ones too. Kept for a time.
+-- Each exchange with the outside, including refused ones. Kept for a limited time.
 create table egress_requests (
   tenant_id    text not null references tenants,
   id           bigint generated always as identity,
-  -- The tool's name, or what else asked.
+  -- The tool's name, or another source of the request.
   purpose      text not null,
   call_id      text,
   method       text not null,
-  -- With its port, of the last address.
+  -- Host and port of the last address.
   host         text not null,
   -- Null when no answer came.
   status       int,
   bytes        bigint not null,
   milliseconds int not null,
-  -- Why it was refused or ended; null when the answer came whole.
+  -- Why it was refused or interrupted; null when the answer arrived completely.
   problem      text,
   created_at   timestamptz not null default clock_timestamp(),
   primary key (tenant_id, id)
@@ -895,18 +905,18 @@ create index egress_requests_by_time on egress_requests using brin (created_at);
 
 -- Usage and embeddings
 
--- DU-7. What models were used for without an answer in a transcript: summaries, calls that failed after they were read, answers
--- that came too late. Those in a transcript are messages.
+-- DU-7. Uses of models without an answer in a transcript: summaries, calls that failed after the model read them,
+-- answers that came too late. Those in a transcript are messages.
 create table model_uses (
   tenant_id   text not null references tenants,
   id          uuid not null default gen_random_uuid(),
-  -- `forgotten`: answers whose messages are gone, summed by day.
+  -- `forgotten`: answers whose messages are deleted, summed by day.
   kind        text not null check (kind in ('summary','failed','unused','embedding','knowledge','memory','reading','media','hook','sampling','direct','forgotten')),
   session_key text not null,
   turn_id     text not null,
   agent_key   text not null,
   model       text not null,
-  -- As messages.usage and messages.usd.
+  -- In the form of messages.usage and messages.usd.
   usage       jsonb not null,
   usd         numeric,
   created_at  timestamptz not null default now(),
@@ -914,12 +924,12 @@ create table model_uses (
 );
 create index model_uses_by_time on model_uses using brin (created_at);
 
--- Vectors that a provider's model has given, so that it is asked once for a text (DE-2). Those of different models are never
--- compared.
+-- Vectors that a provider's model has returned, so that it is called once for a text (DE-2). Those of different models
+-- are never compared.
 create table embeddings (
   tenant_id  text not null references tenants,
   model      text not null,
-  -- SHA-256 of the text; the text itself stands where it came from.
+  -- SHA-256 of the text; the text itself is not stored here.
   digest     bytea not null,
   -- 32-bit floats, little-endian, of length 1.
   vector     bytea not null,
@@ -930,18 +940,18 @@ create index embeddings_by_age on embeddings (tenant_id, created_at);
 
 -- Forgetting
 
--- What somebody wanted forgotten, and what has gone of it: the receipt.
+-- Requests to forget, and the receipt of what was removed.
 create table forgettings (
   tenant_id    text not null references tenants,
   id           text not null,
   kind         text not null check (kind in ('session','user')),
   subject      text not null,
-  -- Of the subject, when it was asked for and since.
+  -- Sessions of the subject when it was requested, and later ones.
   sessions     text[] not null default '{}',
   removed      jsonb not null default '{}',
   requested_by text not null,
   created_at   timestamptz not null default clock_timestamp(),
-  -- When all that ran was stopped: what came later stays.
+  -- When all running work was stopped: later data stays.
   until        timestamptz,
   ended_at     timestamptz,
   primary key (tenant_id, id)
@@ -954,7 +964,7 @@ create table outside_files (
   tenant_id text not null references tenants,
   -- The name of its folder.
   workspace text not null,
-  -- From the workspace; empty for all of it. /CALL while a command of the call may write anything.
+  -- Relative to the workspace; empty for all of it. /CALL while a command of the call may write anything.
   path      text not null,
   -- What the session that wrote it had read from outside: {source: call}.
   read      jsonb not null,

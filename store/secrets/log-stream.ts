@@ -1,11 +1,11 @@
-/** Where log lines go out: each is scrubbed first, since an error's words may hold anything (SC-3). */
+/** Output of log lines: each is scrubbed first, because an error's text may contain anything (SC-3). */
 import { writeSync } from 'node:fs';
 import { createScrubber, type Scrubber } from './scrubber.ts';
 
 export interface LogStream {
   /** One line of JSON, as pino writes it. */
   write(line: string): void;
-  /** Which values are known grows while a process starts. */
+  /** Sets the scrubber; the number of known values grows while a process starts. */
   hide(scrubber: () => Scrubber): void;
 }
 
@@ -14,8 +14,9 @@ export interface LogOutput {
 }
 
 /**
- * A file's or pipe's descriptor, by default standard output. A line that cannot be written (a full disk, a reader that is gone or
- * far behind) is dropped, and the next one that can be says how many were: a log costs no process.
+ * Writes to a file's or pipe's descriptor, by default standard output. A line that cannot be written (a full disk, a
+ * reader that is gone or far behind) is dropped, and the next successful one reports how many were. A log never ends a
+ * process.
  */
 export function openLogOutput(fd = 1): LogOutput {
   let dropped = 0;
@@ -36,7 +37,7 @@ export function openLogOutput(fd = 1): LogOutput {
         dropped = 0;
         isCut = false;
       } catch {
-        // Where would it be told? The count is.
+        // The error cannot be logged, so only the count is.
         dropped += 1;
         isCut ||= written > 0;
       }
@@ -55,12 +56,12 @@ export function createLogStream(out: LogOutput): LogStream {
   };
 }
 
-/** Still one line of JSON: names and structure stay. */
+/** The result is still one line of JSON: names and structure stay. */
 function scrubbedLine(line: string, scrubber: Scrubber): string {
   try {
     return `${JSON.stringify(scrubber.args(JSON.parse(line) as Record<string, unknown>))}\n`;
   } catch {
-    // Not JSON: scrubbed as the text that it is.
+    // Text that is not JSON is scrubbed as plain text.
     return scrubber.text(line);
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The master keys, which are never in the database: from the settings, else from a file of the installation that is made
- * at its first start, readable by its owner only. A start is refused when rows were sealed with a key that is not there.
+ * The master keys, which are never in the database. They come from the settings, otherwise from a file of the
+ * installation that is created at its first start and readable by its owner only. A start is refused when rows were
+ * sealed with a missing key.
  */
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -16,12 +17,13 @@ export interface KeySettings {
 }
 
 const KEY_BYTES = 32;
-/** 32 random bytes hold about 30 distinct values; 16 or fewer is a pattern or typed text. */
+/** 32 random bytes contain about 30 distinct values; with 16 or fewer they are a pattern or typed text. */
 const MIN_DISTINCT = 17;
 
 /**
- * The first key seals, all open. `encryption.key` wins over the file, whose key then still opens, so that a key may be set
- * later. Throws when the file's key is weak or readable by others, or when rows need a key that none of these is.
+ * The first key seals, all open. `encryption.key` takes precedence over the file, whose key then still opens, so that a
+ * key may be set later. Throws when the file's key is weak or readable by others, or when rows need a key that is not
+ * among these.
  */
 export async function loadMasterKeys(
   settings: KeySettings,
@@ -44,7 +46,7 @@ export async function loadMasterKeys(
   return keys;
 }
 
-/** A database that is away cannot be asked; whoever then opens a row of an unknown key gets an error. */
+/** An unreachable database cannot be queried; opening a row of an unknown key is an error later. */
 async function countRows(pool: Pool, parts: RowParts): Promise<ReadonlyMap<string, number>> {
   try {
     return await countSealedRows(pool, parts);
@@ -74,7 +76,10 @@ async function readKeyFile(path: string): Promise<Buffer | undefined> {
   return key;
 }
 
-/** Whole or not at all: written aside and linked into place. Another process may be first; its key stays. */
+/**
+ * The file is written completely or not at all: it is written aside and linked into place. If another process is first,
+ * its key stays.
+ */
 async function makeKeyFile(path: string): Promise<Buffer> {
   await mkdir(join(path, '..'), { recursive: true });
   const part = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;

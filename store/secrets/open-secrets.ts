@@ -1,4 +1,4 @@
-/** What a process needs to seal, to open and to hide secrets; the same for workers and API processes. */
+/** What a process needs to seal, open and hide secrets; the same for workers and API processes. */
 import { createChangeFeed, type ChangeFeed } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import type { RowParts } from '#store/row-parts.ts';
@@ -9,7 +9,7 @@ import { createVault, type Vault } from './vault.ts';
 export interface Secrets {
   readonly sealer: Sealer;
   readonly vault: Vault;
-  /** The first seals, all open. For deriving others; never to be shown or kept. */
+  /** The first seals, all open. Other keys are derived from them; they must never be shown or stored. */
   readonly masterKeys: readonly Buffer[];
   readonly changes: ChangeFeed;
   close(): Promise<void>;
@@ -20,9 +20,9 @@ export async function openSecrets(input: {
   readonly settings: KeySettings;
   readonly databaseUrl: string;
   readonly pool: Pool;
-  /** Secrets among the settings. */
+  /** Secrets in the settings. */
   readonly deploymentValues: readonly string[];
-  /** What features keep sealed is opened, hidden and known by its keys too. */
+  /** Sealed values of features are opened and hidden too, and their keys are counted. */
   readonly rows: RowParts;
   readonly onError: (error: unknown) => void;
 }): Promise<Secrets> {

@@ -1,15 +1,15 @@
-/** Reads what a tenant keeps sealed and opens it: the only place where rows become values. */
+/** Reads and opens a tenant's sealed values: the only place where rows become values. */
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { readSealedSecrets, secretPlace } from '#store/secret-store.ts';
 
-/** Opens what is bound to `place`; undefined when it does not open. */
+/** Opens a value that is bound to `place`; undefined when it does not open. */
 export type OpenSealed = (sealed: string, place: string) => string | undefined;
 
-/** What a feature keeps sealed for tenants beside their secrets. */
+/** Values that a feature keeps sealed for tenants besides their secrets. */
 export interface SealedPart<Opened = unknown> {
   read(pool: Pool, tenant: string, open: OpenSealed): Promise<Opened>;
-  /** The values of it that nobody may be shown. */
+  /** Its values that nobody may see. */
   hidden(opened: Opened): readonly string[];
 }
 
@@ -17,7 +17,7 @@ export interface OpenedTenant {
   /** Secrets by name. */
   readonly values: ReadonlyMap<string, string>;
   readonly parts: ReadonlyMap<SealedPart, unknown>;
-  /** All that must not be shown. */
+  /** All values that must not be shown. */
   readonly hidden: ReadonlySet<string>;
 }
 
@@ -28,7 +28,7 @@ export interface ReadTenantDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** A row that does not open is nobody's to see; it is told to `onError`, and the tenant's others are not kept from it. */
+/** A row that does not open is left out and reported to `onError`; the tenant's other rows are still read. */
 export async function readTenant(
   { pool, sealer, sealedParts, onError }: ReadTenantDeps,
   tenant: string,

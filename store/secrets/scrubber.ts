@@ -1,4 +1,4 @@
-/** How text and arguments look before anyone else sees them: rows, history, logs, the model (SC-3). */
+/** Scrubs text and arguments before anyone else sees them: rows, history, logs, the model (SC-3). */
 import {
   createScrubStream,
   NO_VALUES,
@@ -15,19 +15,22 @@ export interface Scrubber {
   args(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
   /** One line of at most `length` characters. */
   preview(text: string, length: number): string;
-  /** For a text that comes in pieces. */
+  /** For a text that arrives in pieces. */
   stream(): ScrubStream;
 }
 
-/** Scrubs with the values of one tenant and of the deployment; resolves at once unless the tenant is new to the process. */
+/**
+ * Scrubs with the values of one tenant and of the deployment. It resolves at once unless the tenant is new to the
+ * process.
+ */
 export type ScrubberOf = (tenant: string) => Promise<Scrubber>;
 
-/** What an activity is made of before it knows whose call it gets. */
+/** The dependencies of an activity before the tenant of its call is known. */
 export type ForAnyTenant<Deps extends { readonly scrubber: Scrubber }> = Omit<Deps, 'scrubber'> & {
   readonly scrubberOf: ScrubberOf;
 };
 
-/** The parts of an activity with the scrubber of its call's tenant. */
+/** The dependencies of an activity with the scrubber of its call's tenant. */
 export async function forTenant<Deps extends { readonly scrubber: Scrubber }>(
   parts: ForAnyTenant<Deps>,
   tenant: string,
@@ -36,14 +39,14 @@ export async function forTenant<Deps extends { readonly scrubber: Scrubber }>(
   return { ...parts, scrubber } as unknown as Deps;
 }
 
-/** SC-3: the texts of messages that a sender other than our API brought with them; the API's are hidden in their rows. */
+/** SC-3: scrubs the texts of messages from senders other than our API; those of the API are scrubbed in their rows. */
 export function hideTexts(scrubber: Scrubber, messages: readonly HeldMessage[]): readonly HeldMessage[] {
   return messages.map((message) =>
     message.text === undefined ? message : { ...message, text: scrubber.text(message.text) },
   );
 }
 
-/** `registered`: values known to be secret (SC-2); others are known by their shape or name. */
+/** `registered`: values known to be secret (SC-2); others are recognized by their shape or name. */
 export function createScrubber(registered: RegisteredValues = NO_VALUES): Scrubber {
   return {
     text: (text) => scrubText(text, registered).text,
@@ -53,7 +56,7 @@ export function createScrubber(registered: RegisteredValues = NO_VALUES): Scrubb
   };
 }
 
-/** A file's text as people may see it; other bytes as they are. */
+/** A file's text as people may see it; other bytes are unchanged. */
 export function withoutSecrets(scrubber: Pick<Scrubber, 'text'>, bytes: Buffer): Buffer {
   const text = bytes.toString('utf8');
   if (text.includes('\0') || !Buffer.from(text).equals(bytes)) return bytes;

@@ -1,7 +1,7 @@
 /**
- * The secrets that this process may see, opened: what `secret://` references stand for, and what the scrubber must hide
- * (SC-2). A tenant's are read when it is first worked for and again after a change; each tenant's texts are scrubbed with
- * its own values and the deployment's only, so that nobody can find another's values by trying.
+ * The opened secrets that this process may see: the values of `secret://` references, and what the scrubber must hide
+ * (SC-2). A tenant's values are read when its first work arrives and again after a change. Each tenant's texts are
+ * scrubbed only with its own values and the deployment's, so that nobody can find another's values by trying.
  */
 import { registerValues } from '@tempoclaw/scrubber';
 import { fillSecrets, SecretProblem, secretNamesIn } from '#domain/secret.ts';
@@ -12,17 +12,19 @@ import { type OpenedTenant, readTenant, type ReadTenantDeps, type SealedPart } f
 
 export interface Vault {
   readonly scrubberOf: ScrubberOf;
-  /** With what is known by now, for words that cannot wait: errors. */
+  /** Scrubs with the values known now, for errors, which cannot wait. */
   scrubberNow(tenant: string): Scrubber;
-  /** With the values of every tenant known to this process: for logs, which no tenant reads. */
+  /** Scrubs with the values of every tenant known to this process: for logs, which no tenant reads. */
   scrubberOfAll(): Scrubber;
-  /** Puts the tenant's secrets in the place of `secret://NAME`. @throws SecretProblem */
+  /** Replaces `secret://NAME` by the tenant's secrets. @throws SecretProblem */
   resolve(tenant: string, text: string): Promise<string>;
   /** The same for a setting of the deployment, from the tenant `default`; its values are hidden from every tenant. */
   resolveSetting(text: string): Promise<string>;
-  /** What a feature keeps sealed for the tenant, opened. The part is one of those that the vault was made with. */
+  /**
+   * A feature's sealed values for the tenant, opened. The part must be one of those that the vault was created with.
+   */
   openedOf<Opened>(tenant: string, part: SealedPart<Opened>): Promise<Opened>;
-  /** As far as it is known by now. */
+  /** The same, as far as it is known now. */
   openedNow<Opened>(tenant: string, part: SealedPart<Opened>): Opened | undefined;
 }
 
@@ -32,9 +34,9 @@ export interface VaultParts extends ReadTenantDeps {
   readonly deploymentValues: readonly string[];
 }
 
-/** Tenants whose values are in memory; the one that was read first makes room. */
+/** Number of tenants whose values are in memory; the one that was read first is dropped. */
 const MAX_TENANTS = 1_000;
-/** Values that were changed or removed may still be valid outside, or be on their way through a running command. */
+/** Values that were changed or removed may still be valid outside, or in use by a running command. */
 const MAX_RETIRED = 200;
 
 interface CachedTenant extends OpenedTenant {
@@ -43,9 +45,9 @@ interface CachedTenant extends OpenedTenant {
 }
 
 interface Entry {
-  /** What is known; the last reading until a newer one has come. */
+  /** The last reading, until a newer one is complete. */
   known: CachedTenant | undefined;
-  /** Undefined when it has to be read (again). */
+  /** Undefined when the values must be read (again). */
   current: Promise<CachedTenant> | undefined;
 }
 
@@ -89,7 +91,7 @@ export function createVault({ changes, deploymentValues, ...deps }: VaultParts):
     const entry = entryOf(tenant);
     if (entry.current) return entry.current;
     const reading: Promise<CachedTenant> = read(tenant, entry.known).then((known) => {
-      // Unless a newer reading has begun.
+      // A newer reading may have started.
       if (entry.current === reading) {
         entry.known = known;
         ofAll.forget();
@@ -98,7 +100,7 @@ export function createVault({ changes, deploymentValues, ...deps }: VaultParts):
     });
     entry.current = reading;
     reading.catch(() => {
-      // Whoever waits is told; the next one reads again.
+      // Waiting callers get the error; the next caller reads again.
       if (entry.current === reading) entry.current = undefined;
     });
     return reading;
@@ -153,7 +155,7 @@ function hiddenOf(known: CachedTenant | undefined): readonly string[] {
   return known ? [...known.retired, ...known.hidden] : [];
 }
 
-/** Made when it is first asked for, and anew after it was forgotten. */
+/** Created at the first use, and again after it was dropped. */
 function lazily<T>(make: () => T): { get(): T; forget(): void } {
   let made: T | undefined;
   return {

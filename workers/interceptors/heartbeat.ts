@@ -1,12 +1,12 @@
 /**
- * Beats for every regular activity from a timer that is set before its first line runs: cancellation arrives only with
- * heartbeats, and an activity that beats by itself forgets to while it waits (TEMPORAL §2.8, §9). The start counts as the
- * first beat, so one that is over by then costs the server no write for it.
+ * Sends heartbeats for every regular activity from a timer that starts before its first line runs. Cancellation arrives
+ * only with heartbeats, and an activity that sends its own would not do so while it waits. The start counts as the
+ * first heartbeat, so a short activity costs the server no write for it.
  */
 import type { ActivityInboundCallsInterceptor, ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Context } from '@temporalio/activity';
 
-/** Under a third of the shortest time-out in workflows/activity-options.ts. */
+/** Under a third of the shortest heartbeat timeout in workflows/activity-options.ts. */
 export const HEARTBEAT_MS = 600;
 
 export const heartbeatInterceptor: ActivityInterceptorsFactory = (context: Context) => ({

@@ -1,9 +1,12 @@
-/** No work of another installation is done: whose the namespace is, is looked at before each activity (temporal/installation.ts). */
+/**
+ * Prevents work for another installation: before each activity it checks whose the namespace is
+ * (temporal/installation.ts).
+ */
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ForeignNamespace } from '#domain/installation.ts';
 
-/** `belongs` is of keepNamespace. What came from another's server is given back to it, to be tried again. */
+/** `belongs` comes from keepNamespace. Work from another installation's server fails there, to be retried. */
 export function ownNamespaceOnly(
   belongs: () => Promise<void>,
   onForeign: (error: ForeignNamespace) => void,
@@ -12,7 +15,7 @@ export function ownNamespaceOnly(
     inbound: {
       async execute(input, next) {
         await belongs().catch((error: unknown) => {
-          // A server that is away for a moment is not another's.
+          // A server that is unreachable for a moment is not another's.
           if (!(error instanceof ForeignNamespace)) return;
           onForeign(error);
           throw ApplicationFailure.create({

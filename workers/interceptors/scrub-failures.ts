@@ -1,8 +1,8 @@
-/** What an activity fails with goes into history, which nobody scrubs later: no secret in its words (SC-3). */
+/** Scrubs the failures of activities, because they go into history, which nobody scrubs later (SC-3). */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 
-/** An error and its causes; causes can be circular. */
+/** Greatest number of causes of an error; causes can be circular. */
 const MAX_CAUSES = 10;
 
 export function scrubFailures(vault: { scrubberNow(tenant: string): Scrubber }): ActivityInterceptorsFactory {
@@ -21,7 +21,7 @@ export function scrubFailures(vault: { scrubberNow(tenant: string): Scrubber }):
   });
 }
 
-/** In place, so that it stays what it is: a cancellation, a retryable failure. */
+/** Scrubs in place, so that the error keeps its kind: a cancellation, a retryable failure. */
 function scrubError(thrown: unknown, scrubber: Scrubber): void {
   let error = thrown;
   for (let depth = 0; error instanceof Error && depth < MAX_CAUSES; depth += 1) {

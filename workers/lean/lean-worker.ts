@@ -1,8 +1,8 @@
 /**
- * The SDK's worker with three habits of its workflow threads left out that are most of what an activation costs
- * (docs/performance.md): a note of where each promise was made, kept for the `Call Stack` tab of Temporal's web UI; a watching
- * thread that is begun and ended for each of the several calls into the sandbox, where one timer beside it does; and the
- * question after each activation whether the workflow logged anything.
+ * The SDK's worker without three habits of its workflow threads that cost most of an activation (docs/performance.md).
+ * It does not record where each promise was created, for the `Call Stack` tab of Temporal's web UI. It uses one timer
+ * in place of a watcher thread that starts and ends for each call into the sandbox. It does not ask after each
+ * activation whether the workflow logged anything.
  */
 import { Worker as Thread } from 'node:worker_threads';
 import type { Logger } from '@temporalio/common';
@@ -24,10 +24,10 @@ import type {
 
 const THREAD = new URL('./workflow-thread.ts', import.meta.url);
 
-/** Three times what the server waits for a workflow task; an activation takes milliseconds. */
+/** Three times the server's workflow task timeout; an activation takes milliseconds. */
 const STUCK_MS = 30_000;
 
-/** For `Worker.create`. `__stack_trace` queries are answered with an error that says so. */
+/** For `Worker.create`. `__stack_trace` queries fail with an error that explains this. */
 export class LeanWorker extends Worker {
   protected static override async createWorkflowCreator(
     workflowBundle: WorkflowBundleWithSourceMapAndFilename,
@@ -41,7 +41,7 @@ export class LeanWorker extends Worker {
     const init: WorkerThreadInput = {
       type: 'init',
       workflowBundle,
-      // Absent, as Node's vm has it: the types know only that the SDK always gives one.
+      // Absent, as Node's vm permits; the SDK's types require a value.
       isolateExecutionTimeoutMs: undefined as unknown as number,
       reuseV8Context: true,
       registeredActivityNames: new Set(options.activities.keys()),
@@ -52,15 +52,15 @@ export class LeanWorker extends Worker {
   }
 }
 
-/** An activation's answer as our threads give it. */
+/** An activation's completion as our threads return it. */
 export interface Quiet extends ActivationCompletion {
-  /** The workflow has called no sink since it was last asked for its calls. */
+  /** The workflow has called no sink since its calls were last requested. */
   quiet?: boolean;
 }
 
 /**
- * Ends a thread that a workflow does not give back; the worker fails with it, and whoever started it starts another. Asks
- * for a workflow's sink calls only where there are some.
+ * Ends a thread that a workflow blocks; the worker fails with it, and its starter starts another. It requests a
+ * workflow's sink calls only when there are some.
  */
 export class WatchedThread extends WorkerThreadClient {
   private readonly stuckMs: number;

@@ -1,16 +1,18 @@
-/** A thread that runs workflows: the SDK's own, with what lean-worker.ts says left out. */
+/** A thread that runs workflows: the SDK's own, without what lean-worker.ts describes. */
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusable-vm.js';
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import type { WorkerThreadResponse } from '@temporalio/worker/lib/workflow/workflow-worker-thread/output.js';
 import type { Quiet } from './lean-worker.ts';
 
-// Unhooked, the SDK answers `__stack_trace` with an error that says so.
+// Without the hook, the SDK answers `__stack_trace` with an error that explains this.
 Object.defineProperty(globalHandlers, 'setPromiseHook', { value: () => undefined });
 if (parentPort) tellWhatIsQuiet(parentPort);
 await import('@temporalio/worker/lib/workflow/workflow-worker-thread.js');
 
-/** Says with each completion whether the workflow has called a sink (logged), so that nobody need ask for it. */
+/**
+ * Reports with each completion whether the workflow has called a sink (logged), so that no separate request is needed.
+ */
 function tellWhatIsQuiet(port: MessagePort): void {
   const post = port.postMessage.bind(port);
   port.postMessage = (response: WorkerThreadResponse): void => {

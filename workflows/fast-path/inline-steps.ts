@@ -1,7 +1,7 @@
 /**
- * Steps that are over at once, begun within the workflow task: a model whose last answer came at once, a command that is mostly
- * over in milliseconds. What is not goes on as an activity on the worker's own task queue. The worker says what is worth it
- * (domain/fast-path.ts); one whose fast path is off never does, and every step takes its plain way.
+ * Steps that end immediately, started within the workflow task: a model whose last answer was fast, or a command that
+ * usually takes milliseconds. Slower ones continue as an activity on the worker's own task queue. The worker decides
+ * which steps are worth it (domain/fast-path.ts); without its fast path, every step runs as an ordinary activity.
  */
 import { proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type {
@@ -24,12 +24,12 @@ import { plainSteps, type Steps, toolIn } from '../steps/plain-steps.ts';
 import { firstTry } from '../steps/first-try.ts';
 
 /**
- * How long one workflow task goes on with steps within it, in milliseconds: it takes neither messages nor stops until it ends, so
- * then a step of its own ends it.
+ * How long one workflow task continues with steps within it, in milliseconds. It accepts neither messages nor stops
+ * until it ends, so after this time an ordinary step ends it.
  */
 const TASK_MS = 500;
 
-/** The most attempts of a call that was first begun in a workflow task: begun, and followed. */
+/** Greatest number of attempts of a call that started in a workflow task: the start, and the follow-up. */
 const TRIES = 2;
 
 export function createInlineSteps({ inline_model }: InlineHints = {}): Steps {
@@ -64,7 +64,7 @@ export function createInlineSteps({ inline_model }: InlineHints = {}): Steps {
       const followed = await firstTry(() => toolIn(proxyActivities, options, call)(input));
       return followed ?? plainSteps.runTool(call, input);
     },
-    // The model has just answered, and answers in the child too.
+    // The model has just answered fast, and answers in the child too.
     childInput({ input, sameModel }) {
       const engine: InlineHints = { inline_model: true };
       return isModelInline && sameModel ? { ...input, engine } : input;
@@ -84,7 +84,7 @@ async function askInline(input: CallModelInput): Promise<CallModelResult> {
   return followed ?? plainSteps.askModel(last);
 }
 
-/** Undefined when it has to be tried as an activity like any other. */
+/** Undefined when it has to run as an ordinary activity. */
 async function follow(queue: string, input: CallModelInput): Promise<CallModelResult | undefined> {
   const { call_model } = proxyActivities<InlineTurnActivities>(
     followOptions(queue, modelOptions(input.step)),

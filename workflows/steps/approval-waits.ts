@@ -1,6 +1,6 @@
 /**
- * Whether a workflow, or anything below it, waits for an approval. It is the state that people filter by, and each workflow reports it
- * to the one that has started it, so that it reaches the top whatever stands between.
+ * Whether a workflow, or anything below it, waits for an approval. People filter by this state. Each workflow reports
+ * it to its parent, so that it reaches the top through any number of levels.
  */
 import { defaultPayloadConverter, defineSearchAttributeKey, type Headers } from '@temporalio/common';
 import {
@@ -22,7 +22,7 @@ const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
 type TurnWorkState = Extract<WorkState, 'running' | 'waiting_approval'>;
 
-/** `at`: milliseconds since 1970, since Temporal may deliver two signals of one child in another order. */
+/** `at` is in milliseconds since 1970, because Temporal may deliver two signals of one child in another order. */
 interface Report {
   readonly child: string;
   readonly waits: boolean;
@@ -31,18 +31,20 @@ interface Report {
 
 const reportSignal = defineSignal<[Report]>('childWaitsForApproval');
 
-/** Holds the id of the workflow that a child reports to; a stranger's child has none, and reports to nobody. */
+/**
+ * Contains the id of the workflow that a child reports to. Without it, for a child of a stranger, nothing is reported.
+ */
 const HEADER = 'tempoclaw-reports-to';
 
-/** Of the children that reports are kept of, and of an id, in characters. */
+/** Greatest number of children whose reports are kept, and of an id's characters. */
 const MAX_CHILDREN = 1_000;
 const MAX_OF_ID = 1_000;
 
 export interface ApprovalWaits {
   readonly outbound: Pick<WorkflowOutboundCallsInterceptor, 'startChildWorkflowExecution' | 'continueAsNew'>;
-  /** `headers`: of the run. */
+  /** `headers` belong to the run. */
   begin(headers: Headers): void;
-  /** Nothing more is heard of what is still open below. */
+  /** Reports of open children are ignored from now on. */
   end(): void;
 }
 
@@ -79,7 +81,7 @@ export function createApprovalWaits(): ApprovalWaits {
     show();
   }
 
-  /** What goes on in place of a steered subagent reports to whom that one did, which ends. */
+  /** The replacement of a steered subagent reports to the same workflow, because the old one ends. */
   function targetOf(type: string): string | undefined {
     return type === SUBAGENT && workflowType === SUBAGENT ? reportsTo : workflowId;
   }
@@ -104,7 +106,7 @@ export function createApprovalWaits(): ApprovalWaits {
       const target: unknown = payload && defaultPayloadConverter.fromPayload(payload);
       if (isText(target, MAX_OF_ID)) reportsTo = target;
       setHandler(reportSignal, take);
-      // A run that goes on from another one has its state, and hears nothing more of the other one's children.
+      // A run that continues another has its state, and receives no more reports of the other one's children.
       show();
     },
     end() {
@@ -126,7 +128,7 @@ function isReport(report: unknown): report is Report {
   return isText(child, MAX_OF_ID) && typeof waits === 'boolean' && typeof at === 'number';
 }
 
-/** Whoever has ended shows nothing any more. */
+/** A workflow that has ended shows nothing any more. */
 function send(workflowId: string, report: Report): void {
   CancellationScope.nonCancellable(() =>
     getExternalWorkflowHandle(workflowId).signal(reportSignal, report),

@@ -1,15 +1,15 @@
-/** Has an agent do one thing in a session of its own: a round's part, or a gate's judgement. */
+/** Lets an agent do one thing in a session of its own: its part of a round, or a gate's judgement. */
 import { ActivityFailure, isCancellation } from '@temporalio/workflow';
 import { runSession, type SessionLimits, type SessionWork } from './run-session.ts';
 
 export interface AskedAgent extends Omit<SessionWork, 'session_key' | 'message_id'> {
-  /** Writes what it is to do; undefined when nobody wants it any more. */
+  /** Writes the instructions; undefined when they are no longer wanted. */
   readonly prepare: () => Promise<Pick<SessionWork, 'session_key' | 'message_id'> | undefined>;
   readonly seconds: number;
   readonly limits: SessionLimits;
 }
 
-/** Undefined when the agent has answered; else why it has not. */
+/** Undefined when the agent has answered; otherwise the reason why not. */
 export async function askAgent({
   prepare,
   seconds,
@@ -25,7 +25,7 @@ export async function askAgent({
     if (!inTime) return `it did not answer within ${seconds} s`;
     return outcome?.error?.message ?? problem ?? STOPPED;
   } catch (error) {
-    // An agent that is not there any more is a result too; what follows from it is the caller's to say.
+    // A missing agent is a result too; the caller decides what follows from it.
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     return error.cause?.message ?? error.message;
   }

@@ -1,11 +1,13 @@
-/** At the limit of a budget: the turn waits for people to allow more, as it waits for any approval (DU-7). */
+/** At the limit of a budget, the turn waits for people to allow more, as it waits for any approval (DU-7). */
 import { CancellationScope, CancelledFailure, isCancellation } from '@temporalio/workflow';
 import type { CallModelResult } from '#domain/turn.ts';
 import { askForApproval, type CallSurroundings } from './run-calls.ts';
 
 type Asking = Extract<CallModelResult, { kind: 'budget' }>;
 
-/** Undefined when more was allowed; else why the turn ends. Rejects only when the turn is cancelled or by a bug. */
+/**
+ * Undefined when more was allowed; otherwise why the turn ends. Rejects only when the turn is cancelled or by a bug.
+ */
 export async function askForBudget(
   { call, message }: Asking,
   around: Pick<CallSurroundings, 'tenant' | 'sessionKey' | 'turnId' | 'onChange' | 'questions'>,
@@ -14,7 +16,7 @@ export async function askForBudget(
   around.onChange(call, 'waiting');
   try {
     const outcome = await askForApproval(call, call.approval, around);
-    // A stopped turn takes its question back, which then ends like any other.
+    // A stopped turn withdraws its question, which then ends like any other.
     if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('the turn was stopped');
     if (outcome.kind !== 'settled') return message;
     if (outcome.status === 'approved') return undefined;

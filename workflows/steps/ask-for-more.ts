@@ -1,4 +1,7 @@
-/** A gate's command at the limit of a budget: the work waits for people to allow more, for as long as it may take itself. */
+/**
+ * A gate's command at the limit of a budget: the work waits for people to allow more, as long as its own time limit
+ * permits.
+ */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { GateAsk } from '#domain/gate-activities.ts';
 import { askForBudget } from './ask-for-budget.ts';
@@ -11,7 +14,7 @@ interface AskedWork {
   readonly onAsk?: CallSurroundings['onChange'];
 }
 
-/** Undefined when more was allowed; else why not. */
+/** Undefined when more was allowed; otherwise the reason. */
 export async function askForMore(
   { call, message, session, turn }: GateAsk,
   { tenant, limits, onAsk }: AskedWork,

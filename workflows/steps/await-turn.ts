@@ -1,19 +1,19 @@
-/** What a run of a session does before its turn begins, and how it ends when none does. */
+/** What a run of a session does before its turn starts, and how it ends when none does. */
 import { condition, isCancellation, setCurrentDetails } from '@temporalio/workflow';
 import type { AgentTurnInput, TurnOutcome } from '#domain/turn.ts';
 import type { TurnInbox } from '#domain/turn-inbox.ts';
 import { recordLostTurns, recordTurnEnd } from './record-turn-end.ts';
 import type { IdleStop } from './stop-idle.ts';
 
-/** A run that was started without a message waits so long for one. */
+/** How long a run that was started without a message waits for one. */
 const FIRST_MESSAGE = '30 seconds';
 
-/** Nothing is to be done before: a run that has its turn must not even wait for a tick longer. */
+/** Nothing needs to happen before the turn, so a run that has its turn must not wait at all. */
 export function hasTurnAtOnce({ lost }: AgentTurnInput, inbox: TurnInbox, idleStop: IdleStop): boolean {
   return inbox.hasTurn() && !lost && !idleStop.isWanted();
 }
 
-/** Undefined when a turn is to begin; else how the run has ended without one, whatever has come meanwhile. */
+/** Undefined when a turn starts; otherwise how the run has ended without one, whatever has arrived meanwhile. */
 export async function awaitTurn(
   input: AgentTurnInput,
   inbox: TurnInbox,
@@ -28,7 +28,7 @@ export async function awaitTurn(
   return inbox.hasTurn() ? undefined : outcomeWithoutTurn(input, hasCleaned);
 }
 
-/** The run is over when nothing has come by then, or somebody cancels it. */
+/** The run is over when nothing has arrived by then, or when somebody cancels it. */
 export async function awaitNextTurn(seconds: number, inbox: TurnInbox, idleStop: IdleStop): Promise<boolean> {
   setCurrentDetails('Waits for the next message');
   const hasWork = (): boolean => inbox.hasTurn() || inbox.hasUnbegun() || idleStop.isWanted();
@@ -36,13 +36,13 @@ export async function awaitNextTurn(seconds: number, inbox: TurnInbox, idleStop:
     await condition(hasWork, seconds * 1000);
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    // In a cancelled run a turn would be stopped: what has come is the next run's.
+    // A turn would be stopped in a cancelled run, so the next run takes what has arrived.
     return false;
   }
   return hasWork();
 }
 
-/** A message and the stop of it may come in one moment. */
+/** A message and its stop may arrive at the same moment. */
 async function recordUnbegun(input: AgentTurnInput, inbox: TurnInbox): Promise<TurnOutcome | undefined> {
   const unbegun = inbox.takeUnbegun();
   if (!unbegun) return undefined;
@@ -53,8 +53,8 @@ async function recordUnbegun(input: AgentTurnInput, inbox: TurnInbox): Promise<T
 }
 
 /**
- * The session works on an assignment, and has given work away itself: waits for the message that announces it, which is the next
- * turn's. True when somebody has ended the wait.
+ * The session works on an assignment and has delegated work itself: waits for the message that announces the result,
+ * which belongs to the next turn. True when somebody has ended the wait.
  */
 export async function awaitAnnouncement(inbox: TurnInbox, idleStop: IdleStop): Promise<boolean> {
   setCurrentDetails('Waits for the results of what it has given away');

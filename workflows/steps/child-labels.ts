@@ -1,4 +1,4 @@
-/** What people filter workflows by in the web UI (IN-5): Temporal hands nothing of a parent's down. */
+/** Search attributes of workflows for the web UI (IN-5): Temporal passes none from a parent to its children. */
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { WorkState } from '#domain/search-attributes.ts';
@@ -21,7 +21,7 @@ export function childLabels({ tenant, session, agent, user }: ChildLabels): Sear
   ];
 }
 
-/** For a child that works in its parent's name. */
+/** For a child that works on behalf of its parent. */
 export function inheritedLabels(state: WorkState): SearchAttributePair[] {
   const own = workflowInfo().typedSearchAttributes;
   const inherited = [TENANT, SESSION, AGENT, USER, TEAM].flatMap((key) => {
@@ -31,7 +31,7 @@ export function inheritedLabels(state: WorkState): SearchAttributePair[] {
   return [...inherited, { key: STATE, value: state }];
 }
 
-/** A session that somebody else's client has started has what its input says; whose agent it is shows first in its rows. */
+/** A session that another client has started gets what its input says; its agent is known only from its rows. */
 export function labelUnlabelled({ tenant, session_key }: { tenant: string; session_key: string }): void {
   if (workflowInfo().typedSearchAttributes.get(TENANT) !== undefined) return;
   upsertSearchAttributes([

@@ -1,4 +1,4 @@
-/** What went wrong, out of what Temporal wraps it in. */
+/** Unwraps the cause of a failure from Temporal's errors. */
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -6,14 +6,14 @@ import {
   type TemporalFailure,
 } from '@temporalio/workflow';
 
-/** In an activity or a child; a local activity throws it as it is. */
+/** The cause in an activity or a child; a local activity throws it directly. */
 export function causeOf(failure: TemporalFailure): Error | undefined {
   return failure instanceof ActivityFailure || failure instanceof ChildWorkflowFailure
     ? failure.cause
     : failure;
 }
 
-/** In words, of a failure that ends a turn. */
+/** The reason in words, for a failure that ends a turn. */
 export function reasonOf(failure: ActivityFailure | ApplicationFailure): { code: string; message: string } {
   const cause = causeOf(failure);
   if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'Internal', message: cause.message };

@@ -1,8 +1,8 @@
-/** One try of what is tried in its plain way when it fails: in the workflow task, or where it was begun. */
+/** One attempt of work that otherwise runs as an ordinary activity: in the workflow task, or where it started. */
 import { ApplicationFailure, CancellationScope, sleep, TemporalFailure } from '@temporalio/workflow';
 import { causeOf } from './failure-cause.ts';
 
-/** Undefined when it has failed in a way that another try may mend, and the time until then is over. */
+/** Undefined when it has failed in a way that a retry may repair, after the wait for it. */
 export async function firstTry<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await run();

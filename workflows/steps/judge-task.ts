@@ -1,4 +1,7 @@
-/** The gates of a team's task over what was handed in (DE-6), beside the task's own story, which may end the judging. */
+/**
+ * The gates of a team's task over submitted work (DE-6). They run beside the task's main function, which may end the
+ * judging.
+ */
 import {
   ActivityFailure,
   CancellationScope,
@@ -13,13 +16,13 @@ import { judge } from './run-gates.ts';
 
 export interface RunningJudgement {
   readonly of: string;
-  /** Set when all is judged. */
+  /** Set when everything is judged. */
   readonly end: () => Judgement | undefined;
   /** Resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
 
-/** Begins at once and never throws. */
+/** Starts immediately and never throws. */
 export function startJudging(
   { tenant, team, number }: TeamTaskInput,
   subject: string,
@@ -30,7 +33,7 @@ export function startJudging(
   const work = {
     tenant,
     label: `#${number} ${subject}`,
-    // Stopped by cancelling; each gate has a time limit of its own.
+    // Stopped by cancelling; each gate has its own time limit.
     limits: { deadline: Number.POSITIVE_INFINITY, isAsked: () => false, askedBy: () => ({}) },
   };
 
@@ -59,7 +62,7 @@ export function startJudging(
     (judgement) => (end = judgement),
     (error: unknown) => {
       if (!(error instanceof TemporalFailure)) throw error;
-      // Only by `stop`: nobody looks at what it came to.
+      // Only `stop` causes this: nobody reads the result.
       end = { of };
     },
   );
@@ -74,7 +77,7 @@ export function startJudging(
   };
 }
 
-/** A gate that cannot be asked is broken: it blocks when it was meant to block. */
+/** A gate that cannot run is broken: it blocks when it was configured to block. */
 async function verdictOf(
   { block_on_failure }: ShownGate,
   ask: () => Promise<GateVerdict>,

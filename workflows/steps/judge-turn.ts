@@ -15,12 +15,12 @@ export interface JudgedTurn {
   readonly gates: readonly ShownGate[];
   readonly from: GateCursor | undefined;
   readonly stopWanted: () => StopInput | undefined;
-  /** Has the model go on with this message; undefined when no answer came of it. */
+  /** Lets the model continue with this message; undefined when it gave no answer. */
   readonly revise: (messageId: string, next: GateCursor) => Promise<TurnAnswer | undefined>;
   readonly view: Pick<TurnView, 'check' | 'call'>;
 }
 
-/** The answer that is to be handed out, or why none is; `next` is where to begin when another one is to be judged. */
+/** The answer to release, or why there is none; `next` is where judging starts for another answer. */
 export type TurnVerdict = { readonly next: GateCursor } & (
   | { readonly kind: 'released'; readonly answer: TurnAnswer }
   | { readonly kind: 'blocked'; readonly message: string }

@@ -1,4 +1,7 @@
-/** A member's turn on a team's task: a child workflow of the task's, so that the web UI shows task, turn and tools as a tree. */
+/**
+ * A member's turn on a team's task. It is a child workflow of the task's, so that the web UI shows task, turn and tools
+ * as a tree.
+ */
 import { CancellationScope, condition, isCancellation, sleep, TemporalFailure } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { turnIdOf } from '#domain/ids.ts';
@@ -7,20 +10,20 @@ import type { MemberTurn } from '#domain/team-task.ts';
 import type { TurnOutcome } from '#domain/turn.ts';
 import { type SessionHandle, startSession, stopSession } from './run-session.ts';
 
-/** Somebody else speaks in the member's session: it is asked for again after this. */
+/** Another message runs in the member's session: the turn is requested again after this time. */
 const BUSY_WAIT = { first: 500, most: 10_000 } as const;
 
 export interface RunningTurn {
   readonly fence: number;
   readonly session: string;
   readonly turn: string;
-  /** Set when it is over, whichever way. */
+  /** Set when it is over, in any way. */
   readonly end: () => Pick<MemberTurnEnd, 'status' | 'reason'> | undefined;
   /** Resolves when it is over. */
   stop(by: string, reason: string): Promise<void>;
 }
 
-/** Begins at once and never throws: what goes wrong is the turn's end. `stop` works from the first moment on. */
+/** Starts immediately and never throws: an error is the turn's end. `stop` works from the start. */
 export function startMemberTurn(
   tenant: string,
   fence: number,
@@ -56,7 +59,7 @@ export function startMemberTurn(
       return { status: outcome.status, reason: outcome.error?.message ?? outcome.preview };
     } catch (error) {
       if (!(error instanceof TemporalFailure)) throw error;
-      // Cancelled by us when it did not stop; else ended from outside, and somebody may do the work again.
+      // We cancelled it when it did not stop; otherwise it was ended from outside, and the work may be done again.
       if (isCancellation(error)) return { status: 'stopped', reason: 'its turn was cancelled' };
       const cause = error.cause instanceof Error ? error.cause : error;
       return { status: 'lost', reason: cause.message.slice(0, 500) };

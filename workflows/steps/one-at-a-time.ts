@@ -1,8 +1,8 @@
-/** A gate for work that must not overlap within one run. */
+/** A queue for work that must not overlap within one run. */
 
 /**
- * Runs what it is given one after the other, in the order given. Local activities beside each other end in an order that a
- * replay need not keep, so those whose ends lead to different commands go through a gate.
+ * Runs functions one after the other, in the order of the calls. Concurrent local activities end in an order that a
+ * replay may not keep, so those whose ends lead to different commands go through this queue.
  */
 export function oneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let before: Promise<unknown> = Promise.resolve();

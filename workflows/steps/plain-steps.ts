@@ -1,4 +1,4 @@
-/** How a step asks its model and runs its tools: one activity each, the tool's name its type. */
+/** How a step calls its model and runs its tools: one activity each, with the tool's name as its type. */
 import {
   type ActivityOptions,
   ApplicationFailure,

@@ -1,4 +1,4 @@
-/** How a turn ended, and the one record of it. */
+/** How a turn ended, and its one record. */
 import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { ShownGate } from '#domain/gate.ts';
 import type {
@@ -16,32 +16,32 @@ import { TIME_UP } from '#domain/stop-of-work.ts';
 import type { TurnInbox } from '#domain/turn-inbox.ts';
 import { RECORD } from '../activity-options.ts';
 
-/** How a turn ended, and what of it is in no row yet. */
+/** How a turn ended, and the parts of it that no row has yet. */
 export interface TurnEnd {
   readonly status: TurnOutcome['status'];
   readonly step: number;
   readonly preview: string;
   readonly error?: { readonly code: string; readonly message: string };
-  /** Which limit ended it. */
+  /** The limit that ended it. */
   readonly limit?: string;
   readonly settle: readonly SettledCall[];
   readonly messages: readonly HeldMessage[];
-  /** Nothing is to be recorded: the messages belong to another turn, or the turn's end is in its row already. */
+  /** Nothing must be recorded: the messages belong to another turn, or the turn's end is already in its row. */
   readonly duplicate?: true;
-  /** The record of the answer has ended the turn as well. */
+  /** The record of the answer has also ended the turn. */
   readonly recorded?: true;
-  /** It may have made tasks for a team. */
+  /** It may have created tasks for a team. */
   readonly tasks?: true;
-  /** Must judge the answer before it is handed out. */
+  /** Gates that must judge the answer before it is released. */
   readonly gates?: readonly ShownGate[];
-  /** The step whose answer they have let pass. */
+  /** The step whose answer they have passed. */
   readonly releaseAnswer?: number;
 }
 
 /**
- * One local activity for every kind of end, in the same workflow task that ends the run. `status` is how the turn ended by its row: a
- * step that was cancelled may have ended it before. `isPending`: the session works on an assignment, and what it has given
- * away itself has yet to be answered.
+ * One local activity for every kind of end, in the workflow task that ends the run. `status` is how the turn ended in
+ * its row: a cancelled step may have ended it before. `isPending`: the session works on an assignment, and work that it
+ * has delegated itself is not answered yet.
  */
 export async function recordTurnEnd(
   turn: QueuedTurn,
@@ -81,20 +81,20 @@ export async function recordTurnEnd(
   return end.duplicate ? { ...ended, status: end.status } : ended;
 }
 
-/** Who asked reads the limit in place of an answer, or after what was said before it. */
+/** The user reads the limit in place of an answer, or after the text before it. */
 function textOf({ limit, status }: TurnEnd, stop: StopInput | undefined): Pick<EndTurnInput, 'text'> {
   const why = limit ?? (status === 'stopped' && stop?.reason === TIME_UP ? TIME_UP : undefined);
   return why === undefined ? {} : { text: `This turn was ended by a limit: ${why}.` };
 }
 
-/** Of turns that a run had which was ended from outside; before another one begins. */
+/** Records the ends of turns whose run was ended from outside, before another one starts. */
 export async function recordLostTurns({ tenant, session_key: session }: AgentTurnInput): Promise<void> {
   setCurrentDetails('Ends the turns of a run that was ended from outside');
   const { end_lost_turns } = proxyLocalActivities<TurnActivities>(RECORD);
   await CancellationScope.nonCancellable(() => end_lost_turns({ tenant, session }));
 }
 
-/** Now or altogether, by a stop or by cancelling the workflow. */
+/** The session was stopped as a whole, by a stop or by cancelling the workflow. */
 function isSessionStopped(end: TurnEnd, stop: StopInput | undefined): boolean {
   return end.status === 'stopped' && !end.duplicate && stop?.level !== 'step' && !stop?.interrupt;
 }

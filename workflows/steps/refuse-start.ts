@@ -1,7 +1,7 @@
-/** A run that was started wrongly (domain/start-problem.ts) takes nothing, says why, and ends. */
+/** A run with a wrong start (domain/start-problem.ts) accepts nothing, reports the reason, and ends. */
 import { ApplicationFailure, defineUpdate, setHandler } from '@temporalio/workflow';
 
-/** Updates that came with a wrong start are refused, so that who sent them is told. */
+/** Updates that came with a wrong start are refused, so that their senders get the reason. */
 export function refuseWrongStart(problem: string | undefined, updates: readonly string[] = []): void {
   if (problem === undefined) return;
   const refuse = (): never => {

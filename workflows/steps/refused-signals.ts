@@ -1,15 +1,15 @@
-/** A signal cannot be answered, so what was refused stands in the `state` of the run. */
+/** A signal cannot be answered, so refused ones appear in the run's `state`. */
 import { log } from '@temporalio/workflow';
 import { isRecord, isText } from '#domain/outside-value.ts';
 import type { RefusedSignals } from '#domain/refused-signals.ts';
 
-/** Characters. */
+/** Greatest number of characters that are read. */
 const MAX_READ = 16_384;
 const MAX_SHOWN = 500;
 
 export interface SignalRefusals {
   note(what: string, payload: unknown, problem: string): void;
-  /** Nothing while none was refused. */
+  /** Empty while none was refused. */
   shown(): Partial<RefusedSignals>;
 }
 
@@ -26,7 +26,7 @@ export function createSignalRefusals(): SignalRefusals {
   };
 }
 
-/** Of texts of anybody's. */
+/** Texts of unknown senders. */
 export function shownText(text: unknown): string {
   return isText(text, MAX_READ) ? text.slice(0, MAX_SHOWN) : 'unnamed';
 }

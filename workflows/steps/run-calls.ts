@@ -1,4 +1,4 @@
-/** Runs what a model asked for at one step: approvals first, tools beside each other, children that tools start. */
+/** Runs the calls that a model requested in one step: approvals first, tools in parallel, children that tools start. */
 import {
   CancellationScope,
   executeChild,
@@ -20,18 +20,18 @@ export interface CallSurroundings {
   readonly tenant: string;
   readonly sessionKey: string;
   readonly turnId: string;
-  /** Told when a call begins or ends to wait or run, so that the web UI can show it. */
+  /** Called when a call starts or ends to wait or run, so that the web UI can show it. */
   readonly onChange: (call: PlannedCall, phase: 'waiting' | 'running' | 'over') => void;
   readonly steps: Steps;
-  /** A stop at the step takes back what is asked in it. */
+  /** A stop of the step withdraws the questions in this scope. */
   readonly questions: CancellationScope;
-  /** Told how a call ended that the stop of the turn has ended, where that is known. */
+  /** Called with the end of a call that the turn's stop has ended, if that is known. */
   readonly onStopped: (settled: SettledCall) => void;
 }
 
 /**
- * Resolves when every call has ended, with those whose end is in no row yet: children's results and lost workers.
- * Rejects only when the turn is cancelled (after each call has ended) or by a bug.
+ * Resolves when every call has ended, with the ends that no row has yet: children's results and lost workers. Rejects
+ * only when the turn is cancelled (after each call has ended) or by a bug.
  */
 export async function runCalls(
   calls: readonly PlannedCall[],
@@ -58,9 +58,9 @@ async function runCall(call: PlannedCall, around: CallSurroundings): Promise<Set
     if (!child) return undefined;
     return await runChild(call, child, around.steps.childInput(child));
   } catch (error) {
-    // A child that somebody cancelled by itself is a result for the model; only a stop of the turn ends the turn.
+    // A child that was cancelled alone is a result for the model; only a stop of the turn ends the turn.
     if (isCancellation(error) && CancellationScope.current().consideredCancelled) {
-      // A pause has no effect, so that its end is no unknown outcome.
+      // A pause has no effect, so its end is no unknown outcome.
       if (child?.type === 'wait') around.onStopped(stoppedPause(call));
       throw error;
     }
@@ -70,7 +70,7 @@ async function runCall(call: PlannedCall, around: CallSurroundings): Promise<Set
   }
 }
 
-/** Undefined when it may not run. How often it is asked about is bounded by its activity. */
+/** Undefined when it may not run. Its activity limits how often people are asked. */
 async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<RunToolResult | undefined> {
   let heldOn: string | undefined;
   const run = (request: PlannedCall, stopped?: true): Promise<RunToolResult> =>
@@ -81,14 +81,14 @@ async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<R
     );
   for (let requested = call; ; ) {
     if (requested.approval) {
-      // Nobody is asked for a turn that ends with this step.
+      // A turn that ends with this step asks nobody.
       if (around.questions.consideredCancelled) return undefined;
       around.onChange(requested, 'waiting');
       const outcome = await askForApproval(requested, requested.approval, around);
       const isApproved = outcome.kind !== 'settled' || outcome.status === 'approved';
-      // Denied, expired, answered: recorded as the call's result by the approval itself.
+      // Denied, expired, answered: the approval itself has recorded it as the call's result.
       if (!isApproved && requested.approval.form === undefined) return undefined;
-      // Its MCP server is told that nobody answers.
+      // Its MCP server learns that nobody answers.
       if (!isApproved && outcome.status === 'withdrawn')
         return CancellationScope.nonCancellable(() => run(requested));
     }
@@ -101,7 +101,7 @@ async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<R
   }
 }
 
-/** At what goes on outside, after a pause. When the turn is stopped meanwhile, it is ended there. */
+/** Checks the outside work of a call after a pause. When the turn is stopped meanwhile, the work is cancelled there. */
 async function lookAgain(
   seconds: number,
   call: PlannedCall,
@@ -116,7 +116,7 @@ async function lookAgain(
   }
 }
 
-/** Its activity could not record how it ended. When the turn is stopped meanwhile, its end does. */
+/** Its activity could not record how it ended. When the turn is stopped meanwhile, the turn's end does. */
 function unrecordedEnd(
   { id }: PlannedCall,
   { ok, code }: RunToolResult,
@@ -132,7 +132,7 @@ function stoppedPause({ id }: PlannedCall): SettledCall {
   return { id, ok: false, code: 'Cancelled', text: 'Cancelled: the turn was stopped during the pause.' };
 }
 
-/** Resolves with the decision or the end of the question; its row is written before. */
+/** Resolves with the decision or the end of the question, whose row exists already. */
 export function askForApproval(
   call: PlannedCall,
   request: NonNullable<PlannedCall['approval']>,
@@ -151,7 +151,7 @@ export function askForApproval(
     executeChild<(input: ApprovalInput) => Promise<SettleApprovalResult>>(APPROVAL.type, {
       workflowId: approvalWorkflowId(id),
       args: [input],
-      // A turn that is stopped or terminated takes its question back (AP-1).
+      // A turn that is stopped or terminated withdraws its question (AP-1).
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       staticSummary: call.summary,
       typedSearchAttributes: inheritedLabels('pending'),
@@ -159,7 +159,7 @@ export function askForApproval(
   );
 }
 
-/** An activity that gave up before it could record: the next step writes down what is known. */
+/** An activity that gave up before it could record: the next step records what is known. */
 function lostCall(call: PlannedCall, error: unknown): SettledCall {
   if (!(error instanceof TemporalFailure)) throw error;
   const cause = causeOf(error);

@@ -1,4 +1,4 @@
-/** A workflow that a tool starts through the loop: left to itself or waited for. */
+/** A workflow that a tool starts through the loop: abandoned or waited for. */
 import {
   ChildWorkflowCancellationType,
   executeChild,
@@ -9,12 +9,12 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ChildStart, PlannedCall, SettledCall } from '#domain/turn.ts';
 import { childLabels, inheritedLabels } from './child-labels.ts';
 
-/** A child whose words are many has written them down itself. */
+/** A child with a long result has recorded it itself. */
 type ChildResult = Omit<SettledCall, 'id'> | { readonly ok: boolean; readonly recorded: true };
 
 type Child = (input: unknown) => Promise<ChildResult>;
 
-/** Stopping the turn is not stopping what it has started: who means that says so (endAssignments). */
+/** Stopping the turn does not stop what it has started; endAssignments does that. */
 const LEFT_TO_ITSELF = {
   parentClosePolicy: ParentClosePolicy.ABANDON,
   cancellationType: ChildWorkflowCancellationType.ABANDON,
@@ -41,7 +41,7 @@ export async function runChild(
   try {
     await startChild<Child>(type, { ...options, ...LEFT_TO_ITSELF });
   } catch (error) {
-    // What looks for lost work may have started it.
+    // The sweep for lost work may have started it.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
   return undefined;

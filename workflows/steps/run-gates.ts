@@ -1,4 +1,7 @@
-/** Quality gates over a piece of work (DE-6): one after the other, each with its revisions, before anybody reads the work. */
+/**
+ * Quality gates over a piece of work (DE-6): one after the other, each with its revisions, before anybody reads the
+ * work.
+ */
 import { proxyActivities } from '@temporalio/workflow';
 import type { GateCursor, GateRun, GateVerdict, JudgedWork, ShownCheck, ShownGate } from '#domain/gate.ts';
 import type { CheckGateInput, GateActivities } from '#domain/gate-activities.ts';
@@ -14,29 +17,29 @@ export interface WorkAtGate {
   readonly user?: string;
   readonly label: string;
   readonly limits: SessionLimits;
-  /** Told while a gate waits for people to allow it more of a budget. */
+  /** Called while a gate waits for people to allow it more budget. */
   readonly onAsk?: CallSurroundings['onChange'];
 }
 
 export interface GatedWork extends WorkAtGate, JudgedWork {
   readonly gates: readonly ShownGate[];
-  /** Where an earlier run of the workflow has left off. */
+  /** Where an earlier run of the workflow stopped. */
   readonly from?: GateCursor;
-  /** Of a turn: the step whose answer is judged now. */
+  /** For a turn: the step whose answer is judged now. */
   readonly step?: () => number;
-  /** Has the worker go on with this message; whether it gave another answer. `next` judges that one. */
+  /** Lets the worker continue with this message; returns whether it gave another answer. `next` judges that one. */
   readonly revise: (messageId: string, next: GateCursor) => Promise<boolean>;
   readonly onCheck: (check: ShownCheck) => void;
 }
 
 export interface GateOutcome {
-  /** The gate that did not let it pass, and blocks. */
+  /** The blocking gate that did not let it pass. */
   readonly blocked?: ShownCheck & { readonly index: number };
-  /** Above the number of every attempt so far. */
+  /** Greater than the number of every attempt so far. */
   readonly next: number;
 }
 
-/** Ends early, as if all were well, when somebody or the clock ends the work: the caller looks at that itself. */
+/** Ends early, as if all passed, when somebody or the time limit ends the work: the caller checks that itself. */
 export async function runGates(work: GatedWork): Promise<GateOutcome> {
   const from = work.from ?? { gate: 0, attempt: 0, first: 0 };
   let next = from.attempt;
@@ -54,7 +57,7 @@ function isOver({ limits }: GatedWork): boolean {
   return limits.isAsked() || Date.now() >= limits.deadline;
 }
 
-/** Its last check; `warn` or `block` when that asks for a revision which did not come about. */
+/** Its last check; `warn` or `block` when that requests a revision which did not happen. */
 async function runGate(
   work: GatedWork,
   gate: ShownGate,
@@ -75,17 +78,17 @@ async function runGate(
     if (check.step !== 'retry') return check;
     const next = { gate: gate.index, attempt: attempt + 1, first };
     if (isOver(work) || !(await reviseWork(work, run, next)))
-      // The result before it is kept, and that has not passed.
+      // The result has not passed yet, and comes before it is stored.
       return { ...check, step: gate.block_on_failure ? 'block' : 'warn' };
   }
 }
 
-/** One run of one gate, over work that somebody has done. */
+/** One run of one gate, over finished work. */
 export function judge(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
   return gate.type === 'agent' ? askJudge(work, gate, run) : runCommand(work, gate, run);
 }
 
-/** Asks as often as people allow it more of a budget that is used up (DU-7). */
+/** Repeats as often as people allow it more of a budget that is used up (DU-7). */
 async function runCommand(work: WorkAtGate, gate: ShownGate, run: GateRun): Promise<GateVerdict> {
   const { check_gate } = proxyActivities<GateActivities>(gateOptions(gate));
   let input: CheckGateInput = run;
@@ -111,7 +114,7 @@ async function askJudge(work: WorkAtGate, gate: ShownGate, run: GateRun): Promis
   return judge_gate({ ...run, problem: problem?.slice(0, 500) });
 }
 
-/** One line of the details that the web UI shows. */
+/** One line of the details in the web UI. */
 export function checkLine({ gate, attempt, kind, preview }: ShownCheck): string {
   const found = preview ? ` (${markdownText(preview)})` : '';
   return `- gate ${markdownText(gate)}, attempt ${attempt + 1}: ${kind}${found}`;

@@ -2,12 +2,12 @@
 import { workflowInfo } from '@temporalio/workflow';
 
 /**
- * Where a long turn goes on in a new run, at a step boundary: early enough that replaying a run after a crash takes well
- * under a second, and far from the server's limits (2,000 updates, 10,000 signals, 51,200 events a run).
+ * Where a long turn continues in a new run, after a step. It is early enough that replaying a run after a crash takes
+ * well under a second, and far from the server's limits (2,000 updates, 10,000 signals, 51,200 events a run).
  */
 const RUN_LIMITS = { events: 3_000, bytes: 4_000_000, messages: 1_000 };
 
-/** `received`: the messages that the run has taken. */
+/** `received`: the number of messages that the run has accepted. */
 export function shouldGoOnInNewRun(received: number): boolean {
   const info = workflowInfo();
   return (

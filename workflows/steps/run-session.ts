@@ -1,6 +1,6 @@
 /**
- * An agent at work in a session of its own, as a child of the workflow whose work it is: from its message to the end of its
- * turns, or until somebody or the clock says that it is over.
+ * An agent at work in a session of its own, as a child of the workflow that needs the work: from its message to the end
+ * of its turns, or until somebody or a time limit ends it.
  */
 import {
   CancellationScope,
@@ -25,17 +25,17 @@ import {
 } from '#domain/turn.ts';
 import { childLabels } from './child-labels.ts';
 
-/** A turn that was told to stop has so long to do it by itself; then its workflow is cancelled. */
+/** How long a turn may take to stop by itself; then its workflow is cancelled. */
 const STOP_PATIENCE = '5 seconds';
 
 export interface SessionWork {
   readonly tenant: string;
   readonly session_key: string;
-  /** Its row is there. */
+  /** Id of the message, whose row exists. */
   readonly message_id: string;
   readonly agent: string;
   readonly user?: string;
-  /** Scrubbed; shown in the web UI. */
+  /** Scrubbed; the web UI shows it. */
   readonly label: string;
   readonly engine?: EngineHints | undefined;
 }
@@ -56,8 +56,8 @@ export interface SessionEnd {
 }
 
 /**
- * Resolves when the session's turns have ended, and all is answered that they gave away. Never rejects for what happens in
- * them.
+ * Resolves when the session's turns have ended, and all work that they delegated is answered. Never rejects for what
+ * happens in them.
  */
 export async function runSession(work: SessionWork, limits: SessionLimits): Promise<SessionEnd> {
   const scope = new CancellationScope();
@@ -77,7 +77,7 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
     if (!isOver()) await stopSession(stopOfWork(work.message_id, request), session, scope, isOver);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
-    // Cancelled itself: the session's turns are cancelled with it, and end in their own order.
+    // This workflow was cancelled: the session's turns are cancelled with it, and end in their own order.
     if (!isCancellation(error)) ends.problem = problemOf(error);
   }
   await pending;
@@ -86,7 +86,7 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
 
 export type SessionHandle = ChildWorkflowHandle<(input: AgentTurnInput) => Promise<TurnOutcome>>;
 
-/** The session's workflow with the message as its first turn. */
+/** Starts the session's workflow with the message as its first turn. */
 export function startSession(
   { tenant, session_key: session, message_id, agent, user, label }: SessionWork,
   more: Pick<AgentTurnInput, 'assigned' | 'engine'> = {},
@@ -103,7 +103,7 @@ export function startSession(
   });
 }
 
-/** Tells its turn to stop, and cancels the workflow where it does not. */
+/** Stops its turn, and cancels the workflow if that does not work. */
 export async function stopSession(
   stop: StopInput,
   session: SessionHandle,

@@ -1,6 +1,6 @@
 /**
- * A stop of all of a session whose turn is over already: what the session has left running is ended. The handler only notes
- * it; the workflow carries it out between turns, so that it never hits what another turn has started.
+ * A stop of a whole session whose turn is already over: it ends what the session has left running. The handler only
+ * records it. The workflow performs it between turns, so that it never affects what another turn has started.
  */
 import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
 import { isStop } from '#domain/submit-problem.ts';
@@ -8,13 +8,15 @@ import type { AgentTurnInput, StopInput, TurnActivities } from '#domain/turn.ts'
 import { RECORD } from '../activity-options.ts';
 
 export interface IdleStop {
-  /** False when it is none, a turn runs or waits, or it names another turn than the last of this run. */
+  /** False when it is not such a stop, a turn runs or waits, or it names another turn than the last of this run. */
   take(payload: StopInput): boolean;
   turnEnded(turnId: string): void;
   isWanted(): boolean;
-  /** The same, or a stop of less than all: who only waits ends. */
+  /** True also for a stop of less than all: a waiting run ends. */
   isAsked(): boolean;
-  /** True when it has. Only called when it is wanted: a run without such a stop must not even wait for a tick longer. */
+  /**
+   * Resolves to true when it is done. Call it only when it is wanted: a run without such a stop must not wait at all.
+   */
   carryOut(): Promise<true>;
 }
 

@@ -1,4 +1,4 @@
-/** The task as a run of its workflow knows it, and the one way in which it changes: decided, recorded, taken up. */
+/** The task as a run of its workflow knows it, and the only way to change it: decide, record, apply. */
 import { ApplicationFailure, CancellationScope, proxyLocalActivities, uuid4 } from '@temporalio/workflow';
 import { type TaskDecision, type Moment, refused } from '#domain/team/decision.ts';
 import { judgeHandIn, mayBeGated } from '#domain/team/judge-task.ts';
@@ -19,12 +19,12 @@ import { oneAtATime } from './one-at-a-time.ts';
 
 const local = proxyLocalActivities<Pick<TeamTaskActivities, 'record_team_task'>>(RECORD);
 
-/** What is to be told, in this order, when the change that it follows from is recorded. */
+/** What to notify, in this order, after the change that causes it is recorded. */
 export type Notification =
   | { readonly kind: 'dependents'; readonly numbers: readonly number[]; readonly status: TaskStatus }
   | { readonly kind: 'lead'; readonly notice: LeadNotice | 'all_closed'; readonly revision: number };
 
-/** `loaded` is there when the row has been read; its task is the newest that the rows are known to have. */
+/** `loaded` is present when the row has been read; its task is the newest that the rows are known to have. */
 export interface KnownTask {
   readonly input: TeamTaskInput;
   readonly inTurn: ReturnType<typeof oneAtATime>;
@@ -39,11 +39,11 @@ export function newTask(input: TeamTaskInput): KnownTask {
 }
 
 /**
- * Decides and records, one change after the other; what others must hear of it is left for the story. A worker may have died
- * after changes were recorded and before Temporal knew; updates then come again, in any order. What stands in the rows is
- * taken up, and what is asked is decided anew on it. Undefined when the rows have the request's own change already.
- * What gates must judge first is handed in instead.
- * `record`: who writes more with the change than the change.
+ * Decides and records, one change after the other; notifications are left to the main function. A worker may have died
+ * after changes were recorded and before Temporal knew; updates then come again, in any order. The state in the rows is
+ * applied, and requests are decided again on it. Undefined when the rows already contain the request's own change. Work
+ * that gates must judge first is submitted instead.
+ * `record` is for a caller that writes more with the change.
  */
 export function apply(
   known: KnownTask,
@@ -83,7 +83,7 @@ function decideAtGates(
   return gates && decision.kind === 'changed' ? judgeHandIn(moment, decision.change, gates, team) : decision;
 }
 
-/** What was told before is told again under the same ids. */
+/** Earlier notifications are repeated under the same ids. */
 export function takeUp(
   known: KnownTask,
   { task, changes, dependents, notifies_lead: tells, closed_revision: closed }: RecordedState,
@@ -98,7 +98,7 @@ export function takeUp(
   }
 }
 
-/** `token`: for a lease, should there be one. */
+/** `token` is for a lease, if there will be one. */
 export function momentOf(known: KnownTask, token: string): Moment {
   return { ...loadedOf(known), now: Date.now(), token };
 }

@@ -1,4 +1,4 @@
-/** A task as those see it who ask its workflow: by an update, by a query, or in the web UI. */
+/** A task as callers of its workflow see it: by an update, by a query, or in the web UI. */
 import { setCurrentDetails } from '@temporalio/workflow';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { markdownText } from '#domain/markdown.ts';
@@ -7,7 +7,7 @@ import type { TaskDecision } from '#domain/team/decision.ts';
 import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
 import type { TaskAction, TaskReceipt, TaskState, TaskView, TeamTaskInput } from '#domain/team-task.ts';
 
-/** The answer to an update that was not refused. */
+/** The answer to an update that was accepted. */
 export function answerOf(
   input: TeamTaskInput,
   { lease, ...task }: TaskState,
@@ -36,7 +36,7 @@ function receiptOf({ team }: TeamTaskInput, task: Omit<TaskState, 'lease'>): Tas
   return judging ? { ...receipt, judging: true } : receipt;
 }
 
-/** `session`: of the member's turn that runs. */
+/** `session` belongs to the member's running turn. */
 export function viewOf(input: TeamTaskInput, task: TaskState, session: string | undefined): TaskView {
   return {
     ...receiptOf(input, task),
@@ -47,7 +47,7 @@ export function viewOf(input: TeamTaskInput, task: TaskState, session: string | 
   };
 }
 
-/** For the web UI. */
+/** Details for the web UI. */
 export function show({ subject, status, owner, percent, open_blockers, question, judging }: TaskState): void {
   const lines = [`**${markdownText(subject)}**: ${status}${owner === null ? '' : `, ${owner}`}, ${percent}%`];
   if (open_blockers.length > 0) lines.push(`waits for ${open_blockers.map((n) => `#${n}`).join(', ')}`);

@@ -17,9 +17,9 @@ import { checkLine } from './run-gates.ts';
 
 export interface TurnView {
   begin(turn: QueuedTurn): void;
-  /** What became of the turn, also after its run. */
+  /** The outcome of the turn, also after its run. */
   ended(status: TurnOutcome['status']): void;
-  /** No turn runs. */
+  /** Called when no turn runs. */
   idle(): void;
   step(step: number): void;
   spent(result: CallModelResult): void;
@@ -28,7 +28,7 @@ export interface TurnView {
   state(inbox: TurnInbox): TurnState;
 }
 
-/** Current details cost no history. */
+/** Current details add nothing to the history. */
 export function createTurnView(session: AgentTurnInput): TurnView {
   let turn: QueuedTurn | undefined;
   let step = 0;
