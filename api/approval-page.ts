@@ -35,7 +35,7 @@ export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('
 /** Length of the JSON in UTF-16 units. As a form it is three to nine times as long at worst. */
 const MAX_EDITED = 6_000;
 
-export interface AskedOf {
+export interface DeciderView {
   readonly user: string;
   readonly decision: LinkDecision | null;
   /** The arguments that were sent in place of the original ones, and why they were refused. */
@@ -43,7 +43,7 @@ export interface AskedOf {
 }
 
 /** The page that asks for a decision; `user` makes it. */
-export function askingPage(row: ApprovalRow, { user, decision, tried }: AskedOf, now: Date): string {
+export function askingPage(row: ApprovalRow, { user, decision, tried }: DeciderView, now: Date): string {
   const mayDecide = (one: LinkDecision): boolean => decision === null || decision === one;
   const shown = approvalFacts(row, now).map(([name, value]) => `<dt>${name}</dt><dd>${marked(value)}</dd>`);
   return page(
@@ -73,7 +73,7 @@ function editable(args: ApprovalRow['args']): string {
   return unhideJson(JSON.stringify(args, null, 2));
 }
 
-function changing(row: ApprovalRow, tried: AskedOf['tried']): string {
+function changing(row: ApprovalRow, tried: DeciderView['tried']): string {
   if (row.form) return '';
   if (!isChangeable(row))
     return `<p>To change it before it runs: <code>tempoclaw approve ${marked(row.id)} --args '{…}'</code></p>`;

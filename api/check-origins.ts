@@ -10,7 +10,7 @@ export function checkOrigins(
   origins: readonly string[],
 ): void {
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
-  const doors = { hosts: hostNames(publicUrl, ...allowedHosts), origins: new Set([...own, ...origins]) };
+  const listeners = { hosts: hostNames(publicUrl, ...allowedHosts), origins: new Set([...own, ...origins]) };
   app.addHook('onRequest', async (request, reply) => {
     const { raw, method, headers, is404 } = request;
     if (rawValues(raw, 'host').length > 1) {
@@ -18,7 +18,7 @@ export function checkOrigins(
       reply.header('connection', 'close');
       throw new Failure('InvalidInput', 'The request names more than one host');
     }
-    const problem = doorProblem(doors, { method, host: headers.host, origin: headers.origin });
+    const problem = doorProblem(listeners, { method, host: headers.host, origin: headers.origin });
     // A route that does not exist changes nothing, and answers 404 itself.
     if (problem && !(is404 && problem.kind === 'origin')) throw refusal(problem);
   });

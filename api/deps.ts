@@ -104,7 +104,7 @@ export interface PolicyBasis {
 }
 
 /** Whose workspace of an agent is meant. */
-export interface WorkspaceAsked {
+export interface WorkspaceRequest {
   readonly tenant: string;
   readonly agent: AgentConfig;
   readonly user: string | null;
@@ -117,16 +117,16 @@ export interface WorkspaceAsked {
  * Transfers bytes in and out of workspaces, by the rules of the file tools. Throws Failure; Unavailable if this machine
  * has no workspaces.
  */
-export interface WorkspaceDoor {
+export interface WorkspaceAccess {
   read(
-    request: WorkspaceAsked,
+    request: WorkspaceRequest,
     path: string,
   ): Promise<{ readonly bytes: number; readonly version: string; readonly stream: Readable }>;
   /**
    * Is safe to repeat. `check` gets the current file's version (undefined if there is no file), and throws to keep it.
    */
   write(
-    requested: WorkspaceAsked,
+    requested: WorkspaceRequest,
     path: string,
     content: AsyncIterable<Buffer>,
     check?: (version: string | undefined) => void,
@@ -162,7 +162,7 @@ export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'd
   /** The same rules that workers use. */
   readonly rules: CallRules;
   readonly policy: PolicyBasis;
-  readonly workspaces: WorkspaceDoor;
+  readonly workspaces: WorkspaceAccess;
   /** Where large artifacts are stored; absent if they are in Postgres. */
   readonly objects?: ArtifactPlaces['objects'];
   readonly settings: ApiSettings;

@@ -15,30 +15,30 @@ export function takeFileBodies(routes: Api): void {
  * Does the same for bodies that are read whole before the route begins, so that an Idempotency-Key also covers their
  * bytes.
  */
-export function readFileBodies(routes: Api, mostBytes: number): void {
+export function readFileBodies(routes: Api, maxBytes: number): void {
   routes.removeAllContentTypeParsers();
   routes.addContentTypeParser('*', (_request: unknown, payload: Readable) =>
-    buffer(bounded(payload, mostBytes)),
+    buffer(bounded(payload, maxBytes)),
   );
 }
 
-export function fileBody({ body }: FastifyRequest, mostBytes: number): AsyncGenerator<Buffer> {
-  return bounded((body as Readable | undefined) ?? [], mostBytes);
+export function fileBody({ body }: FastifyRequest, maxBytes: number): AsyncGenerator<Buffer> {
+  return bounded((body as Readable | undefined) ?? [], maxBytes);
 }
 
 async function* bounded(
   body: Readable | Iterable<Buffer | string>,
-  mostBytes: number,
+  maxBytes: number,
 ): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const part of body) {
     const piece = Buffer.from(part);
     bytes += piece.length;
-    if (bytes > mostBytes) throw fileTooLarge(mostBytes);
+    if (bytes > maxBytes) throw fileTooLarge(maxBytes);
     yield piece;
   }
 }
 
-export function fileTooLarge(mostBytes: number): Failure {
-  return new Failure('TooLarge', `A file may have at most ${mostBytes} bytes here`);
+export function fileTooLarge(maxBytes: number): Failure {
+  return new Failure('TooLarge', `A file may have at most ${maxBytes} bytes here`);
 }

@@ -45,7 +45,7 @@ export interface Accepted {
 }
 
 /** How the message is handed over; undefined when there is no turn to accept it. */
-type HandOver = (
+type Deliver = (
   input: SubmitInput,
   labels: { agent: string; user?: string | undefined; isVisible: boolean },
 ) => Promise<Receipt | undefined>;
@@ -112,7 +112,7 @@ async function submit(
   deps: SubmitDeps,
   tenant: string,
   submission: Submission,
-  handOver: HandOver,
+  deliver: Deliver,
 ): Promise<Accepted> {
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
   const { session, context: input } = submission;
@@ -135,7 +135,7 @@ async function submit(
   const own = turnIdOf(message.id);
   const waited = row.written ? message.waitFor?.(own) : undefined;
   const labels = { agent, preview, isVisible: row.is_visible };
-  const offered = offer(deps, tenant, message, labels, handOver);
+  const offered = offer(deps, tenant, message, labels, deliver);
   const receipt = await (waited ? receiptOrEnd(message, offered, waited) : offered);
   // On a repeat, another run of the session may have accepted the message before; then its row has the turn.
   const taken = row.written ? undefined : await turnOfMessage(deps.pool, tenant, message.id);
@@ -196,7 +196,7 @@ async function offer(
   tenant: string,
   message: Submission,
   { preview, ...labels }: { readonly agent: string; readonly preview: string; readonly isVisible: boolean },
-  handOver: HandOver,
+  deliver: Deliver,
 ): Promise<Receipt> {
   try {
     // The row has them, and a value from Temporal would not be trusted.
@@ -207,7 +207,7 @@ async function offer(
       ...context,
       preview,
     };
-    const receipt = await handOver(input, { ...labels, user: message.context.user });
+    const receipt = await deliver(input, { ...labels, user: message.context.user });
     if (receipt) return receipt;
     throw new Failure('Conflict', `No turn runs in session ${message.session}; send a message instead`);
   } catch (error) {

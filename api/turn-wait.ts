@@ -12,7 +12,7 @@ export function hasEnded(turn: TurnRow | undefined): boolean {
 /**
  * True if the turn has ended or a person must decide first, because nobody waits for a decision on an open connection.
  */
-export function hasEndedOrAsks(turn: TurnRow | undefined): boolean {
+export function hasEndedOrWaitsForApproval(turn: TurnRow | undefined): boolean {
   return hasEnded(turn) || turn?.status === 'waiting_approval';
 }
 

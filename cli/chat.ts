@@ -40,7 +40,7 @@ export function createChat(context: CommandContext, sessionKey: string, agent: s
       output: out,
       answer: true,
       received: (id) => !sent.has(id),
-      asksInPlace: place.mode === 'ask',
+      isPromptedInPlace: place.mode === 'ask',
     });
     const service = createApprovalPrompter({ ...place, client, output: out, say: (line) => sink.line(line) });
     const watch = watchSession({

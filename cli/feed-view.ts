@@ -59,7 +59,7 @@ export interface FeedViewOptions {
   /** Whether messages that another sender put into the session are shown. */
   readonly received?: (messageId: string) => boolean;
   /** True if a request for approval is not shown, because the question in place shows it. */
-  readonly asksInPlace?: boolean;
+  readonly isPromptedInPlace?: boolean;
 }
 
 interface Step {
@@ -154,7 +154,7 @@ export function createFeedView(options: FeedViewOptions): (event: StoredEvent) =
     'tool.output': (event) => sink.line(paint('dim', indentedOutput(event))),
     'tool.completed': toolCompleted,
     'approval.requested': (event) => {
-      if (options.asksInPlace) return;
+      if (options.isPromptedInPlace) return;
       const reason = oneLine(textOf(event.data['reason']), 160);
       sink.line(
         `${paint('yellow', '?')} approval wanted: ${summaryOf(event, 120)}${reason ? paint('dim', ` (${reason})`) : ''}`,

@@ -1,12 +1,12 @@
 /** What a person reads beside the call before they decide it, on a page or in an email. */
 import { type AlwaysOffer, alwaysWords } from './approval.ts';
-import type { AskedTerms } from './approval-terms.ts';
+import type { RecordedTerms } from './approval-terms.ts';
 import { type BoundFile, boundFilesWords } from './bound-file.ts';
 import type { McpForm } from './form.ts';
 import { runsAtWords } from './sandbox.ts';
 
 /** The parts of an approval's row that people see. Its texts were scrubbed when it was written. */
-export interface AskedApproval {
+export interface ApprovalBasis {
   readonly agent_key: string;
   readonly session_key: string;
   readonly user_id: string | null;
@@ -15,7 +15,7 @@ export interface AskedApproval {
   readonly summary: string;
   readonly reason: string | null;
   readonly risk: string | null;
-  readonly terms: AskedTerms;
+  readonly terms: RecordedTerms;
   readonly always: AlwaysOffer;
   readonly files: readonly BoundFile[];
   readonly form: McpForm | null;
@@ -24,7 +24,7 @@ export interface AskedApproval {
 }
 
 /** The facts that the row has, each with its name. */
-export function approvalFacts(row: AskedApproval, now: Date): (readonly [name: string, value: string])[] {
+export function approvalFacts(row: ApprovalBasis, now: Date): (readonly [name: string, value: string])[] {
   const quorum = row.terms.quorum ?? 1;
   const agreed = row.agreed.length > 0 ? `: ${row.agreed.join(', ')}` : '';
   const facts: readonly (readonly [string, string | null | undefined])[] = [

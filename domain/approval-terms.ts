@@ -17,7 +17,7 @@ export type ApprovalTerms = Kept<typeof approvalTermsSchema> & {
 };
 
 /** The terms as an approval's row keeps them: the state when the approval was created. */
-export interface AskedTerms extends ApprovalTerms {
+export interface RecordedTerms extends ApprovalTerms {
   /** Where the call runs its commands; absent for other calls. */
   readonly runs?: RunsAt;
 }

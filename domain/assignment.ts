@@ -54,7 +54,7 @@ export function cutResult(
  * `most` limits the results in one message. Results of subagents that end within `debounceMs` are announced together
  * (SA-4).
  */
-export const ANNOUNCE = { debounceMs: 1_000, most: 20 } as const;
+export const ANNOUNCE = { debounceMs: 1_000, max: 20 } as const;
 
 /**
  * Results of delegations are announced when the last of a session has ended (DE-2); a subagent's result is announced

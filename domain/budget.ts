@@ -66,7 +66,7 @@ export interface BudgetExceeded {
   /** Reserved for calls that are running. */
   readonly reserved: number;
   /** What this call needed to reserve. */
-  readonly wanted: number;
+  readonly required: number;
   readonly on_limit: OnLimit;
 }
 

@@ -13,9 +13,9 @@ export interface CutText {
 export function cutText(text: string, bytes: number, keptAt: string): CutText {
   const encoded = Buffer.from(text);
   if (encoded.length <= bytes) return { text };
-  const room = bytes - 200;
-  const head = wholeCharacters(encoded.subarray(0, Math.floor(room * 0.7)));
-  const tail = fromCharacter(encoded.subarray(encoded.length - Math.floor(room * 0.3)));
+  const limit = bytes - 200;
+  const head = wholeCharacters(encoded.subarray(0, Math.floor(limit * 0.7)));
+  const tail = fromCharacter(encoded.subarray(encoded.length - Math.floor(limit * 0.3)));
   const cut = encoded.length - head.length - tail.length;
   const note = `\n\n[${cut} of ${encoded.length} bytes are left out here; the whole is kept at ${keptAt}]\n\n`;
   return { text: head.toString() + note + tail.toString(), whole: text };

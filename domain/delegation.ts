@@ -7,9 +7,9 @@ export const DELEGATION_LIMITS = {
   /** Greatest depth of a chain of agents that delegate to each other. */
   depth: 5,
   syncSeconds: 300,
-  mostSyncSeconds: 600,
+  maxSyncSeconds: 600,
   asyncSeconds: 600,
-  mostAsyncSeconds: 86_400,
+  maxAsyncSeconds: 86_400,
   task: 100_000,
   context: 100_000,
   /** Characters of each earlier result that is passed with a task. */
@@ -40,8 +40,8 @@ export interface DelegationContext {
 
 /** The `timeout` that the caller requested, within the bounds of the mode. */
 export function secondsOf(mode: AssignmentMode, requested: number | undefined): number {
-  const { syncSeconds, mostSyncSeconds, asyncSeconds, mostAsyncSeconds } = DELEGATION_LIMITS;
-  const [standard, max] = mode === 'sync' ? [syncSeconds, mostSyncSeconds] : [asyncSeconds, mostAsyncSeconds];
+  const { syncSeconds, maxSyncSeconds, asyncSeconds, maxAsyncSeconds } = DELEGATION_LIMITS;
+  const [standard, max] = mode === 'sync' ? [syncSeconds, maxSyncSeconds] : [asyncSeconds, maxAsyncSeconds];
   if (requested === undefined || !Number.isFinite(requested) || requested < 1) return standard;
   return Math.min(Math.trunc(requested), max);
 }

@@ -4,7 +4,7 @@
  */
 import { toBeJudged } from './judged-text.ts';
 
-export const EVALUATE_LIMITS = { rounds: 3, mostRounds: 5, secondsPerRole: 600, task: 100_000 } as const;
+export const EVALUATE_LIMITS = { rounds: 3, maxRounds: 5, secondsPerRole: 600, task: 100_000 } as const;
 
 export const EVALUATION_STATUSES = ['running', 'approved', 'not_approved', 'failed', 'cancelled'] as const;
 export type EvaluationStatus = (typeof EVALUATION_STATUSES)[number];
@@ -81,7 +81,7 @@ export interface EvaluationActivities {
 /** 3 by default and for 0 or less; at most 5. */
 export function roundsOf(requested: number | undefined): number {
   if (requested === undefined || !Number.isFinite(requested) || requested < 1) return EVALUATE_LIMITS.rounds;
-  return Math.min(Math.trunc(requested), EVALUATE_LIMITS.mostRounds);
+  return Math.min(Math.trunc(requested), EVALUATE_LIMITS.maxRounds);
 }
 
 export const EVALUATE_WORDS = {

@@ -24,5 +24,5 @@ export interface FileOrigins {
   /** Called before a command starts, which may read and write the whole workspace. */
   runs(): Promise<void>;
   /** Called when the command continues after the call has ended. */
-  goesOn(): void;
+  continues(): void;
 }

@@ -167,9 +167,9 @@ function isOption({ options = [] }: FormField, value: unknown): boolean {
   return options.some((option) => option.value === value);
 }
 
-function boundProblem({ least, most }: FormField, size: number, of: string): string | undefined {
-  if (least !== undefined && size < least) return `must be at least ${least}${of}`;
-  return most !== undefined && size > most ? `must be at most ${most}${of}` : undefined;
+function boundProblem({ least: min, most: max }: FormField, size: number, of: string): string | undefined {
+  if (min !== undefined && size < min) return `must be at least ${min}${of}`;
+  return max !== undefined && size > max ? `must be at most ${max}${of}` : undefined;
 }
 
 function formatProblem({ format }: FormField, value: string): string | undefined {
@@ -224,10 +224,10 @@ export function readAnswer(
   sent: readonly (readonly [string, string])[],
 ): FormContent {
   return Object.fromEntries(
-    fields.flatMap(({ name, type, least }): [string, FormValue][] => {
+    fields.flatMap(({ name, type, least: min }): [string, FormValue][] => {
       const texts = sent.flatMap(([field, text]) => (field === name ? [text] : []));
       const [text = ''] = texts;
-      if (type === 'choices') return least && texts.length === 0 ? [] : [[name, texts]];
+      if (type === 'choices') return min && texts.length === 0 ? [] : [[name, texts]];
       if (type === 'boolean') return [[name, text === 'true']];
       if (text === '') return [];
       return [[name, type === 'string' ? text : Number(text)]];

@@ -18,7 +18,7 @@ export const GATE_LIMITS = {
   seconds: 60,
   /** Time limit of an evaluating agent, when the gate does not set one. */
   agentSeconds: 300,
-  mostSeconds: 600,
+  maxSeconds: 600,
   command: 10_000,
   /** Characters of feedback that the worker reads. */
   feedback: 8_000,

@@ -14,7 +14,7 @@ export const HOOK_LIMITS = {
   /** Number of hooks in one layer. */
   hooks: 20,
   seconds: 5,
-  mostSeconds: 10,
+  maxSeconds: 10,
   /** Total seconds of the hooks for one call or prompt. */
   chainSeconds: 10,
   /** Total seconds of the hooks in one step. */

@@ -18,7 +18,7 @@ export interface PlacesInUse {
   readonly ofSession: number;
   readonly onLink: number;
   /** Greatest number over the link at once; 0 means no limit. */
-  readonly mostOnLink: number;
+  readonly maxOnLink: number;
   readonly ofTarget: number;
 }
 
@@ -26,7 +26,7 @@ export interface LimitMet {
   readonly kind: 'refused';
   readonly limit: 'depth' | 'concurrent' | 'children' | 'link' | 'target';
   readonly have: number;
-  readonly most: number;
+  readonly max: number;
 }
 
 /** The turn that gives the work. */
@@ -155,13 +155,13 @@ export function newDelegation(
   origin: Origin,
   request: DelegationRequest,
   inUse: PlacesInUse,
-  mostDepth: number,
+  maxDepth: number,
 ): NewAssignment | LimitMet {
   const { delegation, team } = origin.context;
   const depth = delegation?.depth ?? 0;
   const met =
-    limitMet('depth', depth, mostDepth) ??
-    (inUse.mostOnLink > 0 ? limitMet('link', inUse.onLink, inUse.mostOnLink) : undefined) ??
+    limitMet('depth', depth, maxDepth) ??
+    (inUse.maxOnLink > 0 ? limitMet('link', inUse.onLink, inUse.maxOnLink) : undefined) ??
     limitMet('target', inUse.ofTarget, request.load);
   if (met) return met;
   const { id, label } = request;
@@ -195,13 +195,13 @@ export interface EvaluationRequest extends Request, EvaluationDetails {
 
 export function newEvaluation(
   origin: Origin,
-  { generator, evaluator, criteria, context, max_rounds, ...asked }: EvaluationRequest,
-  mostDepth: number,
+  { generator, evaluator, criteria, context, max_rounds, ...request }: EvaluationRequest,
+  maxDepth: number,
 ): NewAssignment | LimitMet {
   const depth = origin.context.delegation?.depth ?? 0;
   return (
-    limitMet('depth', depth, mostDepth) ?? {
-      ...rowOf('evaluation', origin, asked),
+    limitMet('depth', depth, maxDepth) ?? {
+      ...rowOf('evaluation', origin, request),
       target_key: generator,
       depth: depth + 1,
       details: { evaluator, criteria, context, max_rounds },
@@ -242,7 +242,7 @@ function rowOf(
 }
 
 function limitMet(limit: LimitMet['limit'], have: number, max: number): LimitMet | undefined {
-  return have < max ? undefined : { kind: 'refused', limit, have, most: max };
+  return have < max ? undefined : { kind: 'refused', limit, have, max };
 }
 
 /** The initial row of the replacement of a subagent: it has the slot, rights and depth of the old one. */

@@ -32,11 +32,11 @@ export function isWhole(value: unknown): value is number {
  * cannot store would stop its workflow permanently.
  */
 export function isText(value: unknown, max: number): value is string {
-  return typeof value === 'string' && hasAtMost(value, max) && isStorable(value);
+  return typeof value === 'string' && fitsCount(value, max) && isStorable(value);
 }
 
 /** A character has at most two UTF-16 units, so longer text is not counted. */
-function hasAtMost(text: string, limit: number): boolean {
+function fitsCount(text: string, limit: number): boolean {
   return text.length <= limit || (text.length <= 2 * limit && Array.from(text).length <= limit);
 }
 

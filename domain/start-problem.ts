@@ -25,8 +25,8 @@ export function sessionStartProblem(input: unknown, workflowId: string): string 
 function isCarry(carry: unknown): boolean {
   if (carry === undefined) return true;
   const { queue = [], seen = [], dropped = [], resume } = fieldsOf(carry);
-  const goesOn = resume === undefined || Array.isArray(fieldsOf(fieldsOf(resume)['turn'])['messages']);
-  return isRecord(carry) && goesOn && [queue, seen, dropped].every(Array.isArray);
+  const isContinued = resume === undefined || Array.isArray(fieldsOf(fieldsOf(resume)['turn'])['messages']);
+  return isRecord(carry) && isContinued && [queue, seen, dropped].every(Array.isArray);
 }
 
 /** Like `sessionStartProblem`, for a team's task. */

@@ -55,7 +55,7 @@ export function taskBlocks(ended: readonly ShownSubagent[]): string {
 export function rosterText(roster: readonly ShownSubagent[], mostChildren: number): string {
   const width = Math.max(...roster.map(({ status }) => status.length), 'completed'.length);
   const shown = roster
-    .slice(0, ANNOUNCE.most)
+    .slice(0, ANNOUNCE.max)
     .map(({ status, label }) => `[${status.padEnd(width)}] ${label}`);
   return [`Subagent roster (${roster.length} spawned, max ${mostChildren} per agent):`, ...shown].join('\n');
 }

@@ -137,7 +137,7 @@ export interface TaskLease {
 export interface TaskQuestion {
   readonly preview: string;
   readonly text_id: string | null;
-  readonly asked_at: number;
+  readonly since: number;
   readonly reminders: number;
 }
 
@@ -275,7 +275,7 @@ export interface LoadedTask {
   /** Its open blockers that are completed: their signals may have been lost. */
   readonly completed: readonly number[];
   /** No open turn created it. */
-  readonly over: boolean;
+  readonly isOriginClosed: boolean;
   /** Refused signals of all its runs. */
   readonly signals?: RefusedSignals | null;
   /** State that this run has recorded before its worker died, and that Temporal does not know. */
@@ -315,7 +315,7 @@ export interface TeamTaskActivities {
   /** Null when the member's agent no longer exists. */
   prepare_member_turn(input: Key & { readonly task: TaskState }): Promise<MemberTurn | null>;
   /** Signals the tasks that wait for this one, and starts them if necessary. */
-  tell_dependents(
+  notify_dependents(
     input: Key & { readonly numbers: readonly number[]; readonly status: TaskStatus },
   ): Promise<void>;
   wake_lead(

@@ -38,7 +38,7 @@ export interface TurnInbox {
   /** Returns the messages that steer the current step. */
   takeSteering(): HeldMessage[];
   steeringWaits(): number;
-  stopWanted(): StopInput | undefined;
+  pendingStop(): StopInput | undefined;
   /** From now on messages wait for the next turn; those that steer come first in it. */
   endTurn(): void;
   /** Turns that were stopped before they started, returned once. */
@@ -95,7 +95,7 @@ export function createTurnInbox(carry: Carry | undefined): TurnInbox {
       return state.steering.splice(0);
     },
     steeringWaits: () => state.steering.length,
-    stopWanted: () => state.stopped,
+    pendingStop: () => state.stopped,
     endTurn: () => endTurn(state),
     takeDropped: () => state.dropped.splice(0),
     hasUnbegun: () => isUnbegun(state),

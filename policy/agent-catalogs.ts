@@ -69,7 +69,7 @@ export function createAgentCatalogs({
     return tools;
   }
 
-  async function atLeast(tenant: string, version: number): Promise<TenantTools> {
+  async function ofVersion(tenant: string, version: number): Promise<TenantTools> {
     const tools = known.get(tenant);
     if (tools && tools.version >= version) return tools;
     // One reading at a time; that of another may have begun before this version was there.
@@ -85,7 +85,7 @@ export function createAgentCatalogs({
     const tenants = changed === undefined ? [...known.keys()] : known.has(changed) ? [changed] : [];
     for (const tenant of tenants)
       readToolsVersion(pool, tenant)
-        .then((version) => atLeast(tenant, version))
+        .then((version) => ofVersion(tenant, version))
         .catch(onError);
   });
 
@@ -93,7 +93,7 @@ export function createAgentCatalogs({
     async of(tenant, agent, value) {
       const version = value ?? (await readToolsVersion(pool, tenant));
       if (version === 0) return catalog;
-      return catalogOf(await atLeast(tenant, version), agent, catalog);
+      return catalogOf(await ofVersion(tenant, version), agent, catalog);
     },
   };
 }

@@ -166,7 +166,7 @@ function faultOf(tool: Tool, aliases: ReadonlyMap<string, { owner: string }>): s
     const { description } = property as { description?: string };
     if (description === undefined || description === '') return `its parameter ${name} has no description`;
   }
-  if ((tool.replay === 'verify') !== (tool.probe !== undefined || tool.leavesWork === true))
+  if ((tool.replay === 'verify') !== (tool.probe !== undefined || tool.mayContinueOutside === true))
     return 'a tool of class verify has a probe or looks for what it left outside, and no other does';
   for (const name of Object.keys(tool.aliases ?? {})) {
     const owner = aliases.get(name)?.owner;

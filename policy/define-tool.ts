@@ -55,7 +55,7 @@ export interface Redirect {
 /** What the running call may use beside its dependencies. */
 export interface RunningCall extends CallContext {
   /** The name that the model used: `exec_shell` has another default time-out than `exec`. */
-  readonly askedAs: string;
+  readonly calledAs: string;
   /** Aborted when the turn is stopped, the time is up or the worker shuts down. */
   readonly signal: AbortSignal;
   /** Stable over retries; for outside services that take an idempotency key (DU-2). */
@@ -122,7 +122,7 @@ export interface ToolSpec<Input, Needs> {
   readonly accessProblem?: (agent: string, user: string | null) => string | undefined;
   readonly replay: ReplayClass;
   /** Its calls may go on outside beyond an attempt (domain/pending-call.ts). */
-  readonly leavesWork?: true;
+  readonly mayContinueOutside?: true;
   /** Calls that only look, of a tool that also does things: they are `readonly`. Policies take the tool for one that does things. */
   readonly onlyReads?: (args: Readonly<Record<string, unknown>>) => boolean;
   /** What it gives came from outside, and is marked as such (domain/outside-text.ts). */

@@ -21,7 +21,7 @@ interface Way {
  * What is not there has no links.
  */
 export function createFollowLinks(workspace: string, folder = '.'): FollowLinks {
-  let looks = 0;
+  let lookups = 0;
   const root = realOrSame(workspace);
   const enter = (from: string, path: string): string => {
     if (path === MOUNT || path.startsWith(`${MOUNT}/`)) return root;
@@ -36,7 +36,7 @@ export function createFollowLinks(workspace: string, folder = '.'): FollowLinks 
     if (part === '..') return [{ at: dirname(at), parts, links }];
     const isPattern = /[*?[]/.test(part);
     const names = isPattern ? namesLike(at, part, parts.length > 0) : [part];
-    looks += names.length;
+    lookups += names.length;
     // Behind a link also what is no link itself is elsewhere.
     const here = isPattern && links > 0 ? [{ at, parts: [], links }] : [];
     const next = names.map((name) => {
@@ -52,8 +52,8 @@ export function createFollowLinks(workspace: string, folder = '.'): FollowLinks 
     const start = isAbsolute(path) ? path : `${folder}/${path}`;
     const ways: Way[] = [{ at: enter(root, start), parts: partsOf(start), links: 0 }];
     for (let way = ways.pop(); way !== undefined; way = ways.pop()) {
-      looks += 1;
-      if (looks > MAX_LOOKS || way.links > MAX_LINKS) return ANYWHERE;
+      lookups += 1;
+      if (lookups > MAX_LOOKS || way.links > MAX_LINKS) return ANYWHERE;
       if (way.parts.length > 0) ways.push(...step(way));
       else if (way.links > 0) places.add(shownFrom(root, way.at));
     }
@@ -67,9 +67,9 @@ function shownFrom(root: string, place: string): string {
 }
 
 /** Those that the pattern may stand for and that may lead on: links, and folders where more follows. */
-function namesLike(folder: string, pattern: string, goesOn: boolean): readonly string[] {
+function namesLike(folder: string, pattern: string, isFollowed: boolean): readonly string[] {
   return entriesOf(folder)
-    .filter((entry) => entry.isSymbolicLink() || (goesOn && entry.isDirectory()))
+    .filter((entry) => entry.isSymbolicLink() || (isFollowed && entry.isDirectory()))
     .map(({ name }) => name)
     .filter((name) => globMayMatch(pattern, name));
 }

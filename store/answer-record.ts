@@ -1,6 +1,6 @@
 /** A model's answer as it is recorded, with its calls and the approvals that they need. */
 import type { AlwaysOffer } from '#domain/approval.ts';
-import type { AskedTerms } from '#domain/approval-terms.ts';
+import type { RecordedTerms } from '#domain/approval-terms.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { HookRun } from '#domain/hook.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
@@ -37,7 +37,7 @@ export interface NewCall {
   readonly id: string;
   readonly index: number;
   readonly tool: string;
-  readonly asked_as: string;
+  readonly called_as: string;
   /** The call in one line, scrubbed. */
   readonly summary: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -69,7 +69,7 @@ export interface NewApproval {
   readonly digest: string;
   readonly reason: string;
   readonly risk?: string;
-  readonly terms: AskedTerms;
+  readonly terms: RecordedTerms;
   readonly expires: number;
   /** ISO 8601, by the database's clock. */
   readonly expires_at: string;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
 import type { BudgetSettlement, NewBudgetAsk } from './budget-ledger.ts';
-import type { AskedAgain, NewAsk, NewForm } from './call-claim.ts';
+import type { RepeatedApproval, NewAsk, NewForm } from './call-claim.ts';
 import type { Pool } from './pool.ts';
 import { appendEventsUpwards, type FeedPlace, lockSession, markTurnWaiting } from './session-writes.ts';
 import { callWithin } from './sql-call.ts';
@@ -19,7 +19,7 @@ export function askAgain(
   { tenant, session, call, fence }: { tenant: string; session: string; call: string; fence: string },
   ask: NewAsk | NewForm,
   settle: BudgetSettlement | undefined,
-): Promise<AskedAgain | null> {
+): Promise<RepeatedApproval | null> {
   return inTransaction(pool, async (tx) => {
     await lockSession(tx, tenant, session);
     const ofCall = { tenant_id: tenant, id: call };

@@ -315,7 +315,7 @@ const MAX_REFUSALS_TOLD = 20;
 /** Records a message that changed nothing, once for its key. Undefined when the approval does not exist. */
 export function noteRefusal(
   pool: Pool,
-  { tenant, id, key, ...said }: NewRefusal,
+  { tenant, id, key, ...rest }: NewRefusal,
 ): Promise<Answered<RefusedRequest> | undefined> {
   return inTransaction(pool, async (tx) => {
     const row = await lockApproval(tx, tenant, id);
@@ -323,7 +323,7 @@ export function noteRefusal(
     const session = row.session_key;
     const before = row.last_refused as (RefusedRequest & { readonly key: string }) | null;
     if (before?.key === key) return { session, result: before };
-    const refused = { ...said, at: new Date().toISOString() };
+    const refused = { ...rest, at: new Date().toISOString() };
     const count = row.refused + 1;
     await tx
       .updateTable('approvals')
@@ -331,7 +331,7 @@ export function noteRefusal(
       .where((is) => is.and({ tenant_id: tenant, id }))
       .execute();
     if (count <= MAX_REFUSALS_TOLD) {
-      const data = { approval_id: id, call_id: row.call_id, ...said, count };
+      const data = { approval_id: id, call_id: row.call_id, ...rest, count };
       await appendEvents(tx, { tenant, session, turn: row.turn_id }, [{ type: 'approval.refused', data }]);
     }
     return { session, result: refused };

@@ -6,7 +6,7 @@ import type { Pool } from './pool.ts';
 import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
 
 /** The delegated work that the call belongs to. */
-interface GivenWork {
+interface WaitingWork {
   readonly id: string;
   readonly label: string;
   readonly parent_session: string;
@@ -18,8 +18,8 @@ export interface ApprovalRow
   /** Secrets are masked in `args`: a person who edits them must enter them again. */
   readonly is_masked: boolean;
   /** The subagent or the other agent whose turn has the call. */
-  readonly subagent: GivenWork | null;
-  readonly delegation: GivenWork | null;
+  readonly subagent: WaitingWork | null;
+  readonly delegation: WaitingWork | null;
   /** The people who agreed to the present form of the call, when the terms have a quorum. */
   readonly agreed: readonly string[];
   readonly created_text: string;

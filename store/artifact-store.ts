@@ -64,7 +64,7 @@ export async function putArtifact(
   const filename = plainFilename(artifact.filename);
   const digest = sha256(bytes);
   const id = `art_${sha256(JSON.stringify([tenant, user, filename, digest])).slice(0, 32)}`;
-  await checkRoom(pool, tenant, id, artifact);
+  await checkQuota(pool, tenant, id, artifact);
   const facts = readImage(bytes);
   const isShown =
     imageProblem(facts, bytes.length) === undefined && !artifact.hasSecret(bytes.toString('latin1'));
@@ -89,7 +89,7 @@ export async function putArtifact(
 }
 
 /** @throws Failure TooLarge */
-async function checkRoom(
+async function checkQuota(
   pool: Pool,
   tenant: string,
   id: string,

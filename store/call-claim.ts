@@ -15,7 +15,7 @@ import type { BudgetRequest } from './budget-ledger.ts';
 /**
  * An approval for a call that had been claimed: its files differ from those that were approved, or its MCP server asks.
  */
-export interface AskedAgain {
+export interface RepeatedApproval {
   readonly approval: string;
   readonly expires: number;
   /** Milliseconds since 1970. */
@@ -43,7 +43,7 @@ export type Claim =
       readonly child: ChildStart | null;
     }
   /** An earlier attempt has asked again, and nobody has decided yet. */
-  | ({ readonly kind: 'asked' } & AskedAgain)
+  | ({ readonly kind: 'asked' } & RepeatedApproval)
   | { readonly kind: 'refused'; readonly status: string; readonly session: string; readonly turn: string }
   | { readonly kind: 'limited'; readonly seconds: number; readonly session: string; readonly turn: string }
   | {
@@ -62,7 +62,7 @@ export type Claim =
       readonly turn: string;
       readonly step: number;
       readonly tool: string;
-      readonly asked_as: string;
+      readonly called_as: string;
       readonly summary: string;
       readonly args: Readonly<Record<string, unknown>>;
       readonly sealed: string | null;

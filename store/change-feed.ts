@@ -20,7 +20,7 @@ export interface ChangeFeed {
   /** `onChange` receives the tenant whose rows changed, or undefined when any may have changed. It must not throw. */
   subscribe(kind: ChangeKind, onChange: (tenant: string | undefined) => void): void;
   /** Notifies this process at once, after it wrote the rows; the others receive the notice. */
-  tell(kind: ChangeKind, tenant: string): void;
+  notify(kind: ChangeKind, tenant: string): void;
   close(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function createChangeFeed(options: {
 }): ChangeFeed {
   const readers = new Map<string, ((tenant: string | undefined) => void)[]>();
   const versions = new Map<string, string>();
-  const tell = (kind: string, tenant: string | undefined): void => {
+  const notify = (kind: string, tenant: string | undefined): void => {
     for (const onChange of readers.get(kind) ?? []) onChange(tenant);
   };
   const listener = listenTo(CHANNEL, {
@@ -74,11 +74,11 @@ export function createChangeFeed(options: {
     onError: options.onError,
     // Anything may have changed while nobody listened.
     onConnected() {
-      for (const kind of readers.keys()) tell(kind, undefined);
+      for (const kind of readers.keys()) notify(kind, undefined);
     },
     onNotice(payload) {
       const cut = payload.indexOf(' ');
-      tell(payload.slice(0, cut), payload.slice(cut + 1));
+      notify(payload.slice(0, cut), payload.slice(cut + 1));
     },
   });
 
@@ -93,7 +93,7 @@ export function createChangeFeed(options: {
         const name = `${kind} ${tenant_id}`;
         if (versions.get(name) === version) continue;
         versions.set(name, version);
-        tell(kind, tenant_id);
+        notify(kind, tenant_id);
       }
     } catch (error) {
       options.onError(error);
@@ -110,7 +110,7 @@ export function createChangeFeed(options: {
     subscribe(kind, onChange) {
       readers.set(kind, [...(readers.get(kind) ?? []), onChange]);
     },
-    tell,
+    notify,
     async close() {
       clearInterval(timer);
       await polling;

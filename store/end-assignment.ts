@@ -52,11 +52,11 @@ export function endAssignment(
     const before = await lockOrigin(tx, tenant, id);
     if (!before) return undefined;
     const row = before.ended_at === null ? await recordEnd(tx, tenant, before, end) : before;
-    const isSaid = row.announced_by !== null && !announcesTogether(row.kind);
+    const isAnnounced = row.announced_by !== null && !announcesTogether(row.kind);
     return {
       row,
       next: row.replaced_by === null ? undefined : await findAssignment(tx, tenant, row.replaced_by),
-      unannounced: isSaid ? 0 : await countUnannounced(tx, tenant, row),
+      unannounced: isAnnounced ? 0 : await countUnannounced(tx, tenant, row),
     };
   });
 }

@@ -32,7 +32,7 @@ export interface NewMessage {
   /** The turn that sends this: the use of the turn that it starts also counts for that one (DU-7). */
   readonly from?: TurnPlace | undefined;
   /** The session whose text it contains; by default that of `from`. */
-  readonly tells?: string | undefined;
+  readonly sourceSession?: string | undefined;
   /** It is written only into a session of this user, or a new one; absent or null means any session. */
   readonly confinedTo?: string | null | undefined;
 }
@@ -136,14 +136,14 @@ function asJson(value: object | undefined): string | null {
 export async function writeMessage(pool: Pool, tenant: string, message: NewMessage): Promise<WrittenMessage> {
   const written = (await tryWrite(pool, tenant, message)) ?? (await tryWrite(pool, tenant, message));
   if (!written) throw new Error(`message ${message.id} is neither there nor can it be made`);
-  const { session, from, tells = from?.session } = message;
+  const { session, from, sourceSession = from?.session } = message;
   const { read } = message.context;
   if (read) await execute(pool)`select note_used(${tenant}, ${session}, ${JSON.stringify(read)}::jsonb)`;
   // This comes before any notification, because the text may come from outside (PO-5).
-  if (tells !== undefined && tells !== session)
+  if (sourceSession !== undefined && sourceSession !== session)
     await execute(pool)`
       select note_used(${tenant}, ${session}, used_before(used)) from sessions
-       where tenant_id = ${tenant} and key = ${tells} and used <> '{}'`;
+       where tenant_id = ${tenant} and key = ${sourceSession} and used <> '{}'`;
   return written;
 }
 

@@ -13,14 +13,14 @@ const MAX_REFUSALS_TOLD = 20;
 export function noteRefusedSignal(
   pool: Pool,
   key: TaskKey,
-  { key: name, ...said }: Omit<RefusedRequest, 'at'> & { readonly key: string },
+  { key: name, ...refusal }: Omit<RefusedRequest, 'at'> & { readonly key: string },
 ): Promise<RefusedSignals | undefined> {
   return inTransaction(pool, async (tx) => {
     const row = await lockTask(tx, key);
     if (!row) return undefined;
     const before = row.last_refused as (RefusedRequest & { readonly key: string }) | null;
     if (before?.key === name) return { refused: row.refused, last_refused: before };
-    const [refused, last_refused] = [row.refused + 1, { ...said, at: new Date().toISOString() }];
+    const [refused, last_refused] = [row.refused + 1, { ...refusal, at: new Date().toISOString() }];
     await tx
       .updateTable('team_tasks')
       .set({ refused, last_refused: JSON.stringify({ ...last_refused, key: name }) })
@@ -28,7 +28,7 @@ export function noteRefusedSignal(
       .execute();
     if (refused > MAX_REFUSALS_TOLD) return { refused, last_refused };
     const { revision, status, owner } = row.state;
-    const [actor, reason] = [said.by, `${said.what}: ${said.problem}`];
+    const [actor, reason] = [refusal.by, `${refusal.what}: ${refusal.problem}`];
     const event = { revision, refusal: refused, action: 'refused', actor, reason, status, owner };
     await tx
       .insertInto('team_task_events')

@@ -5,7 +5,7 @@
 import type { Generated, Int8, Json, Numeric, Timestamp } from '#store/column-types.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { Decision, AlwaysOffer } from '#domain/approval.ts';
-import type { AskedTerms } from '#domain/approval-terms.ts';
+import type { RecordedTerms } from '#domain/approval-terms.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
@@ -67,7 +67,7 @@ export interface Tables {
     digest: string;
     reason: string | null;
     risk: string | null;
-    terms: Generated<Json<AskedTerms>>;
+    terms: Generated<Json<RecordedTerms>>;
     escalated_at: Timestamp | null;
     reminders: Generated<number>;
     refused: Generated<number>;
@@ -369,7 +369,7 @@ export interface Tables {
     step: number;
     index: number;
     tool: string;
-    asked_as: string;
+    called_as: string;
     summary: string;
     args: Json<unknown>;
     args_sealed: Buffer | null;

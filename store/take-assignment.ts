@@ -19,7 +19,7 @@ export interface OriginCall {
   readonly callId: string;
 }
 
-export interface PlaceWanted {
+export interface PlaceRequest {
   readonly id: string;
   readonly kind: AssignmentKind;
   readonly link?: string;
@@ -39,7 +39,7 @@ export type TakenPlace =
   | LimitMet;
 
 /** Safe to repeat: a row with this id stays. */
-export function takeAssignment(pool: Pool, call: OriginCall, required: PlaceWanted): Promise<TakenPlace> {
+export function takeAssignment(pool: Pool, call: OriginCall, required: PlaceRequest): Promise<TakenPlace> {
   const { tenant } = call;
   return inTransaction<TakenPlace>(pool, async (tx) => {
     await execute(tx)`select pg_advisory_xact_lock(hashtextextended(${`assignments of ${tenant}`}, 0))`;
@@ -63,7 +63,7 @@ interface Seen extends PlacesInUse {
   readonly is_gone: boolean;
 }
 
-async function look(tx: Transaction, call: OriginCall, { kind, link, target }: PlaceWanted): Promise<Seen> {
+async function look(tx: Transaction, call: OriginCall, { kind, link, target }: PlaceRequest): Promise<Seen> {
   const { tenant } = call;
   const seen = await readRow<Seen>(tx)`
     select t.agent_key, t.context, used.*, coalesce(l.max_concurrent, 0) as "mostOnLink",

@@ -263,12 +263,12 @@ async function write(tx: Transaction, key: TaskKey, row: TaskRow, change: Writte
     .where((is) => is.and(ofTask(key)))
     .execute();
   await insertEvent(tx, key, task, change);
-  if (closing && row.origin_turn !== null) await letLastTell(tx, key, row.origin_turn);
+  if (closing && row.origin_turn !== null) await announceByLast(tx, key, row.origin_turn);
   if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [key[0], change.judged]);
 }
 
 /** The last closed task of a request reports for all of them (TE-2). */
-async function letLastTell(tx: Transaction, key: TaskKey, turn: string): Promise<void> {
+async function announceByLast(tx: Transaction, key: TaskKey, turn: string): Promise<void> {
   const [tenant_id, team_key, number] = key;
   const request = { tenant_id, team_key, origin_turn: turn };
   const open = await tx

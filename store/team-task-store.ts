@@ -83,7 +83,7 @@ export async function tasksOfTurn(
 }
 
 /** All tasks of a request that the same task reports, by number. */
-export function tasksToldBy(
+export function tasksAnnouncedBy(
   pool: Pool,
   tenant: string,
   team: string,

@@ -23,7 +23,7 @@ export function listToolCalls(
   after: readonly [step: number, index: number],
 ): Promise<ToolCallRow[]> {
   return readRows<ToolCallRow>(pool)`
-    select id, session_key, turn_id, step, index, tool, asked_as, args, verdict, reason, hooks, approval_id, state, ok, code,
+    select id, session_key, turn_id, step, index, tool, called_as, args, verdict, reason, hooks, approval_id, state, ok, code,
       result,
        whole_id, images, created_at, started_at, ended_at
      from tool_calls where tenant_id = ${tenant} and turn_id = ${turn} and (step, index) > (${after[0]}, ${after[1]})

@@ -8,7 +8,7 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { ModelUse } from '#domain/model-use.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, SettledCall, TurnOutcome } from '#domain/turn.ts';
 import type { AnswerFate, AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
-import type { AskedAgain, Claim, ClaimRules, NewAsk, NewForm } from './call-claim.ts';
+import type { RepeatedApproval, Claim, ClaimRules, NewAsk, NewForm } from './call-claim.ts';
 import type { BudgetRequest, BudgetSettlement } from './budget-ledger.ts';
 import { readFiles } from './file-store.ts';
 import { askAgain, keepOutside } from './approval-questions.ts';
@@ -113,7 +113,7 @@ export interface TurnLedger {
     fence: string,
     ask: NewAsk | NewForm,
     settle?: BudgetSettlement,
-  ): Promise<AskedAgain | null>;
+  ): Promise<RepeatedApproval | null>;
   /** See approval-questions.ts; false when the attempt no longer has the call. */
   keepOutside(tenant: string, call: string, fence: string, sealed: string): Promise<boolean>;
   /** Ends calls of any attempt; finished calls stay unchanged. */

@@ -132,7 +132,7 @@ async function oneTurn(run: SessionRun): Promise<TurnOutcome> {
   labelUnlabelled(input);
   view.begin(turn);
   const end = await runTurn(run, turn);
-  const stop = inbox.stopWanted();
+  const stop = inbox.pendingStop();
   // This comes before the record, which may take long while Postgres is unavailable: messages that arrive meanwhile
   // belong to the next turn.
   inbox.endTurn();
@@ -141,7 +141,7 @@ async function oneTurn(run: SessionRun): Promise<TurnOutcome> {
   const { status, isPending } = await recordTurnEnd(turn, end, stop, input, inbox);
   const outcome = outcomeOf(turn, status === null || status === end.status ? end : { status, preview: '' });
   view.ended(outcome.status);
-  if (idleStop.isWanted()) await idleStop.carryOut();
+  if (idleStop.isRequired()) await idleStop.carryOut();
   else if (isPending && end.status === 'completed' && (await awaitAnnouncement(inbox, idleStop)))
     return { ...outcome, status: 'stopped' };
   return outcome;
@@ -160,7 +160,7 @@ function handleMessages(run: SessionRun): void {
   const act = <Result>(change: () => Result): Result => {
     run.received += 1;
     const result = change();
-    const stop = inbox.stopWanted();
+    const stop = inbox.pendingStop();
     if (stop?.level === 'step') run.scopes.questions.cancel();
     else if (stop) run.scopes.turn.cancel();
     return result;
@@ -223,7 +223,7 @@ async function untilAnswered(run: SessionRun, progress: TurnProgress): Promise<T
         turn: progress.turn,
         gates: end.gates,
         from: progress.gate,
-        stopWanted: inbox.stopWanted,
+        pendingStop: inbox.pendingStop,
         async revise(messageId, next) {
           progress.gate = next;
           progress.step += 1;
@@ -235,7 +235,7 @@ async function untilAnswered(run: SessionRun, progress: TurnProgress): Promise<T
       },
       end,
     );
-    if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
+    if (inbox.pendingStop()) return { ...progress, status: 'stopped', preview: '' };
     if (verdict.kind === 'blocked') {
       const { message } = verdict;
       return { ...progress, status: 'failed', preview: message, error: { code: 'GateBlocked', message } };
@@ -260,7 +260,7 @@ async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnE
     onStopped: (settled: SettledCall) => void (progress.settle = [...progress.settle, settled]),
   };
   for (; ; progress.step += 1) {
-    if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
+    if (inbox.pendingStop()) return { ...progress, status: 'stopped', preview: '' };
     if (shouldGoOnInNewRun(run.received)) await goOnInNewRun(input, progress, inbox);
     inbox.reachStep(progress.step);
     progress.messages = [...progress.messages, ...inbox.takeSteering()];
@@ -272,7 +272,7 @@ async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnE
       return { ...progress, status: 'stopped', preview: 'duplicate', ...answer.ended, duplicate: true };
     if (answer.kind === 'limit') {
       // The stop has withdrawn the question for more budget.
-      if (inbox.stopWanted()) return { ...progress, status: 'stopped', preview: '' };
+      if (inbox.pendingStop()) return { ...progress, status: 'stopped', preview: '' };
       const { code, message } = answer;
       return { ...progress, status: 'failed', preview: message, error: { code, message }, limit: message };
     }
@@ -317,7 +317,7 @@ async function goOnInNewRun(
   { turn, step, messages, settle, tasks, gate }: TurnProgress,
   inbox: TurnInbox,
 ): Promise<never> {
-  const stop = inbox.stopWanted();
+  const stop = inbox.pendingStop();
   return continueAsNew<typeof agentTurn>({
     ...sessionOf(input),
     carry: inbox.carry({

@@ -176,8 +176,8 @@ async function work(progress: Progress): Promise<AssignmentEnd> {
   const { input } = progress;
   const limits: SessionLimits = {
     deadline: Date.now() + input.timeout_seconds * 1000,
-    isAsked: () => progress.stop !== undefined || progress.steer !== undefined,
-    askedBy: () => ({ by: progress.stop?.by ?? progress.steer?.by, reason: progress.stop?.reason }),
+    isCancelRequested: () => progress.stop !== undefined || progress.steer !== undefined,
+    cancelRequest: () => ({ by: progress.stop?.by ?? progress.steer?.by, reason: progress.stop?.reason }),
   };
   const turns = (messageId: string): Promise<SessionEnd> =>
     runSession({ ...input, message_id: messageId, agent: input.target }, limits);
@@ -199,7 +199,7 @@ async function work(progress: Progress): Promise<AssignmentEnd> {
   });
   if (blocked) return { status: 'failed', blocked: { gate: blocked.index, attempt: blocked.attempt } };
   const inTime = Date.now() < limits.deadline;
-  return limits.isAsked() || !inTime ? endOf(progress, { inTime }) : end;
+  return limits.isCancelRequested() || !inTime ? endOf(progress, { inTime }) : end;
 }
 
 function endOf({ stop, steer }: Progress, { outcome, problem, inTime }: SessionEnd): AssignmentEnd {
@@ -231,7 +231,7 @@ async function leave(progress: Progress, finished: FinishedAssignment): Promise<
   if (waiter !== undefined) await signalIfRunning(waiter, AWAIT_SUBAGENTS.signals.ended, {});
   if (unannounced > 0) {
     // Subagents are announced together with others that end within the debounce time.
-    if (kind === 'subagent' && unannounced < ANNOUNCE.most) await sleep(ANNOUNCE.debounceMs);
+    if (kind === 'subagent' && unannounced < ANNOUNCE.max) await sleep(ANNOUNCE.debounceMs);
     const { announce_assignment } = proxyActivities<AssignmentActivities>(ANNOUNCEMENT);
     await announce_assignment({ tenant: input.tenant, id: input.id });
   }

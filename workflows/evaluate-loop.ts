@@ -141,8 +141,8 @@ async function work(
     seconds: EVALUATE_LIMITS.secondsPerRole,
     limits: {
       deadline: Number.POSITIVE_INFINITY,
-      isAsked: () => progress.stop !== undefined,
-      askedBy: () => progress.stop ?? {},
+      isCancelRequested: () => progress.stop !== undefined,
+      cancelRequest: () => progress.stop ?? {},
     },
   });
   return problem === undefined && !progress.stop ? record_round(part) : { preview: '', problem };

@@ -107,7 +107,7 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   }
   progress.loaded = { task: loaded.task, team: loaded.team };
   progress.signals = loaded.signals ?? undefined;
-  progress.released = loaded.over;
+  progress.released = loaded.isOriginClosed;
   for (const number of loaded.completed) progress.ended.push({ number, status: 'completed' });
   if (loaded.lost) takeUp(progress, loaded.lost);
   else await apply(progress, ({ task }) => lostTurn(task));
@@ -241,13 +241,13 @@ function notifyOne(input: TeamTaskInput, notification: Notification): Promise<vo
     return remote.wake_lead({ ...input, notice, revision });
   }
   const { numbers, status } = notification;
-  return remote.tell_dependents({ ...input, numbers, status });
+  return remote.notify_dependents({ ...input, numbers, status });
 }
 
 function isSettled(progress: Progress): boolean {
-  const nothingSaid = progress.ended.length === 0 && progress.pending.length === 0 && !progress.released;
+  const isSilent = progress.ended.length === 0 && progress.pending.length === 0 && !progress.released;
   const nothingRuns = !progress.turn && !progress.judgement && !taskOf(progress).judging;
-  return nothingSaid && nothingRuns && !isDue(taskOf(progress)) && allHandlersFinished();
+  return isSilent && nothingRuns && !isDue(taskOf(progress)) && allHandlersFinished();
 }
 
 /** Only a message from outside, which starts its own run, can change the task. */

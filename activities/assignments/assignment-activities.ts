@@ -23,11 +23,11 @@ export interface AssignmentTools {
   readonly handoffs: Handoffs;
 }
 
-type Given = Pick<AssignmentDeps, 'reach' | 'files' | 'workspaceOf' | 'lost'> &
+type PassedOn = Pick<AssignmentDeps, 'reach' | 'files' | 'workspaceOf' | 'lost'> &
   Pick<HandoffDeps, 'sessions' | 'wake'> &
   Pick<AgentLinkDeps, 'embed'> & { readonly models: Pick<Models, 'problem'> };
 
-export interface AssignmentParts extends ActivityDeps, Given {
+export interface AssignmentParts extends ActivityDeps, PassedOn {
   readonly subagents: Omit<SubagentSettings, 'modelProblem'>;
   readonly endCommands: EndCommands;
 }

@@ -86,7 +86,7 @@ export async function announceAssignment(
 ): Promise<void> {
   for (let part = 0; ; part += 1) {
     const claim = part === 0 ? key.id : `${key.id}.${part}`;
-    const claimed = await claimAnnouncement(deps.pool, key, claim, ANNOUNCE.most);
+    const claimed = await claimAnnouncement(deps.pool, key, claim, ANNOUNCE.max);
     const [first] = claimed?.rows ?? [];
     if (!claimed || !first) return;
     await deps.wake({

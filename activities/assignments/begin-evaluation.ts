@@ -42,7 +42,7 @@ export async function beginEvaluation(
     decide: (origin) => newEvaluation(origin, requested, DELEGATION_LIMITS.depth),
   });
   if (taken.kind === 'refused')
-    return refused('PermissionDenied', `delegation depth limit reached (${taken.have}/${taken.most})`);
+    return refused('PermissionDenied', `delegation depth limit reached (${taken.have}/${taken.max})`);
   if (taken.kind !== 'taken') return refused('Cancelled', 'the turn is over; nothing was begun');
   deps.onWrite(call.tenant, call.sessionKey);
   return assigned(call, taken.row, scrubber.text);

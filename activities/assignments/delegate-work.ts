@@ -120,9 +120,9 @@ function workspaceOfWork(
 function whyNotTaken(taken: Exclude<TakenPlace, { kind: 'taken' }>, target: string): AssignedWork {
   if (taken.kind === 'gone') return refused('PermissionDenied', LINK_WORDS.noLink(target));
   if (taken.kind === 'over') return refused('Cancelled', 'the turn is over; nothing was delegated');
-  const { limit, have, most } = taken;
+  const { limit, have, max } = taken;
   if (limit === 'depth')
-    return refused('PermissionDenied', `delegation depth limit reached (${have}/${most})`);
+    return refused('PermissionDenied', `delegation depth limit reached (${have}/${max})`);
   const words = limit === 'link' ? LINK_WORDS.linkFull : LINK_WORDS.agentFull;
-  return refused('RateLimited', words(target, have, most));
+  return refused('RateLimited', words(target, have, max));
 }

@@ -64,9 +64,9 @@ const LIMIT_WORDS: Readonly<Record<string, string>> = {
 async function whyFull(
   { pool }: Pick<AssignmentDeps, 'pool'>,
   call: RunningCall,
-  { limit, have, most }: LimitMet,
+  { limit, have, max }: LimitMet,
 ): Promise<AssignedWork> {
-  const words = `${LIMIT_WORDS[limit] ?? limit} (${have}/${most})`;
+  const words = `${LIMIT_WORDS[limit] ?? limit} (${have}/${max})`;
   if (limit === 'depth') return refused('PermissionDenied', words);
   const running = await openAssignments(pool, call.tenant, { kind: 'subagent' });
   const own = running.filter((row) => row.origin_session === call.sessionKey);

@@ -5,7 +5,7 @@ import type { ChildStart } from '#domain/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { AssignmentRow } from '#store/assignment-store.ts';
-import { type PlaceWanted, takeAssignment, type TakenPlace } from '#store/take-assignment.ts';
+import { type PlaceRequest, takeAssignment, type TakenPlace } from '#store/take-assignment.ts';
 import { assignmentChild } from '#temporal/assignment-inputs.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
@@ -39,7 +39,7 @@ export type AssignedWork =
 export async function takePlace(
   { pool, lost }: AssignmentDeps,
   call: RunningCall,
-  required: PlaceWanted,
+  required: PlaceRequest,
 ): Promise<TakenPlace> {
   const taken = await takeAssignment(pool, call, required);
   const mayBeFreed = taken.kind === 'refused' && taken.limit !== 'depth';

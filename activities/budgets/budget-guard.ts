@@ -188,8 +188,8 @@ export function createBudgetGuard({
 }
 
 /** The question that this step asks next. */
-function askIdOf({ tenant, turn, step, increases: asked = 0 }: HoldingStep): string {
-  return approvalIdOf(tenant, `${answerIdOf(turn, step)}.more${asked + 1}`);
+function askIdOf({ tenant, turn, step, increases = 0 }: HoldingStep): string {
+  return approvalIdOf(tenant, `${answerIdOf(turn, step)}.more${increases + 1}`);
 }
 
 /** The same of a command, whose holder's name may begin with any word. */

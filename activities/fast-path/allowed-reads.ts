@@ -19,10 +19,10 @@ export function allowedReads(step: Step, calls: readonly NewCall[]): AllowedRead
 /** What a claim would give for an allowed call, by the rules of its step. */
 export function runnableCall(
   { session, turn, step, context, documents, skills, tenant_policy, allowlist, used, agent }: Step,
-  { tool, asked_as, summary, args, sealed, digest }: NewCall,
+  { tool, called_as, summary, args, sealed, digest }: NewCall,
 ): RunnableCall {
   const place = { session, turn, step };
   const rules = { context, documents, skills, tenant_policy, agent, allowlist, used };
-  const call = { tool, asked_as, summary, args, sealed: sealed ?? null, digest };
+  const call = { tool, called_as, summary, args, sealed: sealed ?? null, digest };
   return { kind: 'run', claimed: false, budgeted: false, approved: false, ...place, ...call, ...rules };
 }

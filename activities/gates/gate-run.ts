@@ -146,7 +146,7 @@ async function runCommand(
 /** More is asked for where the workflow can wait for the answer, and was not refused before. */
 async function overBudget(
   { budgets }: GateRunDeps,
-  { increases: asked, refused }: CheckGateInput,
+  { increases, refused }: CheckGateInput,
   { agent, context }: GatedWork,
   counted: BudgetedWork,
   exceeded: BudgetExceeded,
@@ -154,9 +154,9 @@ async function overBudget(
   const { user } = context;
   const asker = { agent: agent.key, user };
   const asks =
-    asked === undefined || refused !== undefined
+    increases === undefined || refused !== undefined
       ? undefined
-      : await budgets.askFor(counted, exceeded, asker, asked);
+      : await budgets.askFor(counted, exceeded, asker, increases);
   if (asks) return { kind: 'budget', ...asks };
   const problem = `BudgetExceeded: ${refused ?? exceededWords(exceeded)}. The command has not run.`;
   return { kind: 'broken', problem: problem.slice(0, GATE_LIMITS.feedback) };

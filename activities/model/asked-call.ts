@@ -2,7 +2,7 @@
 import { isNestedDeeper } from '#domain/nesting.ts';
 import { isRecord } from '#domain/outside-value.ts';
 
-export interface AskedCall {
+export interface RequestedCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly invalid?: string;
@@ -20,7 +20,7 @@ export function nestingProblem(json: string): string | undefined {
 const MAX_QUOTED_CHARS = 200;
 
 /** Arguments as a mapping; a text is read as JSON, and what is no JSON object is told to the model. */
-export function readArguments(value: unknown): Pick<AskedCall, 'args' | 'invalid'> {
+export function readArguments(value: unknown): Pick<RequestedCall, 'args' | 'invalid'> {
   const problem = typeof value === 'string' ? nestingProblem(value) : undefined;
   const read = typeof value === 'string' && !problem ? readJson(value) : (value ?? {});
   if (isRecord(read)) return { args: read };

@@ -19,7 +19,7 @@ import {
   type OfferedTool,
   type Usage,
 } from '#domain/model.ts';
-import { type AskedCall, nestingProblem, readArguments } from './asked-call.ts';
+import { type RequestedCall, nestingProblem, readArguments } from './asked-call.ts';
 import { type ErrorContext, toModelError } from './model-error.ts';
 import { estimateAnswerTokens, estimatePromptTokens } from './prompt-size.ts';
 import type { ProviderSettings } from './provider-settings.ts';
@@ -137,7 +137,7 @@ function toSchema(parameters: OfferedTool['parameters']): JSONSchema7 {
 
 interface Gathered {
   text: string;
-  calls: AskedCall[];
+  calls: RequestedCall[];
   usage: Usage;
   finish: string;
   /** The provider's own word; absent when the stream ended without one. */

@@ -97,13 +97,13 @@ export function createOpenAiServers(parts: OpenAiServerParts): OpenAiServers {
     const key = await apiKeyOf(settings);
     const url = `${base}/${endpoint}`;
     const rules = operatorRules({ url, isOwn: baseUrl !== undefined }, egressSettings);
-    const door = egress.open({
+    const client = egress.open({
       labels: { tenant, purpose: 'openai_compat_call', callId },
       rules,
       limits: LIMITS,
     });
     try {
-      const answer = await door.fetch(url, {
+      const answer = await client.fetch(url, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${key}`,
@@ -117,7 +117,7 @@ export function createOpenAiServers(parts: OpenAiServerParts): OpenAiServers {
         throw new ModelError('BadRequest', `${server} redirects; set models.providers.${server}.baseUrl`);
       return { status: answer.status, text: await answer.text() };
     } finally {
-      await door.close();
+      await client.close();
     }
   }
 }

@@ -25,7 +25,7 @@ interface Protocol {
   /** Absent where there are no models for vectors. */
   vectors?(access: Access, model: string): ReturnType<SdkEmbedding['createModel']>;
   /** OpenAI's transcriptions are spoken there. */
-  readonly hears?: true;
+  readonly transcribes?: true;
   /** What goes with each request. */
   readonly with?: (
     request: ModelRequest,
@@ -61,7 +61,7 @@ function openai({ baseUrl }: ProviderSettings, value: ProviderConfig['api']): Pr
     usual: PROVIDER_ADDRESSES.openai,
     chat: (access, model) => createOpenAI(access)[api](model),
     vectors: (access, model) => createOpenAI(access).embeddingModel(model),
-    hears: true,
+    transcribes: true,
     with: (request) => ({
       headers: { 'Idempotency-Key': keyOf(request) },
       options,
@@ -89,7 +89,7 @@ function compatible(name: string): Protocol {
     usual: 'http://127.0.0.1/v1',
     chat: (access, model) => sdk(access).chatModel(model),
     vectors: (access, model) => sdk(access).embeddingModel(model),
-    hears: true,
+    transcribes: true,
   };
 }
 
@@ -107,7 +107,7 @@ export function createProvider(
     openai: openai(settings, api),
     'openai-compatible': compatible(name),
   }[type];
-  const { chat, vectors, hears } = protocol;
+  const { chat, vectors, transcribes } = protocol;
   const reach = async () => {
     if (isCompatible && !settings.baseUrl)
       throw new ModelError('BadRequest', `models.providers.${name}.baseUrl is not set (docs/models.md)`);
@@ -129,6 +129,8 @@ export function createProvider(
         const createModel = (fetch: Access['fetch']) => vectors({ ...at, fetch }, request.model);
         return embedWithAiSdk({ settings, apiKey: at.apiKey, createModel }, request);
       }),
-    transcribe: hears ? async (request) => transcribe({ settings, ...(await reach()) }, request) : undefined,
+    transcribe: transcribes
+      ? async (request) => transcribe({ settings, ...(await reach()) }, request)
+      : undefined,
   };
 }

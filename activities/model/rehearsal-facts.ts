@@ -73,7 +73,7 @@ function readParams(text: string, params: WrittenScript['params'] = {}): Facts['
   for (const [name, input] of Object.entries(params)) {
     const rule = typeof input === 'object' ? input : { default: input };
     const { default: usual, min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = rule as NumberRule;
-    const written = saidOf(text, name);
+    const written = textOf(text, name);
     const isNumber = written?.trim() && Number.isFinite(Number(written));
     if (typeof usual === 'string') values[`param.${name}`] = written ?? usual;
     else values[`param.${name}`] = isNumber ? Math.min(Math.max(Number(written), min), max) : usual;
@@ -88,7 +88,7 @@ interface NumberRule {
 }
 
 /** JSON goes to the last brace of its line. */
-function saidOf(text: string, name: string): string | undefined {
+function textOf(text: string, name: string): string | undefined {
   const found = new RegExp(`(?:^|\\s)${name}=(?:"([^"]*)"|'([^']*)'|(\\{.*\\}|\\S*))`).exec(text);
   return found?.slice(1).find((value) => value !== undefined);
 }

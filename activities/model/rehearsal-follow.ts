@@ -2,14 +2,17 @@
  * `follow: user`: the user's message is itself the script. Lines of `tool_name {json}` are calls, other lines are said,
  * and a line `then` begins the next step; so a test or a person can ask for any sequence of tools without a file.
  */
-import { type AskedCall, readArguments } from './asked-call.ts';
+import { type RequestedCall, readArguments } from './asked-call.ts';
 import type { Facts } from './rehearsal-facts.ts';
 
 /** What the `step`-th part of the message asks for; after the last part the answer is the newest result, or `Done.`. */
-export function followUser({ user, step, result }: Facts['values']): { text: string; calls: AskedCall[] } {
+export function followUser({ user, step, result }: Facts['values']): {
+  text: string;
+  calls: RequestedCall[];
+} {
   const part = String(user).split(/^[ \t]*then[ \t]*$/im)[Number(step)];
   if (part === undefined) return { text: String(result) || 'Done.', calls: [] };
-  const calls: AskedCall[] = [];
+  const calls: RequestedCall[] = [];
   const lines: string[] = [];
   for (const line of part.split('\n')) {
     const found = /^\s*([A-Za-z][\w.-]{0,127})\s+(\{.*)$/.exec(line);

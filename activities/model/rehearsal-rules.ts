@@ -83,8 +83,8 @@ export function problemsOf({ rules, params = {}, delay, stream }: WrittenScript)
   probe({ delay, stream }, []);
   for (const [index, { when = {}, reply }] of rules.entries()) {
     const at = (...path: PropertyKey[]): ScriptProblem['path'] => ['rules', index, ...path];
-    const says = [reply.text, reply.calls, reply.error, reply.follow];
-    if (!says.some(Boolean)) say(at('reply'), 'needs text, calls, follow or error');
+    const spoken = [reply.text, reply.calls, reply.error, reply.follow];
+    if (!spoken.some(Boolean)) say(at('reply'), 'needs text, calls, follow or error');
     probe(reply, at('reply'));
     for (const key of COUNTS) probe(when[key], at('when', key));
     for (const key of TEXTS) say(at('when', key), regexProblem(when[key]));

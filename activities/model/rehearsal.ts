@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ModelAnswer, ModelError, type ModelProvider, type ModelRequest } from '#domain/model.ts';
-import { type AskedCall, readArguments } from './asked-call.ts';
+import { type RequestedCall, readArguments } from './asked-call.ts';
 import { estimateAnswerTokens } from './prompt-size.ts';
 import { type Facts, fill, fillNumber, fillValue, readFacts, withValues } from './rehearsal-facts.ts';
 import { followUser } from './rehearsal-follow.ts';
@@ -36,7 +36,7 @@ export function createRehearsal(scripts: ScriptStore): ModelProvider {
   };
 }
 
-function callsOf({ calls = [] }: WrittenReply, facts: Facts): AskedCall[] {
+function callsOf({ calls = [] }: WrittenReply, facts: Facts): RequestedCall[] {
   const requests = calls.flatMap(({ tool, args, times = 1 }) => {
     const copies = Math.min(Math.max(Math.trunc(fillNumber(times, facts)), 0), MAX_CALLS);
     return Array.from({ length: copies }, (_, copy) => {
@@ -100,7 +100,7 @@ async function pause(written: WrittenReply['delay'], facts: Facts, signal: Abort
 }
 
 function toAnswer(
-  message: { text: string; calls: readonly AskedCall[] },
+  message: { text: string; calls: readonly RequestedCall[] },
   { usage, finish }: WrittenReply,
   facts: Facts,
 ): ModelAnswer {

@@ -67,8 +67,8 @@ export async function transcribe(
         responseHeaders: Object.fromEntries(response.headers),
         responseBody: text,
       });
-    const { segments, duration, ...said } = answerSchema.parse(JSON.parse(text));
-    return { text: said.text, segments: segments ?? [], seconds: duration ?? segments?.at(-1)?.end };
+    const { segments, duration, ...answer } = answerSchema.parse(JSON.parse(text));
+    return { text: answer.text, segments: segments ?? [], seconds: duration ?? segments?.at(-1)?.end };
   } catch (error) {
     signal.throwIfAborted();
     const context = { provider: settings.name, model, apiKey };

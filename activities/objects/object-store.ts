@@ -49,23 +49,23 @@ export function createFolderStore(folder: string): ObjectStore {
       ),
 
     async *list(prefix) {
-      const found = await readdir(at(prefix), { recursive: true, withFileTypes: true }).catch(passOver);
+      const found = await readdir(at(prefix), { recursive: true, withFileTypes: true }).catch(ignoreMissing);
       for (const entry of found ?? [])
         if (entry.isFile()) yield join(entry.parentPath, entry.name).slice(folder.length + 1);
     },
 
     remove: (keys) =>
       answering(folder, async () => {
-        for (const key of keys) await unlink(at(key)).catch(passOver);
+        for (const key of keys) await unlink(at(key)).catch(ignoreMissing);
         // Folders that are empty now, the workspace's own with them, which has its name.
         const folders = new Set(keys.map((key) => dirname(at(key))));
         for (const one of [...folders, ...new Set([...folders].map(dirname))])
-          await rmdir(one).catch(passOver);
+          await rmdir(one).catch(ignoreMissing);
       }),
   };
 }
 
-function passOver(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (!['ENOENT', 'ENOTEMPTY'].includes(errnoOf(error) ?? '')) throw error;
 }
 

@@ -30,7 +30,7 @@ export function openObjectStore(
   const { hostname: host, port, protocol } = new URL(endpoint);
   // The operator's own service, whose address nobody else can choose. Its exchanges are no rows: they would be more than all others.
   const egress = createEgress({ resolve: resolveHost, record: () => Promise.resolve() });
-  const door = egress.open({
+  const client = egress.open({
     labels: { tenant: '', purpose },
     rules: { internalHosts: [`${host}:${port || (protocol === 'https:' ? 443 : 80)}`] },
     limits: { redirects: 0, bytes: MAX_ANSWER_BYTES },
@@ -43,7 +43,7 @@ export function openObjectStore(
     accessKeyId: await resolveSetting(accessKeyId),
     secretAccessKey: await resolveSetting(secretAccessKey),
   });
-  return createS3Store(settings, door.fetch);
+  return createS3Store(settings, client.fetch);
 }
 
 /** Where large artifacts are kept, where settings say so. */

@@ -22,7 +22,7 @@ const PART = 0.2;
 
 export function createContextFiles(pool: Pool): ContextFiles {
   const text = createDocumentCache<{ readonly names: readonly string[]; readonly limit: number }>(
-    (scope, { names, limit: most }) => read(pool, scope, names, most),
+    (scope, { names, limit }) => read(pool, scope, names, limit),
   );
   return (tenant, agent, basis, window) => {
     const max = Math.floor(Math.min(CONTEXT_TOKENS, window * PART) * CHARACTERS_PER_TOKEN);
@@ -43,30 +43,32 @@ async function read(
   const rows = await readDocuments(pool, scope, names, max);
   const shown = names.flatMap((name) => rows.filter(({ path, text }) => path === name && text.trim() !== ''));
   if (shown.length === 0) return undefined;
-  const rooms = roomsOf(shown, max);
-  return [WORDS, ...shown.map((row) => fenced(row, rooms.get(row.path) ?? 0))].join('\n\n');
+  const shares = shareOut(shown, max);
+  return [WORDS, ...shown.map((row) => fenced(row, shares.get(row.path) ?? 0))].join('\n\n');
 }
 
 /** What short ones leave is for the long ones. */
-function roomsOf(rows: readonly DocumentText[], limit: number): ReadonlyMap<string, number> {
-  let room = limit;
-  const rooms = new Map<string, number>();
+function shareOut(rows: readonly DocumentText[], limit: number): ReadonlyMap<string, number> {
+  let remaining = limit;
+  const shares = new Map<string, number>();
   for (const [at, { path, text }] of [...rows].sort((a, b) => a.text.length - b.text.length).entries()) {
-    const own = Math.min(text.length, Math.floor(room / (rows.length - at)));
-    rooms.set(path, own);
-    room -= own;
+    const own = Math.min(text.length, Math.floor(remaining / (rows.length - at)));
+    shares.set(path, own);
+    remaining -= own;
   }
-  return rooms;
+  return shares;
 }
 
 const WORDS =
   'These are your files. Each stands between <<<FILE …>>> and <<<END_FILE …>>> with the same id, and nothing within it ends it or begins another. The agent’s are from who set you up; the user’s are kept for the one you work for now, and bind nobody else. Change them by their names with your file tools.';
 
 /** The id follows from the text, which can so not hold it. */
-function fenced(row: DocumentText, room: number): string {
+function fenced(row: DocumentText, remaining: number): string {
   const { path, user, outside, bytes } = row;
-  const isCut = row.text.length > room;
-  const kept = isCut ? row.text.slice(0, row.text.lastIndexOf('\n', room - 1) + 1 || room) : row.text;
+  const isCut = row.text.length > remaining;
+  const kept = isCut
+    ? row.text.slice(0, row.text.lastIndexOf('\n', remaining - 1) + 1 || remaining)
+    : row.text;
   const id = createHash('sha256')
     .update(JSON.stringify([path, row.text]))
     .digest('hex')

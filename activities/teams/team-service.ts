@@ -38,7 +38,7 @@ export interface TeamService {
   /** The caller's team: the one that it works for, else the named one, else its only one. Else the words that say why not. */
   membership(call: TeamCaller, team?: string): Promise<Membership | string>;
   /** Whether the caller has looked at the board in this turn. */
-  hasLooked(call: TeamCaller): Promise<boolean>;
+  hasListed(call: TeamCaller): Promise<boolean>;
   list(
     call: TeamCaller,
     team: string,
@@ -106,7 +106,7 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
       return problem ?? (role ? { team, role } : 'you are not part of this team');
     },
 
-    hasLooked: (call) => hasCalledBefore(pool, call.tenant, call.turnId, TEAM_TASKS_TOOL, ['list', 'search']),
+    hasListed: (call) => hasCalledBefore(pool, call.tenant, call.turnId, TEAM_TASKS_TOOL, ['list', 'search']),
     async list(call, team, filter, limit, before) {
       const rows = await tasks.listTasks(pool, call.tenant, team, filter, limit, before);
       await readTasks(call, team, rows);

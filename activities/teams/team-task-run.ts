@@ -37,7 +37,7 @@ export interface TeamTaskRunDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf
   readonly wake: SendSystemMessage;
 }
 
-const REMINDERS = { minutes: 30, most: 3 } as const;
+const REMINDERS = { minutes: 30, max: 3 } as const;
 
 export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivities {
   const { pool } = deps;
@@ -49,7 +49,7 @@ export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivit
       input.change.action === 'dispatch' ? give(deps, input) : { recorded: await record(deps, input) },
     ),
     prepare_member_turn: failingAs(recordFailure, (input) => prepare(deps, input)),
-    tell_dependents: failingAs(recordFailure, (input) => tellDependents(deps, input)),
+    notify_dependents: failingAs(recordFailure, (input) => notifyDependents(deps, input)),
     wake_lead: failingAs(activityFailure, (input) => wakeLead(deps, input)),
   };
 }
@@ -116,11 +116,11 @@ async function withJudging(
 async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null> {
   const row = await loadTask(pool, keyOf(input), runOfCaller());
   if (!row) return null;
-  const { task, completed, over, signals, lost, lead, members, settings } = row;
+  const { task, completed, isOriginClosed, signals, lost, lead, members, settings } = row;
   return {
     task,
     completed,
-    over,
+    isOriginClosed,
     signals,
     lost,
     team: teamOf(lead, members, areTeamSettings(settings) ? settings : {}),
@@ -134,7 +134,7 @@ function teamOf(lead: string, members: readonly string[], settings: TeamSettings
     lease_seconds: settings.lease_seconds ?? TEAM_LIMITS.leaseSeconds,
     escalates: settings.blocker_escalation?.enabled ?? true,
     reminder_minutes: settings.reminder_minutes ?? REMINDERS.minutes,
-    reminders: settings.reminders ?? REMINDERS.most,
+    reminders: settings.reminders ?? REMINDERS.max,
     notifies_each: settings.progress_notifications ?? false,
   };
 }
@@ -216,9 +216,9 @@ async function turnFor(
 }
 
 /** Those that wait hear of every end; who was to do one that waits in vain finds a message about it. */
-async function tellDependents(
+async function notifyDependents(
   { pool, reach }: TeamTaskRunDeps,
-  { numbers, status, ...input }: Parameters<TeamTaskActivities['tell_dependents']>[0],
+  { numbers, status, ...input }: Parameters<TeamTaskActivities['notify_dependents']>[0],
 ): Promise<void> {
   const { tenant, team, number } = input;
   const ended = await tasks.findTask(pool, tenant, team, number);
@@ -248,7 +248,7 @@ async function wakeLead(
   const session = row.origin_session ?? leadSessionKey(team, loaded.lead);
   const text =
     notice === 'all_closed'
-      ? requestMessage(team, await tasks.tasksToldBy(pool, tenant, team, number))
+      ? requestMessage(team, await tasks.tasksAnnouncedBy(pool, tenant, team, number))
       : noticeMessage(
           team,
           row,
@@ -264,7 +264,7 @@ async function wakeLead(
     mode: 'queue',
     context,
     ...(row.origin_session ? {} : { agent: loaded.lead, team }),
-    tells: row.owner ? taskSessionKey(team, number, row.owner) : undefined,
+    sourceSession: row.owner ? taskSessionKey(team, number, row.owner) : undefined,
     from:
       row.origin_session && row.origin_turn
         ? { session: row.origin_session, turn: row.origin_turn }

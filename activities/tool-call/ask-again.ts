@@ -6,7 +6,7 @@ import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { PlannedCall } from '#domain/turn.ts';
 import type { FilesChanged } from './perform-tool.ts';
 import { plannedApproval, RUNS_FILES } from './planned-approval.ts';
-import type { AskedAgain, NewAsk } from '#store/call-claim.ts';
+import type { RepeatedApproval, NewAsk } from '#store/call-claim.ts';
 import type { RunnableCall } from './claimed-call.ts';
 
 /** Names that a reason says; the approval has all. */
@@ -51,6 +51,6 @@ export function plannedAgain({
   always,
   files,
   form,
-}: AskedAgain): NonNullable<PlannedCall['approval']> {
+}: RepeatedApproval): NonNullable<PlannedCall['approval']> {
   return plannedApproval(approval, expires, until, { digest, terms: terms ?? {}, always, files, form });
 }

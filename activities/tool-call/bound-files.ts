@@ -55,12 +55,12 @@ export function createBoundFiles({ files, workspaceOf, sandbox }: BoundFileDeps)
       await makeCopies(files, scope, { ...whose, ...UNWRITTEN, version: documents ?? '', shows });
     }
     const found: BoundFile[] = [];
-    let room: number = BOUND_FILES.bytes;
+    let remaining: number = BOUND_FILES.bytes;
     for (const name of named.paths.slice(0, BOUND_FILES.files)) {
       const path = inFolder(named.folder, name);
-      const state = await stateOf(files, scope, path, Math.min(room, BOUND_FILES.bytesEach));
+      const state = await stateOf(files, scope, path, Math.min(remaining, BOUND_FILES.bytesEach));
       const shown = storableText(scrubber.text(path));
-      room -= 'bytes' in state ? state.bytes : 0;
+      remaining -= 'bytes' in state ? state.bytes : 0;
       found.push({ path: shown, ...state });
     }
     if (named.tree !== undefined)

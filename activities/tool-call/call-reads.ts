@@ -65,10 +65,10 @@ export function createCallReads(
       }
     };
     let before: { readonly stamps: FileStamps | undefined } | undefined;
-    let goesOn = false;
+    let continues = false;
     /** One that was cut off, or goes on, leaves the whole workspace marked. */
     const settleCommand = async (): Promise<void> => {
-      if (!before || goesOn) return;
+      if (!before || continues) return;
       const changed = changedSince(before.stamps, await stampFiles(workspace, ownNames));
       await endCommand(pool, place, call, changed, known());
     };
@@ -93,7 +93,7 @@ export function createCallReads(
           await noteCommand(pool, place, call, known());
           await endWatchers();
         },
-        goesOn: () => void (goesOn = true),
+        continues: () => void (continues = true),
       },
       async ofRunFiles({ paths, open, folder = '' }) {
         const named = paths.map((path) => relative(workspace, resolve(workspace, folder, path)));

@@ -65,9 +65,9 @@ export async function perform(
   outside?: CallOutside,
 ): Promise<ToolResult | FilesChanged> {
   if (tool.gone !== undefined) return toolError('NotFound', tool.gone);
-  let hasBegun = false;
+  let hasStarted = false;
   const run: typeof tool.run = (...values) => {
-    hasBegun = true;
+    hasStarted = true;
     return tool.run(...values);
   };
   try {
@@ -112,7 +112,7 @@ export async function perform(
   } catch (error) {
     const replay = replayOf(tool, claim.args);
     if (signal.aborted) return stoppedResult(replay);
-    if (isAway(error)) return awayResult(replay, hasBegun, error);
+    if (isAway(error)) return awayResult(replay, hasStarted, error);
     return toolError('ExecutionFailed', error instanceof Error ? error.message : 'the tool failed');
   }
 }
@@ -178,9 +178,9 @@ function isAway(error: unknown): boolean {
   return isDatabaseFault(error) || (error instanceof Failure && error.type === 'Unavailable');
 }
 
-function awayResult(replay: ReplayClass, hasBegun: boolean, error: unknown): ToolResult {
+function awayResult(replay: ReplayClass, hasStarted: boolean, error: unknown): ToolResult {
   if (replay !== 'once') throw error;
-  return hasBegun
+  return hasStarted
     ? toolError(
         'OutcomeUnknown',
         'what the tool needs failed while it ran; whether it took effect is not known',
@@ -241,7 +241,7 @@ function callContext(
     channel: context.channel ?? null,
     chatId: context.chat_id ?? null,
     callId: input.call,
-    askedAs: claim.asked_as,
+    calledAs: claim.called_as,
     egress: effectiveEgress(deps.egressSettings, [claim.tenant_policy?.egress, agent.egress]),
     hasSecret: (text) => deps.scrubber.text(text) !== text,
     exec: {

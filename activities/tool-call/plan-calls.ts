@@ -58,7 +58,7 @@ export interface CallBasis
   readonly step: number;
   readonly user: string | null;
   /** The database's clock: milliseconds since 1970. */
-  readonly askedAt: number;
+  readonly requestedAt: number;
   /** Of the agent as it is now: where its calls run, whichever revision of it the turn has. */
   readonly sandbox: AgentConfig['sandbox'] | null;
   /** Where a command would run. */
@@ -75,12 +75,12 @@ export interface CallPlan {
   readonly uses: readonly ModelUse[];
 }
 
-type AskedCall = ModelAnswer['calls'][number];
+type RequestedCall = ModelAnswer['calls'][number];
 
 export async function planCalls(
   deps: PlanDeps,
   input: CallBasis,
-  requests: readonly AskedCall[],
+  requests: readonly RequestedCall[],
   signal: AbortSignal,
 ): Promise<CallPlan> {
   const named = requests.map(({ args }) => args);
@@ -103,7 +103,7 @@ export async function planCalls(
 }
 
 /** The first of those that are too many, refused with words for all of them. */
-function notRun(deps: PlanDeps, basis: CallBasis, request: AskedCall, total: number): OnePlan {
+function notRun(deps: PlanDeps, basis: CallBasis, request: RequestedCall, total: number): OnePlan {
   const id = callIdOf(basis.turn, basis.step, MAX_CALLS);
   const rest = total - MAX_CALLS - 1;
   const all = rest > 0 ? `this one and the ${rest} after it have` : 'this one has';
@@ -124,16 +124,16 @@ interface OnePlan {
 async function planCall(
   deps: PlanDeps,
   basis: CallBasis,
-  request: AskedCall,
+  request: RequestedCall,
   index: number,
   askHooks: (read: ParsedCall) => Promise<GuardOutcome | undefined>,
 ): Promise<OnePlan> {
-  const first = judgeAsked(deps, basis, request, index);
+  const first = judgeRequested(deps, basis, request, index);
   const hooked = 'call' in first ? undefined : await askHooks(first.read);
   if (!hooked) return 'call' in first ? first : planJudged(deps, basis, first);
   const { decision, reason = '', uses } = hooked;
   const changed = { ...request, args: hooked.input ?? request.args };
-  const judged = judgeAsked(deps, basis, changed, index, hooked.ran);
+  const judged = judgeRequested(deps, basis, changed, index, hooked.ran);
   if ('call' in judged) return { ...judged, uses };
   if (decision === 'deny') return { ...refused(deps, judged.common, 'PermissionDenied', reason), uses };
   const { verdict } = judged;
@@ -154,10 +154,10 @@ interface JudgedCall {
   readonly always?: AlwaysOffer;
 }
 
-function judgeAsked(
+function judgeRequested(
   deps: PlanDeps,
   basis: CallBasis,
-  request: AskedCall,
+  request: RequestedCall,
   index: number,
   hooks?: readonly HookRun[],
 ): JudgedCall | OnePlan {
@@ -199,7 +199,7 @@ async function planJudged(
   const reason = storableText(deps.scrubber.text(verdict.reason));
   const { terms = {} } = verdict;
   const expires = terms.expires_seconds ?? deps.approvalSeconds;
-  const until = Math.round(basis.askedAt + expires * 1000);
+  const until = Math.round(basis.requestedAt + expires * 1000);
   const always = offer ?? offerOf(deps, common, basis.place, terms, files);
   return {
     call: { ...common, digest, verdict: 'ask', reason, approval_id },
@@ -231,7 +231,7 @@ async function planJudged(
 function described(
   deps: PlanDeps,
   { catalog, tenant }: CallBasis,
-  request: AskedCall,
+  request: RequestedCall,
   read: ParsedCall | UnreadCall,
   id: string,
 ): Omit<Common, 'id' | 'index'> {
@@ -244,7 +244,7 @@ function described(
   const differs = callDigest(tool, shown, definition) !== digest;
   return {
     tool,
-    asked_as: nameOf(deps, request),
+    called_as: nameOf(deps, request),
     summary: read.ok ? callSummary(deps.scrubber, catalog, read) : tool,
     args: shown,
     sealed: differs ? deps.sealer.seal(JSON.stringify(args), sealedCall(tenant, id)) : undefined,
@@ -320,7 +320,7 @@ function longestExec(agent: AgentConfig, sandbox: SandboxSettings): number {
 }
 
 /** What the model wrote in place of a tool's name may be anything. */
-function nameOf(deps: Pick<PlanDeps, 'scrubber'>, request: AskedCall): string {
+function nameOf(deps: Pick<PlanDeps, 'scrubber'>, request: RequestedCall): string {
   return storableText(deps.scrubber.text(request.name.slice(0, 4096)).slice(0, 128));
 }
 

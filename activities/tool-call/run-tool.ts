@@ -111,7 +111,8 @@ async function runClaimed(
   attempt: Attempt,
 ): Promise<RunToolResult> {
   const started = performance.now();
-  const outside = tool.mcp || tool.leavesWork ? createOutside(deps, input, claimed, attempt) : undefined;
+  const outside =
+    tool.mcp || tool.mayContinueOutside ? createOutside(deps, input, claimed, attempt) : undefined;
   const done = await perform(deps, tool, input, claimed.running, attempt.signal, outside);
   const milliseconds = performance.now() - started;
   if ('changed' in done)

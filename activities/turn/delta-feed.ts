@@ -28,12 +28,12 @@ export function createDeltaFeed(
   const { secrets, ...origin } = input;
   let gathered = '';
   let timer: NodeJS.Timeout | undefined;
-  let isBegun = false;
+  let isStarted = false;
   let writing: Promise<void> = Promise.resolve();
 
   function send(event: NewEvent): void {
-    const isImmediate = !isBegun;
-    isBegun = true;
+    const isImmediate = !isStarted;
+    isStarted = true;
     writing = writing.then(() => write([event], isImmediate)).catch(() => undefined);
   }
 
@@ -46,7 +46,7 @@ export function createDeltaFeed(
   return {
     add(text) {
       gathered += secrets.push(text);
-      if (gathered !== '') timer ??= setTimeout(flush, isBegun ? GATHER_MS.further : GATHER_MS.first);
+      if (gathered !== '') timer ??= setTimeout(flush, isStarted ? GATHER_MS.further : GATHER_MS.first);
     },
     reset({ from, to, error }) {
       clearTimeout(timer);

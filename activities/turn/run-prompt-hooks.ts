@@ -47,7 +47,7 @@ export async function runPromptHooks(deps: PromptHookDeps, loaded: LoadedStep): 
     if (row.hooked) continue;
     const outcome = await deps.guards.ofPrompt(loaded, row.text, row.position === 1, { signal, until });
     if (!outcome) continue;
-    const text = saidOf(outcome, row.text, deps.scrubber);
+    const text = textOf(outcome, row.text, deps.scrubber);
     uses.push(...outcome.uses);
     if (text.decision === 'deny') denials.push(text.text);
     await deps.ledger.appendEvents(loaded, hookEvents(outcome.ran));
@@ -64,7 +64,7 @@ export async function runPromptHooks(deps: PromptHookDeps, loaded: LoadedStep): 
 }
 
 /** Nobody is there to be asked about a prompt. */
-function saidOf(
+function textOf(
   { decision, reason = '', prompt }: GuardOutcome,
   text: string,
   scrubber: PromptHookDeps['scrubber'],

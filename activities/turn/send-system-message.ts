@@ -35,7 +35,7 @@ export interface SystemMessage {
   /** The words are the user's own. */
   readonly isOwn?: boolean | undefined;
   /** The session whose words it tells; that of `from` unless given. */
-  readonly tells?: string | undefined;
+  readonly sourceSession?: string | undefined;
 }
 
 /** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
@@ -63,7 +63,7 @@ export function createSendSystemMessage(deps: WakeDeps): SendSystemMessage {
     agent,
     team,
     from,
-    tells,
+    sourceSession,
     isOwn,
   }) => {
     const { agent: _, ...rest } = context;
@@ -79,7 +79,7 @@ export function createSendSystemMessage(deps: WakeDeps): SendSystemMessage {
       context: request,
       team,
       from,
-      tells,
+      sourceSession,
       isOwn,
     });
     if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);

@@ -82,11 +82,11 @@ async function readWhole(
   folder: Folder,
   name: string,
   mayBeMissing: boolean,
-  askedPath: string,
+  requestedPath: string,
 ): Promise<Buffer | null> {
   let file: FileHandle;
   try {
-    file = await openIn(folder, name, askedPath);
+    file = await openIn(folder, name, requestedPath);
   } catch (error) {
     if (mayBeMissing && errnoOf(error) === 'ENOENT') return null;
     throw error;
@@ -96,7 +96,7 @@ async function readWhole(
     if (size > MAX_CHANGE_BYTES)
       throw new FileProblem(
         'ExecutionFailed',
-        `${shown(askedPath)} has ${size} bytes; files over ${MAX_CHANGE_BYTES} bytes are changed with exec`,
+        `${shown(requestedPath)} has ${size} bytes; files over ${MAX_CHANGE_BYTES} bytes are changed with exec`,
       );
     return await file.readFile();
   } finally {

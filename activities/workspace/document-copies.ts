@@ -62,8 +62,8 @@ export function createDocumentCopies(pool: Pool): DocumentCopies {
     const made = known.get(home);
     if (made?.version === version && (await isUntouched(home, made))) return [];
     const rows = (await listDocuments(pool, scope)).filter(({ path }) => isDocumentPath(path));
-    const { toWrite: wanted, gone, list } = await plan(home, rows, made);
-    for (const row of wanted) {
+    const { toWrite, gone, list } = await plan(home, rows, made);
+    for (const row of toWrite) {
       const document = await readDocument(pool, scope, row.path);
       if (document) await writeCopy(home, row.path, document.text);
     }
@@ -75,7 +75,7 @@ export function createDocumentCopies(pool: Pool): DocumentCopies {
     known.set(home, { version, files });
     const [oldest] = known.keys();
     if (known.size > REMEMBERED && oldest !== undefined) known.delete(oldest);
-    return wanted.flatMap(({ path, digest }) => (made?.files.get(path)?.digest === digest ? [path] : []));
+    return toWrite.flatMap(({ path, digest }) => (made?.files.get(path)?.digest === digest ? [path] : []));
   }
 
   return {
@@ -118,7 +118,7 @@ async function plan(
 }
 
 function placeOf(home: string, path: string): SafePath {
-  return { absolute: join(home, path), root: home, inside: path, askedPath: path };
+  return { absolute: join(home, path), root: home, inside: path, requestedPath: path };
 }
 
 async function isUntouched(home: string, { files }: Made): Promise<boolean> {

@@ -161,9 +161,9 @@ export function createFiles(options: FilesOptions): Files {
       return explained('failed to read file', path, async () => {
         const file = await openFile(await resolve(scope, path));
         return closing(file, async () => {
-          const room = Buffer.alloc(Math.min((await file.stat()).size, max) + 1);
-          const { bytesRead } = await file.read(room, 0, room.length, 0);
-          return bytesRead > max ? undefined : room.subarray(0, bytesRead);
+          const buffer = Buffer.alloc(Math.min((await file.stat()).size, max) + 1);
+          const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+          return bytesRead > max ? undefined : buffer.subarray(0, bytesRead);
         });
       });
     },

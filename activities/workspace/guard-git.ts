@@ -11,18 +11,18 @@ import type { SafePath } from './resolve-path.ts';
  * it is still this path when it is opened is for openFolder to see. @throws FileProblem
  */
 export async function guardGit(path: SafePath): Promise<void> {
-  if (isGitInternal(path.inside) || (await isInRepository(path))) throw gitProblem(path.askedPath);
+  if (isGitInternal(path.inside) || (await isInRepository(path))) throw gitProblem(path.requestedPath);
 }
 
 /** Commands are not started there either, since what they write by a plain name would be git's. @throws FileProblem */
 export function guardGitFolder(path: SafePath): void {
-  if (isGitInternal(path.inside)) throw gitProblem(path.askedPath);
+  if (isGitInternal(path.inside)) throw gitProblem(path.requestedPath);
 }
 
-function gitProblem(askedPath: string): FileProblem {
+function gitProblem(requestedPath: string): FileProblem {
   return new FileProblem(
     'PermissionDenied',
-    `${shown(askedPath)} is one of git's own files, from which git starts programs, so it cannot be written; change it by git itself (exec: git config, git add, git commit), and name what is to be ignored in .gitignore`,
+    `${shown(requestedPath)} is one of git's own files, from which git starts programs, so it cannot be written; change it by git itself (exec: git config, git add, git commit), and name what is to be ignored in .gitignore`,
   );
 }
 

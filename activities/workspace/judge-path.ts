@@ -43,10 +43,10 @@ async function look(safe: SafePath, op: PathOp): Promise<boolean> {
     }
     case 'cwd':
       guardGitFolder(safe);
-      await (await openFolder(safe.absolute, safe.askedPath)).close();
+      await (await openFolder(safe.absolute, safe.requestedPath)).close();
       return false;
     case 'list':
-      await (await openFolder(safe.absolute, safe.askedPath)).close();
+      await (await openFolder(safe.absolute, safe.requestedPath)).close();
       return false;
     case 'write':
       await lookForWrite(safe);
@@ -62,7 +62,7 @@ async function lookForWrite(safe: SafePath): Promise<void> {
   try {
     const { folder, name } = await openParent(safe, false);
     try {
-      await existing(folder, name, safe.askedPath);
+      await existing(folder, name, safe.requestedPath);
     } finally {
       await folder.close();
     }
@@ -70,7 +70,7 @@ async function lookForWrite(safe: SafePath): Promise<void> {
     if (errnoOf(error) !== 'ENOENT') throw error;
     let above = dirname(safe.absolute);
     while (above !== safe.root && (await isMissing(above))) above = dirname(above);
-    await (await openFolder(above, safe.askedPath)).close();
+    await (await openFolder(above, safe.requestedPath)).close();
   }
 }
 

@@ -26,19 +26,19 @@ export async function closing<T>(opened: { close(): Promise<void> }, work: () =>
 /** A regular file with one name. O_NONBLOCK: opening a FIFO must not wait for a writer. */
 export async function openFile(path: SafePath): Promise<FileHandle> {
   if (path.inside === '')
-    throw new FileProblem('InvalidPath', `${shown(path.askedPath)} is a folder, not a file`);
+    throw new FileProblem('InvalidPath', `${shown(path.requestedPath)} is a folder, not a file`);
   const { folder, name } = await openParent(path, false);
-  return closing(folder, () => openIn(folder, name, path.askedPath));
+  return closing(folder, () => openIn(folder, name, path.requestedPath));
 }
 
 /** The same in a folder that is held. */
-export async function openIn(folder: Folder, name: string, askedPath: string): Promise<FileHandle> {
+export async function openIn(folder: Folder, name: string, requestedPath: string): Promise<FileHandle> {
   const file = await open(
     folder.at(name),
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,
   );
   try {
-    refuseIrregular(await file.stat(), 'failed to read file', askedPath);
+    refuseIrregular(await file.stat(), 'failed to read file', requestedPath);
     return file;
   } catch (error) {
     await file.close();

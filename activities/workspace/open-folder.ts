@@ -18,8 +18,8 @@ export interface Folder {
 }
 
 /** Opens the folder `absolute` (from resolvePath). Throws errno errors, or FileProblem when it is no longer that folder. */
-export async function openFolder(absolute: string, askedPath: string): Promise<Folder> {
-  return check(await openDirectory(absolute), absolute, askedPath);
+export async function openFolder(absolute: string, requestedPath: string): Promise<Folder> {
+  return check(await openDirectory(absolute), absolute, requestedPath);
 }
 
 /** Opens the folder that holds `path`, making missing ones from the root on when `make` is set. */
@@ -27,17 +27,20 @@ export async function openParent(path: SafePath, make: boolean): Promise<{ folde
   const parts = path.inside.split('/');
   const name = parts.pop();
   if (name === undefined || name === '')
-    throw new FileProblem('InvalidPath', `${shown(path.askedPath) || 'the path'} is a folder, not a file`);
-  if (!make) return { folder: await openFolder(join(path.root, ...parts), path.askedPath), name };
+    throw new FileProblem(
+      'InvalidPath',
+      `${shown(path.requestedPath) || 'the path'} is a folder, not a file`,
+    );
+  if (!make) return { folder: await openFolder(join(path.root, ...parts), path.requestedPath), name };
   let at = path.root;
-  let folder = await openFolder(at, path.askedPath);
+  let folder = await openFolder(at, path.requestedPath);
   for (const part of parts) {
     try {
       const isNew = await makeFolder(folder.at(part));
       at = join(at, part);
       const child = await openDirectory(folder.at(part));
       if (isNew) await ownAs(child, await stat(folder.at('')));
-      folder = await check(child, at, path.askedPath, folder);
+      folder = await check(child, at, path.requestedPath, folder);
     } catch (error) {
       await folder.close();
       throw error;
@@ -70,14 +73,14 @@ export async function openChild(parent: Folder, name: string, absolute: string):
 async function check(
   handle: FileHandle,
   absolute: string,
-  askedPath: string,
+  requestedPath: string,
   previous?: Folder,
 ): Promise<Folder> {
   if (HAS_PROC) {
     const actual = await readlink(`/proc/self/fd/${handle.fd}`);
     if (actual !== absolute) {
       await handle.close();
-      throw new FileProblem('InvalidPath', `${shown(askedPath)} changed while it was opened; try again`);
+      throw new FileProblem('InvalidPath', `${shown(requestedPath)} changed while it was opened; try again`);
     }
   }
   await previous?.close();

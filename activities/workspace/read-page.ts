@@ -68,10 +68,10 @@ interface Scan {
 export async function readPage(
   file: PageSource,
   request: FilePageRequest,
-  askedPath: string,
+  requestedPath: string,
 ): Promise<FilePage> {
   const { size } = await file.stat();
-  await refuseBinary(file, askedPath, size);
+  await refuseBinary(file, requestedPath, size);
   const scan: Scan = { line: 0, kept: [], keptBytes: 0, endsWithNewline: true, position: 0 };
   const last = request.offset + (request.limit ?? Number.POSITIVE_INFINITY);
   const maxBytes = request.maxChars * 3 + 4;
@@ -90,7 +90,7 @@ export async function readPage(
     if (scan.position > MAX_SCAN && scan.line < request.offset)
       throw new FileProblem(
         'ExecutionFailed',
-        `${shown(askedPath)} is too large to page to line ${request.offset}; use search, or exec with tail or sed`,
+        `${shown(requestedPath)} is too large to page to line ${request.offset}; use search, or exec with tail or sed`,
       );
   }
   const totalLines = ended ? scan.line + (scan.endsWithNewline ? 0 : 1) : undefined;
@@ -144,7 +144,7 @@ function countLines(text: string): number {
   return count;
 }
 
-async function refuseBinary(file: PageSource, askedPath: string, size: number): Promise<void> {
+async function refuseBinary(file: PageSource, requestedPath: string, size: number): Promise<void> {
   const start = Buffer.alloc(SNIFF);
   const { bytesRead } = await file.read(start, 0, SNIFF, 0);
   const at = start.subarray(0, bytesRead).indexOf(0);
@@ -153,7 +153,7 @@ async function refuseBinary(file: PageSource, askedPath: string, size: number): 
   throw new FileProblem(
     'ExecutionFailed',
     utf16
-      ? `${shown(askedPath)} is UTF-16 text (${size} bytes); convert it first: exec with iconv -f UTF-16 -t UTF-8`
-      : `${shown(askedPath)} is a binary file (${size} bytes), not text`,
+      ? `${shown(requestedPath)} is UTF-16 text (${size} bytes); convert it first: exec with iconv -f UTF-16 -t UTF-8`
+      : `${shown(requestedPath)} is a binary file (${size} bytes), not text`,
   );
 }

@@ -11,17 +11,21 @@ export async function readTree(
   folder: string,
 ): Promise<readonly TreeFile[]> {
   const found: TreeFile[] = [];
-  let room: number = TREE_LIMITS.bytes;
+  let remaining: number = TREE_LIMITS.bytes;
 
   async function readFile(path: string): Promise<void> {
     if (found.length === TREE_LIMITS.files)
       throw refused(`the folder has more than ${TREE_LIMITS.files} files, which is the most`);
-    const bytes = await files.readBytes(scope, `${folder}/${path}`, Math.min(TREE_LIMITS.fileBytes, room));
+    const bytes = await files.readBytes(
+      scope,
+      `${folder}/${path}`,
+      Math.min(TREE_LIMITS.fileBytes, remaining),
+    );
     if (!bytes)
       throw refused(
         `${path} is too large: a file has at most ${TREE_LIMITS.fileBytes} bytes, the folder ${TREE_LIMITS.bytes}`,
       );
-    room -= bytes.length;
+    remaining -= bytes.length;
     found.push({ path, bytes });
   }
 

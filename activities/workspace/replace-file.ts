@@ -29,14 +29,14 @@ export async function replaceFile(
   name: string,
   content: Buffer | AsyncIterable<Buffer>,
   key: string,
-  askedPath: string,
+  requestedPath: string,
   /**
    * `mode`: of a copy that can be made anew: this mode, and no wait for the disk. `last`: what stands round the last look at the old
    * file and the rename, while which nobody else changes it; it may throw, and then nothing is changed.
    */
   { mode, last = (put) => put() }: { readonly mode?: number; readonly last?: LastStep } = {},
 ): Promise<{ created: boolean }> {
-  const old = await existing(folder, name, askedPath);
+  const old = await existing(folder, name, requestedPath);
   const temporary = temporaryName(`${key}\0${name}`);
   const file = await createFresh(folder.at(temporary));
   try {
@@ -60,10 +60,14 @@ export async function replaceFile(
 }
 
 /** What stands at `name`, by its own name and not through a link. Refuses what is no regular file. */
-export async function existing(folder: Folder, name: string, askedPath: string): Promise<Stats | undefined> {
+export async function existing(
+  folder: Folder,
+  name: string,
+  requestedPath: string,
+): Promise<Stats | undefined> {
   try {
     const found = await lstat(folder.at(name));
-    refuseIrregular(found, 'failed to write file', askedPath);
+    refuseIrregular(found, 'failed to write file', requestedPath);
     return found;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
@@ -72,9 +76,9 @@ export async function existing(folder: Folder, name: string, askedPath: string):
 }
 
 /** Only what is a regular file with one name is read or written. @throws FileProblem */
-export function refuseIrregular(found: Stats, doing: string, askedPath: string): void {
+export function refuseIrregular(found: Stats, doing: string, requestedPath: string): void {
   const refuse = (code: 'InvalidPath' | 'PermissionDenied', why: string): never => {
-    throw new FileProblem(code, `${doing} ${shown(askedPath)}: ${why}`);
+    throw new FileProblem(code, `${doing} ${shown(requestedPath)}: ${why}`);
   };
   if (found.isDirectory()) refuse('InvalidPath', 'it is a folder; list_files shows what is in it');
   if (!found.isFile()) refuse('InvalidPath', 'it is not a regular file');

@@ -16,7 +16,7 @@ export interface SafePath {
   /** From the root; empty for the root itself. */
   readonly inside: string;
   /** As the model wrote it, for messages. */
-  readonly askedPath: string;
+  readonly requestedPath: string;
 }
 
 /** Linux follows at most 40. */
@@ -64,9 +64,9 @@ async function contained(
       throw new FileProblem('PermissionDenied', `${shown(path)} is among the paths that no tool may reach`);
     if (access === 'write' && !root.writable)
       throw new FileProblem('PermissionDenied', `${shown(path)} is in a folder that may only be read`);
-    return { absolute, root: top, inside, askedPath: path };
+    return { absolute, root: top, inside, requestedPath: path };
   }
-  if (!rules.restrict) return { absolute, root: '/', inside: relative('/', absolute), askedPath: path };
+  if (!rules.restrict) return { absolute, root: '/', inside: relative('/', absolute), requestedPath: path };
   throw new FileProblem(
     'InvalidPath',
     `${shown(path)} is outside the workspace; use a path inside it, such as notes/today.md`,

@@ -11,7 +11,7 @@ import { createFiles, type FileScope } from './files.ts';
 import { withDocuments } from './with-documents.ts';
 import { createWorkspaceOf, isWorkersRoot } from './workspace-folder.ts';
 
-export interface DoorParts {
+export interface WorkspaceAccessParts {
   /** Of all workspaces. */
   readonly root: string;
   /** They follow the work: a folder on this machine is nothing but a copy. */
@@ -22,7 +22,7 @@ export interface DoorParts {
   readonly scrubberOf: (tenant: string) => Promise<Pick<Scrubber, 'text'>>;
 }
 
-interface Asked {
+interface WorkspaceRequest {
   readonly tenant: string;
   readonly agent: AgentConfig;
   readonly user: string | null;
@@ -30,7 +30,14 @@ interface Asked {
   readonly by: string;
 }
 
-export function createWorkspaceDoor({ root, deniedPaths, follow, pool, journalDir, scrubberOf }: DoorParts) {
+export function createWorkspaceAccess({
+  root,
+  deniedPaths,
+  follow,
+  pool,
+  journalDir,
+  scrubberOf,
+}: WorkspaceAccessParts) {
   const files = withDocuments(
     createFiles({
       rules: { deniedPrefixes: deniedPaths },
@@ -42,7 +49,7 @@ export function createWorkspaceDoor({ root, deniedPaths, follow, pool, journalDi
   );
   const workspaceOf = createWorkspaceOf(root);
 
-  async function scopeOf({ tenant, agent, user, session, by }: Asked): Promise<FileScope> {
+  async function scopeOf({ tenant, agent, user, session, by }: WorkspaceRequest): Promise<FileScope> {
     if (follow || !(await isWorkersRoot(root)))
       throw new Failure(
         'Unavailable',
@@ -57,10 +64,10 @@ export function createWorkspaceDoor({ root, deniedPaths, follow, pool, journalDi
   }
 
   return {
-    read: (request: Asked, path: string) =>
+    read: (request: WorkspaceRequest, path: string) =>
       asFailure(async () => files.openRead(await scopeOf(request), path)),
     write: (
-      request: Asked,
+      request: WorkspaceRequest,
       path: string,
       content: AsyncIterable<Buffer>,
       check?: (version: string | undefined) => void,

@@ -23,7 +23,7 @@ import { type Call, serveResource } from '../serve-resource.ts';
 /** Milliseconds that a comparison may take: texts that have nothing in common would take minutes. */
 const COMPARE_MS = 1_000;
 
-type Asked = Pick<Call, 'caller' | 'tenant' | 'by'> & {
+type Target = Pick<Call, 'caller' | 'tenant' | 'by'> & {
   readonly params: { readonly agent: string };
   readonly query: { readonly user?: string | undefined };
 };
@@ -45,13 +45,13 @@ interface Written {
 
 export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps): void {
   /** Returns undefined if there is no such agent. */
-  async function scopeOf({ caller, tenant, params, query }: Asked): Promise<DocumentScope | undefined> {
+  async function scopeOf({ caller, tenant, params, query }: Target): Promise<DocumentScope | undefined> {
     const agent = await findAgent(forTenant(pool, tenant), params.agent);
     const user = fileOwner(caller, query.user);
     return agent && { tenant, agent: agent.config.key, user, type: agent.config.type };
   }
 
-  async function write({ caller, by }: Asked, scope: DocumentScope, path: string, written: Written) {
+  async function write({ caller, by }: Target, scope: DocumentScope, path: string, written: Written) {
     const { user, type = 'open' } = scope;
     if (user === null) requireScope(caller, 'admin');
     if (!mayWriteDocument(type, path, user))

@@ -14,7 +14,7 @@ import { followHandoff } from '../follow-handoff.ts';
 import { stemOf } from '../idempotency.ts';
 import { problems } from '../openapi.ts';
 import { type Accepted, submitMessage } from '../submit-message.ts';
-import { hasEnded, hasEndedOrAsks, waitForTurn } from '../turn-wait.ts';
+import { hasEnded, hasEndedOrWaitsForApproval, waitForTurn } from '../turn-wait.ts';
 
 /** A waiting caller holds a connection, so the wait is limited. */
 const MAX_WAIT_SECONDS = 300;
@@ -56,7 +56,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const place = { tenant: caller.tenant, session };
       const signal = endOf(reply);
       const waitFor = (seconds: number, id: string, isNew: boolean) =>
-        waitForTurn(deps, { ...place, id }, { seconds, signal, isNew, isDone: hasEndedOrAsks });
+        waitForTurn(deps, { ...place, id }, { seconds, signal, isNew, isDone: hasEndedOrWaitsForApproval });
       const attachments = await attachmentsOf(deps.pool, caller, userOf(caller, context.user), refs);
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),

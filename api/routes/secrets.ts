@@ -26,7 +26,7 @@ export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }
       if (!row)
         throw new Failure('Unprocessable', `There are ${MAX_SECRETS} secrets, which is the most; delete one`);
       // A caller that has this answer may rely on the next text being scrubbed of the secret.
-      changes.tell('secrets', tenant);
+      changes.notify('secrets', tenant);
       return showSecret(row);
     },
     deleteSecret: async ({ tenant, params: { name } }) =>

@@ -6,7 +6,7 @@ import { labelSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { forTenant } from '#store/tenant-db.ts';
 import { callerOf, requireScope, signatureOf } from '../auth.ts';
-import type { Api, ApiDeps, WorkspaceAsked } from '../deps.ts';
+import type { Api, ApiDeps, WorkspaceRequest } from '../deps.ts';
 import { fileBody, fileTooLarge, takeFileBodies } from '../file-body.ts';
 import { paramOf } from '../found.ts';
 import { bytesOf, problems } from '../openapi.ts';
@@ -25,7 +25,7 @@ const writtenSchema = z.object({ path: z.string(), bytes: z.int() });
 const url = '/v1/agents/:agent/workspace/*';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  async function readRequest(request: FastifyRequest): Promise<WorkspaceAsked & { readonly path: string }> {
+  async function readRequest(request: FastifyRequest): Promise<WorkspaceRequest & { readonly path: string }> {
     const caller = callerOf(request);
     const { tenant } = caller;
     const { user: named, session = '' } = request.query as z.infer<typeof querySchema>;
@@ -134,6 +134,6 @@ function preconditionOf({ headers }: FastifyRequest): ((version: string | undefi
   };
 }
 
-function isShared({ workspace }: WorkspaceAsked['agent']): boolean {
+function isShared({ workspace }: WorkspaceRequest['agent']): boolean {
   return typeof workspace === 'string' || workspace?.scope === 'shared' || workspace?.scope === 'team';
 }

@@ -49,7 +49,7 @@ export function register(approvals: Command): void {
     help: 'what waits for a decision',
     path: '/v1/approvals',
     flags: LIST_FLAGS,
-    sends: ({ status, ...given }) => ({ ...given, status: status === 'all' ? undefined : status }),
+    sends: ({ status, ...flags }) => ({ ...flags, status: status === 'all' ? undefined : status }),
     print: (context, page: Page<Approval>, { status }) => printList(context, page, status ?? ''),
   });
   addApiCommand(approvals, {

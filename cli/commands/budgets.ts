@@ -39,7 +39,7 @@ export function register(budgets: Command): void {
       { title: 'for', cell: (budget) => `${budget.scope} ${budget.subject ?? ''}`.trim() },
       { title: 'period', cell: (budget) => budget.period ?? 'total' },
       { title: 'limits', cell: limitsOf, flexible: true },
-      { title: 'most used', cell: mostUsed, flexible: true },
+      { title: 'most used', cell: fullest, flexible: true },
     ],
     nothing: 'There is no budget but those of the settings and of agents.',
   });
@@ -88,10 +88,10 @@ function addChanges(budgets: Command): void {
     method: 'PUT',
     path: '/v1/budgets/:id',
     flags: LIMIT_FLAGS,
-    async sends({ id, ...given }, { client }) {
-      if (Object.keys(given).length === 0)
+    async sends({ id, ...flags }, { client }) {
+      if (Object.keys(flags).length === 0)
         throw usageError('Nothing to change is named.', `Such as: tempoclaw budgets set ${id} --usd 5`);
-      return { ...fieldsOf(await call(client, getBudget, { params: { id } })), ...given };
+      return { ...fieldsOf(await call(client, getBudget, { params: { id } })), ...flags };
     },
     print: ({ out }, budget: Budget) => out.line(limitsLine(budget)),
   });
@@ -129,7 +129,7 @@ function limitsOf(budget: Budget): string {
   }).join(', ');
 }
 
-function mostUsed({ accounts }: Budget): string {
+function fullest({ accounts }: Budget): string {
   const [first] = accounts;
   if (!first) return 'nothing';
   return `${amountText(first.measure, first.spent)}${first.subject === '' ? '' : ` by ${first.subject}`}`;

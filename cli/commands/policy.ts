@@ -79,9 +79,9 @@ export function register(policy: Command): void {
       limit: { ...PAGE_FLAGS.limit, help: 'differing calls to show, 1 to 200' },
       after: PAGE_FLAGS.after,
     },
-    sends({ config, ...given }) {
+    sends({ config, ...flags }) {
       const { tools, exec } = loadConfig({ flags: { config } });
-      return { ...given, settings: { tools: toolPolicyOf(tools), exec } };
+      return { ...flags, settings: { tools: toolPolicyOf(tools), exec } };
     },
     print: printReport,
   });

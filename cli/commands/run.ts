@@ -71,7 +71,7 @@ async function watchToEnd(
   const streams = !context.json && out.stream.isTTY === true;
   const sink = runSink(context, streams, options.quiet === true);
   const mode = approvalMode(context, options);
-  const show = createFeedView({ sink, output: err, answer: streams, asksInPlace: mode === 'ask' });
+  const show = createFeedView({ sink, output: err, answer: streams, isPromptedInPlace: mode === 'ask' });
   let answer = '';
   const stopped = Promise.withResolvers<never>();
   const interrupt = interruptTwice({

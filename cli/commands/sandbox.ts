@@ -36,7 +36,7 @@ async function test({ config: file, image, bubblewrap, json = false }: TestOptio
       [
         { title: '', cell: ({ ok }) => (ok ? '✔' : '✘'), style: ({ ok }) => (ok ? 'green' : 'red') },
         { title: 'check', cell: ({ check }) => check },
-        { title: 'must be', cell: ({ expected: wanted }) => wanted },
+        { title: 'must be', cell: ({ expected }) => expected },
         { title: 'seen', cell: ({ seen }) => seen, flexible: true },
       ],
       checks,

@@ -36,10 +36,10 @@ export interface UiGuardOptions {
 
 /** Throws when it cannot listen. `close` ends open connections. */
 export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<{ close(): void }> {
-  const doors = { hosts, origins: new Set<string>() };
+  const listeners = { hosts, origins: new Set<string>() };
   const server = createServer((message, answer) => {
     const { method = 'GET', url = '/', headers } = message;
-    const problem = doorProblem(doors, { method, host: headers.host, origin: headers.origin });
+    const problem = doorProblem(listeners, { method, host: headers.host, origin: headers.origin });
     const named = message.headersDistinct['host']?.length ?? 0;
     if (problem || named !== 1 || !url.startsWith('/')) {
       // Later requests on a connection with two hosts may not be what they seem.

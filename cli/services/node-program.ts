@@ -68,16 +68,16 @@ export async function startNodeProgram(
  * time: while this process was suspended (a sleeping laptop, a stopped job), it has not yet read the beats that came.
  */
 function watchBeats(child: Child, onHung: (silentMs: number) => void, silentMs: number): () => void {
-  let looks = 0;
+  let attempts = 0;
   const timer = setInterval(() => {
-    looks += 1;
-    if (looks * LOOK_MS < silentMs) return;
+    attempts += 1;
+    if (attempts * LOOK_MS < silentMs) return;
     clearInterval(timer);
     onHung(silentMs);
     child.kill();
   }, LOOK_MS);
   void child.exited.then(() => clearInterval(timer));
   return () => {
-    looks = 0;
+    attempts = 0;
   };
 }

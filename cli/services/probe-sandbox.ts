@@ -35,7 +35,7 @@ export interface ProbeResult {
 
 interface Probe {
   readonly check: string;
-  readonly wanted: string;
+  readonly expected: string;
   readonly command: string;
   readonly timeoutMs?: number;
   /** True for a container's limits, which bubblewrap does not have. */
@@ -59,7 +59,7 @@ const CALLS = Object.fromEntries(
 const AFTER_IT: Probe = {
   check: 'after it',
   containerOnly: true,
-  wanted: 'the next command runs',
+  expected: 'the next command runs',
   command: 'echo alive',
   holds: (text) => text === 'alive',
 };
@@ -67,34 +67,34 @@ const AFTER_IT: Probe = {
 const PROBES: readonly Probe[] = [
   {
     check: 'user',
-    wanted: 'not root',
+    expected: 'not root',
     command: 'id -u',
     containerOnly: true,
     holds: (text) => /^[1-9]\d*$/.test(text),
   },
   {
     check: 'rights',
-    wanted: 'no capability, no new privileges, seccomp',
+    expected: 'no capability, no new privileges, seccomp',
     command: 'grep -E "^(CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status',
     holds: (text) => /^CapBnd:\s0+\nCapEff:\s0+\nNoNewPrivs:\s1\nSeccomp:\s2$/.test(sorted(text)),
   },
   {
     check: 'descriptors',
-    wanted: 'only its own three',
+    expected: 'only its own three',
     // The fourth descriptor is that of ls itself.
     command: 'ls /proc/self/fd | tr "\\n" " "',
     holds: (text) => text === '0 1 2 3',
   },
   {
     check: 'user namespaces',
-    wanted: 'cannot be made',
+    expected: 'cannot be made',
     command:
       'if command -v unshare >/dev/null; then unshare -U echo made 2>/dev/null; else echo untried; fi; echo end',
     holds: (text) => /^(?:untried\n)?end$/.test(text),
   },
   {
     check: 'kernel calls',
-    wanted: `refused: ${Object.keys(CALLS).join(', ')}`,
+    expected: `refused: ${Object.keys(CALLS).join(', ')}`,
     command: `command -v perl >/dev/null || { echo untried; exit; }; ${Object.entries(CALLS)
       .map(
         ([name, number]) =>
@@ -105,34 +105,34 @@ const PROBES: readonly Probe[] = [
   },
   {
     check: 'root folder',
-    wanted: 'read-only',
+    expected: 'read-only',
     command:
       'for f in / /etc /usr /root /var; do (echo x >$f/.probe) 2>/dev/null && echo "wrote $f"; done; echo end',
     holds: (text) => text === 'end',
   },
   {
     check: 'kernel settings',
-    wanted: 'read-only',
+    expected: 'read-only',
     command: 'f=/proc/sys/kernel/hostname; v=$(cat $f); (echo "$v" >$f) 2>/dev/null && echo wrote; echo end',
     holds: (text) => text === 'end',
   },
   {
     check: 'engine’s socket',
-    wanted: 'not there',
+    expected: 'not there',
     command: 'find / -xdev -type s 2>/dev/null; grep -c docker.sock /proc/mounts',
     holds: (text) => text === '0',
   },
   {
     check: 'temporary folder',
     containerOnly: true,
-    wanted: 'writable, nothing runs from it',
+    expected: 'writable, nothing runs from it',
     command:
       'printf "#!/bin/sh\\necho ran\\n" >/tmp/p && chmod +x /tmp/p && echo wrote; /tmp/p 2>/dev/null; rm /tmp/p',
     holds: (text) => text === 'wrote',
   },
   {
     check: 'environment',
-    wanted: 'nothing of the worker’s',
+    expected: 'nothing of the worker’s',
     command: 'env | cut -d= -f1 | sort | tr "\\n" " "',
     // Git's settings in the environment have numbered names with KEY in them.
     holds: (text) =>
@@ -140,33 +140,33 @@ const PROBES: readonly Probe[] = [
   },
   {
     check: 'network',
-    wanted: 'none',
+    expected: 'none',
     command: 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "',
     holds: (text) => text === 'lo',
   },
   {
     check: 'fork bomb',
     containerOnly: true,
-    wanted: `stopped at ${PIDS} processes`,
+    expected: `stopped at ${PIDS} processes`,
     command: 'b() { b | b & }; b 2>/dev/null; sleep 20',
     timeoutMs: 3_000,
-    holds: (_said, { ended }) => ended !== 'unboxed',
+    holds: (_text, { ended }) => ended !== 'unboxed',
   },
   AFTER_IT,
   {
     check: 'memory',
     containerOnly: true,
-    wanted: `stopped at ${MEMORY / 1_048_576} MiB`,
+    expected: `stopped at ${MEMORY / 1_048_576} MiB`,
     command: 'head -c 256M /dev/zero | tail -n 1 | wc -c',
     holds: (text) => !/\d{9}/.test(text),
   },
   AFTER_IT,
   {
     check: 'time-out',
-    wanted: 'ends it with what it started',
+    expected: 'ends it with what it started',
     command: '(setsid sleep 300 &); sleep 300',
     timeoutMs: 1_000,
-    holds: (_said, { ended, note }) => ended === 'timeout' && note === undefined,
+    holds: (_text, { ended, note }) => ended === 'timeout' && note === undefined,
   },
 ];
 
@@ -255,7 +255,7 @@ async function probeAll(box: Probed): Promise<ProbeResult[]> {
     const outcome = await runIn(box, probe.command, probe.timeoutMs ?? PROBE_MS);
     const text = `${outcome.stdout}${outcome.stderr}`.trim();
     const seen = (outcome.reason ?? (text === '' ? outcome.ended : text)).slice(0, SEEN_CHARS);
-    results.push({ check: probe.check, expected: probe.wanted, ok: probe.holds(text, outcome), seen });
+    results.push({ check: probe.check, expected: probe.expected, ok: probe.holds(text, outcome), seen });
   }
   return [...results, await probeWorkspace(box)];
 }

@@ -30,27 +30,27 @@ export async function runSteps(
       title: step.title,
       task: async (_context: unknown, task: { title: string; output: string | NodeJS.WritableStream }) => {
         const began = performance.now();
-        const tell = (state: string, detail?: string): void => {
+        const report = (state: string, detail?: string): void => {
           if (!options.json) return;
           const ms = Math.round(performance.now() - began);
           options.write(
             JSON.stringify({ type: 'step', step: step.key, state, detail: detail || undefined, ms }),
           );
         };
-        tell('started');
+        report('started');
         // A part that restarts long after its step still reports its progress, when its list is finished.
         let isOver = false;
         try {
           const result = await step.run((text) => {
             if (isOver) return;
             task.output = text;
-            tell('progress', text);
+            report('progress', text);
           });
-          tell('done', result);
+          report('done', result);
           task.title = `${step.title}: ${result} (${((performance.now() - began) / 1_000).toFixed(1)} s)`;
         } catch (error) {
           const words = error instanceof Error ? error.message : String(error);
-          tell('failed', words);
+          report('failed', words);
           failures.push(error);
           // Listr shows the first line; the whole text follows once, at the end.
           throw new Error(`${step.title}: ${words.split('\n')[0]}`, { cause: error });

@@ -112,13 +112,13 @@ async function startOnce(options: TemporalServerOptions, ports: TemporalPorts): 
 
 async function choosePorts({
   port: required,
-  uiPort: wantedUi,
+  uiPort: requestedUi,
   ui,
 }: TemporalServerOptions): Promise<TemporalPorts> {
   const port = await nextFreePort(required);
   const uiPort = ui === false ? undefined : await portRefusedByBrowsers(new Set([port]));
   if (uiPort === undefined) return { port };
-  return { port, uiPort, guardPort: await nextFreePort(wantedUi, '127.0.0.1', new Set([port, uiPort])) };
+  return { port, uiPort, guardPort: await nextFreePort(requestedUi, '127.0.0.1', new Set([port, uiPort])) };
 }
 
 function serverArguments(options: TemporalServerOptions, port: number, uiPort: number | undefined): string[] {

@@ -19,11 +19,11 @@ export function askFor(exceeded: BudgetExceeded): BudgetAsk {
 
 /** `session s1 has used $4.99 of $5.00 (budget …); the next call may need $0.02`. */
 export function exceededWords(exceeded: BudgetExceeded): string {
-  const { id, scope, subject, measure, limit, extra, spent, reserved, wanted } = exceeded;
+  const { id, scope, subject, measure, limit, extra, spent, reserved, required } = exceeded;
   const who = subject === '' ? `the ${scope}` : `${scope} ${subject}`;
   const running = reserved > 0 ? ` and holds ${amountText(measure, reserved)} for calls that run` : '';
   const max = amountText(measure, limit + extra);
-  return `${who} has used ${amountText(measure, spent)} of ${max}${running} (budget ${id}); the next call may need ${amountText(measure, wanted)}`;
+  return `${who} has used ${amountText(measure, spent)} of ${max}${running} (budget ${id}); the next call may need ${amountText(measure, required)}`;
 }
 
 /** `budget: $5.00 more for session s1`, the line that people see everywhere. */
@@ -61,8 +61,8 @@ function readAsk(value: unknown): BudgetAsk | undefined {
   return { budget, scope: knownScope, subject, since, measure: knownMeasure, more };
 }
 
-function lackOf({ limit, extra, spent, reserved, wanted }: BudgetExceeded): number {
-  return spent + reserved + wanted - limit - extra;
+function lackOf({ limit, extra, spent, reserved, required }: BudgetExceeded): number {
+  return spent + reserved + required - limit - extra;
 }
 
 /** Rounds up to what people read: whole tokens, calls and seconds, and hundredths of a cent. */

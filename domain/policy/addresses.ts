@@ -73,10 +73,10 @@ const TOO_MUCH = 'more than is looked at';
  * goes to the same place, such as headers, is part of the address.
  */
 export function addressesOf(args: unknown): readonly string[] {
-  let room = MAX_VALUES;
+  let remaining = MAX_VALUES;
   const inside = (value: unknown, depth: number): readonly string[] => {
-    room -= 1;
-    if (room < 0 || depth > MAX_DEPTH) return [TOO_MUCH];
+    remaining -= 1;
+    if (remaining < 0 || depth > MAX_DEPTH) return [TOO_MUCH];
     if (typeof value === 'string') return inText(value);
     if (typeof value !== 'object' || value === null) return [];
     if (Array.isArray(value)) return value.flatMap((each) => inside(each, depth + 1));

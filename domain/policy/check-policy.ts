@@ -32,7 +32,7 @@ export function policyProblems(policy: ToolPolicy): readonly PolicyProblem[] {
  */
 export function policyWarnings(policy: ToolPolicy, tools?: readonly PolicyTool[]): readonly PolicyProblem[] {
   const denied = new Set(policy.deny);
-  const givenBack = (policy.also_allow ?? []).flatMap((pattern, at) =>
+  const allowedAgain = (policy.also_allow ?? []).flatMap((pattern, at) =>
     denied.has(pattern)
       ? [
           {
@@ -42,7 +42,7 @@ export function policyWarnings(policy: ToolPolicy, tools?: readonly PolicyTool[]
         ]
       : [],
   );
-  return tools === undefined ? givenBack : [...givenBack, ...unmatchedPatterns(policy, tools)];
+  return tools === undefined ? allowedAgain : [...allowedAgain, ...unmatchedPatterns(policy, tools)];
 }
 
 /** Names that occur only in GoClaw's deny lists: no version of GoClaw has a tool of that name. */

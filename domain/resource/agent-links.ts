@@ -82,11 +82,11 @@ function bodyOf<Given extends z.input<typeof linkSettingsSchema>>({
   user_allow,
   user_deny,
   require_role,
-  ...given
+  ...flags
 }: Given) {
   const settings = { user_allow, user_deny, require_role };
   const isNamed = Object.values(settings).some((value) => value !== undefined);
-  return { ...given, settings: isNamed ? settings : undefined };
+  return { ...flags, settings: isNamed ? settings : undefined };
 }
 
 export const agentLinks = defineResource(

@@ -115,7 +115,7 @@ export const teams = defineResource(
         help: 'make a team',
         arguments: ['team'],
         flags,
-        body: ({ team, lead = '', members = [], ...given }) => ({ ...given, key: team, lead, members }),
+        body: ({ team, lead = '', members = [], ...flags }) => ({ ...flags, key: team, lead, members }),
         says: ({ key, lead, members }) =>
           `team ${key} is made: ${lead} leads ${members.join(', ') || 'nobody yet'}`,
       },

@@ -16,7 +16,7 @@ export const gateSchema = z
     criteria: textSchema(4_000).optional(),
     block_on_failure: z.boolean().optional(),
     max_retries: z.int().min(0).max(GATE_LIMITS.retries).optional(),
-    timeout_seconds: z.int().min(1).max(GATE_LIMITS.mostSeconds).optional(),
+    timeout_seconds: z.int().min(1).max(GATE_LIMITS.maxSeconds).optional(),
   })
   .superRefine((gate, context) => {
     const message = gateProblem(gate);

@@ -27,7 +27,7 @@ export const hookSchema = z
       .describe('Values may be `secret://NAME`'),
     prompt: textSchema(10_000).optional().describe('What a model is to decide by'),
     model: z.string().max(300).optional().describe('`provider/model`; the agent’s own when absent'),
-    timeout_seconds: z.number().positive().max(HOOK_LIMITS.mostSeconds).optional(),
+    timeout_seconds: z.number().positive().max(HOOK_LIMITS.maxSeconds).optional(),
   })
   .superRefine((hook, context) => {
     const message = hookProblem(hook);

@@ -41,7 +41,7 @@ export const toolCallSchema = z.object({
   step: z.int(),
   index: z.int(),
   tool: z.string(),
-  asked_as: z.string().describe('The name the model used'),
+  called_as: z.string().describe('The name the model used'),
   args: jsonObjectSchema.describe('Secrets are masked'),
   verdict: z.enum(['allow', 'ask', 'deny']),
   reason: z.string().nullable(),

@@ -211,7 +211,7 @@ function askUser(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   const question = {
     preview: reasonOf(text),
     text_id: text.id ?? null,
-    asked_at: now,
+    since: now,
     reminders: 0,
   };
   return changed(

@@ -37,7 +37,7 @@ export function nextAlarm({ task, team }: Pick<Moment, 'task' | 'team'>): number
   if (judging) return undefined;
   if (question)
     return question.reminders < team.reminders
-      ? question.asked_at + (question.reminders + 1) * team.reminder_minutes * 60_000
+      ? question.since + (question.reminders + 1) * team.reminder_minutes * 60_000
       : undefined;
   return lease?.until ?? undefined;
 }

@@ -28,7 +28,7 @@ type Hide = (text: string) => string;
 type Numbered<One> = One & { readonly line: number };
 type Line<Kind extends ExportLine['kind']> = Numbered<Extract<ExportLine, { readonly kind: Kind }>>;
 
-export interface ImportAsked {
+export interface ImportRequest {
   readonly tenant: string;
   readonly by: string;
   readonly key: string;
@@ -50,7 +50,7 @@ interface PlannedSkill extends Numbered<SkillToPublish> {
 const NAMED = 10;
 
 /** @throws Failure Unprocessable with the line and why, Conflict with what would be overwritten */
-export async function importAgent(deps: Deps, request: ImportAsked, bytes: Buffer): Promise<Imported> {
+export async function importAgent(deps: Deps, request: ImportRequest, bytes: Buffer): Promise<Imported> {
   const { tenant, by, key, replace, trusted } = request;
   const { pool } = deps;
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
@@ -134,7 +134,7 @@ function refuseTwice<One>(lines: readonly Numbered<One>[], nameOf: (one: One) =>
 /** The documents that differ from the file, or do not exist yet. */
 async function planDocuments(
   { pool }: Deps,
-  { tenant, key }: ImportAsked,
+  { tenant, key }: ImportRequest,
   lines: readonly Line<'document'>[],
   hide: Hide,
   conflicts: string[],
@@ -158,7 +158,7 @@ async function planDocuments(
 
 async function planSkills(
   { pool }: Deps,
-  { tenant, by, key, trusted }: ImportAsked,
+  { tenant, by, key, trusted }: ImportRequest,
   lines: readonly Line<'skill'>[],
   hide: Hide,
   conflicts: string[],
@@ -179,7 +179,7 @@ async function planSkills(
 
 async function saveAgent(
   { pool }: Deps,
-  { tenant, by }: ImportAsked,
+  { tenant, by }: ImportRequest,
   old: AgentRow | undefined,
   config: AgentConfig,
 ): Promise<void> {
@@ -192,7 +192,7 @@ async function saveAgent(
 
 async function saveSkill(
   { pool }: Deps,
-  { tenant, by, key }: ImportAsked,
+  { tenant, by, key }: ImportRequest,
   skill: PlannedSkill,
 ): Promise<void> {
   if (!skill.isThere && typeof (await publishSkill(pool, tenant, skill)) === 'string')

@@ -105,7 +105,7 @@ export const channels = defineResource(
         arguments: ['key'],
         flags: added,
         // Without its type, the command is refused earlier.
-        body: ({ type = 'web', ...given }) => ({ type, ...given }),
+        body: ({ type = 'web', ...flags }) => ({ type, ...flags }),
         says: ({ key, inbound }) => `${key} hears at ${inbound} below the public address; tell the service`,
       },
     }),
@@ -119,7 +119,7 @@ export const channels = defineResource(
         word: 'set',
         help: 'change one',
         flags: changed,
-        body: ({ enabled, ...given }) => ({ ...given, enabled: enabled && enabled === 'yes' }),
+        body: ({ enabled, ...flags }) => ({ ...flags, enabled: enabled && enabled === 'yes' }),
         says: ({ key, enabled }) => `${key} is ${enabled ? 'on' : 'off'}`,
       },
     }),

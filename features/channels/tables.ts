@@ -15,7 +15,7 @@ declare module '#store/tables.ts' {
       name: string;
       code: string;
       created_at: Generated<Timestamp>;
-      told_at: Generated<Timestamp>;
+      notified_at: Generated<Timestamp>;
     };
     channel_people: {
       tenant_id: string;

@@ -54,7 +54,7 @@ export interface HookSubject {
   readonly prompt?: string;
 }
 
-interface Asked {
+interface HookContext {
   readonly deps: HookDeps;
   readonly scope: GuardScope;
   readonly signal: AbortSignal;
@@ -130,7 +130,7 @@ function changedFields(
   return fields.length > 0 ? fields : undefined;
 }
 
-async function answerOf(request: Asked, hook: Hook, subject: HookSubject): Promise<HookAnswer> {
+async function answerOf(request: HookContext, hook: Hook, subject: HookSubject): Promise<HookAnswer> {
   const { scope } = request;
   const event = {
     event: hook.event,
@@ -149,13 +149,17 @@ async function answerOf(request: Asked, hook: Hook, subject: HookSubject): Promi
   return input;
 }
 
-function askCode(requested: Asked, hook: Hook, event: object): Promise<HookAnswer> {
+function askCode(requested: HookContext, hook: Hook, event: object): Promise<HookAnswer> {
   const text = JSON.stringify(event);
   return hook.type === 'command' ? runCommand(requested, hook, text) : askServer(requested, hook, text);
 }
 
 /** Exit 0 returns an answer, or none. Exit 2 denies with the text on standard error, as in other systems. */
-async function runCommand({ deps, scope, signal }: Asked, hook: Hook, input: string): Promise<HookAnswer> {
+async function runCommand(
+  { deps, scope, signal }: HookContext,
+  hook: Hook,
+  input: string,
+): Promise<HookAnswer> {
   const { tenant, agent, session } = scope;
   const { workspace, workspaceFrom } = deps.workspaceOf(tenant, agent, { ...scope.context, session });
   const command: GateCommand = {
@@ -178,21 +182,25 @@ async function runCommand({ deps, scope, signal }: Asked, hook: Hook, input: str
   throw new Error(reason ?? `it ended with ${exitCode ?? ended}: ${stderr.slice(0, 500)}`);
 }
 
-async function askServer({ deps, scope, signal }: Asked, hook: Hook, body: string): Promise<HookAnswer> {
+async function askServer(
+  { deps, scope, signal }: HookContext,
+  hook: Hook,
+  body: string,
+): Promise<HookAnswer> {
   const { tenant, tenant_policy } = scope;
   const rules = effectiveEgress(deps.egressSettings, [tenant_policy?.egress]);
-  const limits = { redirects: 0, bytes: HOOK_LIMITS.answer, totalMs: HOOK_LIMITS.mostSeconds * 1000 };
-  const door = deps.egress.open({ labels: { tenant, purpose: 'hook' }, rules, limits });
+  const limits = { redirects: 0, bytes: HOOK_LIMITS.answer, totalMs: HOOK_LIMITS.maxSeconds * 1000 };
+  const client = deps.egress.open({ labels: { tenant, purpose: 'hook' }, rules, limits });
   try {
     const headers = new Headers({ 'content-type': 'application/json' });
     for (const [name, value] of Object.entries(hook.headers ?? {}))
       headers.set(name, await deps.resolve(tenant, value));
-    const response = await door.fetch(hook.url ?? '', { method: 'POST', headers, body, signal });
+    const response = await client.fetch(hook.url ?? '', { method: 'POST', headers, body, signal });
     const text = await response.text();
     if (!response.ok) throw new Error(`it answered ${response.status}`);
     return readAnswer(text);
   } finally {
-    await door.close();
+    await client.close();
   }
 }
 
@@ -208,7 +216,7 @@ const JUDGE =
 
 /** The subject is scrubbed for a model, which cannot replace any of it. */
 async function askModel(
-  { deps, scope, signal, onUse }: Asked,
+  { deps, scope, signal, onUse }: HookContext,
   hook: Hook,
   event: object,
 ): Promise<HookAnswer> {

@@ -3,13 +3,13 @@
  * them runs or is loaded.
  */
 import type { ApprovalStatus } from '#domain/approval.ts';
-import { type AskedApproval, approvalFacts, timeWords } from '#domain/approval-facts.ts';
+import { type ApprovalBasis, approvalFacts, timeWords } from '#domain/approval-facts.ts';
 import { cutText } from '#domain/cut-text.ts';
 import { showHidden } from '#domain/hidden-text.ts';
 import { formLines } from '#domain/form.ts';
 import { NOTIFY_WORDS } from '#features/webhooks-out/contract.ts';
 
-export interface MailedApproval extends AskedApproval {
+export interface MailedApproval extends ApprovalBasis {
   readonly id: string;
   readonly status: ApprovalStatus;
   readonly decision: string | null;
@@ -28,7 +28,7 @@ export interface MailBasis {
   /** Why the reader may not decide it now. */
   readonly decider: string | undefined;
   /** A mail that asks about it has been sent. */
-  readonly wasAsked: boolean;
+  readonly wasRequested: boolean;
 }
 
 /** `silent` is the reason why nothing is sent. */
@@ -36,16 +36,16 @@ export type MailPlan = 'ask' | 'tell' | { readonly silent: string };
 
 /** While it is pending, each mail asks, so that the newest mail has everything. Those who were asked get its end. */
 export function planMail(approval: MailedApproval, basis: MailBasis): MailPlan {
-  const { event, session, scope: wanted, decider, wasAsked } = basis;
+  const { event, session, scope, decider, wasRequested } = basis;
   const isOwn =
-    [null, approval.session_key].includes(wanted.session_key) &&
-    [null, approval.agent_key].includes(wanted.agent_key);
+    [null, approval.session_key].includes(scope.session_key) &&
+    [null, approval.agent_key].includes(scope.agent_key);
   // The feeds of those it works for have the event as well.
   if (isOwn && session !== approval.session_key) return { silent: 'not sent: its own session tells of it' };
   if (approval.status === 'pending')
     return decider === undefined ? 'ask' : { silent: `not sent: the reader may not decide it: ${decider}` };
   if (event !== 'approval.decided') return { silent: `not sent: it is ${approval.status} by now` };
-  return wasAsked ? 'tell' : { silent: 'not sent: no mail has asked it' };
+  return wasRequested ? 'tell' : { silent: 'not sent: no mail has asked it' };
 }
 
 export interface MailText {

@@ -20,9 +20,9 @@ const schema = z
 function isMailServer(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, pathname, search, hash, username, password } = new URL(text);
-  const isTold = protocol === 'smtps:' ? search === '' : ['', '?tls=none'].includes(search);
+  const isQueryKnown = protocol === 'smtps:' ? search === '' : ['', '?tls=none'].includes(search);
   const isWhole = /^smtps?:$/.test(protocol) && hostname !== '' && /^\/?$/.test(pathname) && hash === '';
-  return isTold && isWhole && !/%(?![0-9a-f]{2})/i.test(username + password);
+  return isQueryKnown && isWhole && !/%(?![0-9a-f]{2})/i.test(username + password);
 }
 
 declare module '#config/section.ts' {

@@ -6,7 +6,7 @@ import { findAgent } from '#store/agent-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { forTenant } from '#store/tenant-db.ts';
 
-interface Asked {
+interface OwnerRequest {
   readonly tenant: string;
   readonly caller: Caller;
   readonly params: { readonly key: string };
@@ -18,7 +18,7 @@ interface Asked {
  */
 export async function memoryOwner(
   pool: Pool,
-  { tenant, caller, params: { key }, query }: Asked,
+  { tenant, caller, params: { key }, query }: OwnerRequest,
 ): Promise<DocumentScope | undefined> {
   const { confinedTo } = caller;
   const user = query.user ?? confinedTo;

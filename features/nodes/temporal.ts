@@ -56,11 +56,11 @@ export function nodeQueuesOf({
   ask,
 }: Pick<TemporalClients, 'activity' | 'connection' | 'ask'>): NodeQueues {
   /** Returns false if the server does not support it. */
-  async function start({ id, queue, request: asked, milliseconds }: NodeWork): Promise<boolean> {
+  async function start({ id, queue, request, milliseconds }: NodeWork): Promise<boolean> {
     const options = {
       id,
       taskQueue: queue,
-      args: [asked],
+      args: [request],
       idReusePolicy: 'REJECT_DUPLICATE',
       scheduleToStartTimeout: milliseconds,
       scheduleToCloseTimeout: milliseconds + GRACE_MS,

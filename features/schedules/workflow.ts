@@ -15,16 +15,16 @@ export async function scheduledMessage(input: ScheduledMessageInput): Promise<Sc
   refuseWrongStart(inputProblem('scheduledMessage', input, ['tenant', 'schedule'], []));
   const { typedSearchAttributes, startTime } = workflowInfo();
   const at = input.at ?? (typedSearchAttributes.get(INSTANT) ?? startTime).toISOString();
-  const tell = ({ state, reason, session, turn }: ScheduledRun): void => {
+  const report = ({ state, reason, session, turn }: ScheduledRun): void => {
     const where = session === undefined ? '' : ` in the session ${session}, turn ${turn ?? ''}`;
     setCurrentDetails(`${at}: ${reason ?? state}${where}`);
   };
   let run = await start_scheduled_run({ ...input, at });
-  tell(run);
+  report(run);
   while (run.watch) {
     await sleep(run.watch.seconds * 1000);
     run = await settle_heartbeat({ tenant: input.tenant, schedule: input.schedule, key: run.watch.key });
-    tell(run);
+    report(run);
   }
   return run;
 }

@@ -88,7 +88,7 @@ function addPublish(skills: Command): void {
 /** Names that begin with a dot are passed over. */
 async function readFolder(folder: string): Promise<{ path: string; content: string }[]> {
   const files: { path: string; content: string }[] = [];
-  let room: number = SKILL_LIMITS.bytes;
+  let width: number = SKILL_LIMITS.bytes;
   const below = async (at: string): Promise<void> => {
     const names = await readdir(at).catch(() => {
       throw new CliError(`${at} is no folder that can be read.`);
@@ -101,10 +101,10 @@ async function readFolder(folder: string): Promise<{ path: string; content: stri
         await below(found);
         continue;
       }
-      room -= stat.size;
+      width -= stat.size;
       if (!stat.isFile())
         throw new CliError(`${path} is a link, too deep or no plain file; put the file itself there.`);
-      if (room < 0 || files.length === SKILL_LIMITS.files)
+      if (width < 0 || files.length === SKILL_LIMITS.files)
         throw new CliError(
           `A skill has at most ${SKILL_LIMITS.files} files and ${SKILL_LIMITS.bytes} bytes.`,
         );

@@ -85,7 +85,7 @@ async function attempt(deps: WebhookDeps, tenant: string, delivery: DeliveryBasi
   const failed = { status: 'failed', answered: null } as const;
   if (!webhook.enabled) return { ...failed, problem: 'the webhook is disabled' };
   if (!stored && !delivery.post) return { ...failed, problem: 'the event is no longer kept' };
-  const outcome = await tell(deps, tenant, delivery, stored);
+  const outcome = await notify(deps, tenant, delivery, stored);
   const { answered, problem, retryAfter, isSilent, isFinal } = outcome;
   if (problem === null || isSilent) return { status: 'delivered', answered, problem };
   if (isFinal || delivery.event === NOTIFY_TEST) return { ...failed, answered, problem };
@@ -109,7 +109,7 @@ function waitOf(
   return tries < CHANNEL_TRIES ? Math.min(usual ?? CHANNEL_WAIT_MS, CHANNEL_WAIT_MS) : undefined;
 }
 
-async function tell(
+async function notify(
   deps: WebhookDeps,
   tenant: string,
   delivery: DeliveryBasis,
@@ -136,10 +136,10 @@ async function post(
   const { secret, before } = openWebhook(deps.sealer, tenant, webhook);
   const secrets = before && Date.parse(before.until) > now.getTime() ? [secret, before.secret] : [secret];
   const rules = await tenantEgress(deps.pool, deps.egressSettings, tenant);
-  const door = deps.egress.open({ labels: { tenant, purpose: 'webhook' }, rules, limits: LIMITS });
+  const client = deps.egress.open({ labels: { tenant, purpose: 'webhook' }, rules, limits: LIMITS });
   const { cancellationSignal: signal } = Context.current();
   try {
-    const response = await door.fetch(webhook.url, {
+    const response = await client.fetch(webhook.url, {
       method: 'POST',
       body,
       signal,
@@ -160,6 +160,6 @@ async function post(
     if (!(error instanceof EgressError)) throw error;
     return { answered: null, problem: error.message.slice(0, 500) };
   } finally {
-    await door.close();
+    await client.close();
   }
 }

@@ -62,15 +62,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks; delete one first`);
         return { ...show(row), secret };
       },
-      async updateWebhook({ tenant, params, body: { agent, user, ...given } }) {
+      async updateWebhook({ tenant, params, body: { agent, user, ...changes } }) {
         const old = await findWebhook(pool, tenant, params.id);
         if (!old) return undefined;
-        const { enabled = null, ...fields } = given;
+        const { enabled = null, ...fields } = changes;
         const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
         const agent_key = agent === undefined ? old.agent_key : agent;
         const user_id = user === undefined ? old.user_id : user;
         const made = { ...old, ...set, agent_key, user_id };
-        if (given.url ?? given.events ?? user) await refuseTarget(deps, tenant, made);
+        if (changes.url ?? changes.events ?? user) await refuseTarget(deps, tenant, made);
         await requireAgents(pool, tenant, [['body/agent', agent]]);
         const written = { ...made, ordered: isOrdered(made), enabled };
         const row = await updateWebhook(pool, tenant, params.id, written);

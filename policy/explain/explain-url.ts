@@ -63,10 +63,10 @@ async function judgeHop(
 ): Promise<UrlVerdict> {
   const verdict = judgeUrl(url, rules);
   if (verdict.decision === 'deny' || verdict.address !== undefined) return verdict;
-  const givenAnswers = answersOf(input, verdict.host);
-  const answers = givenAnswers ?? [await deps.resolve(verdict.host)];
+  const caseAnswers = answersOf(input, verdict.host);
+  const answers = caseAnswers ?? [await deps.resolve(verdict.host)];
   // No rule forbids it: this machine merely cannot say where it leads, and a request from here would fail by itself.
-  if (givenAnswers === undefined && answers[0]?.length === 0)
+  if (caseAnswers === undefined && answers[0]?.length === 0)
     return { ...verdict, reason: `${verdict.host} may be asked by its name; it does not resolve from here` };
   const judged = answers.map((addresses) => judgeAddresses(verdict, addresses, rules));
   return (

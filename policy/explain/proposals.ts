@@ -39,7 +39,7 @@ export async function findProposals(
   const rejected: DecidedPastCall[] = [];
   for (const call of decided) {
     const now = await judgeNow(call);
-    if (!call.approved || (!call.masked && isAskedOfAnybody(now))) basis.push(call);
+    if (!call.approved || (!call.masked && isApprovalRequired(now))) basis.push(call);
     if (!call.approved && now?.verdict !== 'allow') rejected.push(call);
   }
   const { agents } = await readRulesOfTenant(deps.pool, tenant);
@@ -62,7 +62,7 @@ export async function findProposals(
 }
 
 /** Who wrote that certain people decide wants them to. */
-function isAskedOfAnybody(now: Verdict | undefined): boolean {
+function isApprovalRequired(now: Verdict | undefined): boolean {
   if (now?.verdict !== 'ask') return false;
   const { approvers, quorum, exclude_requester } = now.terms ?? {};
   return approvers === undefined && quorum === undefined && exclude_requester === undefined;

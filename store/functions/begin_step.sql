@@ -81,7 +81,7 @@ begin
     'transcript', (select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
                  'position', x.position, 'role', x.role, 'text', x.text, 'turn', x.turn_id, 'step', x.step, 'calls',
                  case when x.role = 'assistant' and x.calls is not null then (
-                   select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.asked_as, 'args', c.args,
+                   select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.called_as, 'args', c.args,
                      'sealed', encode(c.args_sealed, 'base64'), 'ok', c.ok, 'state', c.state, 'digest', c.digest,
                      'result', c.result, 'images', c.images) order by c.index)
                    from tool_calls c where c.tenant_id = p_tenant and c.turn_id = x.turn_id and c.step = x.step) end

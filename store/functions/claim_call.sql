@@ -80,7 +80,7 @@ begin
     select * into a from approvals where tenant_id = p_tenant and id = c.approval_id;
   end if;
   return jsonb_build_object('kind', 'run', 'claimed', claims, 'budgeted', budget is not null, 'session', c.session_key, 'turn', c.turn_id, 'step', c.step,
-    'tool', c.tool, 'asked_as', c.asked_as, 'summary', c.summary, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'), 'digest', c.digest,
+    'tool', c.tool, 'called_as', c.called_as, 'summary', c.summary, 'args', c.args, 'sealed', encode(c.args_sealed, 'base64'), 'digest', c.digest,
     'approved', c.verdict = 'ask', 'sandbox', a.sandbox, 'files', a.files, 'terms', a.terms, 'approval', a.id, 'context', t.context,
     'skills', skills_before(t.skills, c.step),
     'used', (select used_before(used, c.created_at) from sessions where tenant_id = p_tenant and key = c.session_key),

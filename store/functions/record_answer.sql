@@ -39,9 +39,9 @@ begin
     return 'refused';
   end if;
   update sessions set position = pos where tenant_id = p_tenant and key = p_session;
-  insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, asked_as, summary, args, args_sealed,
+  insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, called_as, summary, args, args_sealed,
       digest, custom_tool_id, custom_tool_revision, verdict, reason, hooks, approval_id, state, fence, ok, code, result, started_at, ended_at)
-    select p_tenant, c ->> 'id', p_session, p_turn, p_step, (c ->> 'index')::int, c ->> 'tool', c ->> 'asked_as',
+    select p_tenant, c ->> 'id', p_session, p_turn, p_step, (c ->> 'index')::int, c ->> 'tool', c ->> 'called_as',
       c ->> 'summary', c -> 'args', decode(c ->> 'sealed', 'base64'), c ->> 'digest', (c #>> '{custom_tool,id}')::uuid,
       (c #>> '{custom_tool,revision}')::int, c ->> 'verdict', c ->> 'reason', c -> 'hooks',
       c ->> 'approval_id', coalesce(c ->> 'state', 'requested'), c ->> 'fence', (c ->> 'ok')::boolean, c ->> 'code',

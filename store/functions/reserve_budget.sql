@@ -16,7 +16,7 @@ declare
   attempt_no int := (p_budget ->> 'attempt')::int;
   b record;
   a budget_accounts%rowtype;
-  wanted numeric;
+  required numeric;
   n int := 0;
 begin
   if agent is null then
@@ -32,17 +32,17 @@ begin
   begin
     for b in select * from budgets_of(p_tenant, root, agent, p_budget) loop
       n := n + 1;
-      wanted := case when b.measure = 'calls' then 1
+      required := case when b.measure = 'calls' then 1
                      when p_last is null and b.measure in ('tokens', 'usd') then 0
                      when p_budget ? 'exact' and p_last ? b.measure then (p_last ->> b.measure)::numeric
                      else least(b.most, greatest(b.reserve, (p_last ->> b.measure)::numeric)) end;
       insert into budget_accounts (tenant_id, budget_id, subject, since, measure)
         values (p_tenant, b.budget_id, b.subject, b.since, b.measure) on conflict do nothing;
-      update budget_accounts x set reserved = reserved + wanted
+      update budget_accounts x set reserved = reserved + required
         where x.tenant_id = p_tenant and x.budget_id = b.budget_id and x.subject = b.subject and x.since = b.since
-          and x.measure = b.measure and x.spent + x.reserved + wanted <= b.most + x.extra;
+          and x.measure = b.measure and x.spent + x.reserved + required <= b.most + x.extra;
       if not found then raise exception using errcode = 'BDG01', message = 'no room in a budget'; end if;
-      insert into budget_holds values (p_tenant, p_holder, attempt_no, coalesce(p_owner, p_turn, p_holder), b.budget_id, b.subject, b.since, b.measure, wanted);
+      insert into budget_holds values (p_tenant, p_holder, attempt_no, coalesce(p_owner, p_turn, p_holder), b.budget_id, b.subject, b.since, b.measure, required);
     end loop;
   exception when sqlstate 'BDG01' then
     -- Read after the locks are released, so the numbers may be newer than the refusal, which was correct when it was
@@ -51,7 +51,7 @@ begin
       and x.subject = b.subject and x.since = b.since and x.measure = b.measure;
     return jsonb_build_object('exceeded', jsonb_build_object('id', b.budget_id, 'scope', b.scope, 'subject', b.subject,
       'since', b.since, 'measure', b.measure, 'limit', b.most, 'extra', coalesce(a.extra, 0), 'spent', coalesce(a.spent, 0),
-      'reserved', coalesce(a.reserved, 0), 'wanted', wanted, 'on_limit', b.on_limit));
+      'reserved', coalesce(a.reserved, 0), 'required', required, 'on_limit', b.on_limit));
   end;
   return case when n > 0 then '{"held":true}'::jsonb end;
 end $$;

@@ -16,8 +16,8 @@ declare
   row_root jsonb;
   first_root jsonb;
   first_text text;
-  wanted_agent text;
-  wanted_user text;
+  expected_agent text;
+  expected_user text;
   pos bigint;
   feed jsonb := '[]';
   turn_row turns%rowtype;
@@ -26,11 +26,11 @@ declare
 begin
   -- A sender other than our API may write the first message of a session.
   select coalesce(x.context ->> 'agent', i.item ->> 'agent', p_default_agent), coalesce(x.context, i.item) ->> 'user'
-    into wanted_agent, wanted_user
+    into expected_agent, expected_user
     from jsonb_array_elements(p_messages) with ordinality as i (item, ord)
     left join messages x on x.tenant_id = p_tenant and x.id = i.item ->> 'id'
     order by i.ord limit 1;
-  insert into sessions (tenant_id, key, agent_key, user_id) values (p_tenant, p_session, wanted_agent, wanted_user)
+  insert into sessions (tenant_id, key, agent_key, user_id) values (p_tenant, p_session, expected_agent, expected_user)
     on conflict do nothing;
   select * into session_row from sessions where tenant_id = p_tenant and key = p_session for update;
   -- An assignment starts with the first message of its session; one that was stopped before has nothing to do.

@@ -268,7 +268,7 @@ create table tool_calls (
   step                 int not null,
   index                int not null,
   tool                 text not null,
-  asked_as             text not null,
+  called_as             text not null,
   summary              text not null,
   args                 jsonb not null,
   args_sealed          bytea,

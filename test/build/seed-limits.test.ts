@@ -91,7 +91,7 @@ describe('EX-5, EX-7, SA-1, TL limits of the seeds', () => {
     assert.deepEqual([GATE_LIMITS.seconds, GATE_LIMITS.retries], [60, 10]);
     const { ack_max_chars, max_retries, isolated_session } = HEARTBEAT_DEFAULTS;
     assert.deepEqual(
-      [HEARTBEAT_LIMITS.least, ack_max_chars, max_retries, isolated_session],
+      [HEARTBEAT_LIMITS.min, ack_max_chars, max_retries, isolated_session],
       [300, 300, 2, true],
     );
     assert.equal(MAX_KNOWLEDGE_DEPTH, 5);

@@ -48,7 +48,7 @@ describe('DU-4 messages that arrive while a turn runs', () => {
     inbox.submit({ id: 'msg_b' });
     const receipt = inbox.submit({ id: 'msg_i', mode: 'interrupt' });
     assert.equal(receipt.ahead, 0);
-    assert.equal(inbox.stopWanted()?.level, 'now');
+    assert.equal(inbox.pendingStop()?.level, 'now');
     inbox.endTurn();
     assert.deepEqual(
       inbox.waiting().map((turn) => turn.turnId),
@@ -166,14 +166,14 @@ describe('DU-4 stop', () => {
   test('a stop that names another turn hits nothing', () => {
     const inbox = running();
     assert.equal(inbox.stop({ level: 'now', turn_id: 'turn_before' }), false);
-    assert.equal(inbox.stopWanted(), undefined);
+    assert.equal(inbox.pendingStop(), undefined);
   });
 
   test('a stop of a waiting turn takes it out; the running one goes on', () => {
     const inbox = running();
     inbox.submit({ id: 'msg_b' });
     assert.equal(inbox.stop({ level: 'now', turn_id: 'turn_b' }), true);
-    assert.equal(inbox.stopWanted(), undefined);
+    assert.equal(inbox.pendingStop(), undefined);
     assert.deepEqual(
       inbox.takeDropped().map((turn) => turn.turnId),
       ['turn_b'],
@@ -185,7 +185,7 @@ describe('DU-4 stop', () => {
     const inbox = running();
     inbox.submit({ id: 'msg_b' });
     inbox.stop({ level: 'all', turn_id: 'turn_first' });
-    assert.equal(inbox.stopWanted()?.level, 'all');
+    assert.equal(inbox.pendingStop()?.level, 'all');
     assert.equal(inbox.takeDropped().length, 1);
   });
 
@@ -194,7 +194,7 @@ describe('DU-4 stop', () => {
     inbox.stop({ level: 'step', turn_id: 'turn_first' });
     inbox.stop({ level: 'now', turn_id: 'turn_first' });
     inbox.stop({ level: 'step', turn_id: 'turn_first' });
-    assert.equal(inbox.stopWanted()?.level, 'now');
+    assert.equal(inbox.pendingStop()?.level, 'now');
   });
 });
 
@@ -234,6 +234,6 @@ describe('DU-4 turns that were stopped before they began', () => {
     const inbox = running();
     inbox.stop({ level: 'step', turn_id: 'turn_first' });
     inbox.submit({ id: 'msg_i', mode: 'interrupt' });
-    assert.equal(inbox.stopWanted()?.level, 'now');
+    assert.equal(inbox.pendingStop()?.level, 'now');
   });
 });

@@ -222,7 +222,7 @@ describe('DE-1 limits', () => {
       assert.equal(taken.filter(({ kind }) => kind === 'taken').length, 1);
       assert.ok(
         taken.every(
-          (one) => one.kind === 'taken' || (one.kind === 'refused' && one.limit === 'link' && one.most === 1),
+          (one) => one.kind === 'taken' || (one.kind === 'refused' && one.limit === 'link' && one.max === 1),
         ),
       );
       assert.equal((await openAssignments(pool, tenant)).length, 1);

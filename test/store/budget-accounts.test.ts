@@ -44,7 +44,7 @@ describe('DU-7 accounts of a budget', () => {
     assert.deepEqual([spent, reserved], [0, 20]);
     const refused = bases.flatMap(({ budget }) => (budget && !budget.held ? [budget.exceeded] : []));
     assert.equal(refused.length, 30);
-    for (const { scope, measure, limit, wanted, on_limit } of refused)
+    for (const { scope, measure, limit, required: wanted, on_limit } of refused)
       assert.deepEqual([scope, measure, limit, wanted, on_limit], ['tenant', 'calls', 20, 1, 'ask']);
     // What was refused in one account holds nothing in another.
     assert.equal((await accounts(tenant)).filter(({ measure }) => measure === 'usd').length, 20);

@@ -32,7 +32,7 @@ describe('DU-2 a call that is claimed with its answer', () => {
       id: `call_${session}`,
       index: 0,
       tool: 'exec',
-      asked_as: 'exec',
+      called_as: 'exec',
       summary: 'exec: true',
       args: { command: 'true' },
       digest: 'd',

@@ -25,7 +25,7 @@ const ROWS = `
   insert into messages (tenant_id, id, session_key, role, text) values ('x', 'x', 'x', 'user', 'x');
   insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, tool, args, summary, digest, always, status, expires_at)
     values ('x', 'x', 'x', 'x', 'x', 'x', 'x', '{}', 'x', 'x', '{}', 'approved', now());
-  insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, asked_as, summary, args, digest, verdict, approval_id)
+  insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, called_as, summary, args, digest, verdict, approval_id)
     values ('x', 'x', 'x', 'x', 1, 0, 'x', 'x', 'x', '{}', 'x', 'ask', 'x');
   insert into budget_accounts (tenant_id, budget_id, subject, since, measure) values ('x', 'x', 'x', now(), 'calls');
   insert into budget_holds values ('x', 'x', 1, 'x', 'x', 'x', now(), 'calls', 1);`;
@@ -45,7 +45,7 @@ const CALLS = JSON.stringify([
     id: 'y',
     index: 0,
     tool: 'x',
-    asked_as: 'x',
+    called_as: 'x',
     summary: 'x',
     args: {},
     digest: 'x',

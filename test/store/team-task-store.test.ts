@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { loadTask } from '#store/team-task-state.ts';
 import { createTask, giveTask, type NewTask, recordTask } from '#store/team-task-record.ts';
-import { findTask, listComments, listTasks, tasksToldBy } from '#store/team-task-store.ts';
+import { findTask, listComments, listTasks, tasksAnnouncedBy } from '#store/team-task-store.ts';
 import { deleteTeam, insertTeam, readTeamMessages, insertTeamMessage } from '#store/team-store.ts';
 import type { TaskChange, TaskState, TaskStatus } from '#domain/team-task.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
@@ -184,7 +184,7 @@ describe('TE-2 rows of tasks', () => {
       return answer?.kind === 'recorded' && answer.notifies_lead;
     });
     assert.equal(tellers.length, 1);
-    const messages = await tasksToldBy(database.pool, TENANT, 'crew', tellers[0] ?? 0);
+    const messages = await tasksAnnouncedBy(database.pool, TENANT, 'crew', tellers[0] ?? 0);
     assert.deepEqual(
       messages.map((row) => row.number),
       numbers,

@@ -126,7 +126,7 @@ export function createProbes(): Probes {
         description: 'Test tool that goes on outside.',
         group: 'other',
         replay: 'verify',
-        leavesWork: true,
+        mayContinueOutside: true,
         input,
         limits: { duration: 'long', timeoutSeconds: 30 },
         run: async (_deps, { note }, { outside, callId }) => {

@@ -47,7 +47,7 @@ export function toolCall(workspace: string, overrides: Partial<RunningCall> = {}
     chatId: null,
     callId,
     workspace,
-    askedAs: '',
+    calledAs: '',
     signal: new AbortController().signal,
     idempotencyKey: `default/${overrides.callId ?? callId}`,
     progress: () => undefined,
@@ -74,7 +74,7 @@ export const NO_READS: CreateCallReads = () => ({
     known: () => ({}),
     changed: () => Promise.resolve(),
     runs: () => Promise.resolve(),
-    goesOn: () => undefined,
+    continues: () => undefined,
   },
   ofRunFiles: () => Promise.resolve({}),
   noted: (result) => Promise.resolve(result),
@@ -155,12 +155,12 @@ export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOpt
     files,
     deps,
     async run(tool, args, overrides = {}) {
-      const read = createCatalog([tool]).parse(overrides.askedAs ?? tool.name, args);
+      const read = createCatalog([tool]).parse(overrides.calledAs ?? tool.name, args);
       if (!read.ok) return { ok: false, code: read.code, message: read.message };
       return tool.run(
         { ...deps, ...options.deps } as ToolDeps,
         read.input,
-        toolCall(workspace, { askedAs: tool.name, ...overrides }),
+        toolCall(workspace, { calledAs: tool.name, ...overrides }),
       );
     },
   };

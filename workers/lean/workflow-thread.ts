@@ -7,13 +7,13 @@ import type { Quiet } from './lean-worker.ts';
 
 // Without the hook, the SDK answers `__stack_trace` with an error that explains this.
 Object.defineProperty(globalHandlers, 'setPromiseHook', { value: () => undefined });
-if (parentPort) tellWhatIsQuiet(parentPort);
+if (parentPort) reportSinkCalls(parentPort);
 await import('@temporalio/worker/lib/workflow/workflow-worker-thread.js');
 
 /**
  * Reports with each completion whether the workflow has called a sink (logged), so that no separate request is needed.
  */
-function tellWhatIsQuiet(port: MessagePort): void {
+function reportSinkCalls(port: MessagePort): void {
   const post = port.postMessage.bind(port);
   port.postMessage = (response: WorkerThreadResponse): void => {
     const output = response.result.type === 'ok' ? response.result.output : undefined;

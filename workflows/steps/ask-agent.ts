@@ -2,7 +2,7 @@
 import { ActivityFailure, isCancellation } from '@temporalio/workflow';
 import { runSession, type SessionLimits, type SessionWork } from './run-session.ts';
 
-export interface AskedAgent extends Omit<SessionWork, 'session_key' | 'message_id'> {
+export interface AgentWork extends Omit<SessionWork, 'session_key' | 'message_id'> {
   /** Writes the instructions; undefined when they are no longer wanted. */
   readonly prepare: () => Promise<Pick<SessionWork, 'session_key' | 'message_id'> | undefined>;
   readonly seconds: number;
@@ -15,7 +15,7 @@ export async function askAgent({
   seconds,
   limits,
   ...work
-}: AskedAgent): Promise<string | undefined> {
+}: AgentWork): Promise<string | undefined> {
   try {
     const place = await prepare();
     if (!place) return STOPPED;

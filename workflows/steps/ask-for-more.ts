@@ -8,7 +8,7 @@ import { askForBudget } from './ask-for-budget.ts';
 import type { CallSurroundings } from './run-calls.ts';
 import type { SessionLimits } from './run-session.ts';
 
-interface AskedWork {
+interface LimitedWork {
   readonly tenant: string;
   readonly limits: SessionLimits;
   readonly onAsk?: CallSurroundings['onChange'];
@@ -17,7 +17,7 @@ interface AskedWork {
 /** Undefined when more was allowed; otherwise the reason. */
 export async function askForMore(
   { call, message, session, turn }: GateAsk,
-  { tenant, limits, onAsk }: AskedWork,
+  { tenant, limits, onAsk }: LimitedWork,
 ): Promise<string | undefined> {
   const scope = new CancellationScope();
   const around = {
@@ -33,7 +33,7 @@ export async function askForMore(
     .finally(() => (isSettled = true));
   // It is awaited below, unless the work itself is cancelled.
   settled.catch(() => undefined);
-  const isOver = (): boolean => isSettled || limits.isAsked();
+  const isOver = (): boolean => isSettled || limits.isCancelRequested();
   const remaining = limits.deadline - Date.now();
   if (Number.isFinite(remaining)) await condition(isOver, Math.max(1, remaining));
   else await condition(isOver);

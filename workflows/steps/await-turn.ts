@@ -10,7 +10,7 @@ const FIRST_MESSAGE = '30 seconds';
 
 /** Nothing needs to happen before the turn, so a run that has its turn must not wait at all. */
 export function hasTurnAtOnce({ lost }: AgentTurnInput, inbox: TurnInbox, idleStop: IdleStop): boolean {
-  return inbox.hasTurn() && !lost && !idleStop.isWanted();
+  return inbox.hasTurn() && !lost && !idleStop.isRequired();
 }
 
 /** Undefined when a turn starts; otherwise how the run has ended without one, whatever has arrived meanwhile. */
@@ -21,9 +21,9 @@ export async function awaitTurn(
 ): Promise<TurnOutcome | undefined> {
   if (input.lost) await recordLostTurns(input);
   else if (!inbox.hasTurn() && !inbox.hasUnbegun())
-    await condition(() => inbox.hasTurn() || idleStop.isWanted(), FIRST_MESSAGE);
+    await condition(() => inbox.hasTurn() || idleStop.isRequired(), FIRST_MESSAGE);
   const stopped = inbox.hasUnbegun() ? await recordUnbegun(input, inbox) : undefined;
-  const hasCleaned = idleStop.isWanted() && (await idleStop.carryOut());
+  const hasCleaned = idleStop.isRequired() && (await idleStop.carryOut());
   if (stopped) return stopped;
   return inbox.hasTurn() ? undefined : outcomeWithoutTurn(input, hasCleaned);
 }
@@ -31,7 +31,7 @@ export async function awaitTurn(
 /** The run is over when nothing has arrived by then, or when somebody cancels it. */
 export async function awaitNextTurn(seconds: number, inbox: TurnInbox, idleStop: IdleStop): Promise<boolean> {
   setCurrentDetails('Waits for the next message');
-  const hasWork = (): boolean => inbox.hasTurn() || inbox.hasUnbegun() || idleStop.isWanted();
+  const hasWork = (): boolean => inbox.hasTurn() || inbox.hasUnbegun() || idleStop.isRequired();
   try {
     await condition(hasWork, seconds * 1000);
   } catch (error) {
@@ -59,12 +59,12 @@ async function recordUnbegun(input: AgentTurnInput, inbox: TurnInbox): Promise<T
 export async function awaitAnnouncement(inbox: TurnInbox, idleStop: IdleStop): Promise<boolean> {
   setCurrentDetails('Waits for the results of what it has given away');
   try {
-    await condition(() => inbox.hasTurn() || idleStop.isAsked());
+    await condition(() => inbox.hasTurn() || idleStop.isRequested());
   } catch (error) {
     if (!isCancellation(error)) throw error;
     return true;
   }
-  if (idleStop.isWanted()) await idleStop.carryOut();
+  if (idleStop.isRequired()) await idleStop.carryOut();
   return !inbox.hasTurn();
 }
 

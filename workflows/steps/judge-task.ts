@@ -34,7 +34,7 @@ export function startJudging(
     tenant,
     label: `#${number} ${subject}`,
     // Stopped by cancelling; each gate has its own time limit.
-    limits: { deadline: Number.POSITIVE_INFINITY, isAsked: () => false, askedBy: () => ({}) },
+    limits: { deadline: Number.POSITIVE_INFINITY, isCancelRequested: () => false, cancelRequest: () => ({}) },
   };
 
   async function run(): Promise<Judgement> {

@@ -14,7 +14,7 @@ export interface JudgedTurn {
   readonly turn: QueuedTurn;
   readonly gates: readonly ShownGate[];
   readonly from: GateCursor | undefined;
-  readonly stopWanted: () => StopInput | undefined;
+  readonly pendingStop: () => StopInput | undefined;
   /** Lets the model continue with this message; undefined when it gave no answer. */
   readonly revise: (messageId: string, next: GateCursor) => Promise<TurnAnswer | undefined>;
   readonly view: Pick<TurnView, 'check' | 'call'>;
@@ -38,8 +38,8 @@ export async function judgeTurn(work: JudgedTurn, first: TurnAnswer): Promise<Tu
     limits: {
       // A turn has no time limit; each gate has its own.
       deadline: Number.POSITIVE_INFINITY,
-      isAsked: () => work.stopWanted() !== undefined,
-      askedBy: () => work.stopWanted() ?? {},
+      isCancelRequested: () => work.pendingStop() !== undefined,
+      cancelRequest: () => work.pendingStop() ?? {},
     },
     step: () => answer.step,
     async revise(messageId, cursor) {

@@ -11,7 +11,7 @@ import type { TurnOutcome } from '#domain/turn.ts';
 import { type SessionHandle, startSession, stopSession } from './run-session.ts';
 
 /** Another message runs in the member's session: the turn is requested again after this time. */
-const BUSY_WAIT = { first: 500, most: 10_000 } as const;
+const BUSY_WAIT = { first: 500, max: 10_000 } as const;
 
 export interface RunningTurn {
   readonly fence: number;
@@ -35,7 +35,7 @@ export function startMemberTurn(
   let handle: SessionHandle | undefined;
 
   async function run(): Promise<TurnOutcome> {
-    for (let wait: number = BUSY_WAIT.first; ; wait = Math.min(wait * 2, BUSY_WAIT.most)) {
+    for (let wait: number = BUSY_WAIT.first; ; wait = Math.min(wait * 2, BUSY_WAIT.max)) {
       try {
         handle = await startSession({
           tenant,

@@ -54,7 +54,7 @@ export async function runGates(work: GatedWork): Promise<GateOutcome> {
 }
 
 function isOver({ limits }: GatedWork): boolean {
-  return limits.isAsked() || Date.now() >= limits.deadline;
+  return limits.isCancelRequested() || Date.now() >= limits.deadline;
 }
 
 /** Its last check; `warn` or `block` when that requests a revision which did not happen. */

@@ -44,8 +44,8 @@ export interface SessionLimits {
   /** Milliseconds since 1970. */
   readonly deadline: number;
   /** Whether somebody wants it to end now, and who. */
-  readonly isAsked: () => boolean;
-  readonly askedBy: () => { readonly by?: string | undefined; readonly reason?: string | undefined };
+  readonly isCancelRequested: () => boolean;
+  readonly cancelRequest: () => { readonly by?: string | undefined; readonly reason?: string | undefined };
 }
 
 /** How the session's workflow ended: with a turn, or by itself. */
@@ -72,8 +72,11 @@ export async function runSession(work: SessionWork, limits: SessionLimits): Prom
       (outcome) => void (ends.outcome = outcome),
       (error: unknown) => void (ends.problem = problemOf(error)),
     );
-    inTime = await condition(() => isOver() || limits.isAsked(), Math.max(1, limits.deadline - Date.now()));
-    const request = inTime ? limits.askedBy() : { reason: TIME_UP };
+    inTime = await condition(
+      () => isOver() || limits.isCancelRequested(),
+      Math.max(1, limits.deadline - Date.now()),
+    );
+    const request = inTime ? limits.cancelRequest() : { reason: TIME_UP };
     if (!isOver()) await stopSession(stopOfWork(work.message_id, request), session, scope, isOver);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;

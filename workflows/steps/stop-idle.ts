@@ -11,9 +11,9 @@ export interface IdleStop {
   /** False when it is not such a stop, a turn runs or waits, or it names another turn than the last of this run. */
   take(payload: StopInput): boolean;
   turnEnded(turnId: string): void;
-  isWanted(): boolean;
+  isRequired(): boolean;
   /** True also for a stop of less than all: a waiting run ends. */
-  isAsked(): boolean;
+  isRequested(): boolean;
   /**
    * Resolves to true when it is done. Call it only when it is wanted: a run without such a stop must not wait at all.
    */
@@ -22,21 +22,21 @@ export interface IdleStop {
 
 export function createIdleStop(input: AgentTurnInput, isIdle: () => boolean): IdleStop {
   let required: StopInput | undefined;
-  let isAsked = false;
+  let isRequested = false;
   let last: string | undefined;
   return {
     take(payload) {
       if (!isStop(payload) || payload.level === 'step' || !isIdle()) return false;
       if (last !== undefined && payload.turn_id !== last) return false;
-      isAsked = true;
+      isRequested = true;
       if (payload.level === 'all') required = payload;
       return true;
     },
     turnEnded(turnId) {
       last = turnId;
     },
-    isWanted: () => required !== undefined,
-    isAsked: () => isAsked,
+    isRequired: () => required !== undefined,
+    isRequested: () => isRequested,
     async carryOut() {
       setCurrentDetails('Ends what the session has left running');
       const { stop_session } = proxyLocalActivities<TurnActivities>(RECORD);

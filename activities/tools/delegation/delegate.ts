@@ -40,7 +40,7 @@ const input = z.object({
   timeout: z
     .int()
     .min(1)
-    .max(DELEGATION_LIMITS.mostAsyncSeconds)
+    .max(DELEGATION_LIMITS.maxAsyncSeconds)
     .optional()
     .describe('Seconds that it may take: sync 300, at most 600; async 600, at most 86400'),
   depends_on: z
@@ -134,7 +134,7 @@ async function readWork({ origins }: RunningCall, rows: readonly AssignmentRow[]
   await origins?.readSessions(rows.flatMap((row) => [row.origin_session, row.session_key]));
 }
 
-async function list(assignments: Assignments, _asked: Input, call: RunningCall): Promise<ToolResult> {
+async function list(assignments: Assignments, _input: Input, call: RunningCall): Promise<ToolResult> {
   const pages = await Promise.all(
     (['queued', 'running'] as const).map((status) =>
       assignments.delegations(call, { status, session: call.sessionKey }, 100, undefined),

@@ -83,9 +83,9 @@ async function render(
   ended: string,
 ): Promise<string> {
   const out: string[] = [];
-  let room = MAX_CHARS;
+  let remaining = MAX_CHARS;
   for (const file of found) {
-    if (room < 0) break;
+    if (remaining < 0) break;
     const name = shown(folder.inside === '' ? file.path : `${folder.inside}/${file.path}`);
     const offsets = file.lines.map(({ offset }) => offset);
     const lines = (await folder.linesAt(file.path, offsets, MAX_LINE_CHARS * 4)) ?? [];
@@ -93,12 +93,12 @@ async function render(
       const { number, match } = file.lines[index] as FoundLine;
       const mark = match ? ':' : '-';
       const line = `${name}${mark}${number}${mark}${lineText(bytes)}`;
-      room -= line.length + 1;
-      if (room >= 0) out.push(line);
+      remaining -= line.length + 1;
+      if (remaining >= 0) out.push(line);
     }
   }
   if (out.length === 0) out.push('(no match)');
-  if (room < 0) out.push(`[more than ${MAX_CHARS} characters; narrow the pattern, path or glob]`);
+  if (remaining < 0) out.push(`[more than ${MAX_CHARS} characters; narrow the pattern, path or glob]`);
   if (ended === 'enough') out.push(`[stopped at ${max} matches; narrow the search or raise max_results]`);
   if (ended === 'timeout') out.push('[the search took too long and is not complete; narrow path or glob]');
   return out.join('\n');

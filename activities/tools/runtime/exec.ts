@@ -118,7 +118,7 @@ async function inBackground(
   const watches = Object.keys(call.readOutside).length === 0 ? call.workspace : undefined;
   const started = await processes.start(call, { command, line, cwd, pwd, graceMs, watches });
   if (!started.ok) return toolError('ExecutionFailed', started.message);
-  call.origins?.goesOn();
+  call.origins?.continues();
   folder.heldWhile?.(async () => (await processes.find(call, started.id))?.running === true);
   return {
     ok: true,

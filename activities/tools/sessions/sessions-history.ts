@@ -38,12 +38,12 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>
     await call.origins?.readSessions([session_key]);
     if (entries.length === 0) return { ok: true, text: '(nothing was said yet)' };
     const lines: string[] = [];
-    let room = MAX_CHARS;
+    let remaining = MAX_CHARS;
     for (const { role, text, created_at, tool: name } of entries.toReversed()) {
       const words = text.length > MAX_ENTRY_CHARS ? `${text.slice(0, MAX_ENTRY_CHARS)} [cut]` : text;
       const line = `[${created_at}] ${name === undefined ? role : `${role} ${name}`}: ${words}`;
-      room -= line.length + 1;
-      if (room < 0) {
+      remaining -= line.length + 1;
+      if (remaining < 0) {
         lines.push(`[${entries.length - lines.length} older entries left out; ask with a smaller limit]`);
         break;
       }

@@ -77,13 +77,13 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments'>>({
     // clawft's `spawn` starts a program.
     clawft: { name: 'subagent' },
   },
-  redirect: ({ agent, action = 'spawn', ...asked }) => {
+  redirect: ({ agent, action = 'spawn', ...input }) => {
     if (agent === undefined) return undefined;
     const starts = action === 'spawn' || action === 'run';
     const mode = action === 'run' ? { mode: 'sync' } : {};
     return {
       tool: 'delegate',
-      args: { ...asked, ...mode, agent_key: agent, action: starts ? 'delegate' : action },
+      args: { ...input, ...mode, agent_key: agent, action: starts ? 'delegate' : action },
     };
   },
   run: ({ assignments }, args, call) => ACTIONS[args.action](assignments, args, call),
@@ -130,7 +130,7 @@ async function spawn(assignments: Assignments, args: Input, call: RunningCall): 
   return { ok: true, text: `${JSON.stringify(receipt)}\n${hint}`, child };
 }
 
-async function list(assignments: Assignments, _asked: Input, call: RunningCall): Promise<ToolResult> {
+async function list(assignments: Assignments, _input: Input, call: RunningCall): Promise<ToolResult> {
   const rows = await assignments.subagents(call);
   if (rows.length === 0) return { ok: true, text: 'No active tasks found.' };
   const lines = rows.map(

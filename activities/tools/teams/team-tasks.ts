@@ -128,7 +128,7 @@ async function create(
   const problem = args.assignee === undefined ? undefined : assigneeProblem(membership.team, args.assignee);
   if (problem) return toolError('InvalidArgs', problem);
   const blocked_by = blockersIn(membership, args.blocked_by ?? []);
-  if (!(await service.hasLooked(call)))
+  if (!(await service.hasListed(call)))
     return toolError(
       'InvalidArgs',
       'You must check existing tasks first: call team_tasks with action=list or action=search, then create what is not there.',
@@ -202,10 +202,10 @@ async function act(
     return toolError('NotFound', `team ${team.key} has no task ${number}`);
   const attachment = action === 'attach' ? await readAttachment(files, path, call) : undefined;
   if (attachment && 'ok' in attachment) return attachment;
-  const says = action === 'complete' || action === 'review' ? (args.result ?? args.text) : args.text;
+  const lines = action === 'complete' || action === 'review' ? (args.result ?? args.text) : args.text;
   const blocked_by = args.blocked_by && blockersIn({ team }, args.blocked_by);
   const receipt = await service.act(call, team.key, number, action, {
-    text: says,
+    text: lines,
     percent,
     assignee,
     file: attachment,

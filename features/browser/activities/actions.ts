@@ -26,13 +26,13 @@ export const TAB_ACTIONS = {
 } satisfies Readonly<Record<(typeof TAB_ACTION_NAMES)[number], (place: InTab) => Promise<Done>>>;
 
 async function navigate(place: InTab): Promise<Done> {
-  const { browser, tab, command: asked, call } = place;
-  if (asked.url === undefined) return needs('url');
-  const verdict = judgeUrl(asked.url, call.egress);
+  const { browser, tab, command, call } = place;
+  if (command.url === undefined) return needs('url');
+  const verdict = judgeUrl(command.url, call.egress);
   // The proxy judges the host, and keeps a row of the request.
   if (verdict.decision === 'deny' && ['malformed', 'scheme', 'userinfo'].includes(verdict.rule))
-    return toolError('PermissionDenied', `${asked.url.slice(0, 300)} may not be opened: ${verdict.reason}`);
-  let opened = asked.url;
+    return toolError('PermissionDenied', `${command.url.slice(0, 300)} may not be opened: ${verdict.reason}`);
+  let opened = command.url;
   const onRequest = (request: Request): void => {
     if (request.isNavigationRequest() && request.frame() === tab.page.mainFrame()) opened = request.url();
   };
@@ -60,7 +60,7 @@ async function navigate(place: InTab): Promise<Done> {
   };
   tab.page.on('framenavigated', onNavigated);
   try {
-    const response = await tab.page.goto(asked.url, { ...terms(place, NAVIGATION_MS), waitUntil: 'load' });
+    const response = await tab.page.goto(command.url, { ...terms(place, NAVIGATION_MS), waitUntil: 'load' });
     status = response?.status();
   } catch (error) {
     if (/net::ERR_(?!ABORTED)/.test(String(error))) await ignoring(within(errorPage, SETTLE_MS));
@@ -83,11 +83,11 @@ async function navigate(place: InTab): Promise<Done> {
 }
 
 async function snapshot(place: InTab): Promise<Done> {
-  const { tab, command: asked } = place;
-  const depth = asked.depth === undefined ? {} : { depth: asked.depth };
+  const { tab, command } = place;
+  const depth = command.depth === undefined ? {} : { depth: command.depth };
   const title = await tab.page.title();
   const tree = await tab.page.ariaSnapshot({ mode: 'ai', ...depth, ...terms(place) });
-  const kept = cut(tree, asked.max_chars);
+  const kept = cut(tree, command.max_chars);
   return {
     text: 'Elements by ref:',
     pageText: `Title: ${title.slice(0, 300)}\n${kept || '(the page is empty)'}`,
@@ -95,9 +95,9 @@ async function snapshot(place: InTab): Promise<Done> {
 }
 
 async function click(place: InTab): Promise<Done> {
-  const { tab, command: asked } = place;
-  const at = asked.x === undefined || asked.y === undefined ? undefined : { x: asked.x, y: asked.y };
-  const how = { button: asked.button ?? 'left', clickCount: asked.double ? 2 : 1 } as const;
+  const { tab, command } = place;
+  const at = command.x === undefined || command.y === undefined ? undefined : { x: command.x, y: command.y };
+  const how = { button: command.button ?? 'left', clickCount: command.double ? 2 : 1 } as const;
   const found = await clickable(place);
   if (found && 'ok' in found) return found;
   if (found) await found.click({ ...how, ...(at ? { position: at } : {}), ...terms(place) });
@@ -108,41 +108,41 @@ async function click(place: InTab): Promise<Done> {
 
 /** Returns undefined if it is a position in the window. */
 async function clickable(place: InTab): Promise<Locator | ToolFailure | undefined> {
-  const { tab, command: asked } = place;
-  if (asked.ref !== undefined) return element(place);
-  return asked.text === undefined ? undefined : tab.page.getByText(asked.text, { exact: true }).first();
+  const { tab, command } = place;
+  if (command.ref !== undefined) return element(place);
+  return command.text === undefined ? undefined : tab.page.getByText(command.text, { exact: true }).first();
 }
 
 async function typeText(place: InTab): Promise<Done> {
-  const { tab, command: asked } = place;
-  if (asked.text === undefined) return needs('text');
+  const { tab, command } = place;
+  if (command.text === undefined) return needs('text');
   const found = await element(place);
   if ('ok' in found) return found;
-  if (asked.slowly) await found.pressSequentially(asked.text, terms(place));
-  else await found.fill(asked.text, terms(place));
-  if (asked.submit) await found.press('Enter', terms(place));
-  return acted(tab.page, `Typed into ${asked.ref}.`);
+  if (command.slowly) await found.pressSequentially(command.text, terms(place));
+  else await found.fill(command.text, terms(place));
+  if (command.submit) await found.press('Enter', terms(place));
+  return acted(tab.page, `Typed into ${command.ref}.`);
 }
 
 async function press(place: InTab): Promise<Done> {
-  const { tab, command: asked } = place;
-  if (asked.key === undefined) return needs('key');
-  if (asked.ref === undefined) await tab.page.keyboard.press(asked.key);
+  const { tab, command } = place;
+  if (command.key === undefined) return needs('key');
+  if (command.ref === undefined) await tab.page.keyboard.press(command.key);
   else {
     const found = await element(place);
     if ('ok' in found) return found;
-    await found.press(asked.key, terms(place));
+    await found.press(command.key, terms(place));
   }
-  return acted(tab.page, `Pressed ${asked.key}.`);
+  return acted(tab.page, `Pressed ${command.key}.`);
 }
 
 async function select(place: InTab): Promise<Done> {
-  const { tab, command: asked } = place;
-  if (asked.values === undefined) return needs('values');
+  const { tab, command } = place;
+  if (command.values === undefined) return needs('values');
   const found = await element(place);
   if ('ok' in found) return found;
-  const chosen = await found.selectOption([...asked.values], terms(place));
-  return acted(tab.page, `Selected ${chosen.length} of ${asked.values.length} in ${asked.ref}.`);
+  const chosen = await found.selectOption([...command.values], terms(place));
+  return acted(tab.page, `Selected ${chosen.length} of ${command.values.length} in ${command.ref}.`);
 }
 
 async function hover(place: InTab): Promise<Done> {
@@ -153,18 +153,18 @@ async function hover(place: InTab): Promise<Done> {
 }
 
 async function wait(place: InTab): Promise<Done> {
-  const { tab, command: asked } = place;
-  if (asked.text !== undefined) {
-    await tab.page.getByText(asked.text).first().waitFor(terms(place, NAVIGATION_MS));
+  const { tab, command } = place;
+  if (command.text !== undefined) {
+    await tab.page.getByText(command.text).first().waitFor(terms(place, NAVIGATION_MS));
     return { text: 'The text is there.' };
   }
-  if (asked.ref !== undefined) {
+  if (command.ref !== undefined) {
     const found = await element(place);
     if ('ok' in found) return found;
     await found.waitFor(terms(place, NAVIGATION_MS));
-    return { text: `${asked.ref} is there.` };
+    return { text: `${command.ref} is there.` };
   }
-  const seconds = asked.seconds ?? 1;
+  const seconds = command.seconds ?? 1;
   await new Promise((done) => setTimeout(done, seconds * 1000).unref());
   return { text: `Waited ${seconds} s.` };
 }
@@ -173,12 +173,12 @@ async function wait(place: InTab): Promise<Done> {
 const MAX_JSON = 100_000;
 
 async function evaluate(place: InTab): Promise<Done> {
-  const { tab, command: asked } = place;
-  if (asked.script === undefined) return needs('script');
-  const found = asked.ref === undefined ? undefined : await element(place);
+  const { tab, command } = place;
+  if (command.script === undefined) return needs('script');
+  const found = command.ref === undefined ? undefined : await element(place);
   if (found && 'ok' in found) return found;
-  const value = await scriptResult(tab.page, found, asked.script);
-  return { text: 'The script gave:', pageText: cut(value ?? 'undefined', asked.max_chars) };
+  const value = await scriptResult(tab.page, found, command.script);
+  return { text: 'The script gave:', pageText: cut(value ?? 'undefined', command.max_chars) };
 }
 
 /** Runs the script in the frame of the element, which the function gets as its argument. */
@@ -198,18 +198,18 @@ async function scriptResult(
   );
 }
 
-async function answerDialog({ browser, tab, command: asked }: InTab): Promise<Done> {
-  const { accept = asked.text === undefined ? undefined : true } = asked;
+async function answerDialog({ browser, tab, command }: InTab): Promise<Done> {
+  const { accept = command.text === undefined ? undefined : true } = command;
   if (!tab.dialog) return toolError('NotFound', `tab ${tab.id} shows no dialog`);
   if (accept === undefined) return needs('accept');
-  await browser.answerDialog(tab, accept, asked.text);
+  await browser.answerDialog(tab, accept, command.text);
   return acted(tab.page, accept ? 'Accepted.' : 'Dismissed.');
 }
 
-async function readConsole({ tab, command: asked }: InTab): Promise<Done> {
+async function readConsole({ tab, command }: InTab): Promise<Done> {
   const lines = tab.console.splice(0).join('\n');
   return {
     text: 'What the page has written since the last look:',
-    pageText: cut(lines || '(nothing)', asked.max_chars),
+    pageText: cut(lines || '(nothing)', command.max_chars),
   };
 }

@@ -64,8 +64,9 @@ export async function browserBox(
   const { sandbox } = call;
   if (!sandbox) return {};
   const probe = await boxes.look(sandbox);
-  const isAsAsked = probe.ok && (sandbox.mode !== 'required' || sandbox.runtime === probe.runtime);
-  if (probe.ok && isAsAsked) return { box: containerBox(boxes, probe, { ...sandbox, memoryBytes }, call) };
+  const isAsConfigured = probe.ok && (sandbox.mode !== 'required' || sandbox.runtime === probe.runtime);
+  if (probe.ok && isAsConfigured)
+    return { box: containerBox(boxes, probe, { ...sandbox, memoryBytes }, call) };
   const reason = probe.ok ? `the engine has no runtime ${sandbox.runtime}` : probe.reason;
   if (sandbox.mode === 'required')
     return toolError('SandboxUnavailable', `${reason}; the browser was not started`);

@@ -102,10 +102,10 @@ export const browserInput = z.object({
     .describe('act: { kind: click, type, press, hover, wait or evaluate, ref, … }'),
 });
 
-export type Asked = z.infer<typeof browserInput>;
+export type BrowserCommand = z.infer<typeof browserInput>;
 
 /** Converts `act` of other systems: it has one of our actions in `request`. */
-export function canonical(input: Asked): Asked | ToolFailure {
+export function canonical(input: BrowserCommand): BrowserCommand | ToolFailure {
   if (input.action !== 'act') return input;
   const { kind, fn, timeMs, doubleClick, targetId, ...rest } = input.request ?? {};
   const read = browserInput.safeParse({

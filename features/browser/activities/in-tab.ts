@@ -5,13 +5,13 @@ import type { Locator, Page } from 'playwright-core';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import type { Files } from '#activities/workspace/files.ts';
-import type { Asked } from './browser-input.ts';
+import type { BrowserCommand } from './browser-input.ts';
 import { endTab, ignoring, type OpenBrowser, SETTLE_MS, type Tab, within } from './open-browser.ts';
 
 export interface InTab {
   readonly browser: OpenBrowser;
   readonly tab: Tab;
-  readonly command: Asked;
+  readonly command: BrowserCommand;
   readonly call: RunningCall;
   readonly files: Files;
 }
@@ -29,8 +29,8 @@ export interface Terms {
   readonly signal: AbortSignal;
 }
 
-export function terms({ command: asked, call }: InTab, max = ELEMENT_MS): Terms {
-  return { timeout: asked.timeout_ms ?? max, signal: call.signal };
+export function terms({ command, call }: InTab, max = ELEMENT_MS): Terms {
+  return { timeout: command.timeout_ms ?? max, signal: call.signal };
 }
 
 /** Cuts after whole lines, so that no ref is cut. */
@@ -52,9 +52,9 @@ const BESIDE_DIALOG_MS = 500;
  * dialog is answered. A page that does not answer loses its tab. A call that is stopped leaves the page.
  */
 export async function performed(work: Promise<Done>, place: InTab): Promise<Done> {
-  const { browser, tab, command: asked, call } = place;
+  const { browser, tab, command, call } = place;
   const ended = new AbortController();
-  const max = asked.action === 'evaluate' ? (asked.timeout_ms ?? NAVIGATION_MS) : ACTION_MS;
+  const max = command.action === 'evaluate' ? (command.timeout_ms ?? NAVIGATION_MS) : ACTION_MS;
   const stopped = Promise.withResolvers<never>();
   const late = setTimeout(() => {
     const problem = new Error(`it did not end within ${max / 1000} s; its tab was closed`);
@@ -96,11 +96,14 @@ export async function answers({ page, dialog }: Tab, max: number): Promise<boole
 }
 
 /** The element with this ref in the newest snapshot of its frame. */
-export async function element({ tab, command: asked }: InTab): Promise<Locator | ToolFailure> {
-  if (asked.ref === undefined) return needs('ref');
-  const locator = tab.page.getByRef(asked.ref);
+export async function element({ tab, command }: InTab): Promise<Locator | ToolFailure> {
+  if (command.ref === undefined) return needs('ref');
+  const locator = tab.page.getByRef(command.ref);
   if ((await locator.count()) > 0) return locator;
-  return toolError('NotFound', `there is no ${asked.ref} in the newest snapshot; take one and use its refs`);
+  return toolError(
+    'NotFound',
+    `there is no ${command.ref} in the newest snapshot; take one and use its refs`,
+  );
 }
 
 export function needs(name: string): ToolFailure {

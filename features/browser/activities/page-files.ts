@@ -11,27 +11,27 @@ import { ignoring, within } from './open-browser.ts';
 const FILE_BYTES = 20 * 1024 * 1024;
 
 export async function upload(place: InTab): Promise<Done> {
-  const { tab, command: asked, call, files } = place;
-  if (asked.files === undefined) return needs('files');
+  const { tab, command, call, files } = place;
+  if (command.files === undefined) return needs('files');
   const found = await element(place);
   if ('ok' in found) return found;
   const values = [];
-  for (const path of asked.files) {
+  for (const path of command.files) {
     const buffer = await files.readBytes(call, path, FILE_BYTES);
     if (!buffer) return toolError('ExecutionFailed', `${path}: has more than ${FILE_BYTES} bytes`);
     values.push({ name: basename(path), mimeType: 'application/octet-stream', buffer });
   }
   await found.setInputFiles(values, terms(place));
-  return acted(tab.page, `Gave ${values.length} files to ${asked.ref}.`);
+  return acted(tab.page, `Gave ${values.length} files to ${command.ref}.`);
 }
 
 export async function screenshot(place: InTab): Promise<Done> {
-  const { tab, command: asked } = place;
-  const found = asked.ref === undefined ? undefined : await element(place);
+  const { tab, command } = place;
+  const found = command.ref === undefined ? undefined : await element(place);
   if (found && 'ok' in found) return found;
   const image = found
     ? await found.screenshot(terms(place))
-    : await tab.page.screenshot({ fullPage: asked.full_page === true, ...terms(place, NAVIGATION_MS) });
+    : await tab.page.screenshot({ fullPage: command.full_page === true, ...terms(place, NAVIGATION_MS) });
   return { text: `Screenshot saved: ${await saved(place, image, 'screenshot', 'png')}`, image };
 }
 
@@ -41,13 +41,13 @@ export async function pdf(place: InTab): Promise<Done> {
 }
 
 async function saved(
-  { command: asked, call, files }: InTab,
+  { command, call, files }: InTab,
   bytes: Buffer,
   name: string,
   end: string,
 ): Promise<string> {
   if (bytes.length > FILE_BYTES) throw new Error(`it has more than ${FILE_BYTES} bytes`);
-  const path = asked.path ?? `browser/${name}-${call.callId.slice(-8)}.${end}`;
+  const path = command.path ?? `browser/${name}-${call.callId.slice(-8)}.${end}`;
   await files.change(call, path, true, () => bytes);
   return `${path} (${bytes.length} bytes)`;
 }

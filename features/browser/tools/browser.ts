@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { TAB_ACTIONS } from '../activities/actions.ts';
-import { type Asked, browserInput, canonical } from '../activities/browser-input.ts';
+import { type BrowserCommand, browserInput, canonical } from '../activities/browser-input.ts';
 import {
   answers,
   type Done,
@@ -31,7 +31,7 @@ const LOOKS: readonly unknown[] = ['snapshot', 'console', 'tabs', 'status', 'wai
 
 type Needs = Pick<ToolDeps, 'files'> & { readonly browsers: Browsers };
 
-export const tool = defineTool<Asked, Needs>({
+export const tool = defineTool<BrowserCommand, Needs>({
   name: 'browser',
   description:
     'Use web pages in a real browser: open them, read them as a tree of elements with refs, click, type, select, upload, take screenshots and PDFs, run scripts. Files that pages give come to the workspace. For pages that need no browser, fetching them is faster.',
@@ -69,7 +69,7 @@ export const tool = defineTool<Asked, Needs>({
   },
 });
 
-async function act(deps: Needs, args: Asked, call: RunningCall): Promise<ToolResult> {
+async function act(deps: Needs, args: BrowserCommand, call: RunningCall): Promise<ToolResult> {
   const { browsers } = deps;
   if (args.action === 'stop') {
     const ended = await browsers.end(call.tenant, call.sessionKey);
@@ -99,7 +99,7 @@ async function act(deps: Needs, args: Asked, call: RunningCall): Promise<ToolRes
 async function inBrowser(
   { files }: Needs,
   browser: OpenBrowser,
-  request: Asked,
+  request: BrowserCommand,
   call: RunningCall,
   notes: readonly string[],
 ): Promise<ToolResult> {
@@ -121,7 +121,7 @@ async function inBrowser(
       ...notes,
       done.text,
     ];
-    if (text !== '') lines.push(markOutside({ id: randomUUID(), source: url, text: text }));
+    if (text !== '') lines.push(markOutside({ id: randomUUID(), source: url, text }));
     return { ok: true, text: lines.join('\n'), ...(done.image ? { images: [done.image] } : {}) };
   } catch (error) {
     if (call.signal.aborted || error instanceof FileProblem) throw error;
@@ -131,7 +131,7 @@ async function inBrowser(
   }
 }
 
-async function tabFor(browser: OpenBrowser, { action, tab }: Asked): Promise<Tab | ToolFailure> {
+async function tabFor(browser: OpenBrowser, { action, tab }: BrowserCommand): Promise<Tab | ToolFailure> {
   const found = tab === undefined ? browser.current() : browser.find(tab);
   if (found && action === 'navigate') await leave(browser, found);
   if (found && action !== 'open' && !found.page.isClosed()) return found;
@@ -156,8 +156,8 @@ function isShown({ page }: Tab): boolean {
 }
 
 async function inTab(place: InTab): Promise<Done> {
-  const { browser, tab, command: asked } = place;
-  switch (asked.action) {
+  const { browser, tab, command } = place;
+  switch (command.action) {
     case 'start':
     case 'status':
     case 'tabs': {
@@ -170,16 +170,16 @@ async function inTab(place: InTab): Promise<Done> {
       await endTab(tab);
       return { text: `Closed ${tab.id}.` };
     case 'open':
-      return asked.url === undefined ? { text: 'Opened an empty tab.' } : TAB_ACTIONS.navigate(place);
+      return command.url === undefined ? { text: 'Opened an empty tab.' } : TAB_ACTIONS.navigate(place);
     case 'navigate':
     case 'console':
     case 'dialog':
-      return TAB_ACTIONS[asked.action](place);
+      return TAB_ACTIONS[command.action](place);
     case 'act':
     case 'stop':
-      return toolError('InvalidArgs', `action: ${asked.action} is not for a tab`);
+      return toolError('InvalidArgs', `action: ${command.action} is not for a tab`);
     default:
-      return inPage(place, TAB_ACTIONS[asked.action]);
+      return inPage(place, TAB_ACTIONS[command.action]);
   }
 }
 

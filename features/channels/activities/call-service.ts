@@ -14,13 +14,13 @@ export interface ServiceAnswer {
 
 /** `path` follows the base URL. The body is sent as JSON, unless it is a form. @throws EgressError */
 export async function callService(
-  { door, baseUrl, signal }: SendContext,
+  { client, baseUrl, signal }: SendContext,
   path: string,
   body?: object,
   { method = 'POST', headers = {} }: { method?: string; headers?: Readonly<Record<string, string>> } = {},
 ): Promise<ServiceAnswer> {
   const isForm = body instanceof FormData || body instanceof URLSearchParams;
-  const response = await door.fetch(`${baseUrl}${path}`, {
+  const response = await client.fetch(`${baseUrl}${path}`, {
     method,
     signal,
     // A form sets its own type.
@@ -37,12 +37,12 @@ export async function callService(
 
 /** Fetches the bytes at an address that is known to be the service's. @throws ChannelError, EgressError */
 export async function fetchBytes(
-  { door, signal }: SendContext,
+  { client, signal }: SendContext,
   service: string,
   url: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly bytes: Buffer; readonly type: string }> {
-  const response = await door.fetch(url, { signal, headers });
+  const response = await client.fetch(url, { signal, headers });
   const { status } = response;
   if (status !== 200) {
     await response.body?.cancel();

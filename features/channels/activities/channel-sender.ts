@@ -8,7 +8,7 @@ import type { EgressClient } from '@tempoclaw/egress';
 
 export interface SendContext {
   /** The egress client, which connects to the service alone. */
-  readonly door: EgressClient;
+  readonly client: EgressClient;
   readonly credentials: ChannelCredentials;
   /** The service's URL, without a slash at its end. */
   readonly baseUrl: string;
@@ -62,7 +62,7 @@ export interface ChannelSender {
    */
   edit(context: SendContext, place: ChannelPlace, id: string, part: ChannelPost): Promise<boolean>;
   /** Largest file in bytes that the service accepts. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Sends a file; returns its id at the service, as `send` does. */
   sendFile(context: SendContext, place: ChannelPlace, file: SentFile): Promise<string>;
   /** Requests only addresses of the service. A final refusal means that the file is gone, or is not at the service. */

@@ -247,7 +247,7 @@ async function aboutApproval(
     if (posts.length > 0 || approval.status !== 'pending') return undefined;
     // A subagent's request is also in the feeds above it.
     if ((await firstAsking(deps.pool, tenant, delivery, id)) !== delivery.id) return undefined;
-    const place = await askedAt(deps, tenant, channel, delivery.session_key);
+    const place = await approvalPlace(deps, tenant, channel, delivery.session_key);
     const request = { approval_id: id, digest: approval.digest };
     return (
       place &&
@@ -292,7 +292,7 @@ function askingOf({ publicUrl }: DeliverToChannelDeps, delivery: string): Asking
 }
 
 /** The chat that the approval is about, unless the channel has another place for questions. */
-async function askedAt(
+async function approvalPlace(
   { pool }: DeliverToChannelDeps,
   tenant: string,
   { key, settings }: ChannelRow,

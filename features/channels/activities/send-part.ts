@@ -55,9 +55,9 @@ export async function sendPart(
   if (typeof part === 'string') return say(part);
   if ('markdown' in part) return sender.send(context, place, part, key);
   const name = part.name ?? part.artifact;
-  if (part.size > sender.mostBytes)
+  if (part.size > sender.maxBytes)
     return say(
-      `${markdownText(name)} is not sent: it has more than the ${sender.mostBytes} bytes that are taken here.`,
+      `${markdownText(name)} is not sent: it has more than the ${sender.maxBytes} bytes that are taken here.`,
     );
   const bytes = await readWhole(places, tenant, part).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;

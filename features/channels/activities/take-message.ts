@@ -4,7 +4,7 @@
  */
 import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
 import { type Attachment, attachmentLine } from '#domain/artifact.ts';
-import { heardText } from '../rules/heard-text.ts';
+import { messageText } from '../rules/heard-text.ts';
 import {
   type ChannelPlace,
   type DirectPost,
@@ -89,13 +89,13 @@ export function takeMessage(
     }
     if (left > 0) refused.push({ name: `${left} more`, why: `a message has at most ${files.length} files` });
     const ids = [...kept].toSorted(([one], [other]) => one - other).map(([, id]) => id);
-    if (refused.length > 0) await tellRefused(deps, tenant, channel, delivery, place, refused);
+    if (refused.length > 0) await postRefused(deps, tenant, channel, delivery, place, refused);
     if (ids.length > 0 || waiting.text.trim() !== '')
       await submit(deps, tenant, channel, { delivery, place, waiting }, ids, refused);
   };
 }
 
-interface Asked {
+interface FileRequest {
   readonly file: InboundFile;
   readonly sender: ChannelSender;
   readonly context: SendContext;
@@ -108,7 +108,7 @@ async function takeFile(
   tenant: string,
   { key }: ChannelRow,
   { context }: WaitingMessage,
-  { file, sender, context: service, isLast }: Asked,
+  { file, sender, context: service, isLast }: FileRequest,
 ): Promise<string | Refused> {
   const name = file.name ?? 'the file';
   const tooLarge = { name, why: `it has more than ${INBOUND_FILE_BYTES / 1_000_000} MB` };
@@ -155,7 +155,7 @@ async function keep(
 }
 
 /** Reports missing files to the sender, as to the model. Runs once for each message. */
-async function tellRefused(
+async function postRefused(
   { pool }: TakeDeps,
   tenant: string,
   { webhook_id }: ChannelRow,
@@ -195,7 +195,7 @@ async function submit(
   // A session that already exists stays with its agent.
   const agent = (await findSession(pool, tenant, session)) ? undefined : agent_key;
   try {
-    const text = heardText(waiting, lines.join('\n'));
+    const text = messageText(waiting, lines.join('\n'));
     const { isOwn } = waiting;
     await wake({ tenant, session, messageId, text, mode: 'queue', context, agent, attachments, isOwn });
   } catch (error) {

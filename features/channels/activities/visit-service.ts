@@ -60,17 +60,17 @@ export async function visitService(
   const own = services[channel.type]?.baseUrl;
   const baseUrl = (own ?? sender.usualUrl).replace(/\/+$/, '');
   const rules = operatorRules({ url: baseUrl, isOwn: own !== undefined }, egressSettings);
-  const door = egress.open({ labels: { tenant, purpose: 'channel' }, rules, limits: { ...LIMITS, bytes } });
+  const client = egress.open({ labels: { tenant, purpose: 'channel' }, rules, limits: { ...LIMITS, bytes } });
   const late = AbortSignal.timeout(VISIT_MS);
   try {
     const credentials = await openChannel(sealer, resolveOf, tenant, channel);
-    await visit(sender, { door, credentials, baseUrl, signal: AbortSignal.any([signal, late]) });
+    await visit(sender, { client, credentials, baseUrl, signal: AbortSignal.any([signal, late]) });
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) throw new ChannelError(`it took longer than ${VISIT_MS / 1000} seconds`, { status: 0 });
     throw error;
   } finally {
-    await door.close();
+    await client.close();
   }
 }
 

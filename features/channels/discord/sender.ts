@@ -39,7 +39,7 @@ export const discordSender: ChannelSender = {
     }
   },
   // The limit of a server without boosts.
-  mostBytes: 10_485_760,
+  maxBytes: 10_485_760,
   async sendFile(context, place, file) {
     const form = new FormData();
     const notice = { allowed_mentions: { parse: [] }, attachments: [{ id: 0, filename: file.name }] };

@@ -36,7 +36,7 @@ create table channel_pairings (
   name        text not null,
   code        text not null,
   created_at  timestamptz not null default now(),
-  told_at     timestamptz not null default now(),
+  notified_at     timestamptz not null default now(),
   primary key (tenant_id, channel_key, person_id),
   foreign key (tenant_id, channel_key) references channels (tenant_id, key) on delete cascade
 );

@@ -5,7 +5,7 @@
 import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, createHmac, randomInt } from 'node:crypto';
 import { MAX_ATTACHMENTS } from '#domain/artifact.ts';
-import { heardText } from '../rules/heard-text.ts';
+import { messageText } from '../rules/heard-text.ts';
 import { toolsFor } from '../rules/tools-for.ts';
 import { ALBUM_SECONDS } from '../rules/album.ts';
 import {
@@ -132,12 +132,12 @@ async function submit(
     );
   const stem = digestOf(tenant, channel.key, 'message', inbound.id);
   const { key } = channel;
-  const text = saidIn(deps, channel, inbound, person, stem);
+  const text = spokenText(deps, channel, inbound, person, stem);
   const message: Submission = {
     id: `msg_${stem}`,
     repeatable: true,
     session,
-    text: heardText(text, ''),
+    text: messageText(text, ''),
     mode: null,
     context: {
       ...chat,
@@ -171,7 +171,7 @@ function isStrangers({ type }: ChannelRow, { isOwn }: Pick<WaitingMessage, 'isOw
   return !isOwn || type === 'webhook';
 }
 
-function saidIn(
+function spokenText(
   { tokenSecret }: ApiDeps,
   { type }: ChannelRow,
   { text, isForwarded, person: { id } }: Inbound,

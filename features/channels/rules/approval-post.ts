@@ -1,10 +1,10 @@
 /** Formats an approval as a message with buttons, and as that message after the decision. */
-import { type AskedApproval, approvalFacts } from '#domain/approval-facts.ts';
+import { type ApprovalBasis, approvalFacts } from '#domain/approval-facts.ts';
 import { type ChannelButton, type ChannelPost, pressData } from '../contract.ts';
 import { showHidden } from '#domain/hidden-text.ts';
 import { markdownCode, markdownText } from '#domain/markdown.ts';
 
-export interface ShownApproval extends AskedApproval {
+export interface ShownApproval extends ApprovalBasis {
   readonly id: string;
   readonly status: string;
   readonly decided_by: string | null;

@@ -7,7 +7,7 @@ import { markOutside } from '#domain/outside-text.ts';
  * A paired person's words are the user's own. Anybody else's words, and forwarded ones, are data (SC-4), and so are
  * names of files, whoever sends them.
  */
-export function heardText(
+export function messageText(
   { text, isOwn, marker: id, source }: Pick<WaitingMessage, 'text' | 'isOwn' | 'marker' | 'source'>,
   lines: string,
 ): string {

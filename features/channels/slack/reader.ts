@@ -23,7 +23,7 @@ const WRITTEN: ReadonlySet<unknown> = new Set([undefined, 'file_share', 'thread_
 function readEvent(call: Fields): Inbound | undefined {
   const event = record(call['event']);
   const bot = botOf(call);
-  const from = isSaid(event) ? speakerOf(event, bot) : undefined;
+  const from = isSpoken(event) ? speakerOf(event, bot) : undefined;
   if (!from) return undefined;
   const { chat, ts, person } = from;
   const output = text(event['text']) ?? '';
@@ -59,7 +59,7 @@ function filesOf(value: unknown): readonly InboundFile[] {
 }
 
 /** True for a new message of a person or a program. */
-function isSaid({ type, subtype }: Fields): boolean {
+function isSpoken({ type, subtype }: Fields): boolean {
   return (type === 'message' || type === 'app_mention') && WRITTEN.has(subtype);
 }
 

@@ -40,7 +40,7 @@ export const slackSender: ChannelSender = {
       return false;
     }
   },
-  mostBytes: ARTIFACT_BYTES,
+  maxBytes: ARTIFACT_BYTES,
   async sendFile(context, { chat: channel_id, thread: thread_ts }, { name: filename, bytes }) {
     const length = String(bytes.length);
     // This method reads only forms.
@@ -104,9 +104,9 @@ const SCOPES: readonly string[] = [
 const HOSTS = /(?:^|\.)slack\.com$/;
 
 /** @throws ChannelError, EgressError */
-async function upload({ door, signal }: SendContext, address: string, bytes: Buffer): Promise<void> {
+async function upload({ client, signal }: SendContext, address: string, bytes: Buffer): Promise<void> {
   const headers = { 'content-type': 'application/octet-stream' };
-  const response = await door.fetch(address, {
+  const response = await client.fetch(address, {
     method: 'POST',
     body: new Uint8Array(bytes),
     headers,

@@ -53,17 +53,17 @@ export function insertChannel(
   by: string,
 ): Promise<ChannelRow | undefined> {
   return inTransaction(pool, async (tx) => {
-    const isHeard = POSTED.has(type);
+    const isPosted = POSTED.has(type);
     const webhook = {
       url: `channel:${key}`,
-      events: isHeard ? [...CHANNEL_EVENTS] : [],
+      events: isPosted ? [...CHANNEL_EVENTS] : [],
       agent_key: null,
       session_key: null,
       user_id: null,
       description: null,
       ordered: true,
       channel_key: key,
-      approval_agents: isHeard ? [...(settings.approvals_for ?? [])] : [],
+      approval_agents: isPosted ? [...(settings.approvals_for ?? [])] : [],
       ...sealWebhook(sealer, tenant, id, credentials),
     };
     const made = await insertWebhook(tx, tenant, id, webhook, by);
@@ -174,10 +174,10 @@ export async function offerPairing(
         order by created_at desc, person_id offset ${MAX_PAIRINGS - 1}))
     insert into channel_pairings as p (tenant_id, channel_key, person_id, name, code)
     values (${tenant}, ${channel}, ${person.id}, ${person.name}, ${code})
-    on conflict (tenant_id, channel_key, person_id) do update set name = excluded.name, told_at = now(),
+    on conflict (tenant_id, channel_key, person_id) do update set name = excluded.name, notified_at = now(),
       code = case when p.created_at > now() - make_interval(secs => ${PAIRING_SECONDS}) then p.code else excluded.code end,
       created_at = case when p.created_at > now() - make_interval(secs => ${PAIRING_SECONDS}) then p.created_at else now() end
-    where p.told_at < now() - interval '1 minute'
+    where p.notified_at < now() - interval '1 minute'
     returning code`;
   return row?.code;
 }

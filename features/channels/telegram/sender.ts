@@ -35,7 +35,7 @@ export const telegramSender: ChannelSender = {
       return error.message.includes('not modified');
     }
   },
-  mostBytes: 50_000_000,
+  maxBytes: 50_000_000,
   async sendFile(context, place, file) {
     const isPhoto = PHOTOS.has(file.type) && file.bytes.length <= PHOTO_BYTES;
     const sent = await sendAs(context, place, file, isPhoto ? 'photo' : 'document').catch(

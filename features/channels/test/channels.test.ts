@@ -115,7 +115,7 @@ describe('IN-4 a Telegram channel', () => {
     assert.equal(met.body.method, 'sendMessage');
     const [, code] = /pair tg (\w{8}) /.exec(met.body.text) ?? [];
     assert.deepEqual((await chat.hears(textUpdate('hi'))).body, {});
-    await chat.pool.query(`update channel_pairings set told_at = told_at - interval '2 minutes'`);
+    await chat.pool.query(`update channel_pairings set notified_at = notified_at - interval '2 minutes'`);
     const again = await chat.hears(textUpdate('hi'));
     assert.match(again.body.text, new RegExp(`pair tg ${code} `));
     assert.deepEqual((await chat.hears(textUpdate('hi @ourbot', { group: true, chat: -100 }))).body, {});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { heardText } from '../rules/heard-text.ts';
+import { messageText } from '../rules/heard-text.ts';
 import { namedFiles } from '../rules/named-files.ts';
 
 const A = `art_${'a'.repeat(32)}`;
@@ -30,13 +30,13 @@ describe('IN-4 files of a chat', () => {
     const message = { text: 'Look.', isOwn: true, marker: 'ab', source: 'telegram:42' };
     const name = '[attached: do as I say.pdf]';
     assert.match(
-      heardText(message, name),
+      messageText(message, name),
       /^Look\.\n<<<EXTERNAL_UNTRUSTED_CONTENT id=ab source=telegram:42>>>\n.*\n\[att/,
     );
     assert.match(
-      heardText({ ...message, isOwn: false }, name),
+      messageText({ ...message, isOwn: false }, name),
       /^<<<.*>>>\n.*\nLook\.\n\[attached.*\n<<<END_/,
     );
-    assert.equal(heardText(message, ''), 'Look.');
+    assert.equal(messageText(message, ''), 'Look.');
   });
 });

@@ -16,7 +16,7 @@ function contextOf(t: TestContext, baseUrl: string, token: string): SendContext 
   const rules = { internalHosts: [new URL(baseUrl).host] };
   const door = egress.open({ labels: { tenant: 't', purpose: 'channel' }, rules });
   t.after(() => door.close());
-  return { door, credentials: { token }, baseUrl, signal: new AbortController().signal };
+  return { client: door, credentials: { token }, baseUrl, signal: new AbortController().signal };
 }
 
 async function sendAll(sender: ChannelSender, context: SendContext, place: ChannelPlace, post: ChannelPost) {

@@ -79,12 +79,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
 async function changeTool(
   deps: ApiDeps,
-  { tenant, params, body: { env, ...given } }: Change,
+  { tenant, params, body: { env, ...changes } }: Change,
 ): Promise<CustomToolRow | undefined> {
   for (let tries = 1; tries <= CHANGE_TRIES; tries += 1) {
     const old = await findCustomTool(deps.pool, tenant, params.id);
     if (!old) return undefined;
-    const tool = changedTool(old, given, env);
+    const tool = changedTool(old, changes, env);
     if (isSameTool(old, tool, env)) return old;
     await checkTool(deps, tenant, tool);
     const change = env === undefined ? tool : { ...tool, env: sealEnv(deps, tenant, tool.id, env) };

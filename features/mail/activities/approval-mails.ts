@@ -49,7 +49,7 @@ async function mailOf(
     session,
     scope: webhook,
     decider,
-    wasAsked: first !== undefined,
+    wasRequested: first !== undefined,
   });
   if (typeof plan === 'object') return plan;
   const thread = { id, to, replyTo: first };

@@ -38,11 +38,11 @@ export function createSendMail({ egress, egressSettings, mail: settings }: MailD
   const { place, from, domain, ...server } = readServer(settings.url, settings.from);
   const rules = operatorRules({ url: place, isOwn: true }, egressSettings);
   return async (tenant, { to, id, replyTo, ...text }, signal) => {
-    const door = egress.open({ labels: { tenant, purpose: 'mail' }, rules, limits: LIMITS });
+    const client = egress.open({ labels: { tenant, purpose: 'mail' }, rules, limits: LIMITS });
     const transport = createTransport({
       ...server,
       getSocket: (_options, done) =>
-        callbackify(async () => ({ connection: await door.dial(place, signal) }))(done),
+        callbackify(async () => ({ connection: await client.dial(place, signal) }))(done),
     });
     const first = replyTo && `<${replyTo}@${domain}>`;
     try {
@@ -65,7 +65,7 @@ export function createSendMail({ egress, egressSettings, mail: settings }: MailD
       return { answered: responseCode ?? null, problem: message };
     } finally {
       transport.close();
-      await door.close();
+      await client.close();
     }
   };
 }

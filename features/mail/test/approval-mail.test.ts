@@ -29,7 +29,7 @@ const basis: MailBasis = {
   session: 's',
   scope: { session_key: null, agent_key: null },
   decider: undefined,
-  wasAsked: false,
+  wasRequested: false,
 };
 const asks = { event: 'approval.requested', user: 'ann', now: new Date('2026-01-01T11:59:00Z') };
 
@@ -39,7 +39,7 @@ describe('PO-1 a mail about an approval', () => {
     const end = { ...basis, event: 'approval.decided', wasAsked: true };
     assert.equal(planMail(approval, basis), 'ask');
     assert.equal(planMail(ended, end), 'tell');
-    assert.deepEqual(planMail(ended, { ...end, wasAsked: false }), {
+    assert.deepEqual(planMail(ended, { ...end, wasRequested: false }), {
       silent: 'not sent: no mail has asked it',
     });
     assert.deepEqual(planMail(ended, basis), { silent: 'not sent: it is approved by now' });

@@ -5,7 +5,7 @@
 
 export interface Timing {
   readonly firstWaitMs: number;
-  readonly mostWaitMs: number;
+  readonly maxWaitMs: number;
   readonly attempts: number;
   readonly pauseMs: number;
   /** A connection that lasted this long was a good one; the next loss counts as the first again. */
@@ -17,7 +17,7 @@ export interface Timing {
 /** The values of test/vectors/mcp.json. */
 export const TIMING: Timing = {
   firstWaitMs: 2_000,
-  mostWaitMs: 60_000,
+  maxWaitMs: 60_000,
   attempts: 10,
   pauseMs: 300_000,
   goodMs: 60_000,
@@ -56,7 +56,7 @@ export function createBackoff(timing: Timing): Backoff {
       const isOver = failures >= timing.attempts;
       const wait = isOver
         ? timing.pauseMs
-        : Math.min(timing.firstWaitMs * 2 ** (failures - 1), timing.mostWaitMs);
+        : Math.min(timing.firstWaitMs * 2 ** (failures - 1), timing.maxWaitMs);
       retryAt = Date.now() + wait;
       if (isOver) failures = 0;
       else timer = setTimeout(again, wait).unref();

@@ -21,7 +21,7 @@ export type ServerMessage =
   | { readonly kind: 'cancelled' }
   | {
       readonly kind: 'asks';
-      readonly nextQuestion: Readonly<Record<string, unknown>>;
+      readonly requests: Readonly<Record<string, unknown>>;
       readonly state?: string;
     };
 
@@ -116,7 +116,7 @@ function read(result: CallToolResult | InputRequiredResult): ServerMessage {
     const { inputRequests = {}, requestState } = result as InputRequiredResult;
     return {
       kind: 'asks',
-      nextQuestion: inputRequests,
+      requests: inputRequests,
       ...(requestState !== undefined && { state: requestState }),
     };
   }
@@ -128,7 +128,7 @@ function read(result: CallToolResult | InputRequiredResult): ServerMessage {
 /** The questions of a server over the connection, one at a time. */
 interface Conversation extends ElicitationChannel {
   /** Resolves when there is one, and again at once until it is answered. */
-  asked(): Promise<Question>;
+  requests(): Promise<Question>;
   answer(answer: Answer): void;
 }
 
@@ -146,7 +146,7 @@ function createConversation(task: string | undefined): Conversation {
         waiting = undefined;
       });
     },
-    asked: () => next.promise,
+    requests: () => next.promise,
     answer(answer) {
       next = Promise.withResolvers<Question>();
       waiting?.resolve(answer);

@@ -7,7 +7,7 @@ import type { McpStatus } from '../rules/server.ts';
 import type { ListedTool } from '../store/mcp-tool-store.ts';
 import { createBackoff, type Timing } from './backoff.ts';
 import { McpAway } from './mcp-away.ts';
-import { type Heard, type LiveServer, type OpenServer } from './open-server.ts';
+import { type ServerEvents, type LiveServer, type OpenServer } from './open-server.ts';
 import { errorText } from './error-words.ts';
 import { createToolList, OPEN_MS } from './tool-list.ts';
 
@@ -16,7 +16,7 @@ type Mode = 'auto' | 'legacy';
 export interface ConnectionParts {
   readonly name: string;
   readonly timing: Timing;
-  readonly open: (received: Heard, mode: Mode, signal: AbortSignal) => Promise<OpenServer>;
+  readonly open: (received: ServerEvents, mode: Mode, signal: AbortSignal) => Promise<OpenServer>;
   /** Throws when it may not be opened now. */
   readonly mayOpen: () => void;
   readonly recordListed: (tools: readonly ListedTool[]) => Promise<void>;
@@ -127,7 +127,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     const checked = live;
     // A server that is working may be too busy to answer.
     if (!checked || uses.isBusy()) return;
-    if (!list.isTold()) return list.refresh(true).catch(() => undefined);
+    if (!list.isSubscribed()) return list.refresh(true).catch(() => undefined);
     const problem = await probeProblem(checked);
     if (problem !== undefined && live?.client === checked.client) await lose(problem);
   }

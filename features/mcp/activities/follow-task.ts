@@ -10,7 +10,7 @@ import type { LiveServer } from './open-server.ts';
 
 const REQUEST_MS = 30_000;
 /** Milliseconds between polls: what the server requests, within these limits. */
-const POLL_MS = { standard: 1_000, least: 100, most: 10_000 } as const;
+const POLL_MS = { standard: 1_000, min: 100, max: 10_000 } as const;
 /** Characters of a status message. */
 const LINE = 300;
 /** Characters that are read, so that no half of a secret is left. */
@@ -42,7 +42,7 @@ export async function followTask(
   const params = { taskId };
   for (let shown = ''; ; ) {
     const now = await client.request({ method: 'tasks/get', params }, task, { signal, timeout: REQUEST_MS });
-    const message = saidBy(now, isModern, isAnswered);
+    const message = messageOf(now, isModern, isAnswered);
     if (message) return message;
     // Before 2026-07-28, the result is requested separately, and with it come the questions, over the connection.
     if (!isModern && now.status !== 'working') {
@@ -54,12 +54,12 @@ export async function followTask(
     if (line !== shown) progress(line);
     shown = line;
     const wait = now.pollIntervalMs ?? now.pollInterval ?? POLL_MS.standard;
-    await sleep(Math.min(Math.max(wait, POLL_MS.least), POLL_MS.most), undefined, { signal });
+    await sleep(Math.min(Math.max(wait, POLL_MS.min), POLL_MS.max), undefined, { signal });
   }
 }
 
 /** Returns undefined while it works, or waits for submitted answers. */
-function saidBy(
+function messageOf(
   now: z.output<typeof task>,
   isModern: boolean,
   isAnswered: (key: string) => boolean,
@@ -70,7 +70,7 @@ function saidBy(
   if (isModern && now.status === 'completed') return { kind: 'result', result: resultIn(now.result) };
   const requests = Object.entries(now.inputRequests ?? {}).filter(([key]) => !isAnswered(key));
   if (now.status !== 'input_required' || requests.length === 0) return undefined;
-  return { kind: 'asks', nextQuestion: Object.fromEntries(requests) };
+  return { kind: 'asks', requests: Object.fromEntries(requests) };
 }
 
 /** Submits what people answered (2026-07-28). A repeat has the same effect: a server ignores what it already has. */

@@ -56,7 +56,7 @@ interface Held {
   /** Empty for the server's own credentials. */
   readonly user: string;
   /** When the user submitted the credentials that it was made with. */
-  readonly givenAt: number;
+  readonly savedAt: number;
   readonly connection: Connection;
 }
 
@@ -77,21 +77,21 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
   /** `user` is empty for the server's own credentials. */
   async function connectionTo(server: McpServerToUse, user: string): Promise<Connection> {
     const key = keyOf(server, user);
-    const givenAt = user === '' ? 0 : await whenGiven(deps, server, user);
-    if (givenAt === undefined) {
+    const savedAt = user === '' ? 0 : await whenSaved(deps, server, user);
+    if (savedAt === undefined) {
       drop(key);
       throw new McpAway(noCredentialsWords(server.name, user));
     }
     if (isClosed) throw new McpAway('the worker is ending; call again');
     const known = held.get(key);
-    if (known && known.server.revision >= server.revision && known.givenAt >= givenAt)
+    if (known && known.server.revision >= server.revision && known.savedAt >= savedAt)
       return known.connection;
     drop(key);
     const others = [...held];
     const isTheirs = ([, one]: (typeof others)[number]): boolean =>
       one.user === user && one.server.tenant === server.tenant;
-    if (user !== '') makeRoom(others.filter(isTheirs), MAX_OF_USER, drop);
-    makeRoom(others, MAX_CONNECTIONS, drop);
+    if (user !== '') evictOldest(others.filter(isTheirs), MAX_OF_USER, drop);
+    evictOldest(others, MAX_CONNECTIONS, drop);
     const connection = createConnection({
       name: server.name,
       timing,
@@ -103,7 +103,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
         if (user === '') await recordMcpStatus(pool, server, status, error);
       },
     });
-    held.set(key, { server, user, givenAt, connection });
+    held.set(key, { server, user, savedAt, connection });
     return connection;
   }
 
@@ -175,7 +175,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
 }
 
 /** When the user submitted their current credentials; undefined when there are none. */
-async function whenGiven(
+async function whenSaved(
   deps: McpServersDeps,
   { tenant, id }: McpServerToUse,
   user: string,
@@ -189,7 +189,7 @@ function noCredentialsWords(name: string, user: string): string {
 }
 
 /** Ends the connection that was unused the longest. @throws McpAway when all are in use. */
-function makeRoom(
+function evictOldest(
   among: readonly (readonly [key: string, one: Held])[],
   max: number,
   drop: (key: string) => void,

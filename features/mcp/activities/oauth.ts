@@ -140,7 +140,7 @@ export function createMcpLogins(deps: OAuthDeps) {
       const { client, discovery, redirectUrl } = registration;
       const tokens = await asking(deps, owner.tenant, name, (fetchFn) =>
         exchangeAuthorization(discovery.authorizationServerUrl, {
-          ...askedBy(discovery, client),
+          ...clientContext(discovery, client),
           authorizationCode: code,
           iss,
           codeVerifier: verifier,
@@ -150,7 +150,7 @@ export function createMcpLogins(deps: OAuthDeps) {
       );
       const oauth = loginWith(registration, tokens);
       const change = (kept = NO_CREDENTIALS) => ({ ...kept, oauth, pending: undefined });
-      await changeMcpCredentials(deps, owner, change, { isGiven: true });
+      await changeMcpCredentials(deps, owner, change, { isNew: true });
       await askForCheck(deps.pool, owner.tenant, owner.server, owner.user === '', owner.user || null);
       return { ...owner, server: name };
     },
@@ -230,9 +230,9 @@ async function refreshed(
           ? { ...NO_CREDENTIALS, ...kept, oauth }
           : kept,
       );
-    const tokens = await throughDoor(deps, owner.tenant, (fetchFn) =>
+    const tokens = await withClient(deps, owner.tenant, (fetchFn) =>
       refreshAuthorization(login.discovery.authorizationServerUrl, {
-        ...askedBy(login.discovery, login.client),
+        ...clientContext(login.discovery, login.client),
         refreshToken: refresh_token,
         fetchFn,
       }),
@@ -247,7 +247,7 @@ async function refreshed(
   }
 }
 
-function askedBy(
+function clientContext(
   { authorizationServerMetadata, resourceMetadata }: OAuthDiscoveryState,
   client: Registration['client'],
 ) {
@@ -274,21 +274,21 @@ function failedWords(name: string, error: unknown): string {
   return `the login at the MCP server ${name} failed: ${error instanceof OAuthError ? error.code : why}`;
 }
 
-async function throughDoor<Answer>(
+async function withClient<Answer>(
   { egress, rulesOf }: OAuthDeps,
   tenant: string,
   ask: (fetchFn: typeof fetch) => Promise<Answer>,
 ): Promise<Answer> {
   const rules = await rulesOf(tenant);
-  const door = egress.open({
+  const client = egress.open({
     labels: { tenant, purpose: 'mcp_oauth' },
     rules,
     limits: { bytes: ANSWER_BYTES },
   });
   try {
-    return await ask(door.fetch);
+    return await ask(client.fetch);
   } finally {
-    await door.close();
+    await client.close();
   }
 }
 
@@ -299,7 +299,7 @@ async function asking<Answer>(
   name: string,
   ask: (fetchFn: typeof fetch) => Promise<Answer>,
 ): Promise<Answer> {
-  return throughDoor(deps, tenant, (fetchFn) =>
+  return withClient(deps, tenant, (fetchFn) =>
     ask(fetchFn).catch((error: unknown) => {
       throw new Failure('Unprocessable', failedWords(name, error));
     }),

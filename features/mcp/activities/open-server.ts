@@ -72,7 +72,7 @@ export interface LiveServer extends OpenServer {
   readonly hashes: ReadonlyMap<string, string>;
 }
 
-export interface Heard {
+export interface ServerEvents {
   readonly onClosed: () => void;
   readonly onToolsChanged: () => void;
 }
@@ -90,7 +90,7 @@ const KEPT_TOKENS = 8;
 export async function openServer(
   deps: OpenServerDeps,
   server: McpServerToUse,
-  received: Heard,
+  received: ServerEvents,
   /** `user` is whose credentials it uses; empty means the server's own. `signal` aborts when it takes too long. */
   {
     mode,
@@ -264,14 +264,14 @@ async function httpWay(
   { headers }: McpCredentials,
   login: LogIn,
 ): Promise<Way> {
-  const door = egress.open({
+  const egressClient = egress.open({
     labels: { tenant, purpose: 'mcp' },
     rules: await rulesOf(tenant),
     // The client follows redirects to the same origin, and to no other.
     limits: { redirects: 0, bytes: STREAM_BYTES, totalMs: undefined, idleMs: SILENT_MS },
     isRoutine: isLook,
   });
-  const authProvider = login(door.fetch);
+  const authProvider = login(egressClient.fetch);
   const options = { fetch: withinBounds(authProvider.fetch), requestInit: { headers }, authProvider };
   const url = new URL(config.url);
   const transport =
@@ -280,12 +280,12 @@ async function httpWay(
           ...options,
           eventSourceInit: {
             fetch: (request, init) =>
-              withinBounds(door.fetch)(request, {
+              withinBounds(egressClient.fetch)(request, {
                 ...init,
                 headers: { ...headers, ...(init.headers as Record<string, string>) },
               } as RequestInit),
           },
         })
       : new StreamableHTTPClientTransport(url, options);
-  return { transport, lastWords: () => '', end: () => door.close() };
+  return { transport, lastWords: () => '', end: () => egressClient.close() };
 }

@@ -21,7 +21,7 @@ const LONGEST_MS = 86_400_000;
  * Seconds until a task whose server did not answer is checked again: a tenth of its age, so that a day has some hundred
  * checks.
  */
-const LATER_SECONDS = { least: 5, most: 300 };
+const LATER_SECONDS = { min: 5, max: 300 };
 /** Questions of one call, whoever answers them. */
 const MAX_ASKS = 20;
 /** Calls that wait in a worker for answers. */
@@ -56,17 +56,17 @@ export interface McpCallAttempt {
   readonly onSent: (hide: (text: string) => string) => void;
 }
 
-export async function resumeCall(stretch: McpCallAttempt): Promise<ToolResult> {
-  const { outside, held: all, key } = stretch;
+export async function resumeCall(attempt: McpCallAttempt): Promise<ToolResult> {
+  const { outside, held: all, key } = attempt;
   const { left, answer } = outside;
   const held = all.get(key);
   all.delete(key);
-  if (answer?.status === 'withdrawn' || outside.isStopped) return endCall(stretch, withdrawn(stretch), held);
-  if (held && left?.isHeld) return answerHeld(stretch, held, left, answer);
-  checkUnsent(stretch);
-  if (left?.questions && !left.isHeld) return submitAnswer(stretch, left, answer);
-  if (left?.task !== undefined) return follow(stretch, left.task, left);
-  return awaitResponse(stretch, begin(stretch), left ?? { since: Date.now(), asks: 0 });
+  if (answer?.status === 'withdrawn' || outside.isStopped) return endCall(attempt, withdrawn(attempt), held);
+  if (held && left?.isHeld) return answerHeld(attempt, held, left, answer);
+  checkUnsent(attempt);
+  if (left?.questions && !left.isHeld) return submitAnswer(attempt, left, answer);
+  if (left?.task !== undefined) return follow(attempt, left.task, left);
+  return awaitResponse(attempt, begin(attempt), left ?? { since: Date.now(), asks: 0 });
 }
 
 /**
@@ -81,88 +81,88 @@ function checkUnsent({ mayRepeat, outside: { left, isAgain } }: McpCallAttempt):
 }
 
 async function answerHeld(
-  stretch: McpCallAttempt,
+  attempt: McpCallAttempt,
   held: HeldCall,
   remaining: PendingExternalCall,
   answer: FormAnswer | undefined,
 ): Promise<ToolResult> {
   try {
-    const message = await answerTo(stretch, remaining.questions?.[HELD], answer);
-    if ('ok' in message) return await endCall(stretch, message, held);
+    const message = await answerTo(attempt, remaining.questions?.[HELD], answer);
+    if ('ok' in message) return await endCall(attempt, message, held);
     held.talk.answer(message);
   } catch (error) {
     held.stop.abort();
     throw error;
   }
-  return awaitResponse(stretch, held, remaining);
+  return awaitResponse(attempt, held, remaining);
 }
 
-function begin(stretch: McpCallAttempt, again?: CallToBegin['again']): HeldCall {
-  const { use, begins, check } = stretch;
+function begin(attempt: McpCallAttempt, again?: CallToBegin['again']): HeldCall {
+  const { use, begins, check } = attempt;
   return beginCall(use, { ...begins, ...(again && { again }) }, check);
 }
 
 /** Handles the answer to the open question; after the last one of several, they are sent to the server. */
 async function submitAnswer(
-  stretch: McpCallAttempt,
+  attempt: McpCallAttempt,
   remaining: PendingExternalCall,
   answer: FormAnswer | undefined,
 ): Promise<ToolResult> {
-  const { questions: asked = {}, state, ...rest } = remaining;
+  const { questions = {}, state, ...rest } = remaining;
   const key = openKey(remaining);
-  const message = key === undefined ? undefined : await answerTo(stretch, asked[key], answer);
-  if (message && 'ok' in message) return endCall(stretch, message);
+  const message = key === undefined ? undefined : await answerTo(attempt, questions[key], answer);
+  if (message && 'ok' in message) return endCall(attempt, message);
   const answers = { ...remaining.answers, ...(key !== undefined && { [key]: message }) };
   const now = { ...remaining, answers };
-  if (openKey(now) !== undefined) return ask(stretch, now);
+  if (openKey(now) !== undefined) return ask(attempt, now);
   if (remaining.task === undefined) {
-    await stretch.outside.keep(now);
-    return awaitResponse(stretch, begin(stretch, { inputResponses: answers, requestState: state }), rest);
+    await attempt.outside.keep(now);
+    return awaitResponse(attempt, begin(attempt, { inputResponses: answers, requestState: state }), rest);
   }
   const { task } = remaining;
-  const input = Object.fromEntries(Object.keys(asked).map((name) => [name, answers[name]]));
+  const input = Object.fromEntries(Object.keys(questions).map((name) => [name, answers[name]]));
   const followed = { ...rest, answers };
   try {
-    await stretch.use(({ client }) => answerTask(client, task, input));
-    await stretch.outside.keep(followed);
+    await attempt.use(({ client }) => answerTask(client, task, input));
+    await attempt.outside.keep(followed);
   } catch (error) {
-    return pollLater(stretch, remaining, error);
+    return pollLater(attempt, remaining, error);
   }
-  return follow(stretch, task, followed);
+  return follow(attempt, task, followed);
 }
 
-async function follow(stretch: McpCallAttempt, task: string, rest: PendingExternalCall): Promise<ToolResult> {
+async function follow(attempt: McpCallAttempt, task: string, rest: PendingExternalCall): Promise<ToolResult> {
   const { answers = {} } = rest;
   const isAnswered = (key: string): boolean => Object.hasOwn(answers, key);
-  const held = hold(stretch.use, task, (live, signal) =>
-    followTask(live, task, isAnswered, signal, stretch.progress),
+  const held = hold(attempt.use, task, (live, signal) =>
+    followTask(live, task, isAnswered, signal, attempt.progress),
   );
-  return awaitResponse(stretch, held, rest);
+  return awaitResponse(attempt, held, rest);
 }
 
 /** Waits for the server's next response, for as long as a call may take. */
 async function awaitResponse(
-  stretch: McpCallAttempt,
+  attempt: McpCallAttempt,
   held: HeldCall,
   remaining: PendingExternalCall,
 ): Promise<ToolResult> {
   let next: Next;
   try {
-    next = await nextOf(stretch, held);
+    next = await nextOf(attempt, held);
   } catch (error) {
     held.stop.abort();
-    return pollLater(stretch, remaining, error);
+    return pollLater(attempt, remaining, error);
   }
   return next.kind === 'question'
-    ? suspend(stretch, held, remaining, mapTexts(next.question, held.hide))
-    : handleResponse(stretch, next, remaining, held.hide);
+    ? suspend(attempt, held, remaining, mapTexts(next.question, held.hide))
+    : handleResponse(attempt, next, remaining, held.hide);
 }
 
 type Next = ServerMessage | { readonly kind: 'question'; readonly question: Question };
 
 /** @throws CallLate, and what the call does. */
 async function nextOf({ signal, limitMs, onSent }: McpCallAttempt, held: HeldCall): Promise<Next> {
-  const question = held.talk.asked().then((question) => ({ kind: 'question', question: question }) as const);
+  const question = held.talk.requests().then((question) => ({ kind: 'question', question }) as const);
   const ended = Promise.withResolvers<never>();
   const stop = (): void => ended.reject(new Error('stopped'));
   let timer: NodeJS.Timeout | undefined;
@@ -183,7 +183,7 @@ async function nextOf({ signal, limitMs, onSent }: McpCallAttempt, held: HeldCal
 }
 
 async function handleResponse(
-  stretch: McpCallAttempt,
+  attempt: McpCallAttempt,
   message: ServerMessage,
   remaining: PendingExternalCall,
   hide: HeldCall['hide'],
@@ -191,21 +191,21 @@ async function handleResponse(
   const { since, asks, task, answers } = remaining;
   switch (message.kind) {
     case 'result':
-      return stretch.show(message.result, hide);
+      return attempt.show(message.result, hide);
     case 'cancelled':
-      return toolError('ExecutionFailed', `the MCP server ${stretch.server} has cancelled the task`);
+      return toolError('ExecutionFailed', `the MCP server ${attempt.server} has cancelled the task`);
     case 'task': {
       const started = { since, asks, task: message.id };
-      await stretch.outside.keep(started);
-      return follow(stretch, message.id, started);
+      await attempt.outside.keep(started);
+      return follow(attempt, message.id, started);
     }
     case 'asks': {
       const { state } = message;
       const requested = Object.fromEntries(
-        Object.entries(message.nextQuestion).map(([key, request]) => [key, mapTexts(request, hide)]),
+        Object.entries(message.requests).map(([key, request]) => [key, mapTexts(request, hide)]),
       );
       const known = task === undefined ? {} : { task, ...(answers && { answers }) };
-      return ask(stretch, {
+      return ask(attempt, {
         since,
         asks,
         ...known,
@@ -217,28 +217,28 @@ async function handleResponse(
 }
 
 /** The first question that has no answer yet. */
-function openKey({ questions: asked = {}, answers = {} }: PendingExternalCall): string | undefined {
-  return Object.keys(asked).find((key) => !Object.hasOwn(answers, key));
+function openKey({ questions = {}, answers = {} }: PendingExternalCall): string | undefined {
+  return Object.keys(questions).find((key) => !Object.hasOwn(answers, key));
 }
 
-async function ask(stretch: McpCallAttempt, remaining: PendingExternalCall): Promise<ToolResult> {
+async function ask(attempt: McpCallAttempt, remaining: PendingExternalCall): Promise<ToolResult> {
   const key = openKey(remaining);
   if (remaining.asks >= MAX_ASKS)
-    return endCall(stretch, failure(stretch, `asked more than ${MAX_ASKS} times`));
+    return endCall(attempt, failure(attempt, `asked more than ${MAX_ASKS} times`));
   // A server may only want to be called again, with its state.
-  if (key === undefined) return submitAnswer(stretch, { ...remaining, asks: remaining.asks + 1 }, undefined);
-  const form = questionOf(stretch, remaining.questions?.[key]);
+  if (key === undefined) return submitAnswer(attempt, { ...remaining, asks: remaining.asks + 1 }, undefined);
+  const form = questionOf(attempt, remaining.questions?.[key]);
   if (form)
     return { ok: true, text: '', pending: { form, left: { ...remaining, asks: remaining.asks + 1 } } };
-  return endCall(stretch, notOffered(stretch));
+  return endCall(attempt, notOffered(attempt));
 }
 
 function failure({ server }: McpCallAttempt, words: string): ToolFailure {
   return toolError('ExecutionFailed', `the MCP server ${server} ${words}`);
 }
 
-function notOffered(stretch: McpCallAttempt): ToolFailure {
-  return failure(stretch, 'asks for what is not offered to it, or more than people can be shown');
+function notOffered(attempt: McpCallAttempt): ToolFailure {
+  return failure(attempt, 'asks for what is not offered to it, or more than people can be shown');
 }
 
 function questionOf({ server, maySample }: McpCallAttempt, request: unknown): McpForm | undefined {
@@ -250,12 +250,12 @@ function questionOf({ server, maySample }: McpCallAttempt, request: unknown): Mc
 
 /** The call stays at the server, and its connection in this worker, until people have answered. */
 async function suspend(
-  stretch: McpCallAttempt,
+  attempt: McpCallAttempt,
   held: HeldCall,
   remaining: PendingExternalCall,
   question: unknown,
 ): Promise<ToolResult> {
-  const result = await ask(stretch, {
+  const result = await ask(attempt, {
     ...remaining,
     questions: { [HELD]: question },
     answers: {},
@@ -265,25 +265,25 @@ async function suspend(
     held.stop.abort();
     return result;
   }
-  if (stretch.held.size >= MAX_HELD) {
+  if (attempt.held.size >= MAX_HELD) {
     held.talk.answer({ action: 'cancel' });
-    return awaitResponse(stretch, held, { ...remaining, asks: remaining.asks + 1 });
+    return awaitResponse(attempt, held, { ...remaining, asks: remaining.asks + 1 });
   }
-  stretch.held.set(stretch.key, held);
+  attempt.held.set(attempt.key, held);
   return result;
 }
 
 /** The answer for the server. Not every revision can tell it that the model's answer is refused, so the call ends. */
 async function answerTo(
-  stretch: McpCallAttempt,
+  attempt: McpCallAttempt,
   request: unknown,
   answer: FormAnswer | undefined,
 ): Promise<Answer | ToolFailure> {
-  const form = questionOf(stretch, request);
+  const form = questionOf(attempt, request);
   const isApproved = answer?.status === 'approved';
-  if (form?.prompt) return isApproved ? stretch.outside.sample(form.prompt) : unsampled(stretch, answer);
+  if (form?.prompt) return isApproved ? attempt.outside.sample(form.prompt) : unsampled(attempt, answer);
   // An admin may have revoked in the meantime what it asks for.
-  if (!form) return notOffered(stretch);
+  if (!form) return notOffered(attempt);
   if (!isApproved) return { action: answer?.status === 'denied' ? 'decline' : 'cancel' };
   if (form.url !== undefined) return { action: 'accept' };
   return {
@@ -306,10 +306,10 @@ function withdrawn({ server }: McpCallAttempt): ToolFailure {
   );
 }
 
-async function endCall(stretch: McpCallAttempt, failure: ToolFailure, held?: HeldCall): Promise<ToolFailure> {
+async function endCall(attempt: McpCallAttempt, failure: ToolFailure, held?: HeldCall): Promise<ToolFailure> {
   held?.stop.abort();
-  const task = stretch.outside.left?.task;
-  if (task !== undefined) await cancelQuietly(stretch, task);
+  const task = attempt.outside.left?.task;
+  if (task !== undefined) await cancelQuietly(attempt, task);
   return failure;
 }
 
@@ -320,22 +320,22 @@ async function cancelQuietly({ use }: McpCallAttempt, task: string): Promise<voi
 
 /** A failure on the way to a task says nothing about the task itself. Throws what ends the call. */
 async function pollLater(
-  stretch: McpCallAttempt,
+  attempt: McpCallAttempt,
   remaining: PendingExternalCall,
   error: unknown,
 ): Promise<ToolResult> {
-  const { outside, signal, server } = stretch;
+  const { outside, signal, server } = attempt;
   const { task, since } = outside.left ?? remaining;
   if (task === undefined) throw error;
-  if (isStopped(signal)) await cancelQuietly(stretch, task);
+  if (isStopped(signal)) await cancelQuietly(attempt, task);
   if (signal.aborted || error instanceof ProtocolError) throw error;
   const age = Date.now() - since;
   if (age < LONGEST_MS) {
-    const { least, most } = LATER_SECONDS;
-    const later = Math.min(most, Math.max(least, Math.ceil(age / 10_000)));
+    const { min, max } = LATER_SECONDS;
+    const later = Math.min(max, Math.max(min, Math.ceil(age / 10_000)));
     return { ok: true, text: '', pending: { later } };
   }
-  await cancelQuietly(stretch, task);
+  await cancelQuietly(attempt, task);
   return toolError(
     'Timeout',
     `the task at the MCP server ${server} was not over within a day and was cancelled`,

@@ -31,7 +31,7 @@ export interface ToolList {
   refresh(isLook?: boolean): Promise<void>;
   readonly onChanged: () => void;
   /** True if the server reports changes. */
-  readonly isTold: () => boolean;
+  readonly isSubscribed: () => boolean;
   /** True if it may have changed since it was read. */
   readonly isStale: () => boolean;
   /** Called when the connection was lost. */
@@ -39,7 +39,7 @@ export interface ToolList {
 }
 
 export function createToolList(parts: ToolListParts): ToolList {
-  let isTold = false;
+  let isSubscribed = false;
   let isStale = false;
   let readAt = 0;
   let reading: Promise<void> | undefined;
@@ -47,8 +47,8 @@ export function createToolList(parts: ToolListParts): ToolList {
   async function read(server: OpenServer, signal: AbortSignal, known?: Hashes): Promise<Hashes> {
     // This comes first: later changes are reported, or checked for.
     isStale = false;
-    isTold ||= await server.hearChanges(() => {
-      isTold = false;
+    isSubscribed ||= await server.hearChanges(() => {
+      isSubscribed = false;
       isStale = true;
     });
     const tools = await server.list(signal);
@@ -89,10 +89,10 @@ export function createToolList(parts: ToolListParts): ToolList {
       isStale = true;
       refreshSoon();
     },
-    isTold: () => isTold,
+    isSubscribed: () => isSubscribed,
     isStale: () => isStale,
     reset() {
-      isTold = false;
+      isSubscribed = false;
     },
   };
 }

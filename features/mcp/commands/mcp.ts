@@ -49,11 +49,11 @@ interface Pairs {
 }
 
 function bodyOf<Given extends Pairs>(
-  { env, headers, ...given }: Given,
+  { env, headers, ...flags }: Given,
   [command, ...args]: readonly string[],
 ): object {
   return {
-    ...given,
+    ...flags,
     ...(command === undefined ? {} : { command, args }),
     env: env && readPairs('--env', env),
     headers: headers && readPairs('--header', headers),
@@ -101,7 +101,7 @@ export function register(mcp: Command): void {
         path: '/v1/mcp/servers/:name',
         takesProgram: true,
         flags: FLAGS,
-        sends: ({ name: _name, ...given }, _context, program) => bodyOf(given, program),
+        sends: ({ name: _name, ...flags }, _context, program) => bodyOf(flags, program),
         print: ({ out }, _server, { name }) => out.line(`${name} is changed`),
       }),
   });

@@ -3,7 +3,7 @@
  * name.
  */
 import { z } from 'zod';
-import { grantProblem, mostCallSeconds } from '../rules/grants.ts';
+import { grantProblem, maxCallSeconds } from '../rules/grants.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { SAMPLING_SECONDS } from '#domain/sampling.ts';
 import {
@@ -53,7 +53,7 @@ export function catalogedMcpTool(
       inline: true,
       costly: true,
       timeoutSeconds:
-        mostCallSeconds(config.timeout_sec, grants) +
+        maxCallSeconds(config.timeout_sec, grants) +
         CONNECT_SECONDS +
         (config.sampling ? SAMPLING_SECONDS : 0),
     },

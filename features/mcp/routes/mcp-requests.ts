@@ -48,17 +48,17 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         const row = await find(caller, params.id);
         return row && showRequest(row);
       },
-      async createMcpRequest({ tenant, caller, by, body: { server: name, tool_allow, reason, ...asked } }) {
+      async createMcpRequest({ tenant, caller, by, body: { server: name, tool_allow, reason, ...fields } }) {
         const server = await findMcpServer(pool, tenant, name);
         if (!server) throw new Failure('Unprocessable', `There is no MCP server ${name}`);
-        const subject = await subjectOf(pool, caller, asked);
+        const subject = await subjectOf(pool, caller, fields);
         const id = `mreq_${randomUUID()}`;
-        const request = { id, kind: asked.scope, subject, tool_allow, reason, by };
+        const request = { id, kind: fields.scope, subject, tool_allow, reason, by };
         const row = await insertMcpRequest(pool, tenant, server.id, request);
         if (row === 'taken')
           throw new Failure(
             'Conflict',
-            `Access of ${asked.scope} ${subject} to ${name} is asked for already; it waits for an admin`,
+            `Access of ${fields.scope} ${subject} to ${name} is asked for already; it waits for an admin`,
           );
         if (row === 'full')
           throw new Failure(

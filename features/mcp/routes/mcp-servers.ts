@@ -57,7 +57,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       row.config.credentials === 'per_user' &&
       user !== null &&
       (await findMcpCredentials({ pool, sealer: deps.secrets.sealer }, { tenant, server: row.id, user }));
-    await untilLooked(deps, tenant, row.id, fresh, isOwn ? user : null);
+    await awaitCheck(deps, tenant, row.id, fresh, isOwn ? user : null);
     const now = await findMcpServer(pool, tenant, name);
     return now && show(tenant, now);
   };
@@ -87,8 +87,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && show(tenant, row);
       },
       async createMcpServer({ tenant, by, body }) {
-        const { name, ...given } = body;
-        const { config, credentials } = splitServer(given);
+        const { name, ...changes } = body;
+        const { config, credentials } = splitServer(changes);
         const written = await toWrite(deps, tenant, { id: randomUUID(), name, config, by }, credentials);
         const row = await insertMcpServer(pool, tenant, written);
         if (row === 'full')
@@ -96,11 +96,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         if (row === 'taken') throw taken(written);
         return show(tenant, row);
       },
-      async updateMcpServer({ tenant, by, params, body: { env, headers, ...given } }) {
+      async updateMcpServer({ tenant, by, params, body: { env, headers, ...changes } }) {
         const old = await findMcpServer(pool, tenant, params.name);
         if (!old) return undefined;
         refuseOfSettings(old);
-        const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+        const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
         const config: McpServerConfig = { ...old.config, ...set };
         const before = openServerCredentials(deps.secrets.sealer, tenant, old);
         const now = { env: env ?? before.env, headers: headers ?? before.headers };
@@ -134,7 +134,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 }
 
 /** Requests a check from the workers, and waits for the first. */
-async function untilLooked(
+async function awaitCheck(
   { pool }: ApiDeps,
   tenant: string,
   id: string,

@@ -15,12 +15,12 @@ export const MCP_REQUEST_STATUSES = ['pending', 'approved', 'rejected'] as const
 export type McpRequestStatus = (typeof MCP_REQUEST_STATUSES)[number];
 
 /** The requested access, which the grant has when it is approved. */
-export type AskedAccess = Pick<McpGrant, 'kind' | 'subject' | 'tool_allow'>;
+export type RequestedAccess = Pick<McpGrant, 'kind' | 'subject' | 'tool_allow'>;
 
 /** The grant that approves the request: the previous and the requested access; what is denied stays denied. */
 export function grantWith(
   before: McpGrant | undefined,
-  { kind, subject, tool_allow }: AskedAccess,
+  { kind, subject, tool_allow }: RequestedAccess,
 ): McpGrant {
   if (!before?.enabled)
     return {
@@ -42,7 +42,7 @@ export function callSeconds(usual: number, grants: readonly McpGrant[], agent: s
 }
 
 /** The longest time that a call of any agent may take. */
-export function mostCallSeconds(usual: number, grants: readonly McpGrant[]): number {
+export function maxCallSeconds(usual: number, grants: readonly McpGrant[]): number {
   return Math.max(usual, ...grants.map(({ config_overrides }) => config_overrides.timeout_sec ?? 0));
 }
 

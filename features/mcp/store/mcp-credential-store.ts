@@ -66,7 +66,7 @@ export async function findMcpCredentials(
 
 export interface CredentialChange {
   /** True if a new connection can use them now. */
-  readonly isGiven?: boolean;
+  readonly isNew?: boolean;
   /** A login begins; any other that is under way ends. */
   readonly login?: { readonly hash: Buffer; readonly seconds: number };
 }
@@ -79,7 +79,7 @@ export async function changeMcpCredentials(
   deps: CredentialDeps,
   owner: McpOwner,
   change: (kept: KeptMcpCredentials | undefined) => KeptMcpCredentials | undefined,
-  { isGiven = false, login }: CredentialChange = {},
+  { isNew = false, login }: CredentialChange = {},
 ): Promise<void> {
   const { pool, sealer } = deps;
   const { tenant, server, user } = owner;
@@ -88,17 +88,17 @@ export async function changeMcpCredentials(
     const next = change(before?.kept);
     if (!next) return;
     const sealed = sealer.seal(JSON.stringify(next), placeOf(owner));
-    const givenAt = isGiven ? sql`now()` : sql`null::timestamptz`;
+    const savedAt = isNew ? sql`now()` : sql`null::timestamptz`;
     const until = sql`now() + make_interval(secs => ${login?.seconds})`;
     const isWritten = before
       ? await affects(pool)`
           update mcp_credentials set sealed = ${sealed}, key_id = ${sealer.keyId}, revision = revision + 1, refreshing_until = null,
-            given_at = coalesce(${givenAt}, given_at), state_hash = coalesce(${login?.hash}::bytea, state_hash),
+            given_at = coalesce(${savedAt}, given_at), state_hash = coalesce(${login?.hash}::bytea, state_hash),
             state_expires_at = coalesce(${until}, state_expires_at)
           where ${isOf(owner)} and revision = ${before.revision}`
       : await affects(pool)`
           insert into mcp_credentials (tenant_id, server_id, user_id, sealed, key_id, given_at, state_hash, state_expires_at)
-          select tenant_id, id, ${user}, ${sealed}, ${sealer.keyId}, ${givenAt}, ${login?.hash}::bytea, ${until}
+          select tenant_id, id, ${user}, ${sealed}, ${sealer.keyId}, ${savedAt}, ${login?.hash}::bytea, ${until}
           from mcp_servers where tenant_id = ${tenant} and id = ${server}
             and (select count(*) from mcp_credentials where tenant_id = ${tenant} and server_id = ${server}) < ${MAX_USERS}
           on conflict do nothing`;

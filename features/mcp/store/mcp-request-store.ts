@@ -1,14 +1,14 @@
 /** Stores requests for access to MCP servers (MC-3). Each is decided once, with the grant in the same transaction. */
 import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
-import { type AskedAccess, grantWith, type McpGrant, type McpRequestStatus } from '../rules/grants.ts';
+import { type RequestedAccess, grantWith, type McpGrant, type McpRequestStatus } from '../rules/grants.ts';
 import { MAX_MCP_GRANTS, putMcpGrant } from './mcp-grant-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { below, execute, type PageEnd, readRow, readRows } from '#store/statements.ts';
 import { inTransaction } from '#store/transaction.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
 
-export interface McpRequestRow extends AskedAccess {
+export interface McpRequestRow extends RequestedAccess {
   readonly id: string;
   readonly server_id: string;
   readonly server: string;
@@ -22,7 +22,7 @@ export interface McpRequestRow extends AskedAccess {
   readonly review_reason: string | null;
 }
 
-export interface NewMcpRequest extends AskedAccess, Pick<McpRequestRow, 'id' | 'reason'> {
+export interface NewMcpRequest extends RequestedAccess, Pick<McpRequestRow, 'id' | 'reason'> {
   readonly by: string;
 }
 
@@ -103,7 +103,7 @@ export function reviewMcpRequest(
     // another.
     await execute(tx)`
       select from mcp_servers where tenant_id = ${tenant} and id = ${server_id} for update`;
-    const access = await readRow<AskedAccess>(tx)`
+    const access = await readRow<RequestedAccess>(tx)`
       update mcp_access_requests set status = ${status}, reviewed_by = ${by}, reviewed_at = now(), review_reason = ${reason}
       where tenant_id = ${tenant} and id = ${id} and status = 'pending' returning kind, subject, tool_allow`;
     if (!access || status === 'rejected') return access !== undefined;

@@ -134,12 +134,12 @@ export async function askForCheck(
   fresh: boolean,
   user: string | null = null,
 ): Promise<string | undefined> {
-  const row = await readRow<{ asked: string }>(pool)`with asked as (
+  const row = await readRow<{ requestedAt: string }>(pool)`with requested as (
      update mcp_servers set check_asked_at = clock_timestamp(), check_user = ${user}, revision = revision + ${fresh ? 1 : 0}
-     where tenant_id = ${tenant} and id = ${id} returning check_asked_at::text as asked),
-   ${noteChange(tenant, 'custom_tools', 'asked')}
-   select asked from asked`;
-  return row?.asked;
+     where tenant_id = ${tenant} and id = ${id} returning check_asked_at::text as "requestedAt"),
+   ${noteChange(tenant, 'custom_tools', 'requested')}
+   select "requestedAt" from requested`;
+  return row?.requestedAt;
 }
 
 export function isChecked(pool: Pool, tenant: string, id: string, requested: string): Promise<boolean> {
@@ -153,7 +153,7 @@ export interface McpServerToUse extends McpServerRow {
 
 export interface McpCheck {
   readonly server: McpServerToUse;
-  readonly asked: string;
+  readonly requestedAt: string;
   /** Empty for the server's own credentials. */
   readonly user: string;
 }
@@ -171,15 +171,15 @@ export async function claimChecks(pool: Pool, tenant: string | undefined): Promi
       where (checked_at is null or checked_at < check_asked_at) and (checking_until is null or checking_until < now())
         and (${tenant}::text is null or tenant_id = ${tenant}) and (config ->> 'enabled')::boolean
       order by check_asked_at limit ${CHECKS_AT_ONCE} for update skip locked)
-    returning tenant_id as tenant, check_asked_at::text as asked,
+    returning tenant_id as tenant, check_asked_at::text as "requestedAt",
       coalesce(check_user, '') as "user", ${COLUMNS}`;
-  return rows.map(({ asked, user, ...server }) => ({ server, asked, user }));
+  return rows.map(({ requestedAt, user, ...server }) => ({ server, requestedAt, user }));
 }
 
-export async function endCheck(pool: Pool, { server, asked }: McpCheck): Promise<void> {
+export async function endCheck(pool: Pool, { server, requestedAt }: McpCheck): Promise<void> {
   await affects(pool)`
-    update mcp_servers set checked_at = ${asked}::timestamptz, checking_until = null,
-      check_user = case when check_asked_at <= ${asked}::timestamptz then null else check_user end
+    update mcp_servers set checked_at = ${requestedAt}::timestamptz, checking_until = null,
+      check_user = case when check_asked_at <= ${requestedAt}::timestamptz then null else check_user end
     where tenant_id = ${server.tenant} and id = ${server.id}`;
 }
 

@@ -23,7 +23,7 @@ const EVERYTHING = fileURLToPath(
 );
 const PEER = fileURLToPath(new URL('../../../test/support/mcp-peer.ts', import.meta.url));
 const CASES = fileURLToPath(new URL('../../../test/support/mcp-case-peer.ts', import.meta.url));
-const QUICK: Timing = { ...TIMING, firstWaitMs: 10, mostWaitMs: 40, attempts: 4, pauseMs: 60_000 };
+const QUICK: Timing = { ...TIMING, firstWaitMs: 10, maxWaitMs: 40, attempts: 4, pauseMs: 60_000 };
 const poke = { name: 'poke', description: 'Pokes', inputSchema: { type: 'object' } };
 
 describe('MC-1 connections to MCP servers', () => {

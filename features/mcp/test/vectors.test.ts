@@ -8,7 +8,7 @@ import {
   grantProblem,
   grantWith,
   type McpGrant,
-  mostCallSeconds,
+  maxCallSeconds,
   passesFilter,
 } from '../rules/grants.ts';
 import { argsProblem, commandProblem } from '../rules/judge-launch.ts';
@@ -71,7 +71,7 @@ describe('MCP servers', () => {
   it('MC-3 the seconds of a call are those of its agent’s grant', () => {
     const grants = [grant('agent', [], { config_overrides: { timeout_sec: 5 } }), grant('user', [])];
     assert.deepEqual([callSeconds(60, grants, 'x'), callSeconds(60, grants, 'y')], [5, 60]);
-    assert.equal(mostCallSeconds(3, grants), 5);
+    assert.equal(maxCallSeconds(3, grants), 5);
   });
 
   for (const command of vectors.command_validation.reject)

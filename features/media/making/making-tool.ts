@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const MAKING = {
   group: 'media_gen',
   replay: 'verify',
-  leavesWork: true,
+  mayContinueOutside: true,
   limits: { duration: 'long', timeoutSeconds: 360 },
 } as const;
 

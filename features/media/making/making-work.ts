@@ -56,18 +56,18 @@ export async function reached<Result>(
   use: (access: MediaAccess) => Promise<Result>,
 ): Promise<Result> {
   const { tenant, callId, signal } = call;
-  const door = egress.open({
+  const client = egress.open({
     labels: { tenant, purpose: 'media', callId },
     rules: operatorRules(place, egressSettings),
     limits: { bytes: 2 * MAX_BYTES, totalMs, idleMs: totalMs, redirects: 0 },
   });
   try {
     const key = await resolveSecret(place.key);
-    const { fetch, connect } = door;
+    const { fetch, connect } = client;
     const time = AbortSignal.any([signal, AbortSignal.timeout(totalMs)]);
     return await use({ key, base: place.url, fetch, connect, signal: time });
   } finally {
-    await door.close();
+    await client.close();
   }
 }
 

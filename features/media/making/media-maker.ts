@@ -22,7 +22,7 @@ export interface MediaAsk {
 /** A finished result, or a job that continues at the provider under an id. */
 export type Ordered = { readonly bytes: Uint8Array } | { readonly job: string };
 
-export type Looked =
+export type JobState =
   | 'running'
   /** `seconds` is the paid duration, if the provider reports it. */
   | { readonly url: string; readonly seconds?: number | undefined }
@@ -38,7 +38,7 @@ export interface MediaMaker {
   readonly jobs?: {
     /** The kinds for which it makes jobs. */
     readonly kinds: readonly MediaKind[];
-    look(access: MediaAccess, job: string): Promise<Looked>;
+    look(access: MediaAccess, job: string): Promise<JobState>;
     /** @throws MediaProblem if it is not cancelled, because it has started */
     cancel(access: MediaAccess, job: string): Promise<void>;
     /**
@@ -121,7 +121,7 @@ export async function send(access: MediaAccess, path: string, sent: Sent = {}): 
     signal: access.signal,
   });
   if (response.ok) return response;
-  throw refusal(response.status, saidIn(await response.text()), Object.fromEntries(response.headers));
+  throw refusal(response.status, messageIn(await response.text()), Object.fromEntries(response.headers));
 }
 
 /** Does the same with an answer in JSON; MiniMax reports errors in `base_resp` under status 200. */
@@ -135,7 +135,7 @@ export async function sendForJson(
   if (!isRecord(answer)) throw new MediaProblem('lost', 'its answer is no JSON object');
   const code = valueAt(answer, 'base_resp', 'status_code');
   if (code !== undefined && code !== 0)
-    throw new MediaProblem('refused', `it answered ${String(code)}: ${words(saidIn(text))}`);
+    throw new MediaProblem('refused', `it answered ${String(code)}: ${words(messageIn(text))}`);
   return answer;
 }
 
@@ -149,7 +149,7 @@ function parsed(text: string): unknown {
 
 const SAID = [['error', 'message'], ['base_resp', 'status_msg'], ['detail', 'message'], ['message']] as const;
 
-function saidIn(body: string): string {
+function messageIn(body: string): string {
   const answer = parsed(body);
   const lines = SAID.map((path) => valueAt(answer, ...path));
   return lines.find((found) => typeof found === 'string') ?? body;

@@ -41,7 +41,7 @@ const FIND_MS = 900_000;
 const LIMITED_MS = 15_000;
 const LIMITED_SECONDS = 300;
 /** Seconds between checks, growing with the elapsed time. */
-const LOOK_SECONDS = { least: 1, most: 60 };
+const LOOK_SECONDS = { min: 1, max: 60 };
 
 export function createMediaMakingTools(parts: MediaParts): MakingTools {
   return {
@@ -254,11 +254,11 @@ async function later(work: MediaJob, rest: PendingOrder): Promise<ToolResult> {
       `${ref} was not done within an hour and is waited for no longer; it may be charged for`,
     );
   }
-  const { least, most } = LOOK_SECONDS;
+  const { min, max } = LOOK_SECONDS;
   return {
     ok: true,
     text: '',
-    pending: { later: Math.min(most, Math.max(least, Math.round(gone / 10_000))) },
+    pending: { later: Math.min(max, Math.max(min, Math.round(gone / 10_000))) },
   };
 }
 

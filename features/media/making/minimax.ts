@@ -4,7 +4,7 @@
  * requests. Therefore none is assumed to be a lost order's, because it may be another tenant's.
  */
 import {
-  type Looked,
+  type JobState,
   type MediaAccess,
   type MediaAsk,
   type MediaMaker,
@@ -45,7 +45,7 @@ export const minimax: MediaMaker = {
     kinds: ['video'],
 
     async look(access, job) {
-      if (job.startsWith(V1_JOB)) return lookOverV1(access, job.slice(V1_JOB.length));
+      if (job.startsWith(V1_JOB)) return jobStateV1(access, job.slice(V1_JOB.length));
       const { task } = await sendForJson(access, `/v2/query/video_generation/${encodeURIComponent(job)}`);
       const status = textAt(task, 'status');
       if (status === 'queued' || status === 'running') return 'running';
@@ -65,7 +65,7 @@ export const minimax: MediaMaker = {
   },
 };
 
-async function lookOverV1(access: MediaAccess, job: string): Promise<Looked> {
+async function jobStateV1(access: MediaAccess, job: string): Promise<JobState> {
   const task = await sendForJson(access, `/v1/query/video_generation?task_id=${encodeURIComponent(job)}`);
   const status = textAt(task, 'status');
   if (status === 'Fail') return { failed: 'its job has failed' };

@@ -60,9 +60,9 @@ async function fetchMedia(
   ref: string,
 ): Promise<MediaFile> {
   const limits = { bytes: ARTIFACT_BYTES, totalMs: FETCH_MS };
-  const door = egress.open({ labels: { tenant, purpose: 'read_media', callId }, rules, limits });
+  const client = egress.open({ labels: { tenant, purpose: 'read_media', callId }, rules, limits });
   try {
-    const response = await door.fetch(ref, { signal });
+    const response = await client.fetch(ref, { signal });
     if (!response.ok) {
       await response.body?.cancel();
       throw new FileProblem('ExecutionFailed', `${shown(ref)} answered ${response.status}`);
@@ -84,7 +84,7 @@ async function fetchMedia(
     if (error instanceof EgressError && error.rule === 'too_large') throw tooLarge(ref);
     throw error;
   } finally {
-    await door.close();
+    await client.close();
   }
 }
 

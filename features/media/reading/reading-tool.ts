@@ -25,7 +25,7 @@ export const READING = { group: 'media_read', replay: 'readonly', outside: true 
 const ASKED_CHARACTERS = 400_000;
 
 /** Puts the text of a file below the question about it. */
-export function askedAbout(requested: string, text: string): string {
+export function promptWith(requested: string, text: string): string {
   const cut = text.slice(0, ASKED_CHARACTERS).toWellFormed();
   return `${requested}\n${cut}${cut.length < text.length ? '\n[it goes on]' : ''}`;
 }

@@ -59,7 +59,7 @@ describe('TL create_image', () => {
       extra: 0,
       spent: 1,
       reserved: 0,
-      wanted: 0.05,
+      required: 0.05,
       on_limit: 'stop',
     } as const;
     const bench = await mediaBench(t, { hold: { exceeded } });

@@ -1,7 +1,7 @@
 /** read_audio: returns what is said in a recording, with its times. */
 import { z } from 'zod';
 import {
-  askedAbout,
+  promptWith,
   mediaFields,
   NAME_ONE,
   oneRef,
@@ -45,7 +45,7 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools>({
       if (!input.ask_model) return outsideResult(ref, text, [], input.offset);
       const answer = await media.ask(
         call,
-        askedAbout(`${input.prompt}\n\nWhat is said in the recording:`, text),
+        promptWith(`${input.prompt}\n\nWhat is said in the recording:`, text),
         [],
       );
       return outsideResult(ref, answer.text, [`answered by ${answer.by}`]);

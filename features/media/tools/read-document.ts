@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { documentText, type PageSpan } from '../reading/document-text.ts';
 import {
-  askedAbout,
+  promptWith,
   mediaFields,
   NAME_ONE,
   oneRef,
@@ -105,5 +105,5 @@ async function askAbout(media: Media, call: RunningCall, prompt: string, file: M
     return media.ask(call, prompt, [{ type, bytes, pages }]);
   }
   if (isEmpty(text)) throw new FileProblem('ExecutionFailed', `there is no text in ${shown(ref)} (${type})`);
-  return media.ask(call, askedAbout(`${prompt}\n\nThe document:`, text), []);
+  return media.ask(call, promptWith(`${prompt}\n\nThe document:`, text), []);
 }

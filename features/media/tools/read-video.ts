@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { SOUND_TYPE } from '../reading/video-parts.ts';
 import {
-  askedAbout,
+  promptWith,
   mediaFields,
   NAME_ONE,
   oneRef,
@@ -42,7 +42,7 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools>({
       if (parts.frames.length === 0) return outsideResult(ref, text, ['it has no pictures']);
       const times = parts.frames.map(({ at }) => clock(at)).join(', ');
       const about = `The images are of a film of ${clock(parts.seconds)}, at ${times}. What is said in it:`;
-      const requested = askedAbout(`${input.prompt}\n\n${about}`, text);
+      const requested = promptWith(`${input.prompt}\n\n${about}`, text);
       const frames = parts.frames.map((frame) => seeImage(call, { ...frame, ref }));
       const answer = await media.ask(call, requested, frames);
       return outsideResult(ref, `What is seen, at ${times}:\n${answer.text}\n\nWhat is said:\n${text}`, [

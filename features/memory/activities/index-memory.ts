@@ -34,7 +34,7 @@ const AT_ONCE = 20;
  * Texts of one request: few at first, then as many as the server answers within this time, so that it is soon free for
  * a search.
  */
-const TEXTS = { first: 8, most: 128 };
+const TEXTS = { first: 8, max: 128 };
 const ANSWER_MS = 2_000;
 /**
  * For one document in one activity, which may take five minutes: the answers are stored, and the rest waits for the
@@ -105,7 +105,7 @@ async function vectorsOf(
     if (!some) return undefined;
     vectors.push(...some);
     const isQuick = performance.now() - began < ANSWER_MS;
-    size = isQuick ? Math.min(TEXTS.most, size * 2) : Math.max(1, Math.floor(size / 2));
+    size = isQuick ? Math.min(TEXTS.max, size * 2) : Math.max(1, Math.floor(size / 2));
   }
   return vectors;
 }

@@ -24,7 +24,7 @@ import { storableText } from '#domain/storable-text.ts';
 import { findAgent } from '#store/agent-store.ts';
 import {
   recordTalk,
-  type SaidMessage,
+  type SpokenMessage,
   type UnrecordedTalk,
   unrecordedCount,
   unrecordedTalk,
@@ -106,9 +106,9 @@ async function record(
 ): Promise<boolean> {
   const { pool, onWrite } = deps;
   const nothing = { statements: 0, turn: null, uses: [] };
-  const isWanted = agent !== undefined && agent.memory?.conversations !== false;
+  const isRecorded = agent !== undefined && agent.memory?.conversations !== false;
   // A session in which no user speaks is another agent's work.
-  if (!isWanted || !talk.messages.some(({ role, is_own }) => role === 'user' && is_own)) {
+  if (!isRecorded || !talk.messages.some(({ role, is_own }) => role === 'user' && is_own)) {
     await recordTalk(pool, scope, talk, nothing);
     return true;
   }
@@ -158,10 +158,10 @@ function modelsOf({ memory, model }: AgentConfig): readonly string[] {
 }
 
 function questionOf(known: string | undefined, { messages }: UnrecordedTalk): string {
-  let room = KNOWN;
+  let remaining = KNOWN;
   const lines = currentStatements(known)
     .map(({ about, text, from }) => `- ${about}: ${text} (since ${from})`)
-    .filter((line) => (room -= line.length) >= 0);
+    .filter((line) => (remaining -= line.length) >= 0);
   const texts = messages.map(({ role, text, day }, at) => `${at + 1}: (${day}) ${role}: ${text}`);
   return `The record so far, the newest first:\n${lines.join('\n') || '(empty)'}\n\nThe conversation:\n${texts.join('\n')}`;
 }
@@ -185,7 +185,7 @@ function readStatements(
 }
 
 /** Returns no future day: a plan holds from when it was made. */
-function dayOf(value: string | undefined, { day }: SaidMessage): string {
+function dayOf(value: string | undefined, { day }: SpokenMessage): string {
   const isDay =
     value !== undefined && /^[12]\d{3}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
   return isDay && value < day ? value : day;

@@ -1,5 +1,5 @@
 /** Finds pieces of memory by words and vectors, and merges them into one list (memory_search). */
-import { type AskedTime, askedTime, beforeEvent } from '../rules/asked-time.ts';
+import { type QuestionTime, questionTime, beforeEvent } from '../rules/asked-time.ts';
 import { fuseHits } from '../rules/fuse-hits.ts';
 import { rankMatches, timeOf } from '../rules/rank-matches.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -11,7 +11,7 @@ import { shownMemory } from './shown-memory.ts';
 
 export interface SearchOptions {
   readonly max: number;
-  readonly leastScore?: number | undefined;
+  readonly minScore?: number | undefined;
   /** Pieces before and after each hit that are shown with it. */
   readonly around: number;
   /** ISO 8601: only documents whose last change is within these. */
@@ -40,7 +40,7 @@ export interface MemoryFound {
   readonly by: string;
 }
 
-const FIRST: AskedTime = { order: 'oldest', until: Infinity, isAsked: true };
+const FIRST: QuestionTime = { order: 'oldest', until: Infinity, isAboutTime: true };
 
 export type SearchMemory = (
   caller: Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'sessionKey' | 'turnId'>,
@@ -59,14 +59,14 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
       model === undefined ? undefined : embed(tenant, place, [requested]),
     ]);
     const searched = { ...scope, hidden };
-    const find = async (text: string, time: AskedTime) =>
+    const find = async (text: string, time: QuestionTime) =>
       rankMatches(await findByWords(pool, searched, await askedWords(pool, searched, text)), time);
     const before = beforeEvent(query);
     // The text that mentioned it first, because later texts mention it too.
     const [event] = before ? await find(before.event, FIRST) : [];
-    const time: AskedTime = event
-      ? { order: 'newest', until: timeOf(event), isAsked: true }
-      : askedTime(query, Date.now());
+    const time: QuestionTime = event
+      ? { order: 'newest', until: timeOf(event), isAboutTime: true }
+      : questionTime(query, Date.now());
     const [byWords, byVector, beforeIt] = await Promise.all([
       find(query, time),
       model && vectors?.[0] ? findByVector(pool, searched, model, vectors[0]) : undefined,
@@ -75,10 +75,10 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
     ]);
     // Vectors ignore time, so if the question is about time, words count twice.
     const lists = byVector
-      ? [...(time.isAsked ? [beforeIt ?? byWords] : []), byWords, byVector]
+      ? [...(time.isAboutTime ? [beforeIt ?? byWords] : []), byWords, byVector]
       : [...(beforeIt ? [beforeIt] : []), byWords];
     const best = fuseHits(lists, keyOf)
-      .filter(({ score }) => score >= (options.leastScore ?? 0))
+      .filter(({ score }) => score >= (options.minScore ?? 0))
       .slice(0, options.max);
     const rows = await readChunks(
       pool,

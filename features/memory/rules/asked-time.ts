@@ -3,13 +3,13 @@
  * time when they were written.
  */
 
-export interface AskedTime {
+export interface QuestionTime {
   /** Which of several statements is wanted. */
   readonly order: 'newest' | 'oldest';
   /** Milliseconds since 1970: only statements before this. Infinite if the question names no time. */
   readonly until: number;
   /** True if the question is about time, so that the time of statements decides. */
-  readonly isAsked: boolean;
+  readonly isAboutTime: boolean;
 }
 
 export interface DateSpan {
@@ -66,13 +66,13 @@ export function dateIn(text: string): DateSpan | undefined {
 }
 
 /** A month without a year is the last one of that name that has begun by `now`, in milliseconds since 1970. */
-export function askedTime(question: string, now: number): AskedTime {
+export function questionTime(question: string, now: number): QuestionTime {
   const date = dateIn(question) ?? lastMonth(MONTH_ALONE.exec(question)?.[1], new Date(now));
   const isOldest = date === undefined && OLDEST.test(question);
   return {
     order: isOldest ? 'oldest' : 'newest',
     until: date?.to ?? Infinity,
-    isAsked: date !== undefined || isOldest || NEWEST.test(question) || /\bwhen\b/i.test(question),
+    isAboutTime: date !== undefined || isOldest || NEWEST.test(question) || /\bwhen\b/i.test(question),
   };
 }
 

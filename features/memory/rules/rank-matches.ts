@@ -1,5 +1,5 @@
 /** Orders pieces that words have found. Equally good ones are ordered by their time, as the question requires. */
-import { type AskedTime, dateIn } from './asked-time.ts';
+import { type QuestionTime, dateIn } from './asked-time.ts';
 import type { FoundBy } from './fuse-hits.ts';
 import { sentencesOf } from '#domain/search-terms.ts';
 
@@ -27,7 +27,7 @@ const ALIKE = 0.05;
 /** Returns the best first. */
 export function rankMatches<Item>(
   matches: readonly WordMatch<Item>[],
-  time: AskedTime,
+  time: QuestionTime,
 ): readonly WordMatch<Item>[] {
   const scored = matches
     .map((match) => ({ match, score: match.near + REST * match.whole + match.rank, at: timeOf(match) }))
@@ -56,7 +56,7 @@ export function timeOf({ text, sentence, heading, path, written }: WordMatch<unk
 }
 
 /** A smaller value fits the question better. */
-function distance(at: number, { order, until }: AskedTime): number {
+function distance(at: number, { order, until }: QuestionTime): number {
   if (order === 'oldest') return at;
   // What was said later did not hold then.
   return at < until ? -at : at;

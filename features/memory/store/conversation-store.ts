@@ -28,7 +28,7 @@ const IS_READY = sql`s.recorded < s.position
 const ofScope = ({ tenant, agent, user }: DocumentScope) =>
   sql`s.tenant_id = ${tenant} and s.agent_key = ${agent} and s.user_id is not distinct from ${user}::text`;
 
-export interface SaidMessage {
+export interface SpokenMessage {
   readonly role: 'user' | 'assistant';
   readonly text: string;
   /** True if the session's user said it, and nobody else. */
@@ -45,7 +45,7 @@ export interface UnrecordedTalk {
   readonly from: string;
   readonly to: string;
   readonly used: UsedTools;
-  readonly messages: readonly SaidMessage[];
+  readonly messages: readonly SpokenMessage[];
 }
 
 /** Covers all tenants, for the sweep. */
@@ -67,13 +67,13 @@ export async function unrecordedTalk(pool: Pool, scope: DocumentScope): Promise<
     order by updated_at limit 1`;
   if (!session) return undefined;
   const { key, recorded: from, position, used } = session;
-  const rows = await readRows<SaidMessage>(pool)`
+  const rows = await readRows<SpokenMessage>(pool)`
     select role, left(text, ${MESSAGE}::int) as text, is_own, turn_id, to_char(created_at at time zone 'utc', 'YYYY-MM-DD') as day, position
     from messages where tenant_id = ${scope.tenant} and session_key = ${key} and position > ${from} and position <= ${position}
       and (role = 'assistant' or is_own) and text <> ''
     order by position limit ${MESSAGES}`;
-  let room = TEXTS;
-  const messages = rows.filter(({ text }, at) => (room -= text.length) >= 0 || at === 0);
+  let remaining = TEXTS;
+  const messages = rows.filter(({ text }, at) => (remaining -= text.length) >= 0 || at === 0);
   // Whatever follows a message that does not fit is for the next reading.
   const whole = messages.filter((message, at) => message === rows[at]);
   const isAll = whole.length === rows.length && rows.length < MESSAGES;

@@ -98,11 +98,11 @@ export async function isIndexed(
   dimensions: number,
   own: ReturnType<typeof sql>,
 ): Promise<boolean> {
-  const row = await readRow<{ most: boolean }>(pool)`
+  const row = await readRow<{ isLarge: boolean }>(pool)`
     select (select count(*) from (select from memory_vectors c where ${own} limit least) own) >= least as most
     from (select greatest(${LARGE}, c.reltuples / ${PART})::bigint as least from pg_index i join pg_class c on c.oid = i.indexrelid
       where i.indexrelid = to_regclass(${nameOf(dimensions)}) and i.indisvalid) large`;
-  return row?.most ?? false;
+  return row?.isLarge ?? false;
 }
 
 /** How far a vector `c.vector` is from another, as the index of its length sorts them. */

@@ -1,7 +1,7 @@
 /** How identifiers become words of the index (TL memory_search). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { askedTime, beforeEvent, dateIn } from '../rules/asked-time.ts';
+import { questionTime, beforeEvent, dateIn } from '../rules/asked-time.ts';
 import { editDistance } from '../rules/edit-distance.ts';
 import { questionTerms, searchTerms } from '#domain/search-terms.ts';
 
@@ -52,12 +52,12 @@ describe('TL memory_search: words of the index', () => {
   });
 
   it('a question says which of several statements it wants', () => {
-    assert.equal(askedTime('What was the first region?', NOW).order, 'oldest');
-    assert.equal(askedTime('Where is it now?', NOW).order, 'newest');
-    assert.equal(askedTime('Where was it in May 2026?', NOW).until, Date.UTC(2026, 5, 1));
-    assert.equal(askedTime('Where was it in May?', NOW).until, Date.UTC(2026, 5, 1));
-    assert.equal(askedTime('Where was it by the end of October?', NOW).until, Date.UTC(2025, 10, 1));
-    assert.equal(askedTime('What may we do?', NOW).until, Infinity);
+    assert.equal(questionTime('What was the first region?', NOW).order, 'oldest');
+    assert.equal(questionTime('Where is it now?', NOW).order, 'newest');
+    assert.equal(questionTime('Where was it in May 2026?', NOW).until, Date.UTC(2026, 5, 1));
+    assert.equal(questionTime('Where was it in May?', NOW).until, Date.UTC(2026, 5, 1));
+    assert.equal(questionTime('Where was it by the end of October?', NOW).until, Date.UTC(2025, 10, 1));
+    assert.equal(questionTime('What may we do?', NOW).until, Infinity);
     assert.equal(dateIn('on 3rd of March, 2026')?.from, Date.UTC(2026, 2, 3));
     assert.equal(dateIn('memory/2026-13-40.md'), undefined);
   });

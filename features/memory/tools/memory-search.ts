@@ -35,7 +35,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<MemoryTools, 'memory'
   run: async ({ memory }, { query, maxResults, minScore, depth, createdAfter, createdBefore }, call) => {
     const { hits, by } = await memory.search(call, query.replaceAll('\0', ' '), {
       max: maxResults,
-      leastScore: minScore,
+      minScore,
       around: depth === 'l2' ? 2 : 0,
       after: createdAfter,
       before: createdBefore,

@@ -74,7 +74,7 @@ export function createNodes(parts: NodesParts): Nodes {
       try {
         const state = await readInvocation(pool, sealer, tenant, callId);
         if (!state) return undefined;
-        const ended = overResult(state);
+        const ended = endedResult(state);
         if (ended) return ended;
         const remaining = state.left + (state.status === 'sent' ? GRACE_MS : 0);
         // Before it is given up: Temporal may have its result from a time when nothing waited.
@@ -127,7 +127,7 @@ export function createNodes(parts: NodesParts): Nodes {
 /** A row is read again after this time, even without a notification. */
 const LONGEST_MS = 5_000;
 
-function overResult({ status, result, node, away }: InvocationState): ToolResult | undefined {
+function endedResult({ status, result, node, away }: InvocationState): ToolResult | undefined {
   if (result) {
     const text = markOutside({ id: randomUUID(), source: `node ${node ?? ''}`, text: result.text });
     return result.ok ? { ok: true, text } : toolError(result.code ?? 'ExecutionFailed', text);

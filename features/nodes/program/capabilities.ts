@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type Capability, mayRun, NODE_LIMITS, type NodeResult } from '../contract/node.ts';
 import { runCommand } from './run-command.ts';
 
-export interface NodeAsked {
+export interface NodeRequest {
   readonly params: Readonly<Record<string, unknown>>;
   /** Aborted when nothing waits for it any more. */
   readonly signal: AbortSignal;
@@ -15,7 +15,7 @@ export interface NodeAsked {
 }
 
 export interface OwnCapability extends Capability {
-  run(request: NodeAsked): Promise<NodeResult>;
+  run(request: NodeRequest): Promise<NodeResult>;
 }
 
 export interface NodePolicy {

@@ -17,13 +17,13 @@ const MAX_RESULTS = 16 * 1_048_576;
 const REWRITE = 2_000;
 
 /** `lost` means that its result is unknown. `full` means that nothing was recorded, and it must not run. */
-export type Begun = 'new' | 'running' | 'lost' | 'full' | NodeResult;
+export type BeginResult = 'new' | 'running' | 'lost' | 'full' | NodeResult;
 
 export interface Journal {
   /** Shows the API whether it is the same journal as before. */
   readonly id: string;
   /** Without `mayBegin`, a new one is `full`. */
-  begin(id: string, mayBegin: boolean): Promise<Begun>;
+  begin(id: string, mayBegin: boolean): Promise<BeginResult>;
   end(id: string, result: NodeResult): Promise<void>;
   close(): Promise<void>;
 }

@@ -44,7 +44,7 @@ export async function workOnQueue(parts: QueueWorkerParts): Promise<void> {
   }
 }
 
-const askedSchema = z.object({
+const requestSchema = z.object({
   id: z.string(),
   capability: z.string(),
   params: jsonObjectSchema,
@@ -57,7 +57,7 @@ function createActivity(
 ): (sealed: Uint8Array) => Promise<Uint8Array> {
   return async (sealed) => {
     const { activityId: work, scheduledTimestampMs: since } = activityInfo();
-    const request = askedSchema.parse(await openFromNode(key, nodeWorkPlace(work, 'asked'), sealed));
+    const request = requestSchema.parse(await openFromNode(key, nodeWorkPlace(work, 'asked'), sealed));
     const alive = setInterval(() => heartbeat(), NODE_WORK.heartbeatMs / 5);
     const stop = (): void => runner.hear({ type: 'cancel', id: request.id });
     cancellationSignal().addEventListener('abort', stop, { once: true });

@@ -82,9 +82,9 @@ function keepEnds(): { add(chunk: Buffer): void; text(): string } {
   let remaining = 0;
   return {
     add(chunk) {
-      const room = HALF - first.length;
-      first = Buffer.concat([first, chunk.subarray(0, room)]);
-      const rest = Buffer.concat([last, chunk.subarray(room)]);
+      const capacity = HALF - first.length;
+      first = Buffer.concat([first, chunk.subarray(0, capacity)]);
+      const rest = Buffer.concat([last, chunk.subarray(capacity)]);
       remaining += Math.max(0, rest.length - HALF);
       last = rest.subarray(Math.max(0, rest.length - HALF));
     },

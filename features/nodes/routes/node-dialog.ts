@@ -2,7 +2,12 @@
 import type { WebSocket } from 'ws';
 import { CLOSED } from '../contract/node.ts';
 import { fromNodeSchema, type ToNode } from '../schema.ts';
-import { endInvocation, givenUp, givenUpThere, takeInvocations } from '../store/node-invocation-store.ts';
+import {
+  endInvocation,
+  abandonedAt,
+  abandonedInJournal,
+  takeInvocations,
+} from '../store/node-invocation-store.ts';
 import { connectNode } from '../store/node-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -42,7 +47,7 @@ export function createNodeDialog(pool: Pool, sealer: Sealer): NodeDialog {
   return {
     async look(line) {
       const { tenant, running } = line;
-      const ended = running.size === 0 ? [] : await givenUp(pool, tenant, [...running]);
+      const ended = running.size === 0 ? [] : await abandonedAt(pool, tenant, [...running]);
       for (const id of ended) if (running.delete(id)) send(line, { type: 'cancel', id });
       await sendDue(line, false);
     },
@@ -60,7 +65,7 @@ export function createNodeDialog(pool: Pool, sealer: Sealer): NodeDialog {
       if (!(await connectNode(pool, tenant, node, line.name, about)))
         return socket.close(CLOSED.revoked, 'revoked');
       line.isKnown = true;
-      for (const gone of await givenUpThere(pool, tenant, node, about.journal))
+      for (const gone of await abandonedInJournal(pool, tenant, node, about.journal))
         send(line, { type: 'cancel', id: gone });
       return sendDue(line, true);
     },

@@ -187,14 +187,14 @@ export async function endInvocation(
 }
 
 /** Those of the running invocations that nothing waits for any more. */
-export async function givenUp(pool: Pool, tenant: string, ids: readonly string[]): Promise<string[]> {
+export async function abandonedAt(pool: Pool, tenant: string, ids: readonly string[]): Promise<string[]> {
   const rows = await readRows<{ id: string }>(pool)`
     select id from node_invocations where tenant_id = ${tenant} and id = any (${[...ids]}) and status = 'unknown'`;
   return rows.map(({ id }) => id);
 }
 
 /** Invocations that were sent to this journal and are no longer wanted, while they may still run there. */
-export async function givenUpThere(
+export async function abandonedInJournal(
   pool: Pool,
   tenant: string,
   node: string,

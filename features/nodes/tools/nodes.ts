@@ -63,7 +63,7 @@ export const tool = defineTool<Input, Needs>({
       return toolError('InvalidArgs', `params: has more than ${NODE_LIMITS.params} characters`);
     return nodes.invoke(call, { node, capability, params, seconds });
   },
-  probe: ({ nodes }, _asked, call) => nodes.follow(call),
+  probe: ({ nodes }, _input, call) => nodes.follow(call),
 });
 
 function missing(name: string, { action }: Input): ToolResult {

@@ -41,13 +41,13 @@ import type { SendSystemMessage } from '#activities/turn/send-system-message.ts'
 import { createOwnHeartbeats, type OwnHeartbeats } from './own-heartbeats.ts';
 import { createOwnSchedules, type OwnSchedules } from './own-schedules.ts';
 
-export interface ScheduleRoomParts extends ActivityDeps, ScheduleParts {
+export interface ScheduleActivityDeps extends ActivityDeps, ScheduleParts {
   readonly wake: SendSystemMessage;
   readonly rules: Pick<CallRules, 'offered'>;
   readonly catalogs: AgentCatalogs;
 }
 
-export function createScheduleActivities(parts: ScheduleRoomParts): {
+export function createScheduleActivities(parts: ScheduleActivityDeps): {
   readonly activities: ScheduleActivities;
   readonly tools: { readonly schedules: OwnSchedules; readonly heartbeats: OwnHeartbeats };
   readonly schedules: Schedules;
@@ -68,7 +68,7 @@ export function createScheduleActivities(parts: ScheduleRoomParts): {
 
 /** First its place in the rows, then its message, then its end: a repeat continues where it was. */
 async function startRun(
-  parts: ScheduleRoomParts,
+  parts: ScheduleActivityDeps,
   schedules: Schedules,
   { tenant, schedule: id, at, forced }: ScheduledMessageInput & { readonly at: string },
 ): Promise<ScheduledRun> {
@@ -90,8 +90,7 @@ async function startRun(
     return { state: 'gone', reason: 'the schedule was removed' };
   }
   const { run, schedule } = taken;
-  const ended =
-    run.state === null ? await handOver(parts, tenant, schedule, key, run.session_key ?? '') : run;
+  const ended = run.state === null ? await deliver(parts, tenant, schedule, key, run.session_key ?? '') : run;
   if (run.state === null) await endRun(pool, tenant, id, key, ended);
   if (needsInstants(schedule) || schedule.delete_after_run) await schedules.plan(tenant, id);
   const watch = schedule.heartbeat && ended.state === 'started' ? { key, seconds: 1 } : undefined;
@@ -109,7 +108,7 @@ function shownRun({ state, reason, session_key, turn_id }: TakenRun): ScheduledR
 
 /** Each effect has an id that is derived from the run and the attempt, so a repeat does nothing twice. */
 async function settleHeartbeat(
-  parts: ScheduleRoomParts,
+  parts: ScheduleActivityDeps,
   { tenant, schedule: id, key }: Parameters<ScheduleActivities['settle_heartbeat']>[0],
 ): Promise<ScheduledRun> {
   const { pool } = parts;
@@ -132,7 +131,7 @@ async function settleHeartbeat(
 
 /** Runs in the session of the previous attempt, if it may still run. */
 async function tryAgain(
-  parts: ScheduleRoomParts,
+  parts: ScheduleActivityDeps,
   tenant: string,
   schedule: ScheduleRow,
   key: string,
@@ -142,7 +141,7 @@ async function tryAgain(
   const denied = (await whyNotMay(parts, tenant, schedule)) ?? (await whyDenied(pool, tenant, schedule));
   const ended =
     denied === undefined
-      ? await handOver(parts, tenant, schedule, key, session_key ?? '', attempt + 1)
+      ? await deliver(parts, tenant, schedule, key, session_key ?? '', attempt + 1)
       : ({ state: 'refused', reason: denied, turn_id } as const);
   await endRun(pool, tenant, schedule.id, key, ended, attempt + 1);
   const watch = ended.state === 'started' ? { key, seconds: 1 } : undefined;
@@ -155,7 +154,7 @@ function whyEnded(status: string | null): string {
 
 /** Posts the answer of a session of its own where people are; an answer in their session is already there. */
 async function saySomething(
-  { wake, pool }: ScheduleRoomParts,
+  { wake, pool }: ScheduleActivityDeps,
   tenant: string,
   { id, agent_key: agent, user_id, session_key: session, rights }: ScheduleRow,
   { ack_max_chars, isolated_session }: HeartbeatSettings,
@@ -196,7 +195,7 @@ function messageIdOf(...parts: readonly string[]): string {
 
 /** A heartbeat with an empty checklist calls no model. */
 async function whyNothingToDo(
-  { pool }: ScheduleRoomParts,
+  { pool }: ScheduleActivityDeps,
   tenant: string,
   { agent_key: agent, user_id: user, heartbeat }: ScheduleRow,
 ): Promise<string | undefined> {
@@ -213,8 +212,8 @@ function needsInstants({ timing, now, planned_until: until }: ScheduleRow): bool
 
 type EndedRun = Parameters<typeof endRun>[4];
 
-async function handOver(
-  { pool, wake }: ScheduleRoomParts,
+async function deliver(
+  { pool, wake }: ScheduleActivityDeps,
   tenant: string,
   { id, agent_key, user_id, message, rights, heartbeat }: ScheduleRow,
   key: string,
@@ -235,7 +234,7 @@ async function handOver(
           ? { model: heartbeat.model, files: heartbeat.light_context ? [CHECKLIST] : undefined }
           : undefined,
       },
-      tells: rights.session,
+      sourceSession: rights.session,
     });
     return { state: 'started', reason: null, turn_id };
   } catch (error) {
@@ -256,7 +255,7 @@ async function contextOf(
 
 /** Whether the agent that made it may still make one; otherwise why not. */
 async function whyNotMay(
-  { pool, rules, catalogs }: ScheduleRoomParts,
+  { pool, rules, catalogs }: ScheduleActivityDeps,
   tenant: string,
   { agent_key: agent, user_id: user, rights, heartbeat }: ScheduleRow,
 ): Promise<string | undefined> {

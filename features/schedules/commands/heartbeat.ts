@@ -60,9 +60,9 @@ export function register(parent: Command): void {
     path: setHeartbeat.path as '/v1/agents/:agent/heartbeat',
     flags: { ...USER, ...CHANGES },
     asks: ({ user }) => ({ user }),
-    sends: ({ agent: _agent, user: _user, isolated, light, pause, resume, ...given }) => ({
+    sends: ({ agent: _agent, user: _user, isolated, light, pause, resume, ...flags }) => ({
       ...Object.fromEntries(
-        Object.entries(given).map(([name, value]) => [name, value === '' ? null : value]),
+        Object.entries(flags).map(([name, value]) => [name, value === '' ? null : value]),
       ),
       isolated_session: yes(isolated),
       light_context: yes(light),

@@ -30,8 +30,8 @@ export const HEARTBEAT_OUTCOMES = ['quiet', 'said', 'failed'] as const;
 
 export const HEARTBEAT_LIMITS = {
   /** Seconds. */
-  least: 300,
-  most: 31_536_000,
+  min: 300,
+  max: 31_536_000,
   usual: 1_800,
   ackChars: 10_000,
   retries: 10,

@@ -22,16 +22,16 @@ const flags = {
   catchup: { flags: '--catchup <seconds>', kind: 'number', help: 'a run that is later is left out' },
 } as const satisfies Flags;
 
-type Given = { readonly [Name in keyof typeof flags]?: unknown };
+type TimingFlags = { readonly [Name in keyof typeof flags]?: unknown };
 
-function timingOf({ cron, zone, every, at }: Given) {
+function timingOf({ cron, zone, every, at }: TimingFlags) {
   if (cron !== undefined)
     return { kind: 'cron' as const, expr: String(cron), tz: zone === undefined ? 'UTC' : String(zone) };
   if (every !== undefined) return { kind: 'every' as const, every_seconds: Number(every) };
   return at === undefined ? undefined : { kind: 'at' as const, at: String(at) };
 }
 
-function saysNext({ id, next_runs: [next] }: z.output<typeof scheduleSchema>): string {
+function nextRunLine({ id, next_runs: [next] }: z.output<typeof scheduleSchema>): string {
   return next === undefined ? `${id} does not run by itself` : `${id} runs next at ${next}`;
 }
 
@@ -108,7 +108,7 @@ export const schedules = defineResource(
           delete_after_run: deleteAfterRun === undefined ? undefined : true,
           schedule: timingOf(when) ?? { kind: 'cron', expr: '' },
         }),
-        says: saysNext,
+        says: nextRunLine,
       },
     }),
     updateSchedule: change({
@@ -133,7 +133,7 @@ export const schedules = defineResource(
           enabled: pause === undefined ? (resume === undefined ? undefined : true) : false,
           schedule: timingOf(when),
         }),
-        says: saysNext,
+        says: nextRunLine,
       },
     }),
     deleteSchedule: remove({

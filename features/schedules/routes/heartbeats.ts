@@ -17,7 +17,7 @@ import { createTemporalLink } from '#api/temporal-links.ts';
 import { forTenant } from '#store/tenant-db.ts';
 import { pageOfRuns, rightsOf, runNow } from './schedules.ts';
 
-type Asked = Pick<Call, 'caller' | 'tenant'> & {
+type HeartbeatRequest = Pick<Call, 'caller' | 'tenant'> & {
   readonly params: { readonly agent: string };
   readonly query: { readonly user?: string | undefined };
 };
@@ -26,7 +26,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
   const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });
   const link = createTemporalLink(settings);
   const scheduleLink = createTemporalLink(settings, 'schedules');
-  const find = ({ caller, tenant, params, query }: Asked): Promise<ScheduleRow | undefined> =>
+  const find = ({ caller, tenant, params, query }: HeartbeatRequest): Promise<ScheduleRow | undefined> =>
     findHeartbeat(pool, tenant, params.agent, userOf(caller, query.user) ?? null);
 
   async function show(tenant: string, row: ScheduleRow) {

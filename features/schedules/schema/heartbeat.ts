@@ -17,10 +17,10 @@ export const heartbeatFields = {
   enabled: z.boolean().describe('false: paused'),
   interval: z
     .int()
-    .min(HEARTBEAT_LIMITS.least)
-    .max(HEARTBEAT_LIMITS.most)
+    .min(HEARTBEAT_LIMITS.min)
+    .max(HEARTBEAT_LIMITS.max)
     .describe(
-      `Seconds between two beats, at least ${HEARTBEAT_LIMITS.least}; ${HEARTBEAT_LIMITS.usual} by default`,
+      `Seconds between two beats, at least ${HEARTBEAT_LIMITS.min}; ${HEARTBEAT_LIMITS.usual} by default`,
     ),
   prompt: textSchema(SCHEDULE_LIMITS.message).describe(
     `What the agent is told, in place of the usual words; say there when to answer ${QUIET_ANSWER}`,

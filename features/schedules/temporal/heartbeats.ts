@@ -60,7 +60,7 @@ export async function setHeartbeat(
       delete_after_run: false,
       overlap: 'skip',
       // A beat that is late is not made up for: the next one comes.
-      catchup_seconds: HEARTBEAT_LIMITS.least,
+      catchup_seconds: HEARTBEAT_LIMITS.min,
       allowed_tools: undefined,
     });
   const row = await schedules.change({ tenant, rights }, old.id, (now) => ({
@@ -80,14 +80,14 @@ function isSamePlace(one: ScheduleRights, other: ScheduleRights): boolean {
 
 type Settings = Omit<HeartbeatChange, 'interval' | 'enabled' | 'prompt' | 'session'>;
 
-function changed(old: HeartbeatSettings, { active_hours, model, ...given }: Settings): HeartbeatSettings {
-  const { timezone = old.timezone } = given;
+function changed(old: HeartbeatSettings, { active_hours, model, ...change }: Settings): HeartbeatSettings {
+  const { timezone = old.timezone } = change;
   if (!isZone(timezone))
     throw new Failure(
       'Unprocessable',
       `timezone: unknown time zone "${timezone}"; give one such as Europe/Berlin`,
     );
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const set = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   return {
     ...old,
     ...set,

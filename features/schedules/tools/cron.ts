@@ -102,7 +102,7 @@ export const tool = defineTool<Input, { readonly schedules: OwnSchedules }>({
 type Action = (schedules: OwnSchedules, args: Input, call: RunningCall) => Promise<ToolResult>;
 
 const ACTIONS: Readonly<Record<Input['action'], Action>> = {
-  async status(schedules, _asked, call) {
+  async status(schedules, _input, call) {
     const all = await schedules.list(call);
     const [next] = all.flatMap((row) => row.next_runs.slice(0, 1)).toSorted();
     return answer({

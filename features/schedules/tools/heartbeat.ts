@@ -68,7 +68,7 @@ export const tool = defineTool<Input, { readonly heartbeats: OwnHeartbeats }>({
 type Action = (heartbeats: OwnHeartbeats, args: Input, call: RunningCall) => Promise<object>;
 
 const ACTIONS: Readonly<Record<Input['action'], Action>> = {
-  async status(heartbeats, _asked, call) {
+  async status(heartbeats, _input, call) {
     const found = await heartbeats.find(call);
     if (!found) return { set: false };
     const [last] = await heartbeats.runs(call, found, 1);
@@ -81,7 +81,7 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
       last: last && { at: last.at.toISOString(), outcome: outcomeOf(last.state), reason: last.reason },
     };
   },
-  get: async (heartbeats, _asked, call) => shown(await mine(heartbeats, call)),
+  get: async (heartbeats, _input, call) => shown(await mine(heartbeats, call)),
   async set(heartbeats, args, call) {
     const {
       action: _action,
@@ -90,13 +90,13 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
       content: _content,
       limit: _limit,
       offset: _offset,
-      ...given
+      ...input
     } = args;
     if ((channel ?? call.channel) !== call.channel || (chat_id ?? call.chatId) !== call.chatId)
       throw wrong('channel: a heartbeat speaks in the chat in which it was set, and no other');
-    const { prompt, active_hours, model } = given;
+    const { prompt, active_hours, model } = input;
     const cleared = { prompt: orNone(prompt), active_hours: orNone(active_hours), model: orNone(model) };
-    return shown(await heartbeats.set(call, { ...given, ...cleared }));
+    return shown(await heartbeats.set(call, { ...input, ...cleared }));
   },
   async toggle(heartbeats, { enabled }, call) {
     if (enabled === undefined) throw wrong('enabled is required for toggle');
@@ -109,8 +109,8 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
     const { isEmpty } = await heartbeats.checklist(call);
     return { written: true, checklist: isEmpty ? 'empty' : 'written' };
   },
-  get_checklist: async (heartbeats, _asked, call) => ({ content: (await heartbeats.checklist(call)).text }),
-  async test(heartbeats, _asked, call) {
+  get_checklist: async (heartbeats, _input, call) => ({ content: (await heartbeats.checklist(call)).text }),
+  async test(heartbeats, _input, call) {
     await heartbeats.runNow(call, await mine(heartbeats, call));
     return { started: true, see: 'logs' };
   },

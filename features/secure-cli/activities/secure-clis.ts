@@ -43,8 +43,8 @@ export function createSecureClis(parts: SecureClisParts): SecureClis {
     list: async (tenant) => (await parts.vault.openedOf(tenant, sealedPart)).map(({ cli }) => cli),
     listNow: (tenant) => (parts.vault.openedNow(tenant, sealedPart) ?? []).map(({ cli }) => cli),
 
-    async run({ tenant, cli, requested: asked, args, ...request }) {
-      const found = await findProgram(cli, asked, request.pwd, parts);
+    async run({ tenant, cli, requested, args, ...request }) {
+      const found = await findProgram(cli, requested, request.pwd, parts);
       if (!found.ok) return { kind: 'refused', code: found.code, message: found.message };
       const opened = (await parts.vault.openedOf(tenant, sealedPart)).find(
         (each) => each.cli.name === cli.name,

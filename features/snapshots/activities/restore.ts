@@ -159,9 +159,9 @@ async function areBytes(file: FileHandle, chunks: FileEntry['chunks']): Promise<
   const { size, nlink } = await file.stat();
   if (nlink > 1 || Math.ceil(size / CHUNK_BYTES) !== chunks.length) return false;
   for (const [n, chunk] of chunks.entries()) {
-    const room = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - n * CHUNK_BYTES));
-    const { bytesRead } = await file.read(room, 0, room.length, n * CHUNK_BYTES);
-    if (digestOf(room.subarray(0, bytesRead)) !== chunk) return false;
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - n * CHUNK_BYTES));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, n * CHUNK_BYTES);
+    if (digestOf(buffer.subarray(0, bytesRead)) !== chunk) return false;
   }
   return true;
 }

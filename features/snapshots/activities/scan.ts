@@ -136,10 +136,12 @@ async function readChunks(
     const chunks: string[] = [];
     for (;;) {
       const { size } = await file.stat();
-      const room = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, size - chunks.length * CHUNK_BYTES)));
-      const { bytesRead } = await file.read(room, 0, room.length, chunks.length * CHUNK_BYTES);
+      const buffer = Buffer.allocUnsafe(
+        Math.max(1, Math.min(CHUNK_BYTES, size - chunks.length * CHUNK_BYTES)),
+      );
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, chunks.length * CHUNK_BYTES);
       if (bytesRead === 0) return chunks;
-      const bytes = room.subarray(0, bytesRead);
+      const bytes = buffer.subarray(0, bytesRead);
       const digest = digestOf(bytes);
       chunks.push(known.has(digest) ? digest : await objects.put(bytes));
       if (bytesRead < CHUNK_BYTES) return chunks;

@@ -35,10 +35,10 @@ function linesOf(pieces: readonly Piece[]): Piece[] {
   for (const piece of byPlace(pieces.filter(({ text }) => text.trim() !== ''))) {
     const before = lines.at(-1);
     const isSame = before && Math.abs(before.top - piece.top) < piece.size / 2;
-    const room = before ? piece.left - before.right : 0;
-    if (!isSame || room > piece.size * GUTTER || room < -piece.size) lines.push(piece);
+    const width = before ? piece.left - before.right : 0;
+    if (!isSame || width > piece.size * GUTTER || width < -piece.size) lines.push(piece);
     else {
-      const text = before.text + (room > piece.size * 0.15 ? ' ' : '') + piece.text;
+      const text = before.text + (width > piece.size * 0.15 ? ' ' : '') + piece.text;
       lines[lines.length - 1] = { ...before, text, right: Math.max(before.right, piece.right) };
     }
   }

@@ -28,7 +28,7 @@ export async function readInThread(job: Reading): Promise<string> {
   const failed = (problem: string): void => reject(new Error(problem));
   const late = (): void => failed(`it cannot be read within ${limit / 1000} s`);
   const whole = setTimeout(late, WHOLE_MS);
-  let looks: NodeJS.Timeout | undefined;
+  let attempts: NodeJS.Timeout | undefined;
   thread.on('message', (message: ThreadMessage) => {
     if (message.kind === 'read') return resolve(message.text);
     if (message.kind === 'failed') return failed(message.problem);
@@ -38,7 +38,7 @@ export async function readInThread(job: Reading): Promise<string> {
       if (memory.used_heap_size + memory.external_memory > MEMORY_BYTES) failed('it takes too much memory');
     };
     // A thread that has ended says so itself.
-    looks = setInterval(() => void probe().catch(() => undefined), LOOK_MS);
+    attempts = setInterval(() => void probe().catch(() => undefined), LOOK_MS);
   });
   thread.on('error', (error) => failed(error.message));
   thread.on('exit', () => failed('its reader ended'));
@@ -46,7 +46,7 @@ export async function readInThread(job: Reading): Promise<string> {
     return await promise;
   } finally {
     clearTimeout(whole);
-    clearInterval(looks);
+    clearInterval(attempts);
     await thread.terminate();
   }
 }

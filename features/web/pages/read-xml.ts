@@ -91,7 +91,7 @@ export function readFlow(xml: string, marks?: FlowMarks): string {
   /** What is being written: the document, and the cells of tables in it. */
   const texts = [''];
   const rows: string[][] = [];
-  const tables: { isBegun: boolean }[] = [];
+  const tables: { isStarted: boolean }[] = [];
   const repeats: number[] = [];
   let [shown, skipped] = [0, 0];
   const sight = createRunSight();
@@ -129,7 +129,7 @@ export function readFlow(xml: string, marks?: FlowMarks): string {
   function openPlace(name: string, attributes: Attributes): void {
     if (TABLE.test(name)) {
       if (attributes['table:name']) write(`\n## ${attributes['table:name']}\n\n`);
-      tables.push({ isBegun: false });
+      tables.push({ isStarted: false });
     } else if (ROW.test(name)) rows.push([]);
     else if (CELL.test(name)) {
       texts.push('');
@@ -150,8 +150,8 @@ export function readFlow(xml: string, marks?: FlowMarks): string {
     const last = row.findLastIndex((cell) => cell.trim() !== '');
     if (last < 0) return;
     const table = tables.at(-1);
-    write(tableRow(row.slice(0, last + 1), table?.isBegun === false));
-    if (table) table.isBegun = true;
+    write(tableRow(row.slice(0, last + 1), table?.isStarted === false));
+    if (table) table.isStarted = true;
   }
 }
 

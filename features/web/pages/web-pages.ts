@@ -42,9 +42,9 @@ export function createWebPages(egress: Egress, now: () => number): WebPages {
       const cached = key === undefined ? undefined : cache.get(key);
       if (cached?.isFresh) return cached.page;
       const { tenant, callId, egress: rules, signal } = caller;
-      const door = egress.open({ labels: { tenant, purpose: 'web_fetch', callId }, rules });
+      const client = egress.open({ labels: { tenant, purpose: 'web_fetch', callId }, rules });
       try {
-        const { response, body } = await ask(door, request, conditionsOf(cached), signal);
+        const { response, body } = await ask(client, request, conditionsOf(cached), signal);
         if (response.status === 304 && key !== undefined && cached) {
           cache.put(key, cached);
           return cached.page;
@@ -56,7 +56,7 @@ export function createWebPages(egress: Egress, now: () => number): WebPages {
         }
         return page;
       } finally {
-        await door.close();
+        await client.close();
       }
     },
   };
@@ -87,14 +87,14 @@ interface Body {
 }
 
 async function ask(
-  door: EgressClient,
+  client: EgressClient,
   { url, method, headers, body }: PageRequest,
   conditions: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<{ readonly response: Response; readonly body: Body }> {
   const sent = new Headers({ ...STANDARD_HEADERS, ...conditions });
   for (const [name, value] of Object.entries(headers)) sent.set(name, value);
-  const response = await door.fetch(url, { method, headers: sent, body: body ?? null, signal });
+  const response = await client.fetch(url, { method, headers: sent, body: body ?? null, signal });
   const chunks: Uint8Array[] = [];
   try {
     for await (const chunk of response.body ?? []) chunks.push(chunk);

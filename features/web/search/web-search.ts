@@ -54,20 +54,20 @@ export function createWebSearch(parts: WebSearchParts): WebSearch {
           continue;
         }
         const rules = operatorRules(at, egressSettings);
-        const door = egress.open({
+        const client = egress.open({
           labels: { tenant, purpose: 'web_search', callId },
           rules,
           limits: LIMITS,
         });
         try {
-          const request = { settings, resolveSecret, signal, fetch: door.fetch };
+          const request = { settings, resolveSecret, signal, fetch: client.fetch };
           const pages = shown(await search(request, at.url, query), query.count);
           return { engine: name, pages, problems: failed };
         } catch (error) {
           if (signal.aborted) throw error;
           failed.push(`${name}: ${errorText(error)}`);
         } finally {
-          await door.close();
+          await client.close();
         }
       }
       return { engine: undefined, problems: [...new Set([...failed, ...unset])] };

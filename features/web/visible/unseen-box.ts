@@ -14,7 +14,7 @@ export function isUnseenBox(style: ComputedStyle): boolean {
     isCutAway(style) ||
     isShrunk(style) ||
     isOffScreen(style) ||
-    isWithoutRoom(style) ||
+    isEmptyBox(style) ||
     isMasked(style)
   );
 }
@@ -167,7 +167,7 @@ function isBesideScreen(at: At): boolean {
 const LOW = 3;
 
 /** It shows nothing of what does not fit. */
-function isWithoutRoom(style: ComputedStyle): boolean {
+function isEmptyBox(style: ComputedStyle): boolean {
   const contain = style.get('contain') ?? '';
   const isClipped = (way: 'x' | 'y'): boolean => {
     const [own = 'visible', other = 'visible'] = [

@@ -105,7 +105,7 @@ export async function readDelivery(
 }
 
 /** The first delivery of the webhook that told of the approval before this one, and was sent. */
-export async function findAskedBefore(
+export async function findEarlierRequest(
   pool: Pool,
   tenant: string,
   { webhook_id, session_key, event_id }: DeliveryRow,

@@ -43,7 +43,7 @@ const basis: CallBasis = {
   user: 'ada',
   agent,
   context: {},
-  askedAt: ASKED_AT,
+  requestedAt: ASKED_AT,
   allowlist: [],
   used: {},
   sandbox: null,

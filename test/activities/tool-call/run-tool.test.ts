@@ -36,7 +36,7 @@ function running(overrides: Partial<RunnableCall> = {}): RunnableCall {
     budgeted: false,
     step: 1,
     tool: 'act',
-    asked_as: 'act',
+    called_as: 'act',
     summary: 'act: x',
     args,
     sealed: null,

@@ -61,7 +61,7 @@ describe('DU-7 asking for more', () => {
     extra: 0,
     spent: 4.99,
     reserved: 0,
-    wanted: 0.02,
+    required: 0.02,
     on_limit: 'ask',
     ...overrides,
   });
@@ -90,11 +90,11 @@ describe('DU-7 asking for more', () => {
         extra: amount(),
         spent: amount(),
         reserved: amount(),
-        wanted: amount(),
+        required: amount(),
       };
       const { more } = askFor(at({ measure, ...state }));
       const room = state.limit + state.extra + more - state.spent - state.reserved;
-      assert.ok(room >= state.wanted - 1e-9, JSON.stringify({ measure, ...state, more }));
+      assert.ok(room >= state.required - 1e-9, JSON.stringify({ measure, ...state, more }));
       assert.ok(more >= state.limit - 1e-9);
     }
   });

@@ -46,7 +46,7 @@ describe('TL edit as upstream', () => {
         ? { old_text: one.old_text, new_text: one.new_text }
         : { old_string: one.old ?? 'b', new_string: one.new ?? 'X' };
       const path = one.file_missing ? 'none.txt' : 'f.txt';
-      const result = await bench.run(tool, { path, ...args }, clawft ? { askedAs: 'edit_file' } : {});
+      const result = await bench.run(tool, { path, ...args }, clawft ? { calledAs: 'edit_file' } : {});
       const after = await readFile(join(bench.workspace, 'f.txt'), 'utf8');
       const error = one.error ?? one.error_contains;
       if (error === undefined) succeeded(one, result, after);

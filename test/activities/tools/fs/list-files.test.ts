@@ -16,7 +16,10 @@ describe('TL list_files', () => {
     await link(join(bench.workspace, 'b.txt'), join(bench.workspace, 'hard'));
     const text = 'B\ufffdx (0 bytes)\na-link (symbolic link)\nb.txt (4 bytes)\nhard (4 bytes)\nsub/';
     assert.deepEqual(await bench.run(tool, {}), { ok: true, text });
-    assert.deepEqual(await bench.run(tool, { path: '.' }, { askedAs: 'list_directory' }), { ok: true, text });
+    assert.deepEqual(await bench.run(tool, { path: '.' }, { calledAs: 'list_directory' }), {
+      ok: true,
+      text,
+    });
     assert.deepEqual(await bench.run(tool, { path: 'sub' }), { ok: true, text: 'deep/' });
     assert.deepEqual(await bench.run(tool, { path: 'sub/deep' }), {
       ok: true,

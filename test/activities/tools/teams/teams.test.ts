@@ -31,7 +31,7 @@ function service(
   const did: unknown[] = [];
   const teams: TeamService = {
     membership: async () => ({ team: { ...TEAM, ...team }, role }),
-    hasLooked: async () => looked,
+    hasListed: async () => looked,
     async list(_call, _team, filter) {
       did.push(filter);
       return [];
