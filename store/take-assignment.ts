@@ -66,7 +66,7 @@ interface Seen extends PlacesInUse {
 async function look(tx: Transaction, call: OriginCall, { kind, link, target }: PlaceRequest): Promise<Seen> {
   const { tenant } = call;
   const seen = await readRow<Seen>(tx)`
-    select t.agent_key, t.context, used.*, coalesce(l.max_concurrent, 0) as "mostOnLink",
+    select t.agent_key, t.context, used.*, coalesce(l.max_concurrent, 0) as "maxOnLink",
       -- The end of a turn settles its calls: one that was not claimed may come after that.
       exists (select from tool_calls where tenant_id = ${tenant} and id = ${call.callId} and state = 'done') as is_over,
       (${link}::text is not null and l.id is null) or (${target}::text is not null and not exists (

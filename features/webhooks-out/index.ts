@@ -2,7 +2,7 @@
 export type { DeliveryOutcome } from './deliverer.ts';
 export { showDelivery } from './routes.ts';
 export { webhookLinkMaker } from './rows.ts';
-export { type DeliveryBasis, findEarlierRequest as findAskedBefore } from './store/webhook-delivery-store.ts';
+export { type DeliveryBasis, findEarlierRequest } from './store/webhook-delivery-store.ts';
 export {
   deleteWebhook,
   insertWebhook,

@@ -44,7 +44,7 @@ describe('EX-5, EX-7, SA-1, TL limits of the seeds', () => {
       { maxConcurrent: 8, maxDepth: 1, maxChildren: 5, maxIterations: 20, archiveAfterMinutes: 60 },
     );
     assert.deepEqual([STEER_SETTLE_MS, STEER_TEXT, WAIT_SECONDS], [500, 4_000, 300]);
-    assert.deepEqual(ANNOUNCE, { debounceMs: 1_000, most: 20 });
+    assert.deepEqual(ANNOUNCE, { debounceMs: 1_000, max: 20 });
     assert.deepEqual([DEFAULT_ITERATIONS, WARN_AT, END_AT], [20, 3, 5]);
     assert.equal(approvals.expirySeconds, 86_400);
   });

@@ -62,7 +62,7 @@ describe('SA-1 limits', () => {
     assert.equal(first.filter(({ kind }) => kind === 'taken').length, 8);
     assert.deepEqual(
       first.find(({ kind }) => kind === 'refused'),
-      { kind: 'refused', limit: 'concurrent', have: 8, most: 8 },
+      { kind: 'refused', limit: 'concurrent', have: 8, max: 8 },
     );
     const ended = first.flatMap((one) => (one.kind === 'taken' ? [one.row.id] : [])).slice(0, 3);
     const second = await Promise.all([
@@ -94,7 +94,7 @@ describe('SA-1 limits', () => {
       kind: 'refused',
       limit: 'children',
       have: 5,
-      most: 5,
+      max: 5,
     });
     assert.equal((await spawn(tenant, 'd0', LIMITS, 'other')).kind, 'taken');
     await finish(tenant, 'sub-c0');
@@ -110,14 +110,14 @@ describe('SA-1 limits', () => {
       kind: 'refused',
       limit: 'depth',
       have: 1,
-      most: 1,
+      max: 1,
     });
     const flat = await newTenant();
     assert.deepEqual(await spawn(flat, 'wide', full), {
       kind: 'refused',
       limit: 'concurrent',
       have: 0,
-      most: 0,
+      max: 0,
     });
   });
 

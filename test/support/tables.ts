@@ -88,7 +88,7 @@ const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = 
   'approvals.files': ['readonly BoundFile[]', 'domain/bound-file'],
   'approvals.form': ['McpForm', 'domain/form'],
   'approvals.sandbox': ['SandboxTerms', 'domain/sandbox'],
-  'approvals.terms': ['AskedTerms', 'domain/approval-terms'],
+  'approvals.terms': ['RecordedTerms', 'domain/approval-terms'],
   'approvals.decision': ['Decision', 'domain/approval'],
   'canvases.steps': ['readonly CanvasStep[]', 'features/canvas/contract'],
   'messages.context': ['MessageContext', 'domain/turn'],

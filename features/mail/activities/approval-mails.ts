@@ -2,7 +2,7 @@
 import { mailAddressOf, NOTIFY_TEST } from '#features/webhooks-out/contract.ts';
 import { deciderProblem, personOf } from '#domain/approval-decider.ts';
 import { askingMail, outcomeMail, planMail, testMail } from '../rules.ts';
-import { type DeliveryBasis, findAskedBefore, webhookLinkMaker } from '#features/webhooks-out/index.ts';
+import { type DeliveryBasis, findEarlierRequest, webhookLinkMaker } from '#features/webhooks-out/index.ts';
 import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
@@ -42,7 +42,7 @@ async function mailOf(
   const approval = await findApproval(deps.pool, tenant, String(stored?.data['approval_id']));
   if (!approval) return { silent: 'not sent: the approval is no longer kept' };
   const user = webhook.user_id ?? to;
-  const first = await findAskedBefore(deps.pool, tenant, delivery, approval.id);
+  const first = await findEarlierRequest(deps.pool, tenant, delivery, approval.id);
   const decider = whyNot(approval, user);
   const plan = planMail(approval, {
     event,

@@ -36,7 +36,7 @@ const asks = { event: 'approval.requested', user: 'ann', now: new Date('2026-01-
 describe('PO-1 a mail about an approval', () => {
   it('asks while it is pending, and tells the end to those who were asked', () => {
     const ended = { ...approval, status: 'approved' } as const;
-    const end = { ...basis, event: 'approval.decided', wasAsked: true };
+    const end = { ...basis, event: 'approval.decided', wasRequested: true };
     assert.equal(planMail(approval, basis), 'ask');
     assert.equal(planMail(ended, end), 'tell');
     assert.deepEqual(planMail(ended, { ...end, wasRequested: false }), {
