@@ -34,7 +34,7 @@ export async function planAnswer(
   });
   const place = runs ? await deps.placeOf(step.sandbox) : 'host';
   const { workspace } = deps.workspaceOf(tenant, agent, { ...context, session });
-  const basis = { ...step, catalog, askedAt: databaseNow(step), place, workspace };
+  const basis = { ...step, catalog, requestedAt: databaseNow(step), place, workspace };
   const plan = await planCalls(deps, basis, answer.calls, step.attempt.signal);
   if (plan.calls.length > 0) return plan;
   const { team } = context;
