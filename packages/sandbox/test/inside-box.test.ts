@@ -1,41 +1,31 @@
-/** SH-3, SECURITY R4: what a box is, asked of the engine, and what can be done from inside it. */
+/** What a box is to the engine, and what can be done from inside it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { after, describe } from 'node:test';
-import { createEngine } from '@tempoclaw/sandbox';
-import { tool } from '#activities/tools/runtime/exec.ts';
-import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
-import { engineTests, findEngine, type TestEngine, testBoxes } from '#test/support/container-engine.ts';
-import { type Bench, toolBench } from '#test/support/tool-call.ts';
+import { describe, test } from 'node:test';
+import type { BoxSettings } from '@tempoclaw/sandbox/settings';
+import { type Bench, shellBench, textOf } from './support/bench.ts';
+import { boxesOf, containerBox, engine, noEngine, testBoxes } from './support/engine.ts';
 
-const { test, stop } = engineTests(await findEngine());
-after(stop);
-
-async function sh(bench: Bench, command: string, settings: SandboxSettings = {}): Promise<string> {
-  const sandbox = sandboxOf({ mode: 'required', ...settings }, undefined);
-  assert.ok(sandbox);
-  const result = await bench.run(tool, { command, timeout: 20 }, { sandbox, mount: '/workspace' });
-  return (result.ok ? result.text : result.message).trim();
+async function sh(bench: Bench, command: string, settings: Partial<BoxSettings> = {}): Promise<string> {
+  return textOf(await bench.run(command, { settings: await containerBox(settings), timeoutMs: 20_000 }));
 }
 
-async function inspect({ address }: TestEngine, installation: string) {
-  const engine = createEngine(address);
-  const filters = { label: [`tempoclaw.sandbox=${installation}`] };
-  const [found] = await engine.ask((docker) => docker.listContainers({ filters }));
+async function inspect(installation: string) {
+  const [found] = await boxesOf(installation);
   assert.ok(found);
-  return engine.ask((docker) => docker.getContainer(found.Id).inspect());
+  return engine.ask((docker) => docker.getContainer(found).inspect());
 }
 
-describe('SECURITY R4 a box', () => {
-  test('is made without rights, without network, with a read-only root and with limits', async (t, engine) => {
-    const installation = `test-${crypto.randomUUID()}`;
-    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address, installation) });
-    await sh(bench, 'true', { memory: '64m', cpus: 0.5, pids: 32 });
-    const { HostConfig: host, Config: config, Mounts } = await inspect(engine, installation);
+describe('a box', { skip: noEngine }, () => {
+  test('is made without rights, without network, with a read-only root and with limits', async (t) => {
+    const { boxes, installation } = testBoxes(t);
+    const bench = await shellBench(t, { boxes });
+    await sh(bench, 'true', { memoryBytes: 64 << 20, cpus: 0.5, pids: 32 });
+    const { HostConfig: host, Config: config, Mounts } = await inspect(installation);
     assert.deepEqual(host.CapDrop, ['ALL']);
     assert.ok(!host.CapAdd?.length);
     assert.ok(host.SecurityOpt?.includes('no-new-privileges:true'));
@@ -56,13 +46,12 @@ describe('SECURITY R4 a box', () => {
       Mounts.map(({ Destination, RW }) => [Destination, RW]),
       [['/workspace', true]],
     );
-    assert.equal(config.Labels['tempoclaw.tenant'], 'default');
-    assert.equal(config.Labels['tempoclaw.scope'], 'session');
-    assert.ok(config.Labels['tempoclaw.config']);
+    assert.equal(config.Labels['test.group'], bench.base);
+    assert.ok(config.Labels['test.config']);
   });
 
-  test('has no root, no capability, no way to more rights', async (t, engine) => {
-    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
+  test('has no root, no capability, no way to more rights', async (t) => {
+    const bench = await shellBench(t, testBoxes(t));
     assert.notEqual(await sh(bench, 'id -u'), '0');
     const status = await sh(bench, 'cat /proc/self/status');
     for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'])
@@ -71,8 +60,8 @@ describe('SECURITY R4 a box', () => {
     assert.match(status, /Seccomp:\s2/);
   });
 
-  test('can write nowhere but in the workspace and /tmp, and run nothing from /tmp', async (t, engine) => {
-    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
+  test('can write nowhere but in the workspace and /tmp, and run nothing from /tmp', async (t) => {
+    const bench = await shellBench(t, testBoxes(t));
     for (const path of [
       '/x',
       '/etc/x',
@@ -93,49 +82,49 @@ describe('SECURITY R4 a box', () => {
     assert.equal(await sh(bench, program.replaceAll('/tmp', '/workspace')), 'ran');
   });
 
-  test('has no engine’s socket and none of the host’s files', async (t, engine) => {
-    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
+  test('has no engine’s socket and none of the host’s files', async (t) => {
+    const bench = await shellBench(t, testBoxes(t));
     await writeFile(join(bench.base, 'outside.txt'), 'secret of the host');
     assert.doesNotMatch(await sh(bench, `cat ${bench.base}/outside.txt ../outside.txt`), /secret of/);
     assert.equal(await sh(bench, 'ls /var/run/docker.sock /run/docker.sock 2>/dev/null | wc -l'), '0');
     assert.doesNotMatch(await sh(bench, 'cat /proc/mounts'), /docker\.sock/);
   });
 
-  test('reaches no network', async (t, engine) => {
+  test('reaches no network', async (t) => {
     const server = createServer((_request, response) => response.end('reached')).listen(0, '0.0.0.0');
     await once(server, 'listening');
     t.after(() => server.close());
     const { port } = server.address() as AddressInfo;
-    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
+    const bench = await shellBench(t, testBoxes(t));
     const text = await sh(bench, `ls /sys/class/net; exec 9<>/dev/tcp/127.0.0.1/${port} && echo CONNECTED`);
-    assert.match(text, /^lo\n/);
+    assert.match(text, /^lo\b/);
     assert.doesNotMatch(text, /CONNECTED/);
   });
 
-  test('shows the workspace read-only or not at all where that was asked for', async (t, engine) => {
-    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
-    await bench.files.write({ workspace: bench.workspace, idempotencyKey: 'a' }, 'there.txt', 'here');
+  test('shows the workspace read-only or not at all where that was asked for', async (t) => {
+    const bench = await shellBench(t, testBoxes(t));
+    await writeFile(join(bench.workspace, 'there.txt'), 'here');
     assert.match(await sh(bench, 'cat there.txt; echo x >new', { workspace: 'ro' }), /^here[\s\S]*Read-only/);
     assert.match(await sh(bench, 'cat there.txt', { workspace: 'none' }), /No such file/);
     assert.equal(await sh(bench, 'echo x >new; cat new', { workspace: 'none' }), 'x');
   });
 
-  test('that wants more memory than it has ends that command, not the box', async (t, engine) => {
-    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
+  test('that wants more memory than it has ends that command, not the box', async (t) => {
+    const bench = await shellBench(t, testBoxes(t));
     const hungry = 'head -c 200M /dev/zero | tail -n 1 | wc -c';
-    assert.doesNotMatch(await sh(bench, hungry, { memory: '64m' }), /\d{6,}/);
-    assert.equal(await sh(bench, 'echo alive', { memory: '64m' }), 'alive');
+    assert.doesNotMatch(await sh(bench, hungry, { memoryBytes: 64 << 20 }), /\d{6,}/);
+    assert.equal(await sh(bench, 'echo alive', { memoryBytes: 64 << 20 }), 'alive');
   });
 
-  test('has no more processes than it may', async (t, engine) => {
-    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address) });
+  test('has no more processes than it may', async (t) => {
+    const bench = await shellBench(t, testBoxes(t));
     const many = 'for i in $(seq 100); do sleep 5 & done 2>/dev/null; ls -d /proc/[0-9]* | wc -l';
     assert.doesNotMatch(await sh(bench, many, { pids: 40 }), /^[4-9]\d|^\d{3}/);
     assert.equal(await sh(bench, 'echo alive', { pids: 40 }), 'alive');
   });
 
-  test('reaps what its commands left to process 1', async (t, engine) => {
-    const bench = await toolBench(t, { boxes: testBoxes(t, engine.address), graceMs: 300 });
+  test('reaps what its commands left to process 1', async (t) => {
+    const bench = await shellBench(t, testBoxes(t));
     await sh(bench, 'for i in 1 2 3; do (sh -c "sleep 0.01 & exit" &); done; sleep 0.3');
     // Process 1 collects them when its own sleep is over.
     await new Promise((resolve) => setTimeout(resolve, 16_000));
