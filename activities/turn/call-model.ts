@@ -15,8 +15,8 @@ import type { TranscriptCache } from '../prompt/transcript-cache.ts';
 import { type AdmitDeps, admitStep } from './admit-step.ts';
 import { type GenerateDeps, generateAnswer } from './generate-answer.ts';
 import { type LoadDeps, loadStep } from './load-step.ts';
-import { type PlanAnswerDeps, planAnswer } from './plan-answer.ts';
-import { type RecordDeps, recordAnswer, recordedAnswer } from './record-answer.ts';
+import { type PlanAnswerDeps, planAnswer, recordedAnswer } from './plan-answer.ts';
+import { type RecordDeps, recordAnswer } from './record-answer.ts';
 import type { ModelActivity, StepEngine } from './step-engine.ts';
 
 export interface CallModelDeps extends LoadDeps, AdmitDeps, GenerateDeps, PlanAnswerDeps, RecordDeps {

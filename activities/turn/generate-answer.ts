@@ -43,7 +43,8 @@ interface ModelRun {
   readonly step: Step;
   readonly refs: readonly string[];
   readonly meter: Meter;
-  readonly failed: ModelUse[];
+  readonly failed: readonly ModelUse[];
+  readonly onFailed: (use: ModelUse) => void;
 }
 
 export async function generateAnswer(deps: GenerateDeps, step: Step): Promise<GeneratedAnswer> {
@@ -51,7 +52,7 @@ export async function generateAnswer(deps: GenerateDeps, step: Step): Promise<Ge
   if (calls) return { ...invokedAnswer(deps.sealer, step, calls), spent: NOTHING_SPENT };
   const { agent, attempt, hookUses } = step;
   deps.engine.beforeModelCall(attempt, agent);
-  const run: ModelRun = { step, refs: [agent.model].flat(), meter: createMeter(), failed: [] };
+  const run = createModelRun(step);
   const startedAt = performance.now();
   const spent = (): Spent => run.meter.spent((performance.now() - startedAt) / 1000);
   try {
@@ -62,6 +63,16 @@ export async function generateAnswer(deps: GenerateDeps, step: Step): Promise<Ge
     await deps.budgets.releaseFailed(step, { error, models: refs.length, spent: spent(), uses: failed });
     throw error;
   }
+}
+
+function createModelRun(step: Step): ModelRun {
+  const meter = createMeter();
+  const failed: ModelUse[] = [];
+  const onFailed = (use: ModelUse): void => {
+    failed.push(use);
+    meter.add(use.usage, use.usd);
+  };
+  return { step, refs: [step.agent.model].flat(), meter, failed, onFailed };
 }
 
 async function askModels(deps: GenerateDeps, run: ModelRun): Promise<AnswerGiven> {
@@ -90,10 +101,11 @@ function shownImages({ models }: GenerateDeps, { refs }: ModelRun, transcript: T
 /** Returns the same transcript when nothing can be left out of it. */
 async function compact(
   deps: GenerateDeps,
-  { step, refs, meter, failed }: ModelRun,
+  run: ModelRun,
   transcript: Transcript,
   window: number,
 ): Promise<Transcript> {
+  const { step, refs, meter } = run;
   const plan = planCompaction(transcript, window);
   if (!plan) return transcript;
   const request = {
@@ -104,9 +116,7 @@ async function compact(
     signal: step.attempt.signal,
     onDelta: () => undefined,
   };
-  const { answer, ref } = await generateWithFallback(deps.models, refs, request, {
-    onFailed: noteFailed({ meter, failed }),
-  });
+  const { answer, ref } = await generateWithFallback(deps.models, refs, request, run);
   const use = useOf(deps.models, 'summary', ref, answer.usage);
   meter.add(use.usage, use.usd);
   const summary = storableText(deps.scrubber.text(answer.text));
@@ -154,7 +164,7 @@ async function generate(
   try {
     const generated = await generateWithFallback(deps.models, refs, request, {
       onFallback: feed.reset,
-      onFailed: noteFailed(run),
+      onFailed: run.onFailed,
     });
     const { answer, ref } = generated;
     meter.add(answer.usage, deps.models.cost(ref, answer.usage)?.usd);
@@ -162,11 +172,4 @@ async function generate(
   } finally {
     await feed.close();
   }
-}
-
-function noteFailed({ meter, failed }: Pick<ModelRun, 'meter' | 'failed'>): (use: ModelUse) => void {
-  return (use) => {
-    failed.push(use);
-    meter.add(use.usage, use.usd);
-  };
 }

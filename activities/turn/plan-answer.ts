@@ -1,8 +1,16 @@
-/** Plans what comes of an answer: its calls looked up and judged, or the gates that an answer without calls must pass. */
+/** Plans what comes of an answer: its calls looked up and judged, or the gates that an answer without calls must pass; the same again of an answer that was recorded. */
 import { type ShownGate, shownGates, taskGates, turnGates } from '#domain/gate.ts';
 import type { TeamContext } from '#domain/team.ts';
+import type { CallModelResult } from '#domain/turn.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
-import { type CallPlan, type PlanDeps, planCalls } from '../tool-call/plan-calls.ts';
+import type { StepBasis } from '#store/step-basis.ts';
+import {
+  type CallPlan,
+  type PlanDeps,
+  planCalls,
+  type PlannedDeps,
+  planRecorded,
+} from '../tool-call/plan-calls.ts';
 import { runsCommand } from '../tool-call/runs-at.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 import type { GeneratedAnswer } from './generate-answer.ts';
@@ -14,6 +22,9 @@ export interface PlanAnswerDeps extends PlanDeps {
   readonly awaitsAnswer: (tenant: string, team: TeamContext) => Promise<boolean>;
   readonly workspaceOf: WorkspaceOf;
 }
+
+/** Characters of an answer that history keeps, for people who read it in the web UI. */
+export const ANSWER_PREVIEW = 500;
 
 export interface AnswerPlan extends CallPlan {
   /** What must judge the answer before it is handed out. */
@@ -43,11 +54,27 @@ export async function planAnswer(
   return { ...plan, gates: gatesOf(step, ref, deps.scrubber, isTasks) };
 }
 
+/** The step was recorded by an earlier attempt: its answer, as that attempt would have returned it. */
+export function recordedAnswer(
+  deps: PlannedDeps,
+  step: LoadedStep,
+  { text, model, calls, unheard, ended }: NonNullable<StepBasis['recorded']>,
+): CallModelResult {
+  if (calls.length > 0) return { kind: 'calls', calls: planRecorded(deps, step, calls) };
+  return {
+    kind: 'answer',
+    preview: deps.scrubber.preview(text, ANSWER_PREVIEW),
+    gates: gatesOf(step, model, deps.scrubber),
+    unheard: unheard ? (true as const) : undefined,
+    ended: ended ? (true as const) : undefined,
+  };
+}
+
 /**
  * Undefined when there are none; a call made over the API is no answer of the agent. `isTasks`: what a member says after it has handed
  * its task in is not the task's result.
  */
-export function gatesOf(
+function gatesOf(
   { agent, context }: Pick<LoadedStep, 'agent' | 'context'>,
   ref: string,
   scrubber: Scrubber,

@@ -1,26 +1,23 @@
-/** Records an answer with its calls in one commit, and says what the loop has to do; or says it again of one that was recorded. */
+/** Records an answer with its calls in one commit, and says what the loop has to do. */
 import { withUses } from '#domain/budget/meter.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { CallModelResult } from '#domain/turn.ts';
-import type { StepBasis } from '#store/step-basis.ts';
 import type { Models } from '../model/model-catalog.ts';
-import { type PlannedDeps, planRecorded } from '../tool-call/plan-calls.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import type { GeneratedAnswer } from './generate-answer.ts';
 import { NO_MODEL } from './invoked-answer.ts';
-import { type AnswerPlan, gatesOf } from './plan-answer.ts';
-import type { LoadedStep, Step } from './step.ts';
+import { ANSWER_PREVIEW, type AnswerPlan } from './plan-answer.ts';
+import type { Step } from './step.ts';
 import type { StepEngine } from './step-engine.ts';
 
-export interface RecordDeps extends PlannedDeps {
+export interface RecordDeps {
+  readonly scrubber: Scrubber;
   readonly models: Pick<Models, 'cost'>;
-  readonly engine: Pick<StepEngine, 'recordAnswer' | 'afterAnswer' | 'scheduled'>;
+  readonly engine: Pick<StepEngine, 'recordAnswer' | 'afterAnswer'>;
 }
-
-/** What history keeps of an answer, for people who read it in the web UI. */
-const PREVIEW = 500;
 
 /** `refused` where another attempt of the step was first. */
 export async function recordAnswer(
@@ -61,29 +58,13 @@ export async function recordAnswer(
   const result: CallModelResult = isLast
     ? {
         kind: 'answer',
-        preview: deps.scrubber.preview(text, PREVIEW),
+        preview: deps.scrubber.preview(text, ANSWER_PREVIEW),
         spent: cost,
         gates: plan.gates,
         ended: fate === 'ended' ? (true as const) : undefined,
       }
     : { kind: 'calls', calls: plan.planned, spent: cost };
   return deps.engine.afterAnswer(result, step.agent, ref, spent.seconds);
-}
-
-/** The step was recorded by an earlier attempt: its answer, as that attempt would have returned it. */
-export function recordedAnswer(
-  deps: RecordDeps,
-  step: LoadedStep,
-  { text, model, calls, unheard, ended }: NonNullable<StepBasis['recorded']>,
-): CallModelResult {
-  if (calls.length > 0) return { kind: 'calls', calls: planRecorded(deps, step, calls) };
-  return {
-    kind: 'answer',
-    preview: deps.scrubber.preview(text, PREVIEW),
-    gates: gatesOf(step, model, deps.scrubber),
-    unheard: unheard ? (true as const) : undefined,
-    ended: ended ? (true as const) : undefined,
-  };
 }
 
 function spentText({ spent }: Step, { usage }: ModelAnswer, usd: number | undefined): string {
