@@ -1,6 +1,6 @@
 /**
- * The tables of the core as Kysely must know them: made from the schema by
- * `TEST_WRITE=1 npm test -- test/store/tables.test.ts`, and held to it by that test.
+ * The tables of the core for Kysely, generated from the schema by
+ * `TEST_WRITE=1 npm test -- test/store/tables.test.ts` and checked by that test.
  */
 import type { Generated, Int8, Json, Numeric, Timestamp } from '#store/column-types.ts';
 import type { AgentConfig } from '#domain/agent.ts';

@@ -1,6 +1,6 @@
 /**
- * The tables of the feature for Kysely. `TEST_WRITE=1 npm test -- test/store/tables.test.ts` generates them from the
- * schema, and that test checks them.
+ * The tables of the feature for Kysely, generated from the schema by
+ * `TEST_WRITE=1 npm test -- test/store/tables.test.ts` and checked by that test.
  */
 import type { Json } from '#store/column-types.ts';
 import type { CanvasStep } from '#features/canvas/contract.ts';

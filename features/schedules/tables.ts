@@ -1,6 +1,6 @@
 /**
- * The tables of the feature as Kysely must know them: made from the schema by
- * `TEST_WRITE=1 npm test -- test/store/tables.test.ts`, and held to it by that test.
+ * The tables of the feature for Kysely, generated from the schema by
+ * `TEST_WRITE=1 npm test -- test/store/tables.test.ts` and checked by that test.
  */
 import type { Generated, Json, Timestamp } from '#store/column-types.ts';
 import type { Timing, ScheduleRights } from '#features/schedules/contract/schedule.ts';

@@ -158,8 +158,8 @@ function textOf(file: string, rows: readonly ColumnRow[]): string {
   });
   const isCore = file === 'store/tables.ts';
   return `/**
- * ${isCore ? 'The tables of the core' : 'The tables of the feature'} as Kysely must know them: made from the schema by
- * \`TEST_WRITE=1 npm test -- test/store/tables.test.ts\`, and held to it by that test.
+ * The tables of the ${isCore ? 'core' : 'feature'} for Kysely, generated from the schema by
+ * \`TEST_WRITE=1 npm test -- test/store/tables.test.ts\` and checked by that test.
  */
 import type { ${used.join(', ')} } from '#store/column-types.ts';
 ${imports.join('\n')}
