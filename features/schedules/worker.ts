@@ -1,4 +1,4 @@
-/** Schedules and heartbeats in a worker: their runs, and what the tools cron and heartbeat need. */
+/** Provides schedules and heartbeats in a worker: their runs, and what the tools cron and heartbeat need. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createScheduleActivities } from './activities/schedule-activities.ts';

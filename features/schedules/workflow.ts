@@ -1,4 +1,7 @@
-/** One firing of a schedule: a Temporal Schedule starts it at its instant, or somebody who wants a run now (docs/schedules.md). */
+/**
+ * One firing of a schedule. A Temporal Schedule starts it at its instant, or somebody requests a run now
+ * (docs/schedules.md).
+ */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ScheduleActivities, ScheduledMessageInput, ScheduledRun } from './contract/schedule.ts';
@@ -8,7 +11,7 @@ import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 
 const { start_scheduled_run, settle_heartbeat } = proxyActivities<ScheduleActivities>(SCHEDULED);
 
-/** Temporal's own: the instant that it was for, however late it began. */
+/** Temporal's own attribute: the instant that it was for, however late it started. */
 const INSTANT = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 export async function scheduledMessage(input: ScheduledMessageInput): Promise<ScheduledRun> {

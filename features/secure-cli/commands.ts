@@ -1,4 +1,4 @@
-/** `tempoclaw secure-clis`: programs that agents run with credentials they never see. */
+/** Implements `tempoclaw secure-clis`: programs that agents run with credentials they never see. */
 import type { Command } from 'commander';
 import { secureClis as resource } from './resource.ts';
 import { addApiCommand } from '#cli/api-commands.ts';
@@ -51,7 +51,7 @@ function addSet(clis: Command): void {
   });
 }
 
-/** Only references: a value among the arguments could be read from the list of processes. */
+/** Accepts only references, because a value among the arguments could be read from the list of processes. */
 function readVariable(text: string): { name: string; value: string } {
   const equals = text.indexOf('=');
   const value = text.slice(equals + 1);

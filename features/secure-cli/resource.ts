@@ -1,4 +1,4 @@
-/** Programs with credentials (SH-4): rules in both directions, credentials only inwards. */
+/** Programs with credentials (SH-4): requests and answers contain rules, and only requests contain credentials. */
 import { z } from 'zod';
 import { isRecord } from '#domain/outside-value.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
@@ -11,7 +11,7 @@ const nameOfBinary = z
   .string()
   .regex(/^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}$/, 'must be a program’s name without its folder');
 
-/** Variables that would change what is run instead of what it knows. */
+/** Variables that would change which program runs, instead of its data. */
 const TAKEN = /^(?:PATH|HOME|PWD|TMPDIR|BASH_ENV|ENV|IFS|LD_.*|DYLD_.*|TEMPOCLAW_.*)$/;
 
 const variableName = z
@@ -61,7 +61,7 @@ const fields = {
   tips: z.string().max(2_000).describe('For the model'),
 };
 
-/** GoClaw's map of variables, as ours has them. */
+/** Converts GoClaw's map of variables to our form. */
 function withListedEnv(text: unknown): unknown {
   if (!isRecord(text) || !isRecord(text['encrypted_env']) || Object.hasOwn(text, 'env')) return text;
   const { encrypted_env: values, ...rest } = text;
@@ -79,7 +79,7 @@ const putSchema = z
     examples: [{ preset: 'gh', agents: ['main'], env: [{ name: 'GH_TOKEN', value: 'secret://github' }] }],
   });
 
-/** What is stored and shown has our names alone. */
+/** What is stored and shown has only our names. */
 export const secureCliPutSchema = z.preprocess(withListedEnv, putSchema);
 
 export const secureCliSchema = z.object({

@@ -1,4 +1,4 @@
-/** Programs with credentials: sealed rows behind the definition, merged with presets and what was there. */
+/** Serves programs with credentials from sealed rows, merged with presets and previous values. */
 import type { z } from 'zod';
 import { patternProblem } from '#policy/deny-pattern.ts';
 import {
@@ -78,7 +78,7 @@ const DEFAULTS: Omit<SecureCli, 'name'> = {
   tips: '',
 };
 
-/** What is given wins over the preset, and that over what was before. */
+/** The request's fields override the preset, and that overrides the previous values. */
 function merged(
   name: string,
   body: SecureCliPut,
@@ -91,7 +91,7 @@ function merged(
     binary_name: ___,
     ...all
   } = { ...DEFAULTS, ...old?.config, ...preset, ...body, name };
-  // Without the fields that are there but undefined.
+  // This removes fields that are present but undefined.
   return JSON.parse(JSON.stringify(all)) as SecureCli;
 }
 
@@ -124,7 +124,7 @@ function checkVariables(variables: readonly CliVariable[], preset: SecureCliPres
   if (missing) throw new Failure('Unprocessable', `env: this preset needs ${missing.name} (${missing.kind})`);
 }
 
-/** To be sealed again, or to be told by name; values go nowhere else. */
+/** For sealing again, or to list names; values go nowhere else. */
 function opened(deps: ApiDeps, tenant: string, row: SecureCliRow): readonly CliVariable[] {
   return JSON.parse(deps.secrets.sealer.open(row.sealed, secureCliPlace(tenant, row.name))) as CliVariable[];
 }

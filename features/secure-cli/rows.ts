@@ -1,4 +1,4 @@
-/** What the core must know of the rows of secure CLIs. */
+/** What the core must know about the rows of secure CLIs. */
 import type { RowPart } from '#store/row-parts.ts';
 import { sealedPart } from './sealed.ts';
 

@@ -1,4 +1,4 @@
-/** Programs with their credentials, opened: what the vault keeps of them in memory and hides (SC-2). */
+/** Programs with their opened credentials, which the vault keeps in memory and hides (SC-2). */
 import type { SealedPart } from '#store/secrets/read-tenant.ts';
 import type { SecureCli } from './rules/secure-cli.ts';
 import { type CliVariable, listSecureClis, secureCliPlace } from './store.ts';
@@ -26,7 +26,7 @@ export const sealedPart: SealedPart<readonly OpenedCli[]> = {
 
 const MAX_KEYS = 100;
 
-/** A program that reads a file of credentials shows a key out of it rather than the whole. */
+/** Keys within a file of credentials, because a program shows a key from it rather than the whole file. */
 function keysIn(file: string): readonly string[] {
   const keys = (file.match(/[A-Za-z0-9+/=_-]{24,}/g) ?? []).filter(
     (each) => /\d/.test(each) && /[A-Za-z]/.test(each),

@@ -1,11 +1,11 @@
-/** Programs with credentials as rows: rules in the open, the environment sealed. */
+/** Stores programs with credentials: rules in clear text, and the environment sealed. */
 import { sql } from 'kysely';
 import type { CliEnvKind, SecureCli } from './rules/secure-cli.ts';
 import { noteChange } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, readRow, readRows } from '#store/statements.ts';
 
-/** What the sealed part holds. */
+/** The contents of the sealed part. */
 export interface CliVariable {
   readonly name: string;
   readonly kind: CliEnvKind;
@@ -30,7 +30,7 @@ export interface NewSecureCli {
   readonly by: string;
 }
 
-/** Of a tenant: all of them are in the memory of each process that works for it. */
+/** Programs of a tenant; all of them are in the memory of each process that works for it. */
 export const MAX_SECURE_CLIS = 100;
 
 const COLUMNS = sql`name, config, sealed, updated_by, created_at, updated_at`;
@@ -39,7 +39,7 @@ export function secureCliPlace(tenant: string, name: string): string {
   return `${tenant}/secure_cli_binaries/${name}`;
 }
 
-/** Makes or replaces it; undefined when it would be one too many. Safe to run again. */
+/** Creates or replaces it; undefined when it would exceed the limit. Safe to repeat. */
 export function putSecureCli(
   pool: Pool,
   tenant: string,
@@ -58,7 +58,7 @@ export function putSecureCli(
      select ${COLUMNS} from saved`;
 }
 
-/** False when there was none. */
+/** Returns false when there was none. */
 export function deleteSecureCli(pool: Pool, tenant: string, name: string): Promise<boolean> {
   return affects(pool)`
     with gone as (delete from secure_cli_binaries where tenant_id = ${tenant} and name = ${name} returning name),
@@ -71,7 +71,7 @@ export function findSecureCli(pool: Pool, tenant: string, name: string): Promise
     select ${COLUMNS} from secure_cli_binaries where tenant_id = ${tenant} and name = ${name}`;
 }
 
-/** All of a tenant's, in order of name. */
+/** All of a tenant's programs, in order of name. */
 export function listSecureClis(pool: Pool, tenant: string): Promise<SecureCliRow[]> {
   return readRows<SecureCliRow>(pool)`
     select ${COLUMNS} from secure_cli_binaries where tenant_id = ${tenant} order by name`;

@@ -1,4 +1,7 @@
-/** Programs with credentials in a worker: what the tool needs, and the guard that keeps other commands from them. */
+/**
+ * Provides programs with credentials in a worker: what the tool needs, and the guard against other commands that use
+ * them.
+ */
 import { join } from 'node:path';
 import { CREDENTIALS_FOLDER } from '#activities/process/state-folders.ts';
 import { removeLeftFolders } from '@tempoclaw/sandbox';

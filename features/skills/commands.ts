@@ -1,4 +1,4 @@
-/** `tempoclaw skills`: skills that agents find, and the folders that they are published from. */
+/** Implements `tempoclaw skills`: skills that agents find, and the folders that they are published from. */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -85,7 +85,7 @@ function addPublish(skills: Command): void {
     });
 }
 
-/** Names that begin with a dot are passed over. */
+/** Names that begin with a dot are skipped. */
 async function readFolder(folder: string): Promise<{ path: string; content: string }[]> {
   const files: { path: string; content: string }[] = [];
   let width: number = SKILL_LIMITS.bytes;

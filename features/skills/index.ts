@@ -1,4 +1,4 @@
-/** What other features may use of this one. */
+/** Exports what other features may use of this one. */
 export { readPublished } from './policy/read-published.ts';
 export {
   findSkill,

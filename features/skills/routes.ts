@@ -1,4 +1,4 @@
-/** Published skills: rows behind the definition. */
+/** Serves published skills from their rows. */
 import { Failure } from '#domain/errors.ts';
 import { skills } from './resource.ts';
 import { readPublished } from './policy/read-published.ts';

@@ -1,4 +1,4 @@
-/** What the core must know of the rows of skills. */
+/** What the core must know about the rows of skills. */
 import { sql } from 'kysely';
 import type { RowPart } from '#store/row-parts.ts';
 
@@ -11,7 +11,7 @@ export const rowPart: RowPart = {
         where ${own} and turn_id in ${turns}`,
     },
   ],
-  // Those that were published for all stay, without the name.
+  // Skills that were published for all stay, without the user's name.
   ofUser({ tenant, user }) {
     const published = sql`tenant_id = ${tenant} and name in
       (select name from skills where tenant_id = ${tenant} and owner = ${`user:${user}`})`;

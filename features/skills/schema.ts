@@ -1,4 +1,4 @@
-/** Skills on the wire. */
+/** Skills in requests and answers. */
 import { z } from 'zod';
 import { SKILL_LIMITS, SKILL_VISIBILITIES } from './rules/skill.ts';
 import { labelSchema, timeSchema } from '#domain/schema/scalars.ts';

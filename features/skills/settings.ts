@@ -1,4 +1,4 @@
-/** Skills of the whole installation: folders with one below them each. */
+/** Skills of the whole installation: folders with one subfolder each. */
 import { z } from 'zod';
 import { defineSection } from '#config/section.ts';
 import { statSync } from 'node:fs';
@@ -18,7 +18,7 @@ export const skillsSettings = defineSection({
   schema,
   variables: [[['TEMPOCLAW_SKILLS_FOLDERS'], 'skills.folders', 'list']],
   finish: ({ folders }, folder) => ({ folders: folders.map((each) => resolve(folder, each)) }),
-  // What stands in them is trusted, so it is nothing that agents write.
+  // Their contents are trusted, so agents must not be able to write there.
   problems: ({ folders }, { workspaceRoot }) =>
     folders.flatMap((folder) => {
       if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())

@@ -1,6 +1,6 @@
 /**
- * Published skills as rows: versions that never change, who may use them, and which are in use in a turn. Each change is noted as one of the
- * tenant's tools, whose version every step reads.
+ * Stores published skills: versions that never change, who may use them, and which are in use in a turn. Each change is
+ * noted as one of the tenant's tools, whose version every step reads.
  */
 import { questionTerms, searchTerms } from '#domain/search-terms.ts';
 import type { TreeFile } from '#domain/file-tree.ts';
@@ -15,9 +15,9 @@ import { affects, execute, readRow, readRows } from '#store/statements.ts';
 import type { Transaction } from '#store/database.ts';
 import { inTransaction } from '#store/transaction.ts';
 
-/** Of a tenant; all of them are in the memory of each worker that works for it. */
+/** Skills of a tenant; all of them are in the memory of each worker that works for it. */
 export const MAX_SKILLS = 1_000;
-/** Of a skill. */
+/** Versions of a skill. */
 export const MAX_SKILL_VERSIONS = 200;
 export const MAX_SKILL_GRANTS = 500;
 
@@ -56,9 +56,9 @@ export interface SkillToPublish extends SkillFacts {
   readonly visibility: SkillVisibility;
   readonly files: readonly TreeFile[];
   readonly by: string;
-  /** The tool's call, and for whom it publishes; without one it is the API, which may publish every name. */
+  /** The tool's call, and for whom it publishes. Without one, it is the API, which may publish every name. */
   readonly call?: { readonly id: string; readonly kind: SkillGrant['kind']; readonly subject: string };
-  /** Of one that was published elsewhere: whose it is, and whether a person had agreed to it there. */
+  /** For a skill from elsewhere: its owner, and whether a person had agreed to it there. */
   readonly imported?: { readonly owner: string | null; readonly agreed: boolean };
 }
 
@@ -100,8 +100,9 @@ export function readSkillFiles(
 }
 
 /**
- * The version that has these contents: the newest one when it has them, else a new one. `theirs`: another's tool has published the name;
- * `full`: the tenant has as many skills, or the skill as many versions, as may be. Safe to run again, and beside others.
+ * Returns the version with these contents: the newest one when it has them, else a new one. `theirs` means that
+ * another's tool has published the name. `full` means that the tenant has its maximum of skills, or the skill of
+ * versions. Safe to repeat, also concurrently.
  */
 export function publishSkill(
   pool: Pool,
@@ -133,7 +134,7 @@ export function publishSkill(
     const version = isNew ? row.version + 1 : row.version;
     if (version > MAX_SKILL_VERSIONS) return 'full';
     if (isNew) await insertVersion(tx, tenant, skill, version, { stored, digest });
-    // What nobody had agreed to is agreed to when the same comes again with a person behind it.
+    // A version without consent gets it when the same comes again with a person behind it.
     else
       await execute(tx)`update skill_versions set agreed = agreed or ${isAgreed(tenant, skill)}
         where tenant_id = ${tenant} and name = ${skill.name} and version = ${version}`;
@@ -146,7 +147,7 @@ export function publishSkill(
   });
 }
 
-/** The API has a person behind it, and a call that was asked about runs since somebody has allowed it. */
+/** The API has a person behind it, and a call that needed approval runs only after somebody has allowed it. */
 function isAgreed(tenant: string, { call, imported }: SkillToPublish): RawBuilder<unknown> {
   if (imported) return sql`${imported.agreed}::boolean`;
   return call === undefined
@@ -175,7 +176,7 @@ async function insertVersion(
     from (select) one left join tool_calls c on c.tenant_id = ${tenant} and c.id = ${call?.id}`;
 }
 
-/** False when there is none. */
+/** Returns false when there is none. */
 export function removeSkill(pool: Pool, tenant: string, name: string): Promise<boolean> {
   return affects(pool)`with gone as (
      update skills set removed_at = now() where tenant_id = ${tenant} and name = ${name} and removed_at is null returning name),
@@ -191,7 +192,7 @@ export function listSkillGrants(pool: Pool, tenant: string, name: string): Promi
 
 type Subject = Pick<SkillGrant, 'kind' | 'subject'>;
 
-/** Undefined when it would be one too many. Safe to run again. */
+/** Returns undefined when it would exceed the limit. Safe to repeat. */
 export function grantSkill(
   pool: Pool,
   tenant: string,
@@ -219,7 +220,7 @@ async function insertGrant(
     on conflict do nothing`;
 }
 
-/** False when there was none. */
+/** Returns false when there was none. */
 export function revokeSkill(pool: Pool, tenant: string, name: string, grant: Subject): Promise<boolean> {
   return affects(pool)`with gone as (
      delete from skill_grants where tenant_id = ${tenant} and name = ${name} and kind = ${grant.kind} and subject = ${grant.subject}
@@ -228,7 +229,10 @@ export function revokeSkill(pool: Pool, tenant: string, name: string, grant: Sub
    select from gone`;
 }
 
-/** Notes that the call's turn uses it: for the calls of its next steps. False when the turn has `most` others. Safe to run again. */
+/**
+ * Notes that the call's turn uses it, for the calls of its next steps. Returns false when the turn has the maximum of
+ * others. Safe to repeat.
+ */
 export async function noteSkill(
   pool: Pool,
   tenant: string,
@@ -249,7 +253,7 @@ export async function noteSkill(
   return row?.noted === true;
 }
 
-/** Of the full-text search, 0 and more, in the order of the texts: any of the query's words counts. */
+/** Ranks of the full-text search, 0 and more, in the order of the texts; any of the query's words counts. */
 export async function rankTexts(pool: Pool, texts: readonly string[], query: string): Promise<number[]> {
   const { words, joined } = questionTerms(query);
   const requested = [...words, ...joined].join(' ');

@@ -1,4 +1,4 @@
-/** Skills in a worker: what their tools need, and what the prompt says of them. */
+/** Provides skills in a worker: what their tools need, and what the prompt says of them. */
 import { join } from 'node:path';
 import { createFiles } from '#activities/workspace/files.ts';
 import type { WorkerPart } from '#domain/feature.ts';

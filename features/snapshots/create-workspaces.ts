@@ -1,4 +1,4 @@
-/** Workspaces that follow the work (VF-6): copies on this machine, kept in a store of objects. */
+/** Makes workspaces that follow the work (VF-6): copies on this machine, and their store of objects. */
 import { hostname } from 'node:os';
 import { openObjectStore } from '#activities/objects/open-object-store.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
@@ -9,7 +9,7 @@ import { createWorkspaceSync } from './activities/workspace-sync.ts';
 import { syncFiles } from './activities/sync-files.ts';
 import { removeSnapshots } from './activities/remove-snapshots.ts';
 
-/** Undefined when the settings say that folders are all there is. */
+/** Returns undefined when the settings use only folders. */
 export function createWorkspaces(
   { files }: Workspaces,
   { config, pool, resolveSetting, onError }: WorkspaceParts,

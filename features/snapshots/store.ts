@@ -8,22 +8,28 @@ export interface WorkspaceKey {
   readonly name: string;
 }
 
-/** Of who holds a workspace; the fence names the holding, and refuses who comes later than the next. */
+/** The lease of a workspace's holder. The fence identifies the lease, and refuses earlier holders. */
 export interface WorkspaceLease {
   readonly fence: number;
   /** Digest of the newest revision's root; null when there is none yet. */
   readonly root: string | null;
 }
 
-/** A worker that dies is followed by another after this, by the clock of Postgres; it renews three times as often. */
+/**
+ * After this, by the clock of Postgres, another worker takes over from one that died; a holder renews three times as
+ * often.
+ */
 const LEASE = '6 seconds';
 export const RENEW_MS = 2_000;
-/** Revisions that are kept, the newest among them. */
+/** Revisions that are kept, including the newest. */
 const KEPT = 5;
-/** What nothing names any more is looked for when so many revisions were made since. */
+/** Objects that nothing names are searched for after this many further revisions. */
 const CLEAN_EVERY = 50;
 
-/** Undefined while another holds it. Not safe to repeat: a lost answer leaves it held for the lease. */
+/**
+ * Returns undefined while another worker holds it. Not safe to repeat: after a lost answer, it is held for the time of
+ * the lease.
+ */
 export function takeWorkspace(
   pool: Pool,
   { tenant, name }: WorkspaceKey,
@@ -37,14 +43,17 @@ export function takeWorkspace(
     returning fence::float8, roots[1] as root`;
 }
 
-/** False when somebody else has it by now. */
+/** Returns false when another worker has it by now. */
 export function renewWorkspace(pool: Pool, { tenant, name }: WorkspaceKey, fence: number): Promise<boolean> {
   return affects(pool)`
     update workspaces set held_until = clock_timestamp() + ${LEASE}::interval
     where tenant_id = ${tenant} and name = ${name} and fence = ${fence} and held_until is not null`;
 }
 
-/** The next revision, with which the lease is given back where `release` is set. False when somebody else has it by now. Safe to repeat. */
+/**
+ * Stores the next revision, and with `release` also releases the lease. Returns false when another worker has it by
+ * now. Safe to repeat.
+ */
 export function saveWorkspace(
   pool: Pool,
   { tenant, name }: WorkspaceKey,
@@ -77,7 +86,7 @@ export async function workspaceHolder(
   return row?.holder;
 }
 
-/** Those that nobody holds and that may have objects which nothing names. */
+/** Workspaces that nobody holds and that may have objects which nothing names. */
 export function workspacesToClean(pool: Pool, max: number): Promise<WorkspaceKey[]> {
   return readRows<WorkspaceKey>(pool)`
     select tenant_id as tenant, name from workspaces
@@ -85,27 +94,27 @@ export function workspacesToClean(pool: Pool, max: number): Promise<WorkspaceKey
     order by revision - cleaned desc limit ${max}`;
 }
 
-/** Whose names end so, from the first dot on. */
+/** Workspaces whose names end with the suffix, from the first dot on. */
 export function listWorkspaces(pool: Pool, tenant: string, suffix: string): Promise<WorkspaceKey[]> {
   return readRows<WorkspaceKey>(pool)`
     select tenant_id as tenant, name from workspaces
     where tenant_id = ${tenant} and substr(name, strpos(name, '.')) = ${suffix} order by name`;
 }
 
-/** By who holds it; false when somebody else does by now. */
+/** For its holder; returns false when another worker holds it by now. */
 export function deleteWorkspace(db: Db, { tenant, name }: WorkspaceKey, fence: number): Promise<boolean> {
   return affects(db)`
     delete from workspaces where tenant_id = ${tenant} and name = ${name} and fence = ${fence} and held_until is not null`;
 }
 
-/** Of the kept revisions, the newest first. */
+/** Roots of the kept revisions, the newest first. */
 export async function workspaceRoots(pool: Pool, { tenant, name }: WorkspaceKey): Promise<readonly string[]> {
   const row = await readRow<{ roots: readonly string[] }>(pool)`
     select roots from workspaces where tenant_id = ${tenant} and name = ${name}`;
   return row?.roots ?? [];
 }
 
-/** By who holds it: nothing is left over. */
+/** For its holder: no unnamed objects are left. */
 export function noteCleaned(pool: Pool, { tenant, name }: WorkspaceKey, fence: number): Promise<boolean> {
   return affects(pool)`
     update workspaces set cleaned = revision where tenant_id = ${tenant} and name = ${name} and fence = ${fence}`;

@@ -1,3 +1,3 @@
-/** What other features may use of this one. */
+/** Exports what other features may use of this one. */
 export { decodeText, kindOf } from './pages/decode-text.ts';
 export { readApart, ReadingProblem } from './pages/read-apart.ts';

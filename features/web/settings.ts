@@ -1,4 +1,4 @@
-/** TL: which search engines web_search asks. */
+/** Settings of the search engines that web_search calls. */
 import { z } from 'zod';
 import { defineSection } from '#config/section.ts';
 import { secretHeaders } from '#config/secret-headers.ts';

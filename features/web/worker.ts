@@ -1,4 +1,4 @@
-/** What the tools web_fetch and web_search need in a worker. */
+/** Provides what the tools web_fetch and web_search need in a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createWebPages } from './pages/web-pages.ts';

@@ -1,4 +1,7 @@
-/** The room of outgoing webhooks (features/webhooks-out/workflow.ts): each attempt is one signed POST, or one mail, and a row's change. */
+/**
+ * The activities of outgoing webhooks (features/webhooks-out/workflow.ts): each attempt is one signed POST, or one
+ * mail, and a row's change.
+ */
 import { Context } from '@temporalio/activity';
 import { Webhook } from 'standardwebhooks';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
@@ -34,9 +37,9 @@ export interface WebhookDeps extends Pick<ActivityDeps, 'pool'> {
   readonly settings: { readonly retrySeconds: readonly number[]; readonly disableAfterDays: number };
 }
 
-/** Of a receiver that says when to come. */
+/** Longest wait that a receiver can request. */
 const MAX_PATIENCE_MS = 3_600_000;
-/** A chat service that is away is tried each minute, for three days. */
+/** A chat service that is away is retried each minute, for three days. */
 const CHANNEL_WAIT_MS = 60_000;
 const CHANNEL_TRIES = 4_320;
 
@@ -52,7 +55,7 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
   deps.notifier.whenDue(HAS_DUE, startDue);
   const attemptOnce = async (tenant: string, delivery: DeliveryBasis): Promise<DeliveryReport> => {
     const record = await attempt(deps, tenant, delivery);
-    // A channel that is away loses nothing: it stays on.
+    // A channel that is away loses nothing, so it stays on.
     const patience = delivery.webhook.channel_key === null ? settings.disableAfterDays * 86_400 : ENDLESS;
     const isFirst = await recordAttempt(pool, tenant, delivery, record, patience);
     if (!isFirst) return reportOf(await readDelivery(pool, tenant, delivery.id));
@@ -65,9 +68,9 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
       if (!delivery) return { status: 'failed', attempts: 0 };
       if (delivery.status === 'pending' && delivery.wait > 0) return reportOf(delivery);
       const report = delivery.status === 'pending' ? await attemptOnce(tenant, delivery) : reportOf(delivery);
-      // Also of one that ended in an attempt whose worker died then.
+      // This also covers one that ended in an attempt whose worker died then.
       if (report.status !== 'pending') await takeUpNext(pool, tenant, delivery);
-      // And those for which there was no place beside it.
+      // It also starts those for which there was no place beside it.
       await startDue();
       return report;
     }),
@@ -95,7 +98,10 @@ async function attempt(deps: WebhookDeps, tenant: string, delivery: DeliveryBasi
   return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait, isWait };
 }
 
-/** Undefined: it is given up. Who says when to come again is there, so that counts as no try. */
+/**
+ * Returns undefined if it is given up. A receiver that says when to retry is available, so that does not count as a
+ * try.
+ */
 function waitOf(
   retrySeconds: readonly number[],
   { attempts, waits, webhook }: DeliveryBasis,
@@ -105,7 +111,7 @@ function waitOf(
   const tries = attempts + 1 - waits;
   const usual = retryDelay(retrySeconds, tries, Math.random);
   if (webhook.channel_key === null) return usual;
-  // A chat is not left alone for hours: all that is said there waits behind this.
+  // A chat must not pause for hours, because all later posts wait for this one.
   return tries < CHANNEL_TRIES ? Math.min(usual ?? CHANNEL_WAIT_MS, CHANNEL_WAIT_MS) : undefined;
 }
 
@@ -124,7 +130,7 @@ async function notify(
   return { ...outcome, isGone: outcome.answered === 410 };
 }
 
-/** `problem` is null when it was taken. */
+/** `problem` is null when it was accepted. */
 async function post(
   deps: WebhookDeps,
   tenant: string,
@@ -151,7 +157,7 @@ async function post(
         'webhook-signature': secrets.map((one) => new Webhook(one).sign(id, now, body)).join(' '),
       },
     });
-    // What it says is of no use to anybody.
+    // The response body is not needed.
     await response.body?.cancel();
     const { ok, status: answered } = response;
     return { answered, problem: ok ? null : `it answered ${answered}` };

@@ -1,4 +1,4 @@
-/** `tempoclaw approvals notify`: whether those who are told of approvals are reached. */
+/** Implements `tempoclaw approvals notify`: it tests whether notifications of approvals arrive. */
 import type { Command } from 'commander';
 import { addApiCommand } from '#cli/api-commands.ts';
 import { CliError } from '#cli/cli-error.ts';

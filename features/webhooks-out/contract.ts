@@ -1,25 +1,25 @@
-/** Outgoing webhooks (IN-4): what is delivered, when it is tried again, and the contract of the workflow that delivers. */
+/** Outgoing webhooks (IN-4): what is delivered, when it is retried, and the contract of the workflow that delivers. */
 import type { DeliveryReport } from './schema.ts';
 
 export const WEBHOOK_DELIVERY = 'webhookDelivery';
 
-/** Ids only: address, secret and event stand in rows. */
+/** Contains only ids: address, secret and event are in rows. */
 export interface DeliveryInput {
   readonly tenant: string;
   /** The delivery's id, which is its `webhook-id`. */
   readonly id: string;
 }
 
-/** The kind of a delivery that tells of no event: whether somebody is reached at all. It is tried once. */
+/** The kind of a delivery without an event, which tests whether somebody is reached at all. It is tried once. */
 export const NOTIFY_TEST = 'approval.test';
 export const NOTIFY_WORDS = 'Approvals are told here. This is a test; nothing has to be done about it.';
 
 export interface WebhookActivities {
-  /** One attempt, recorded. Safe to repeat: an attempt that is recorded is not made again before the next is due. */
+  /** Makes and records one attempt. Safe to repeat: a recorded attempt is not made again before the next is due. */
   deliver_webhook(input: DeliveryInput): Promise<DeliveryReport>;
 }
 
-/** The ids are random, so that no two tenants have the same. The workflow that sent it before may not have closed yet. */
+/** The ids are random, so no two tenants have the same. The workflow that sent it before may not have closed yet. */
 export function deliveryWorkflowId(id: string, redelivered: number): string {
   return redelivered === 0 ? `webhook/${id}` : `webhook/${id}/${redelivered}`;
 }
@@ -27,16 +27,16 @@ export function deliveryWorkflowId(id: string, redelivered: number): string {
 /** Seconds between attempts: the schedule of the Standard Webhooks specification. */
 export const RETRY_SECONDS: readonly number[] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-/** Of a tenant. Each is matched with each event. */
+/** Webhooks of a tenant. Each is matched with each event. */
 export const MAX_WEBHOOKS = 100;
 
-/** How long the secret before signs too, unless a rotation says otherwise. */
+/** How long the previous secret also signs, unless a rotation says otherwise. */
 export const ROTATION_SECONDS = 86_400;
 
-/** Pieces of what `message.completed` and `tool.completed` say whole: too many to be delivered one by one. */
+/** Parts of what `message.completed` and `tool.completed` contain whole: too many to be delivered one by one. */
 const PIECES: ReadonlySet<string> = new Set(['message.delta', 'message.reset', 'tool.output']);
 
-/** What `events` of a webhook may name: a kind, all of a group as `approval.*`, or `*`. */
+/** Checks what `events` of a webhook may name: a kind, all of a group as `approval.*`, or `*`. */
 export function eventProblem(required: string, kinds: readonly string[]): string | undefined {
   if (required === '*') return undefined;
   if (PIECES.has(required))
@@ -47,7 +47,10 @@ export function eventProblem(required: string, kinds: readonly string[]): string
   return isKnown ? undefined : `${required} is no kind of event; known: *, ${kinds.join(', ')}`;
 }
 
-/** Milliseconds until the next attempt: up to a tenth more, so that what failed together does not come back together. Undefined: none is left. */
+/**
+ * Milliseconds until the next attempt: up to a tenth more, so that what failed together is not retried together.
+ * Undefined if none is left.
+ */
 export function retryDelay(
   schedule: readonly number[],
   attempts: number,
@@ -59,7 +62,7 @@ export function retryDelay(
 
 const MAILTO = 'mailto:';
 
-/** Whom a webhook writes to; undefined when it is one that is asked over HTTP. */
+/** The address that a webhook mails to; undefined when it is called over HTTP. */
 export function mailAddressOf(url: string): string | undefined {
   return url.startsWith(MAILTO) ? url.slice(MAILTO.length) : undefined;
 }

@@ -1,23 +1,23 @@
-/** The point at which other features deliver what webhooks say elsewhere than to an address: by mail, to a chat. */
+/** The interface through which other features deliver webhooks that have no HTTP address: by mail, to a chat. */
 import type { AttemptRecord, DeliveryBasis } from './store/webhook-delivery-store.ts';
 import type { WebhookRow } from './store/webhook-store.ts';
 
 export interface Deliverer {
-  /** Whether this is its webhook. */
+  /** Whether it delivers this webhook. */
   takes(webhook: WebhookRow): boolean;
-  /** One attempt. Safe to repeat. Rejects when it is stopped by `signal`. */
+  /** Makes one attempt. Safe to repeat. Rejects when `signal` stops it. */
   deliver(tenant: string, delivery: DeliveryBasis, signal: AbortSignal): Promise<DeliveryOutcome>;
 }
 
-/** `problem` is null when it was taken. */
+/** `problem` is null when it was accepted. */
 export interface DeliveryOutcome extends Pick<AttemptRecord, 'answered' | 'problem'> {
-  /** Milliseconds; the receiver said when. */
+  /** Milliseconds until a retry, as the receiver requests. */
   readonly retryAfter?: number | undefined;
-  /** Again would be answered the same. */
+  /** True if a retry would get the same answer. */
   readonly isFinal?: boolean | undefined;
-  /** The receiver is gone for good. */
+  /** True if the receiver is gone for good. */
   readonly isGone?: boolean | undefined;
-  /** There was nothing to say, for the reason in `problem`. */
+  /** True if there was nothing to say, for the reason in `problem`. */
   readonly isSilent?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What other features may use of this one. */
+/** Exports what other features may use of this one. */
 export type { DeliveryOutcome } from './deliverer.ts';
 export { showDelivery } from './routes.ts';
 export { webhookLinkMaker } from './rows.ts';

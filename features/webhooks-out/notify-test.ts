@@ -1,4 +1,4 @@
-/** Tests whether those who are told of approvals are reached: by deliveries as events have them, from where they are sent. */
+/** Tests whether notifications of approvals arrive: it makes deliveries as events do, sent from the same place. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
 import type { NotifyTest } from './schema.ts';
@@ -8,7 +8,7 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { approvalNotifications } from './resource.ts';
 
-/** Above what one attempt may take. */
+/** Longer than one attempt may take. */
 const PATIENCE_MS = 25_000;
 const LOOK_MS = 250;
 
@@ -18,7 +18,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   });
 }
 
-/** What is pending then is told as that. @throws Failure */
+/** A test that is pending then is reported as pending. @throws Failure */
 async function notifyTest(
   { pool, temporal }: Pick<ApiDeps, 'pool' | 'temporal'>,
   tenant: string,
@@ -41,7 +41,7 @@ async function notifyTest(
         webhook_id,
         url,
         delivery_id: id,
-        // Of a webhook that was deleted meanwhile.
+        // The webhook was deleted in the meantime.
         status: rows[at]?.status ?? 'failed',
         last_status: rows[at]?.last_status ?? null,
         problem: rows[at]?.problem ?? null,

@@ -1,4 +1,4 @@
-/** Outgoing webhooks (IN-4): where events are sent to, and what became of each. */
+/** Outgoing webhooks (IN-4): where events are sent, and what became of each. */
 import { z } from 'zod';
 import {
   DELIVERY_STATUSES,
@@ -157,7 +157,7 @@ export const webhooks = defineResource(
   }),
 );
 
-/** Whether those who are told of approvals are reached. */
+/** Tests whether notifications of approvals arrive. */
 export const approvalNotifications = defineResource(
   {
     path: '/v1/approvals/notify-test',

@@ -1,4 +1,4 @@
-/** Outgoing webhooks: rows behind the definition, addresses judged, secrets sealed and told once. */
+/** Serves outgoing webhooks from their rows: addresses are judged, and secrets are sealed and shown once. */
 import { HAS_DUE } from './store/webhook-delivery-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mailAddressOf } from './contract.ts';
@@ -126,12 +126,12 @@ function makeSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** A mail about an end answers the one that asked, so that must be over. */
+/** A mail about an end answers the mail that asked, so that one must be over. */
 function isOrdered({ url, ordered }: Pick<WebhookRow, 'url' | 'ordered'>): boolean {
   return ordered || mailAddressOf(url) !== undefined;
 }
 
-/** What its name leads to is judged at each attempt. @throws Failure Unprocessable */
+/** What its name resolves to is judged at each attempt. @throws Failure Unprocessable */
 async function refuseTarget(
   { pool, policy }: ApiDeps,
   tenant: string,

@@ -1,9 +1,9 @@
-/** What the core must know of the rows of webhooks. */
+/** What the core must know about the rows of webhooks. */
 import { sql } from 'kysely';
 import { isOlder } from '#store/old-rows.ts';
 import type { RowPart } from '#store/row-parts.ts';
 
-/** As whom a webhook's mails make links: these work while it is on and its mails are that user's. */
+/** The maker of the links in a webhook's mails; they work while it is on and its mails go to that user. */
 export function webhookLinkMaker(webhook: string): string {
   return `webhook ${webhook}`;
 }

@@ -1,4 +1,4 @@
-/** Outgoing webhooks and their deliveries, as bodies and answers carry them. */
+/** Outgoing webhooks and their deliveries, as requests and answers contain them. */
 import { z } from 'zod';
 import { mailAddressOf } from './contract.ts';
 import { EVENT_TYPES } from '#domain/event.ts';
@@ -13,7 +13,7 @@ import {
   timeSchema,
 } from '#domain/schema/scalars.ts';
 
-/** 24 to 64 bytes, as the specification of Standard Webhooks wants them. */
+/** 24 to 64 bytes, as the specification of Standard Webhooks requires. */
 export const webhookSecretSchema = z
   .string()
   .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, 'must be whsec_ and base64')
@@ -133,7 +133,7 @@ export const notifyTestSchema = z.object({
 });
 export type NotifyTest = z.infer<typeof notifyTestSchema>;
 
-/** What history keeps of an attempt. */
+/** What history contains of an attempt. */
 const deliveryReportSchema = z.object({
   status: z.enum(DELIVERY_STATUSES),
   attempts: z.int(),

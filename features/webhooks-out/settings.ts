@@ -4,12 +4,12 @@ import { defineSection } from '#config/section.ts';
 import { RETRY_SECONDS } from './contract.ts';
 const schema = z
   .strictObject({
-    /** Seconds from each attempt that failed to the next; after the last one a delivery is given up. */
+    /** Seconds from each failed attempt to the next; after the last one, a delivery is given up. */
     retrySeconds: z
       .array(z.number().positive().max(86_400))
       .max(20)
       .default([...RETRY_SECONDS]),
-    /** A webhook that has only failed for so long is disabled. */
+    /** A webhook that has only failed for this long is disabled. */
     disableAfterDays: z.number().min(0).max(365).default(5),
   })
   .prefault({});

@@ -4,10 +4,12 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { Pool } from '#store/pool.ts';
 import { claimDueDeliveries, type DueDelivery } from './store/webhook-delivery-store.ts';
 
-/** Claims of one call; what is due after them is found by the next one. */
+/** Claims of one call; the next call finds what is due after them. */
 const ROUNDS = 10;
 
-/** Returns how many. Throws Failures; what was claimed then is claimed again later. Safe to repeat, and at several places at once. */
+/**
+ * Returns how many. Throws Failures; what was claimed then is claimed again later. Safe to repeat, also concurrently.
+ */
 export async function startDueDeliveries(pool: Pool, reach: Pick<WorkflowReach, 'start'>): Promise<number> {
   let started = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -27,7 +29,7 @@ function start(
   const input: DeliveryInput = { tenant, id };
   const workflow = { type: WEBHOOK_DELIVERY, id: deliveryWorkflowId(id, redelivered), input, tenant };
   return reach.start(
-    // A test is of no session.
+    // A test belongs to no session.
     session === ''
       ? { ...workflow, summary: event }
       : { ...workflow, summary: `${event} of ${session}`, session },

@@ -1,4 +1,4 @@
-/** The deliveries of a worker. */
+/** Provides the deliveries of a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createWebhookActivities } from './activities.ts';

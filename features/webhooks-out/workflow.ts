@@ -1,4 +1,6 @@
-/** Delivers one event to one webhook: an attempt at a time until one is taken or none is left (docs/webhooks.md). */
+/**
+ * Delivers one event to one webhook: one attempt at a time until one is accepted or none is left (docs/webhooks.md).
+ */
 import { continueAsNew, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import type { DeliveryReport } from './schema.ts';
 import { inputProblem } from '#domain/start-problem.ts';

@@ -205,7 +205,9 @@ export async function schedulesOf(
 /** Seconds after which a run that nothing has taken is searched for. */
 const OVERDUE = 60;
 
-/** Of all tenants: those whose Temporal Schedule is not as the row says, has few instants left, or did not start a run. */
+/**
+ * Schedules of all tenants whose Temporal Schedule differs from the row, has few instants left, or did not start a run.
+ */
 export function schedulesToPlan(
   pool: Pool,
 ): Promise<(Pick<ScheduleRow, 'id' | 'agent_key' | 'name'> & { readonly tenant_id: string })[]> {
@@ -220,9 +222,9 @@ export function schedulesToPlan(
 const PLANNING_SECONDS = 30;
 
 /**
- * `follow` makes the Temporal Schedule as the row says and gives the last instant that stands there; a row that is deleted goes. One at a
- * time does it, again when the row was changed meanwhile, so that an older row never comes after a newer one. False when another
- * does: that one comes to this change too. Nothing is locked while Temporal is asked.
+ * `follow` makes the Temporal Schedule as the row says and returns its last instant; a deleted row is removed. One
+ * process at a time does it, again when the row has changed, so that an older row never follows a newer one. Returns
+ * false when another process does it, which also handles this change. No lock is held during requests to Temporal.
  */
 export async function planSchedule(
   pool: Pool,
@@ -242,7 +244,7 @@ export async function planSchedule(
       if (await notePlanned(pool, tenant, row, planner, until)) return true;
     }
   } catch (error) {
-    // Should this fail too, the lease ends by itself.
+    // If this fails too, the lease ends by itself.
     await execute(pool)`update schedules set planner = null
       where tenant_id = ${tenant} and id = ${id} and planner = ${planner}`.catch(() => undefined);
     throw error;
@@ -253,7 +255,7 @@ function isThere(pool: Pool, tenant: string, id: string): Promise<boolean> {
   return affects(pool)`select from schedules where tenant_id = ${tenant} and id = ${id}`;
 }
 
-/** False when the row was changed meanwhile, or its lease was lost. */
+/** Returns false when the row has changed, or its lease was lost. */
 function notePlanned(
   pool: Pool,
   tenant: string,
@@ -269,7 +271,10 @@ function notePlanned(
     where tenant_id = ${tenant} and id = ${id} and planner = ${planner} and revision = ${revision} and deleted_at is null`;
 }
 
-/** Instants that no run has taken and that are not too late, oldest first; the row expects what comes after the ones that are. */
+/**
+ * Instants that no run has taken and that are not too late, oldest first. The row then expects what follows the present
+ * ones.
+ */
 export function missedInstants(pool: Pool, tenant: string, id: string): Promise<readonly Date[]> {
   return inTransaction(pool, async (tx) => {
     const row = await lockSchedule(tx, tenant, id);

@@ -1,4 +1,4 @@
-/** Setting an agent's heartbeat, of which it has one for each user: a schedule at intervals with a kind of its own. */
+/** Sets an agent's heartbeat, of which it has one for each user: a schedule at intervals with a kind of its own. */
 import { Failure } from '#domain/errors.ts';
 import {
   CHECKLIST,
@@ -22,9 +22,9 @@ import type { ScheduleMaker, Schedules } from './schedules.ts';
 export type HeartbeatChange = Kept<typeof heartbeatChangeSchema>;
 
 /**
- * Makes it, or changes what is given; null takes a field back. Without `session` it speaks in `here`, when it is new or is set from another
- * chat than before: the session and the chat whose rights it has are never two. Safe to repeat.
- * @throws Failure Unprocessable, Conflict when two make it at once
+ * Makes it, or changes the fields that are present; null removes a field. Without `session`, it posts in `here`, when
+ * it is new or is set from another chat than before. The session and the chat whose rights it has are thus always the
+ * same. Safe to repeat. @throws Failure Unprocessable, Conflict when two make it at once
  */
 export async function setHeartbeat(
   pool: Pool,
@@ -59,7 +59,7 @@ export async function setHeartbeat(
       enabled: enabled ?? true,
       delete_after_run: false,
       overlap: 'skip',
-      // A beat that is late is not made up for: the next one comes.
+      // A late beat is not made up for, because the next one comes.
       catchup_seconds: HEARTBEAT_LIMITS.min,
       allowed_tools: undefined,
     });
@@ -73,7 +73,7 @@ export async function setHeartbeat(
   throw new Failure('Conflict', 'the heartbeat was removed meanwhile; set it again');
 }
 
-/** Its own beats are in the place that it has. */
+/** Its own beats are in the place that it already has. */
 function isSamePlace(one: ScheduleRights, other: ScheduleRights): boolean {
   return one.channel === other.channel && one.chat_id === other.chat_id;
 }
@@ -96,7 +96,7 @@ function changed(old: HeartbeatSettings, { active_hours, model, ...change }: Set
   };
 }
 
-/** The text of HEARTBEAT.md as the agent has it for its user, and whether it asks for anything. */
+/** The text of HEARTBEAT.md as the agent has it for its user, and whether it contains anything to do. */
 export async function readChecklist(
   pool: Pool,
   tenant: string,

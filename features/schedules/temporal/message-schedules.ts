@@ -1,11 +1,13 @@
-/** The Temporal Schedules that send messages: one for each row of `schedules`, made and changed only as its row says. */
+/**
+ * The Temporal Schedules that send messages: one for each row of `schedules`, made and changed only as its row says.
+ */
 import { ScheduleNotFoundError } from '@temporalio/client';
 import type { CalendarSpec, Month } from '@temporalio/client';
 import { SCHEDULED_MESSAGE, type ScheduledMessageInput } from '../contract/schedule.ts';
 import type { TemporalClients } from '#temporal/client.ts';
 import { searchAttributes } from '#temporal/reach-workflows.ts';
 
-/** What a Temporal Schedule is to be. */
+/** The intended state of a Temporal Schedule. */
 export interface SchedulePlan {
   readonly id: string;
   readonly input: ScheduledMessageInput;
@@ -15,7 +17,7 @@ export interface SchedulePlan {
     | { readonly everySeconds: number; readonly offsetSeconds: number; readonly from: Date };
   readonly isPaused: boolean;
   readonly catchupSeconds: number;
-  /** For people, in the web UI. */
+  /** Text for people in the web UI. */
   readonly summary: string;
   readonly note: string;
   readonly tenant: string;
@@ -23,9 +25,9 @@ export interface SchedulePlan {
 }
 
 export interface MessageSchedules {
-  /** Makes it, or changes it into this. Safe to repeat. Throws Failures. */
+  /** Creates it, or changes it into this. Safe to repeat. Throws Failures. */
   put(plan: SchedulePlan): Promise<void>;
-  /** Also when it is not there. Throws Failures. */
+  /** Also succeeds when it does not exist. Throws Failures. */
   remove(id: string): Promise<void>;
 }
 
@@ -47,7 +49,7 @@ export function messageSchedulesOf({
         staticSummary: plan.summary,
         typedSearchAttributes,
       },
-      // Rows decide on overlaps and on what is late: here a run is only never left out.
+      // Rows decide on overlaps and on late runs, so Temporal must never skip one.
       policies: { overlap: 'ALLOW_ALL' as const, catchupWindow: plan.catchupSeconds * 1000 },
       state: { paused: plan.isPaused, note: plan.note },
       typedSearchAttributes,

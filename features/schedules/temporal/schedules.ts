@@ -1,4 +1,7 @@
-/** What is done to schedules, by people and by agents: the row first, then its Temporal Schedule, which the sweep sets right if that is lost. */
+/**
+ * Changes schedules for people and for agents: the row first, then its Temporal Schedule, which the sweep repairs if
+ * that is lost.
+ */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
@@ -38,17 +41,17 @@ export interface ScheduleParts {
   };
 }
 
-/** Who makes a schedule, and what is known of that. */
+/** Who makes a schedule, and the known facts about them. */
 export interface ScheduleMaker {
   readonly tenant: string;
   readonly user: string | null;
   readonly by: string;
   readonly rights: ScheduleRights;
-  /** The same for a request that is repeated. */
+  /** The same for a repeated request. */
   readonly stem: string;
 }
 
-/** `heartbeat`: it is the agent's heartbeat. */
+/** With `heartbeat`, it is the agent's heartbeat. */
 export type ScheduleJob = NewSchedule & { readonly heartbeat?: HeartbeatSettings | undefined };
 
 export type ScheduleChange = Partial<
@@ -58,12 +61,12 @@ export type ScheduleChange = Partial<
   readonly allowed_tools?: readonly string[] | null | undefined;
 };
 
-/** Throws Failures, with words for whoever made the request. */
+/** Throws Failures, with words for the maker of the request. */
 export interface Schedules {
   add(maker: ScheduleMaker, job: ScheduleJob): Promise<ScheduleRow>;
   /**
-   * From then on it has the rights of who changed it, never more than before of tools. A function gets what it is under the lock.
-   * Undefined when it is gone.
+   * It then has the rights of its last changer, but never more tools than before. A function gets the current row under
+   * the lock. Returns undefined when it is gone.
    */
   change(
     maker: Pick<ScheduleMaker, 'tenant' | 'rights'>,
@@ -71,17 +74,23 @@ export interface Schedules {
     change: ScheduleChange | ((old: ScheduleRow) => ScheduleChange),
   ): Promise<ScheduleRow | undefined>;
   remove(tenant: string, id: string): Promise<boolean>;
-  /** Begins a run now, whatever its instants and pause; `key` makes it one. Gives the key of the run. */
+  /** Starts a run now, whatever its instants and pause; `key` identifies it. Returns the key of the run. */
   runNow(schedule: ScheduleRow, tenant: string, key: string): Promise<string>;
-  /** Those of a user; or that were made, or are said, in a session: gone when it returns. Gives how many. */
+  /**
+   * Deletes those of a user, or those that were made or are posted in a session. Resolves when they are gone, with
+   * their number.
+   */
   forget(tenant: string, of: { readonly user?: string; readonly session?: string }): Promise<number>;
-  /** Makes the Temporal Schedule as the row says; false when another is at it. Safe to repeat, and at several places at once. */
+  /**
+   * Makes the Temporal Schedule as the row says; returns false when another process does it. Safe to repeat, also
+   * concurrently.
+   */
   plan(tenant: string, id: string): Promise<boolean>;
-  /** The same of all that are not, and starts what they have missed; gives how many. */
+  /** Does the same for all that differ, and starts their missed runs; returns how many. */
   planAll(): Promise<number>;
 }
 
-/** Between looks at whether another has planned it. */
+/** Wait between checks whether another process has planned it. */
 const PAUSE_MS = 200;
 
 export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): Schedules {
@@ -89,7 +98,7 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
   const plan = (tenant: string, id: string): Promise<boolean> =>
     planSchedule(pool, tenant, id, (row) => follow(messages, tenant, row));
 
-  /** The row stands: what cannot be planned now is planned by the sweep. */
+  /** The row stays: if it cannot be planned now, the sweep plans it. */
   async function planned<Row extends Pick<ScheduleRow, 'id'>>(tenant: string, row: Row): Promise<Row> {
     await plan(tenant, row.id).catch(unlessAway);
     return row;
@@ -141,7 +150,7 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
         );
       if (!row) throw new Failure('Conflict', `${agent} has a schedule ${name} already; change that one`);
       return planned(tenant, row).catch(async (error: unknown) => {
-        // One that Temporal does not take is not made.
+        // A schedule that Temporal refuses is not created.
         if (row.planned === null && (await deleteSchedule(pool, tenant, row.id))) await plan(tenant, row.id);
         throw error;
       });
@@ -181,7 +190,7 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
             await start(tenant, row, runIdOf(tenant, row.id, at), { at: at.toISOString() });
           await plan(tenant, row.id);
         } catch (error) {
-          // One that Temporal does not take keeps none of the others from theirs; all wait for one that is away.
+          // A schedule that Temporal refuses does not stop the others; if Temporal is away, all wait.
           if (isAway(error)) throw error;
           problems.push(error);
         }
@@ -197,7 +206,7 @@ function summaryOf({ agent_key: agent, name }: Labels): string {
   return `${agent}: ${name}`;
 }
 
-/** The last instant that stands in the Temporal Schedule; null where it has no end. */
+/** The last instant in the Temporal Schedule; null if it has no end. */
 async function follow(schedules: MessageSchedules, tenant: string, row: ScheduleRow): Promise<Date | null> {
   const id = scheduleIdOf(tenant, row.id);
   if (row.deleted_at) {
@@ -205,14 +214,14 @@ async function follow(schedules: MessageSchedules, tenant: string, row: Schedule
     return null;
   }
   const { timing, next_at: next, now } = row;
-  // What is due this moment stays in it: Temporal may not have come to it yet.
+  // What is due now stays in it, because Temporal may not have started it yet.
   const from = next && next < now ? new Date(next.getTime() - 1) : now;
   const instants = timing.kind === 'every' ? [] : nextInstants(timing, from, SCHEDULE_LIMITS.planned);
   await schedules.put({
     id,
     input: { tenant, schedule: row.id },
     when: timing.kind === 'every' ? intervalOf(timing) : { instants },
-    // A schedule without instants is one that never begins by itself.
+    // A schedule without instants never starts by itself.
     isPaused: !row.enabled || (timing.kind !== 'every' && instants.length === 0),
     catchupSeconds: row.catchup_seconds,
     summary: summaryOf(row),
@@ -229,7 +238,7 @@ function intervalOf(timing: Extract<Timing, { kind: 'every' }>) {
   return { everySeconds, offsetSeconds: (from / 1000) % everySeconds, from: new Date(from) };
 }
 
-/** For people who look at it in the web UI, where only instants stand. */
+/** Text for people in the web UI, which shows only instants. */
 function noteOf({ timing, enabled }: ScheduleRow): string {
   return `${timingText(timing)}${enabled ? '' : '; paused'}`;
 }
@@ -246,12 +255,12 @@ function timingText(timing: Timing): string {
   }
 }
 
-/** ISO 8601, in UTC; none of one that is paused. */
+/** ISO 8601, in UTC; empty for a paused one. */
 export function nextRuns({ timing, enabled, now }: ScheduleRow): string[] {
   return enabled ? nextInstants(timing, now, SCHEDULE_LIMITS.nextRuns).map((at) => at.toISOString()) : [];
 }
 
-/** `now` where the timing is new. Throws Unprocessable. */
+/** `now` is set if the timing is new. Throws Unprocessable. */
 function checked(fields: ScheduleFields, now: Date | undefined): ScheduleFields {
   const { timing } = fields;
   const problem = now && timingProblem(timing, now);
@@ -311,7 +320,7 @@ function changed(
   };
 }
 
-/** What is allowed by both; all where neither says anything. */
+/** What both allow; everything if neither restricts it. */
 function narrowed(
   held: readonly string[] | undefined,
   expected: readonly string[] | undefined,
@@ -328,7 +337,7 @@ function unlessAway(error: unknown): void {
   if (!isAway(error)) throw error;
 }
 
-/** Temporal or Postgres. */
+/** True if Temporal or Postgres is away. */
 function isAway(error: unknown): boolean {
   return isTransient(error) || (error instanceof Failure && error.type === 'Unavailable');
 }

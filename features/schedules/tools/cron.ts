@@ -1,4 +1,4 @@
-/** cron: messages to itself at times to come, on Temporal Schedules. */
+/** cron: messages to the agent itself at future times, on Temporal Schedules. */
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { OwnSchedules, ScheduleChange, ShownSchedule } from '../activities/own-schedules.ts';
@@ -82,7 +82,7 @@ export const tool = defineTool<Input, { readonly schedules: OwnSchedules }>({
   keywords:
     'alarm appointment at later tonight tomorrow daily weekly monthly hourly every day morning evening hour minutes periodic repeat timer calendar nudge ping notify remember automate job trigger meeting deadline birthday recurring recur weekday event notification postpone snooze cancel nightly wake seven o clock monday tuesday wednesday thursday friday saturday sunday first each year annually regularly',
   group: 'automation',
-  // Ids follow from the call.
+  // Ids are derived from the call.
   replay: 'idempotent',
   onlyReads: ({ action }) => READS.has(action),
   input,
@@ -199,7 +199,7 @@ function changeOf(args: z.infer<typeof patch>, call: RunningCall): ScheduleChang
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
-/** Another agent's, or told elsewhere than here. */
+/** Refuses another agent's, or one that posts elsewhere. */
 function refuseOthers(request: z.infer<typeof patch>, { agent, channel, chatId }: RunningCall): void {
   if (request.agentId !== undefined && request.agentId !== agent)
     throw wrong(`agentId: you are ${agent}; only ${request.agentId} itself makes its schedules`);

@@ -1,4 +1,4 @@
-/** heartbeat: being woken at intervals to go through HEARTBEAT.md. */
+/** heartbeat: wakes the agent at intervals to go through HEARTBEAT.md. */
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { OwnHeartbeat, OwnHeartbeats } from '../activities/own-heartbeats.ts';
@@ -48,7 +48,7 @@ export const tool = defineTool<Input, { readonly heartbeats: OwnHeartbeats }>({
   keywords:
     'regular periodic routine check every half hour wake up monitor watch proactive todo checklist periodically often look after inbox idle background attention recurring needs anything new keep an eye on',
   group: 'automation',
-  // Ids follow from the call.
+  // Ids are derived from the call.
   replay: 'idempotent',
   onlyReads: ({ action }) => READS.has(action),
   input,
@@ -141,7 +141,7 @@ function outcomeOf(state: string | null): string {
   return state === null || state === 'started' ? 'running' : state;
 }
 
-/** Null takes it back. */
+/** Null removes the field. */
 function orNone(text: string | undefined): string | null | undefined {
   return text === '' ? null : text;
 }

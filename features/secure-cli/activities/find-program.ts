@@ -1,4 +1,7 @@
-/** Which file a configured program is: the one thing that gets the credentials, so never one that an agent can write. */
+/**
+ * Finds which file a configured program is. That file alone gets the credentials, so an agent must not be able to write
+ * it.
+ */
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
@@ -9,14 +12,14 @@ export type FoundProgram =
   | { readonly ok: false; readonly code: 'NotFound' | 'PermissionDenied'; readonly message: string };
 
 export interface ProgramPlaces {
-  /** Folders in which a program without a path is looked for; those that are not absolute are passed over. */
+  /** Folders in which a program without a path is searched for; folders that are not absolute are skipped. */
   readonly folders: readonly string[];
-  /** What agents can write to. */
+  /** Folders that agents can write to. */
   readonly workspaceRoot: string;
 }
 
 /**
- * `asked` is how the call names it: the name alone, or a path, which must lead to the very same file (a `./gh` of the
+ * `asked` is the name in the call: the name alone, or a path, which must lead to the very same file (a `./gh` of the
  * workspace does not). Links are followed.
  */
 export async function findProgram(
@@ -63,7 +66,7 @@ async function isProgram(file: string): Promise<boolean> {
     await access(file, constants.X_OK);
     return (await stat(file)).isFile();
   } catch {
-    // Not there, or not to be run: not a program.
+    // It does not exist or is not executable, so it is no program.
     return false;
   }
 }
@@ -76,7 +79,7 @@ async function realOr(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);
   } catch {
-    // Not there.
+    // It does not exist.
     return undefined;
   }
 }

@@ -1,10 +1,10 @@
-/** The gate before every plain command: programs with credentials run by credentialed_exec only (SH-4). */
+/** Checks every plain command: programs with credentials run only through credentialed_exec (SH-4). */
 import { findSecured } from '../rules/find-secured.ts';
 import { mayUse, type SecureCli } from '../rules/secure-cli.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { SecureClis } from './secure-clis.ts';
 
-/** Why the command must not run, or undefined. Refuses when nobody can tell (fails closed). */
+/** Why the command must not run, or undefined. If that cannot be determined, it refuses (fails closed). */
 export async function refuseSecureCli(
   secureClis: Pick<SecureClis, 'list'>,
   call: { readonly tenant: string; readonly agent: string },
@@ -14,14 +14,14 @@ export async function refuseSecureCli(
   try {
     clis = await secureClis.list(call.tenant);
   } catch {
-    // The database's own words are for operators, who see them where it is asked.
+    // The database's own message is for operators, who see it where the query runs.
     return toolError('ExecutionFailed', 'Secure CLI gate temporarily unavailable. Retry in a moment.');
   }
   const reason = secureCliReason(clis, call.agent, command);
   return reason === undefined ? undefined : toolError('PermissionDenied', reason);
 }
 
-/** The same of programs that are known already. */
+/** Does the same with programs that are already known. */
 export function secureCliReason(
   clis: readonly SecureCli[],
   agent: string,
@@ -36,7 +36,7 @@ export function secureCliReason(
     : grantNeeded(found.name);
 }
 
-/** Upstream's words (vectors/credentialed-exec.json). */
+/** The words of GoClaw (test/vectors/credentialed-exec.json). */
 export function grantNeeded(name: string): string {
   return `Binary "${name}" requires a secure CLI grant. Ask admin to grant access to this agent.`;
 }

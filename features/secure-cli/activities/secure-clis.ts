@@ -1,4 +1,4 @@
-/** SH-4: starts programs with the tenant's credentials. The values are in this call's environment or files and nowhere else. */
+/** SH-4: starts programs with the tenant's credentials. The values are only in this call's environment or files. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ToolErrorCode } from '#domain/errors.ts';
@@ -23,11 +23,11 @@ export type SecureOutcome =
   | { readonly kind: 'refused'; readonly code: ToolErrorCode; readonly message: string };
 
 export interface SecureClis {
-  /** The tenant's; throws when they cannot be read, and callers then refuse. */
+  /** The tenant's programs; throws when they cannot be read, and callers then refuse. */
   list(tenant: string): Promise<readonly SecureCli[]>;
-  /** Those that are known by now. */
+  /** The programs that are already loaded. */
   listNow(tenant: string): readonly SecureCli[];
-  /** Whether the arguments are allowed is the caller's to check. Never throws for what the program does. */
+  /** The caller checks whether the arguments are allowed. Never throws for what the program does. */
   run(request: SecureRun): Promise<SecureOutcome>;
 }
 
@@ -71,7 +71,7 @@ function refused(message: string): SecureOutcome {
   return { kind: 'refused', code: 'ExecutionFailed', message };
 }
 
-/** HOME is the call's own, so that no program keeps a credential in a place that others read. */
+/** HOME is the call's own, so that no program leaves a credential where others read. */
 async function environmentOf(
   vault: Pick<Vault, 'resolve'>,
   tenant: string,
@@ -89,7 +89,10 @@ async function environmentOf(
   return environment;
 }
 
-/** A folder for one call: home of its program and place of its credential files. It goes with the call, or with its worker. */
+/**
+ * A folder for one call: home of its program and place of its credential files. It is removed with the call, or with
+ * its worker.
+ */
 async function withPrivateFolder<T>(base: string, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = makeWorkerFolder(base);
   try {

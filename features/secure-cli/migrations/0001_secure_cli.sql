@@ -1,5 +1,5 @@
 -- Up Migration
--- Programs that run with credentials of the tenant (SH-4). `sealed` holds their environment.
+-- Programs that run with credentials of the tenant (SH-4). `sealed` contains their environment.
 create table secure_cli_binaries (
   tenant_id  text not null references tenants,
   name       text not null,

@@ -1,7 +1,7 @@
-/** Whether a program with credentials may be given these arguments (SH-4). */
+/** Whether a program with credentials may get these arguments (SH-4). */
 import type { KeywordRule, SecureCliRules } from './secure-cli.ts';
 
-/** Whether a pattern (RE2) is in a text; passed in, since the engine is none of the domain's. */
+/** Whether a pattern (RE2) matches in a text. It is passed in, because the engine does not belong to the domain. */
 export type Matches = (pattern: string, text: string) => boolean;
 
 export interface ExcusedKeyword {
@@ -12,7 +12,7 @@ export interface ExcusedKeyword {
 export type ArgumentCheck =
   | {
       readonly ok: true;
-      /** Words that a pattern might have refused, had a rule not excused them: to be told to whoever audits. */
+      /** Words that a pattern would have refused without a rule that excuses them; auditors see them. */
       readonly excused: readonly ExcusedKeyword[];
     }
   | { readonly ok: false; readonly reason: string };
@@ -38,7 +38,7 @@ export function checkArguments(
   return { ok: true, excused };
 }
 
-/** The arguments without the keywords that a rule excuses where they stand. */
+/** The arguments without the keywords that a rule excuses at their place. */
 function excuse(
   rules: readonly KeywordRule[],
   args: readonly string[],
@@ -69,11 +69,11 @@ function begins(args: readonly string[], subcommand: string): boolean {
   return expected.length > 0 && expected.every((word, at) => args[at] === word);
 }
 
-/** Every occurrence of the word as such, whatever its case; letters that go on make another word. */
+/** Removes every occurrence of the whole word, in any letter case; further letters make it another word. */
 function withoutWord(text: string, word: string): string {
   const lower = text.toLowerCase();
   const required = word.toLowerCase();
-  // Case may change a text's length; then nothing is excused.
+  // A change of case may change a text's length; then nothing is excused.
   if (required === '' || lower.length !== text.length) return text;
   const parts: string[] = [];
   let read = 0;

@@ -1,12 +1,15 @@
-/** SH-4: a program that is configured with credentials cannot be run as a plain command, however it is wrapped. */
+/**
+ * SH-4: finds programs with configured credentials in a plain command, however it wraps them. They cannot be run that
+ * way.
+ */
 import { expandCommands, programOf, SHELLS } from '@tempoclaw/shell-judge';
 
-/** `env` and shells within each other that are followed; what is wrapped deeper is refused (REFERENCE §3). */
+/** Nested `env` and shells that are followed; deeper wrapping is refused. */
 const MAX_NESTING = 3;
 
 export type Secured = { readonly kind: 'program'; readonly name: string } | { readonly kind: 'too_deep' };
 
-/** What refuses the command, or undefined. `names` are the configured programs of the tenant. */
+/** Why the command is refused, or undefined. `names` are the configured programs of the tenant. */
 export function findSecured(command: string, names: ReadonlySet<string>): Secured | undefined {
   if (names.size === 0) return undefined;
   let isDeep = false;

@@ -1,11 +1,11 @@
-/** The rules for programs that many use (REFERENCE §4), and which credentials each takes. */
+/** The rules for common programs, and which credentials each needs. */
 import type { CliEnvKind, SecureCliRules } from './secure-cli.ts';
 
 export interface SecureCliPreset extends Omit<SecureCliRules, 'keyword_allowlist'> {
   readonly env: readonly { readonly name: string; readonly kind: CliEnvKind; readonly optional?: true }[];
 }
 
-/** The words in this order, whatever options stand between them. */
+/** The words in this order, whatever options are between them. */
 function words(...of: readonly string[]): string {
   return `(^|\\s)${of.join('\\s(.*\\s)?')}(\\s|$)`;
 }

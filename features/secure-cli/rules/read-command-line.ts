@@ -1,17 +1,23 @@
-/** A command line as words for a program that is started without a shell, and the operators that only a shell would know. */
+/**
+ * Reads a command line as words for a program that is started without a shell, and finds the operators that only a
+ * shell would interpret.
+ */
 
 export interface CommandLine {
   readonly words: readonly string[];
-  /** Operators outside of quotes: pipes, lists, redirections, substitutions. Each refuses the line (SH-4). */
+  /** Operators outside quotes: pipes, lists, redirections, substitutions. Each refuses the line (SH-4). */
   readonly operators: readonly string[];
-  /** A quote that does not end. */
+  /** True if a quote does not end. */
   readonly isOpen: boolean;
 }
 
-/** Longest first. A substitution in backticks is one operator, with all that is in it; what closes one counts for nothing. */
+/**
+ * The longest come first. A substitution in backticks is one operator with its contents; its closing part does not
+ * count.
+ */
 const OPERATOR = /&>>|&>|&&|\|\||\|&|[0-9]?(?:>>|[<>]&|<<<|<<|<>|>\||[<>])|\$\(|`[^`]*`?|[|&;(\n]/y;
 
-/** Quotes and backslashes as in a POSIX shell; nothing is expanded. Linear. */
+/** Quotes and backslashes work as in a POSIX shell; nothing is expanded. Takes linear time. */
 export function readCommandLine(text: string): CommandLine {
   const words: string[] = [];
   const operators: string[] = [];
@@ -43,7 +49,7 @@ function readPiece(text: string, at: number, isInWord: boolean): Piece {
   const char = text[at] as string;
   OPERATOR.lastIndex = at;
   const operator = OPERATOR.exec(text)?.[0];
-  // A digit before `>` is part of the operator only where a word begins.
+  // A digit before `>` is part of the operator only at the beginning of a word.
   if (operator !== undefined && !(isInWord && /^[0-9]/.test(operator)))
     return { kind: 'operator', text: operator, end: at + operator.length };
   if (/[ \t\r]/.test(char)) return { kind: 'gap', text: char, end: at + 1 };

@@ -1,15 +1,18 @@
-/** SH-4: a program that runs with credentials of the tenant, and the rules it runs under. Never a value of a credential. */
+/**
+ * SH-4: a program that runs with credentials of the tenant, and the rules it runs under. It never contains a value of a
+ * credential.
+ */
 import type { keywordRuleSchema, secureCliSchema } from '../resource.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 
 /**
- * `sensitive`: hidden everywhere. `file`: as sensitive, but the program gets the path of a file with the value, which is
- * removed after the call. `value`: may be shown.
+ * `sensitive` is hidden everywhere. `file` is as sensitive, but the program gets the path of a file with the value,
+ * which is removed after the call. `value` may be shown.
  */
 export const CLI_ENV_KINDS = ['sensitive', 'value', 'file'] as const;
 export type CliEnvKind = (typeof CLI_ENV_KINDS)[number];
 
-/** Words that may stand in the value of an option although a pattern of `deny_args` has them: a title, a text. */
+/** Words that the value of an option may contain although a pattern of `deny_args` has them: a title, a text. */
 export type KeywordRule = Kept<typeof keywordRuleSchema>;
 
 export type SecureCliRules = Pick<

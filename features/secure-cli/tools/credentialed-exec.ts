@@ -1,6 +1,6 @@
 /**
- * credentialed_exec: a program that an admin has given credentials, run without a shell (SH-4). `once`: what it does
- * outside is done.
+ * credentialed_exec: runs a program that an admin has given credentials, without a shell (SH-4). It is `once`, because
+ * its external effects cannot be undone.
  */
 import { filesHandedTo } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
@@ -18,11 +18,11 @@ import { readCommandLine } from '../rules/read-command-line.ts';
 import { mayUse, type SecureCli } from '../rules/secure-cli.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
-/** The most that a program's own `timeout_seconds` may say. */
+/** The maximum of a program's own `timeout_seconds`. */
 const MAX_TIMEOUT_SECONDS = 600;
 /** SIGTERM, 3 s, SIGKILL, and the end of the pipes. */
 const KILL_SECONDS = 10;
-/** Linux takes 128 KiB in one argument; patterns are matched over all of them. */
+/** Linux accepts 128 KiB in one argument; patterns are matched over all of them. */
 const MAX_ARGUMENT_CHARS = 32_000;
 
 const input = z.object({
@@ -73,8 +73,8 @@ export const tool = defineTool<Input, Needs>({
 });
 
 /**
- * It always runs on this machine: credentials in a box would be within reach of all else that runs there. An agent that must
- * not run anything here is let through only by who granted the program.
+ * It always runs on this machine, because credentials in a box would be accessible to everything else that runs there.
+ * For an agent that must not run anything here, only the grant of the program can allow it.
  */
 function mayRunHere({ host = false }: SecureCli, { sandbox }: RunningCall): boolean {
   return host || sandbox?.mode !== 'required';

@@ -1,4 +1,7 @@
-/** Skills that lie in a folder, one below it each: of a workspace, or of the settings. Looked at anew after some seconds, and read when changed. */
+/**
+ * Skills in a folder, one subfolder each, of a workspace or of the settings. They are checked again after some seconds,
+ * and read when changed.
+ */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSkill } from '../policy/read-skill.ts';
@@ -9,19 +12,19 @@ import type { Files } from '#activities/workspace/files.ts';
 export type SkillFiles = Pick<Files, 'list' | 'readBytes'>;
 
 export interface FolderSkills {
-  /** By name; those that cannot be read are left out. `isNew`: as they are now, and not some seconds ago. */
+  /** Skills by name, without unreadable ones. With `isNew`, they are current, and not some seconds old. */
   list(files: SkillFiles, workspace: string, folder: string, isNew?: boolean): Promise<readonly SkillFacts[]>;
 }
 
-/** Of one folder; more are not looked at. */
+/** Skills of one folder; further ones are not read. */
 const MAX_SKILLS = 200;
 const LOOK_MS = 5_000;
-/** Folders whose skills are in memory; the one looked at longest ago makes room. */
+/** Folders whose skills are in memory; the one that was unused the longest is removed first. */
 const MAX_FOLDERS = 1_000;
 
 interface Known {
   readonly at: number;
-  /** By folder: when and how large its SKILL.md was; null when it is none. */
+  /** For each folder, the time and size of its SKILL.md; null when it has none. */
   readonly files: ReadonlyMap<string, { readonly stamp: string; readonly skill: SkillFacts | null }>;
 }
 
@@ -37,7 +40,7 @@ export function createFolderSkills(now: () => number): FolderSkills {
   ): Promise<Known['files']> {
     const scope = { workspace, idempotencyKey: '' };
     const top = join(workspace, folder);
-    // The usual case, at one look: nothing is made and nothing is followed.
+    // In the usual case, this one check suffices: nothing is created and no link is followed.
     if (!isNew && (await stampOf(top)) === undefined) return new Map();
     const { entries } = await files.list(scope, folder, MAX_SKILLS);
     const found = new Map<string, { stamp: string; skill: SkillFacts | null }>();
@@ -77,7 +80,7 @@ export function createFolderSkills(now: () => number): FolderSkills {
   };
 }
 
-/** Changes with what is there. Says nothing of what it holds, which only `Files` opens. */
+/** Changes with the file. It reveals nothing of the contents, which only `Files` opens. */
 async function stampOf(path: string): Promise<string | undefined> {
   try {
     const { mtimeMs, ino, size } = await stat(path);
@@ -88,7 +91,7 @@ async function stampOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** What may not be read is no skill. */
+/** A file that may not be read is no skill. */
 function noFile(error: unknown): undefined {
   if (error instanceof FileProblem) return undefined;
   throw error;

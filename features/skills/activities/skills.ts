@@ -1,6 +1,6 @@
 /**
- * The skills that an agent may use: those of the settings' folders, then published ones, then those of its workspace. The first of a name
- * counts, so that nothing an agent writes stands in the place of what people have given.
+ * The skills that an agent may use: those of the settings' folders, then published ones, then those of its workspace.
+ * The first of a name counts, so that nothing an agent writes replaces what people provide.
  */
 import { SKILL_FILE, type KnownSkill, mayUseSkill, type SkillAccess, SKILL_LIMITS } from '../rules/skill.ts';
 import { basename } from 'node:path';
@@ -25,7 +25,7 @@ import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
 import type { TreeFile } from '#domain/file-tree.ts';
 import { readTree } from '#activities/workspace/read-tree.ts';
 
-/** Who asks; a RunningCall is one. */
+/** The caller; a RunningCall is one. */
 export type SkillScope = Pick<
   RunningCall,
   'tenant' | 'agent' | 'user' | 'workspace' | 'workspaceFrom' | 'origins'
@@ -33,21 +33,24 @@ export type SkillScope = Pick<
 
 export interface LoadedSkill {
   readonly body: string;
-  /** Below the workspace. */
+  /** Path below the workspace. */
   readonly folder: string;
   readonly files: readonly string[];
 }
 
 export interface Skills {
-  /** Each once. `version` is that of the tenant's tools, as a row said a moment ago. */
+  /** Lists each once. `version` is that of the tenant's tools, as a row said a moment ago. */
   list(scope: SkillScope, version?: number): Promise<readonly KnownSkill[]>;
-  /** As it is now. */
+  /** Finds the current version. */
   find(scope: SkillScope, name: string): Promise<KnownSkill | undefined>;
-  /** Best first. */
+  /** Returns the best first. */
   search(call: RunningCall, query: string, max: number): Promise<readonly (KnownSkill & { score: number })[]>;
-  /** Its text, with its folder in the workspace. Safe to repeat. @throws FileProblem; words when it is none any more. */
+  /**
+   * Returns its text, with its folder in the workspace. Safe to repeat. @throws FileProblem; returns words when it no
+   * longer exists.
+   */
   load(call: RunningCall, skill: KnownSkill): Promise<LoadedSkill | string>;
-  /** Notes that the turn uses it. False when it uses as many others as it may. */
+  /** Notes that the turn uses it. Returns false when it already uses the maximum of others. */
   note(call: RunningCall, skill: KnownSkill): Promise<boolean>;
   /** @throws FileProblem. */
   readFolder(call: RunningCall, path: string): Promise<readonly TreeFile[]>;
@@ -56,19 +59,19 @@ export interface Skills {
 
 export interface SkillsDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
   readonly files: Files;
-  /** Of this machine, whether workspaces follow the work or not. */
+  /** Files of this machine, whether workspaces follow the work or not. */
   readonly hostFiles: SkillFiles;
   readonly embed: Embed;
-  /** Of the settings. */
+  /** Folders of the settings. */
   readonly folders: readonly string[];
   readonly now: () => number;
 }
 
-/** Of a workspace: where its own skills are, and where others are unpacked. */
+/** Folders of a workspace for its own skills, and for unpacked ones. */
 const OWN = 'skills';
 const UNPACKED = '.skills';
 
-/** Tenants whose published skills are in memory; the one that was read first makes room. */
+/** Tenants whose published skills are in memory; the one that was read first is removed first. */
 const MAX_TENANTS = 1_000;
 
 export function createSkills(deps: SkillsDeps): Skills {
@@ -101,7 +104,8 @@ export function createSkills(deps: SkillsDeps): Skills {
       const isGranted = mayUseSkill({ ...access, visibility: 'private' }, agent, user);
       add({ ...skill, isListed: skill.brings || isGranted });
     }
-    // An agent writes them itself, so they give it nothing that it has not. A prompt does not wait for a workspace that another worker has.
+    // An agent writes these itself, so they add nothing to what it can do. A prompt does not wait for a workspace that
+    // another worker has.
     const written = await inFolders.list(isNew ? files : hostFiles, workspace, OWN, isNew);
     const isListed = written.length > 0 && !(await isFromOutside(scope));
     for (const skill of written)
@@ -109,7 +113,7 @@ export function createSkills(deps: SkillsDeps): Skills {
     return [...found.values()];
   }
 
-  /** A prompt names none of those that were written after something from outside was read; who looks for them has read it. */
+  /** A prompt names no skill that was written after external text was read; the searcher of skills finds it. */
   async function isFromOutside({ tenant, workspace, workspaceFrom, origins }: SkillScope): Promise<boolean> {
     await origins?.read(OWN);
     const folders = workspaceFrom === undefined ? [workspace] : [workspace, workspaceFrom];
@@ -152,7 +156,7 @@ export function createSkills(deps: SkillsDeps): Skills {
           ? await readTree(hostFiles, { workspace: skill.root ?? '', idempotencyKey: '' }, skill.name)
           : await readSkillFiles(pool, call.tenant, skill.name, skill.version ?? 0);
       const folder = `${UNPACKED}/${skill.name}${skill.version === undefined ? '' : `@${skill.version}`}`;
-      // Whatever the agent has made of them meanwhile is put back. They are what people have given, and no words of the session’s.
+      // This restores whatever the agent has changed. They are from people, and not the session’s own words.
       const input = { ...call, origins: undefined };
       const leave = await files.keep?.(call);
       try {

@@ -1,12 +1,12 @@
 -- Up Migration
--- Skills that were published. The row of one that was removed stays, so that its versions are never counted anew.
+-- Skills that were published. The row of a removed one stays, so that its versions are never counted anew.
 create table skills (
   tenant_id  text not null references tenants,
   name       text not null,
   visibility text not null check (visibility in ('private','public')),
-  -- Whose tool may publish further versions: 'user:ID' or 'agent:KEY'; null: nobody's, only the API.
+  -- Whose tool may publish further versions: 'user:ID' or 'agent:KEY'; null for nobody's, only the API.
   owner      text,
-  -- The newest.
+  -- The newest version.
   version    int not null default 0,
   removed_at timestamptz,
   created_at timestamptz not null default now(),
@@ -19,16 +19,16 @@ create table skill_versions (
   name         text not null,
   version      int not null,
   description  text not null,
-  -- Globs of the tools that it names; null when it does not say.
+  -- Globs of the tools that it names; null when it names none.
   allowed      text[],
-  -- A person has agreed to it: an approval of the call, or the API.
+  -- A person has agreed to it: by an approval of the call, or through the API.
   agreed       boolean not null,
-  -- Of its files: paths and contents.
+  -- Digest of its files: paths and contents.
   sha256       text not null,
   -- [{path, digest, size}]; the bytes are in `files`.
   files        jsonb not null,
   published_by text not null,
-  -- Of the call that has published it; null for the API.
+  -- The call that has published it; null for the API.
   session_key  text,
   turn_id      text,
   call_id      text,

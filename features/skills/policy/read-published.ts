@@ -1,4 +1,4 @@
-/** What of a folder's files is published as a skill, or why they are none. */
+/** Reads which of a folder's files are published as a skill, or why they are none. */
 import { type TreeFile, treePathProblem } from '#domain/file-tree.ts';
 import { SKILL_FILE, SKILL_LIMITS, type SkillFacts } from '../rules/skill.ts';
 import { readSkill } from './read-skill.ts';
@@ -7,7 +7,7 @@ export type ReadPublished =
   | { readonly ok: true; readonly skill: SkillFacts }
   | { readonly ok: false; readonly problem: string };
 
-/** `hasSecret`: what is published is kept as it is, so it may hold nothing that is hidden elsewhere. */
+/** `hasSecret`: published files are stored unchanged, so they must not contain anything that is hidden elsewhere. */
 export function readPublished(
   folder: string,
   files: readonly TreeFile[],

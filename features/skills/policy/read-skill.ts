@@ -1,6 +1,6 @@
 /**
- * Reads a SKILL.md as the open format has it (agentskills.io; `skills-ref` of PyPI is its validator): front matter of plain YAML, then
- * instructions. Beside the format's `allowed-tools` the key `allowed_tools` and lists are taken.
+ * Reads a SKILL.md in the open format (agentskills.io; `skills-ref` of PyPI is its validator): front matter of plain
+ * YAML, then instructions. Besides the format's `allowed-tools`, it accepts the key `allowed_tools` and lists.
  */
 import { type Document, isCollection, isMap, isNode, parseDocument, visit } from 'yaml';
 import { SKILL_LIMITS, type SkillFacts } from '../rules/skill.ts';
@@ -11,10 +11,10 @@ export type ReadSkill =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 const FIELDS = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'];
-/** Of clawft and others. */
+/** Keys of clawft and others. */
 const TOOL_FIELDS = ['allowed-tools', 'allowed_tools'];
 
-/** `folder` is the name of the folder that holds it, which must be the skill's. */
+/** `folder` is the name of the folder that contains it, which must be the skill's name. */
 export function readSkill(text: string, folder: string): ReadSkill {
   const parts = splitText(text.replace(/^\uFEFF/, ''));
   if (typeof parts === 'string') return { ok: false, problems: [parts] };
@@ -35,7 +35,7 @@ export function readSkill(text: string, folder: string): ReadSkill {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** As the validator does it: the second `---` ends the front matter wherever it stands. */
+/** Works as the validator does: the second `---` ends the front matter wherever it is. */
 function splitText(text: string): { readonly front: string; readonly body: string } | string {
   if (!text.startsWith('---')) return 'must begin with front matter, between two lines of ---';
   const end = text.indexOf('---', 3);
@@ -45,7 +45,10 @@ function splitText(text: string): { readonly front: string; readonly body: strin
   return { front: text.slice(3, end), body: text.slice(end + 3).trim() };
 }
 
-/** All values as texts. Words for what is no plain YAML: references (which can grow without end), tags, flow style, keys twice. */
+/**
+ * All values as texts. Returns words for what is no plain YAML: references (which can grow without end), tags, flow
+ * style, repeated keys.
+ */
 function readFields(front: string): Fields | string {
   try {
     const document = parseDocument(front, { schema: 'failsafe', uniqueKeys: true, logLevel: 'silent' });
@@ -55,7 +58,7 @@ function readFields(front: string): Fields | string {
     if (problem !== undefined) return `has front matter with ${problem}`;
     return isMap(document.contents) ? (document.toJS() as Fields) : 'has front matter that is no mapping';
   } catch (error) {
-    // A stack that is too deep, say.
+    // For example, the nesting is too deep for the stack.
     return `has front matter that cannot be read: ${error instanceof Error ? error.message : 'no YAML'}`;
   }
 }
@@ -108,7 +111,7 @@ function nameProblems(value: unknown, folder: string): string[] {
   return problems;
 }
 
-/** Null when it does not say; words when it says what cannot be. */
+/** Null when it is absent; words when it is invalid. */
 function allowedOf(fields: Fields): readonly string[] | null | string {
   const text = fields['allowed-tools'] ?? fields['allowed_tools'];
   if (text === undefined) return null;
@@ -118,7 +121,7 @@ function allowedOf(fields: Fields): readonly string[] | null | string {
   const globs = readAllowedTools(text as string | string[]);
   const problem = allowedToolsProblem(globs);
   if (problem !== undefined) return `has allowed-tools that cannot be: it ${problem}`;
-  // The key without a name says nothing.
+  // The key without a name means nothing.
   return globs.length > 0 ? globs : null;
 }
 

@@ -1,7 +1,7 @@
 /** The tools that a skill names in its front matter. */
 import { SKILL_LIMITS } from './skill.ts';
 
-/** Names that skills written for other programs use. */
+/** Names that skills for other programs use. */
 const OTHER_NAMES: Readonly<Record<string, string | undefined>> = {
   Bash: 'exec',
   Read: 'read_file',
@@ -15,8 +15,8 @@ const OTHER_NAMES: Readonly<Record<string, string | undefined>> = {
 };
 
 /**
- * The globs of `allowed-tools`: words with spaces or commas between them, or a list. What stands in parentheses (`Bash(git:*)`) is left out:
- * what a command may do is the rules' to say.
+ * The globs of `allowed-tools`: words separated by spaces or commas, or a list. It omits what is in parentheses
+ * (`Bash(git:*)`), because rules decide what a command may do.
  */
 export function readAllowedTools(values: string | readonly string[]): readonly string[] {
   const texts = typeof values === 'string' ? [values] : values;

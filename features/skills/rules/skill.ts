@@ -1,8 +1,11 @@
-/** Skills: folders with a SKILL.md that tell an agent how a kind of work is done (the open format of agentskills.io). */
+/**
+ * Skills: folders with a SKILL.md that explain to an agent how a kind of work is done (the open format of
+ * agentskills.io).
+ */
 
 import { TREE_LIMITS } from '#domain/file-tree.ts';
 
-/** The format's own (name, description), and ours. A name counts Unicode characters. */
+/** The format's own limits (name, description), and ours. A name counts Unicode characters. */
 export const SKILL_LIMITS = {
   name: 64,
   description: 1_024,
@@ -14,9 +17,9 @@ export const SKILL_LIMITS = {
   /** Globs of `allowed-tools`, and characters of one. */
   globs: 100,
   glob: 128,
-  /** Of a folder. */
+  /** Limits of a folder. */
   ...TREE_LIMITS,
-  /** In use in one turn. */
+  /** Skills in use in one turn. */
   inUse: 20,
 } as const;
 
@@ -27,34 +30,34 @@ export const SKILL_SEARCH = 'skill_search';
 export const SKILL_VISIBILITIES = ['private', 'public'] as const;
 export type SkillVisibility = (typeof SKILL_VISIBILITIES)[number];
 
-/** Where a skill is from, in the order in which the first of a name counts. */
+/** The source of a skill, in the order in which the first of a name counts. */
 export type SkillSource = 'instance' | 'published' | 'workspace';
 
 /** What is known of a skill without its text. */
 export interface SkillFacts {
   readonly name: string;
   readonly description: string;
-  /** Globs of tools; null when it does not say. */
+  /** Globs of tools; null when it names none. */
   readonly allowed: readonly string[] | null;
 }
 
 /** A skill that an agent may use. */
 export interface KnownSkill extends SkillFacts {
   readonly source: SkillSource;
-  /** Its globs also bring in tools that nobody has whose rules do not name them (MC-4): a person has agreed to it. */
+  /** A person has agreed to it, so its globs also add tools that agents only have if their rules name them (MC-4). */
   readonly brings: boolean;
-  /** Named in prompts. Not so are words of others that nobody has agreed to: they are found by who looks for them. */
+  /** True if prompts name it. Text of others that nobody has agreed to is not named; a search finds it. */
   readonly isListed: boolean;
-  /** Of an instance's or a workspace's: where its folder is. */
+  /** The path of the folder, for a skill of an instance or a workspace. */
   readonly root?: string;
-  /** Of a published one. */
+  /** Only for a published one. */
   readonly version?: number;
   readonly publisher?: string;
-  /** The session that has published it, where nobody has agreed to it. */
+  /** The session that has published it, if nobody has agreed to it. */
   readonly session?: string | undefined;
 }
 
-/** A published skill as it is found out who may use it. */
+/** The fields of a published skill that determine who may use it. */
 export interface SkillAccess {
   readonly visibility: SkillVisibility;
   readonly grants: readonly { readonly kind: string; readonly subject: string }[];

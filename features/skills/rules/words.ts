@@ -1,15 +1,15 @@
-/** What a model is told of skills: their names and descriptions until one is used, then its text. */
+/** What a model reads about skills: their names and descriptions until one is used, then its text. */
 import { SKILL_SEARCH, type KnownSkill, USE_SKILL } from './skill.ts';
 
 /** Characters of the whole list: about 1,000 tokens. */
 const LIST = 4_000;
-/** Characters of all descriptions together, and of each at least: `skill_search` gives the whole of one. */
+/** Characters of all descriptions together, and of each at least; `skill_search` returns the whole of one. */
 const DESCRIPTIONS = 2_400;
 const DESCRIPTION = 100;
 /** Files of a folder that are named. */
 const MAX_FILES = 50;
 
-/** A part of the system prompt; undefined where there is no skill. */
+/** A part of the system prompt; undefined if there is no skill. */
 export function skillsGuide(skills: readonly KnownSkill[]): string | undefined {
   if (skills.length === 0) return undefined;
   const lines: string[] = [];
@@ -27,7 +27,7 @@ export function skillsGuide(skills: readonly KnownSkill[]): string | undefined {
   return `# Skills\n\nInstructions for kinds of work. Before you do work that one of them is for, read it with ${USE_SKILL}.\n\n${lines.join('\n')}`;
 }
 
-/** As far as whole words go. */
+/** Cuts after whole words. */
 function beginningOf(description: string, limit: number): string {
   const line = description.trim().replaceAll(/\s+/g, ' ');
   if (line.length <= limit) return line;
@@ -38,7 +38,7 @@ function beginningOf(description: string, limit: number): string {
     .toWellFormed()} …`;
 }
 
-/** One line, whatever the description holds. */
+/** One line, whatever the description contains. */
 export function skillLine({ name, description, source }: KnownSkill): string {
   const from = source === 'workspace' ? ' (a file of your workspace)' : '';
   return `${name}${from}: ${description.replaceAll(/\s+/g, ' ')}`;

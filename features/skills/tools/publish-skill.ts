@@ -1,4 +1,7 @@
-/** publish_skill: a folder of the workspace becomes a version of a skill. Whether a person looks at it first is the rules' to say (PO-5). */
+/**
+ * publish_skill: makes a folder of the workspace a version of a skill. The rules decide whether a person reviews it
+ * first (PO-5).
+ */
 import { basename, normalize } from 'node:path';
 import { z } from 'zod';
 import type { Skills } from '../activities/skills.ts';
@@ -28,7 +31,7 @@ export const tool = defineTool<z.infer<typeof input>, { readonly skills: Skills 
   limits: { duration: 'long', inline: true, timeoutSeconds: 60 },
   summary: ({ path, visibility }) => `${path}, ${visibility}`,
   serial: true,
-  // What is approved is what is published.
+  // The approved files are the published ones.
   runsFiles: ({ path }) => ({ paths: [`${String(path)}/${SKILL_FILE}`], open: null, tree: String(path) }),
   run: ({ skills }, { path, visibility }, call) =>
     withFileProblems(async () => {

@@ -1,4 +1,4 @@
-/** skill_search: which of the skills that are there fits the work. */
+/** skill_search: finds which of the existing skills fits the work. */
 import { z } from 'zod';
 import type { Skills } from '../activities/skills.ts';
 import { skillLine } from '../rules/words.ts';

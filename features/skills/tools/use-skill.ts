@@ -1,4 +1,4 @@
-/** use_skill: the instructions of a skill, and its tools for the rest of the turn. */
+/** use_skill: returns the instructions of a skill, and adds its tools for the rest of the turn. */
 import { z } from 'zod';
 import type { Skills } from '../activities/skills.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';

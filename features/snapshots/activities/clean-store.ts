@@ -1,6 +1,6 @@
 /**
- * Removes objects that no kept revision names, workspace by workspace and while holding it: nobody brings an object there meanwhile
- * that is about to be removed.
+ * Removes objects that no kept revision names, workspace by workspace and while holding it. Nothing can therefore add
+ * an object there that is about to be removed.
  */
 import type { Pool } from '#store/pool.ts';
 import {
@@ -22,12 +22,15 @@ export interface CleanOptions {
   readonly holder: string;
 }
 
-/** Of one sweep. */
+/** Workspaces of one sweep. */
 const WORKSPACES = 5;
-/** The most that a bucket takes at once. */
+/** The most objects that a bucket deletes at once. */
 const BATCH = 1_000;
 
-/** Returns how many objects were removed. Safe to repeat, and to run beside itself. What goes wrong with one keeps none of the others. */
+/**
+ * Returns how many objects were removed. Safe to repeat, also concurrently. A failure with one workspace does not stop
+ * the others.
+ */
 export async function cleanStore(options: CleanOptions): Promise<number> {
   let count = 0;
   let failed: { readonly error: unknown } | undefined;
@@ -58,21 +61,21 @@ async function cleanOne({ pool, store }: CleanOptions, key: WorkspaceKey, fence:
   return removed;
 }
 
-/** How many went before the workspace was somebody else's. */
+/** Returns how many were removed before another worker took the workspace. */
 export async function removeObjects(
   store: ObjectStore,
   keys: readonly string[],
   holds: () => Promise<boolean>,
 ): Promise<number> {
   for (let at = 0; at < keys.length; at += BATCH) {
-    // Its lease may have run out since; then these may be somebody's again.
+    // Its lease may have run out; then another worker may use these again.
     if (!(await holds())) return at;
     await store.remove(keys.slice(at, at + BATCH));
   }
   return keys.length;
 }
 
-/** The keys of all that these revisions are made of; undefined when the workspace went to somebody else meanwhile. */
+/** The keys of all objects of these revisions; undefined when another worker took the workspace. */
 async function namedBy(
   store: ObjectStore,
   prefix: string,
@@ -98,5 +101,5 @@ async function namedBy(
   return named;
 }
 
-/** Objects between two renewals: at 50 ms each less than the lease. */
+/** Objects between two renewals: at 50 ms each, less than the lease. */
 const RENEWED = 50;

@@ -18,7 +18,10 @@ import { prefixOf } from './workspace-sync.ts';
 const TRIES = 20;
 const PAUSE_MS = 500;
 
-/** Those whose names end so. `onGone` is of the commit of each. Safe to repeat: what is left goes. */
+/**
+ * Removes those whose names end with the suffix. `onGone` runs in the commit of each. Safe to repeat: it removes what
+ * is left.
+ */
 export async function removeSnapshots(
   options: CleanOptions,
   tenant: string,

@@ -1,6 +1,6 @@
 /**
- * Makes a workspace what a snapshot says, whatever is there: what is the same stays, so that a restore that died half-way is done by
- * the next one. A file is replaced whole.
+ * Makes a workspace equal to a snapshot, whatever it contains. What is equal stays, so that the next restore completes
+ * an interrupted one. A file is replaced whole.
  */
 import { type BigIntStats, constants } from 'node:fs';
 import {
@@ -36,21 +36,21 @@ import {
   seenOf,
 } from './tree.ts';
 
-/** Fetched at once. */
+/** Files that are downloaded at once. */
 const AT_ONCE = 8;
-/** Above what its owner must be able to do in a folder while it is filled. */
+/** Permissions that the owner of a folder needs while it is filled. */
 const OWNERS = 0o700;
-/** Longer than a tick of the file system's clock: what is changed later is seen to be later. */
+/** Longer than a tick of the file system's clock, so that a later change has a later time. */
 const TICK_MS = 20;
 
 interface Restore {
   readonly objects: Objects;
-  /** Whose the files become. */
+  /** The owner of the restored files. */
   readonly owner: { readonly uid: number; readonly gid: number };
   wrote: boolean;
 }
 
-/** `cached`: what was known of the folder, which need not be so any more. */
+/** `cached` is what was known of the folder, which may be outdated. */
 export async function restoreWorkspace(
   objects: Objects,
   folder: Folder,
@@ -86,7 +86,7 @@ async function fill(
         await placeFile(restore, folder, name, entry, known?.kind === 'file' ? known : undefined, absolute),
       );
   });
-  // One after the other: each holds its folder open.
+  // They run one after the other, because each holds its folder open.
   for (const [name, entry] of expected) {
     if (entry.kind !== 'folder') continue;
     const known = cached?.entries.get(name);
@@ -116,7 +116,7 @@ async function placeFile(
 ): Promise<FileEntry> {
   const found = await lstatOr(folder, name);
   const isSeen = found?.isFile() && cached?.seen === seenOf(found) && sameBytes(cached, entry);
-  // Its mode and time are a part of how it was seen only where they are those wanted.
+  // Its mode and time belong to how it was seen only if they are the wanted ones.
   if (isSeen && cached.mode === entry.mode && cached.modified === entry.modified) return cached;
   if (found && !found.isFile()) await remove(folder, name, absolute);
   restore.wrote = true;
@@ -141,7 +141,7 @@ function sameBytes(one: FileEntry, other: FileEntry): boolean {
   );
 }
 
-/** Read piece by piece, as far as they are the same. False too for one that cannot be read. */
+/** Compares piece by piece, until a difference. Also returns false for an unreadable file. */
 async function hasBytes(folder: Folder, name: string, { chunks }: FileEntry): Promise<boolean> {
   try {
     const file = await open(
@@ -188,7 +188,10 @@ async function fetchFile(
   await rename(folder.at(temporary), folder.at(name));
 }
 
-/** A tenth of a millisecond more: seconds in a double may be a little less, and would be read as the millisecond before. */
+/**
+ * A tenth of a millisecond more: seconds in a double may be slightly less, and would be read as the previous
+ * millisecond.
+ */
 async function setTime(file: FileHandle, modified: number): Promise<void> {
   const seconds = (modified + 0.1) / 1000;
   await file.utimes(seconds, seconds);
@@ -207,7 +210,7 @@ async function placeLink<Link extends Extract<Listed, { kind: 'link' }>>(
   return link;
 }
 
-/** Held open, and its owner may do all in it. */
+/** The folder is held open, and its owner has all permissions in it. */
 async function placeFolder(
   { owner }: Restore,
   folder: Folder,
@@ -229,7 +232,7 @@ async function placeFolder(
   return openChild(folder, name, join(absolute, name));
 }
 
-/** With all below it, through no link: a folder is held open while it is emptied. */
+/** Removes it with everything below it, through no link: a folder is held open while it is emptied. */
 async function remove(folder: Folder, name: string, absolute: string): Promise<void> {
   try {
     if (!(await lstat(folder.at(name))).isDirectory()) return await unlink(folder.at(name));
@@ -254,7 +257,8 @@ async function setMode(folder: Folder, name: string, mode: number): Promise<void
     );
     await held.chmod(mode).finally(() => held.close());
   } catch (error) {
-    // It may not even be read. We are not root then, and commands run as we do: by its name they could change as much.
+    // It may not even be readable. Then we are not root, and commands run as the same user, so by its name they could
+    // change as much.
     if (errnoOf(error) !== 'EACCES') throw error;
     await chmod(folder.at(name), mode);
   }

@@ -1,4 +1,7 @@
-/** Brings what has changed in a workspace into the store. What runs there is hostile: no link is followed, and all has a bound. */
+/**
+ * Copies what has changed in a workspace into the store. What runs there is untrusted: no link is followed, and
+ * everything is limited.
+ */
 import { constants } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,13 +21,13 @@ import {
   writeListing,
 } from './tree.ts';
 
-/** What a workspace that follows may have; more is said, and not kept. */
+/** Limits of a workspace that follows the work; more is reported, and not stored. */
 export const SNAPSHOT_LIMITS = { fileBytes: 1024 ** 3, entries: 100_000, depth: 100 } as const;
 export type SnapshotLimits = { readonly [Limit in keyof typeof SNAPSHOT_LIMITS]: number };
 
-/** Looked at, and read, at once. */
+/** Files that are checked, and read, at once. */
 const AT_ONCE = 16;
-/** A change within one tick of the file system's clock (10 ms) of another cannot be told from it. */
+/** Two changes within one tick of the file system's clock (10 ms) cannot be told apart. */
 const TICK_MS = 20;
 
 export interface Scan {
@@ -34,15 +37,16 @@ export interface Scan {
 
 interface Place {
   readonly folder: Folder;
-  /** From the workspace; '' for itself. */
+  /** Path from the workspace; '' for itself. */
   readonly inside: string;
   readonly absolute: string;
   readonly depth: number;
 }
 
 /**
- * The folder as it is now, its new pieces on their way to the store. With `only`, paths from it, all else is taken to be as `old` has
- * it. Sockets, pipes and devices have no place in a snapshot and are left out. @throws FileProblem for what cannot be kept
+ * The current folder; its new pieces are being sent to the store. With `only`, which has relative paths, everything
+ * else is assumed to be as in `old`. Sockets, pipes and devices cannot be in a snapshot and are omitted. @throws
+ * FileProblem for what cannot be stored
  */
 export async function scanWorkspace(
   scan: Scan,
@@ -73,7 +77,7 @@ async function scanFolder(
     else if (found) entries.set(name, found);
     else entries.delete(name);
   });
-  // One after the other: each holds its folder open.
+  // They run one after the other, because each holds its folder open.
   for (const [name, below] of folders) {
     const known = old?.entries.get(name);
     const paths = only?.flatMap((path) => (firstOf(path) === name ? [path.slice(name.length + 1)] : []));
@@ -95,7 +99,7 @@ async function scanFolder(
   return { kind: 'folder', mode, digest: isNew ? await objects.put(listing) : old.digest, entries, count };
 }
 
-/** Of a folder its mode alone. Undefined for what is gone, and what has no place. */
+/** For a folder, only its mode. Undefined for what is gone, or cannot be in a snapshot. */
 async function entryOf(
   scan: Scan,
   place: Place,
@@ -103,7 +107,7 @@ async function entryOf(
   old: Entry | undefined,
 ): Promise<Exclude<Entry, FolderEntry> | Pick<FolderEntry, 'kind' | 'mode'> | undefined> {
   const path = join(place.inside, name);
-  // What is no text in UTF-8 comes with this in its place, and could not be named again.
+  // Bytes that are no UTF-8 are replaced by this character, so the file could not be named again.
   if (name.includes('\ufffd')) throw tooMuch(path, 'has a name that is not UTF-8');
   try {
     const stat = await lstat(place.folder.at(name), { bigint: true });
@@ -159,7 +163,7 @@ async function namesIn({ folder, inside }: Place): Promise<readonly string[]> {
   }
 }
 
-/** Undefined when it is no folder any more. */
+/** Returns undefined when it is no longer a folder. */
 async function inChild<Result>(
   { folder, inside, absolute, depth }: Place,
   name: string,

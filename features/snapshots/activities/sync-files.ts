@@ -1,6 +1,6 @@
 /**
- * The files of workspaces that follow the work: whatever touches a workspace enters it first and leaves it after, by which what it
- * changed is kept before its result is told.
+ * The files of workspaces that follow the work. Every use of a workspace enters it first and leaves it afterwards.
+ * Leaving stores the changes before the result is reported.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RENEW_MS } from '../store.ts';
@@ -10,16 +10,16 @@ import type { WorkspaceSync } from './workspace-sync.ts';
 
 export interface FollowedFiles {
   readonly files: Files;
-  /** Leaves workspaces that commands in the background were in; these are over. */
+  /** Leaves workspaces that background commands used; these have ended. */
   close(): Promise<void>;
 }
 
 /** Below the ten seconds of a short tool. */
 const SHORT_MS = 8_000;
-/** Within what a command's activity has beyond the command's own time (workflows/activity-options.ts). */
+/** Within the time that a command's activity has beyond the command's own (workflows/activity-options.ts). */
 const RUN_MS = 20_000;
 
-/** `onError` hears of what was changed in the background and could not be kept. */
+/** `onError` gets errors of background changes that could not be stored. */
 export function syncFiles(
   files: Files,
   followed: WorkspaceSync,
@@ -101,7 +101,7 @@ export function syncFiles(
   };
 }
 
-/** It ran, and is not run again by itself. */
+/** The tool ran, and does not run again by itself. */
 function notKept(error: unknown): never {
   const why = error instanceof Error ? error.message : String(error);
   throw new FileProblem(

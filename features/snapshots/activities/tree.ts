@@ -1,6 +1,7 @@
 /**
- * What a snapshot is made of. A folder is an object too: the list of what is in it, so that a change costs the objects of the folders
- * on its way, whatever else there is. A revision of a workspace is its root: the top folder and the newest entries of the journal.
+ * What a snapshot is made of. A folder is an object too: the list of its entries. A change therefore only writes the
+ * objects of the folders on its path. A revision of a workspace is its root: the top folder and the newest entries of
+ * the journal.
  */
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
@@ -9,11 +10,11 @@ import type { ObjectStore } from '#activities/objects/object-store.ts';
 export interface FileEntry {
   readonly kind: 'file';
   readonly mode: number;
-  /** Milliseconds since 1970: what builds tell new from old by. */
+  /** Milliseconds since 1970, by which builds tell new from old. */
   readonly modified: number;
   /** Digests of its pieces. */
   readonly chunks: readonly string[];
-  /** How it looked on this disk when it was this; undefined: it is to be read again. */
+  /** How it looked on this disk when it had these contents; undefined if it must be read again. */
   readonly seen?: string | undefined;
 }
 
@@ -27,22 +28,22 @@ export interface FolderEntry {
   readonly mode: number;
   readonly digest: string;
   readonly entries: ReadonlyMap<string, Entry>;
-  /** Of all below it. */
+  /** Number of entries below it. */
   readonly count: number;
 }
 
 export type Entry = FileEntry | LinkEntry | FolderEntry;
 
-/** As it stands in the object of its folder; a folder's own entries are another object. */
+/** An entry in the object of its folder; a folder's own entries are another object. */
 export type Listed = FileEntry | LinkEntry | Pick<FolderEntry, 'kind' | 'mode' | 'digest'>;
 
-/** Digests of a file before and after it was changed by a call. */
+/** Digests of a file before and after a call changed it. */
 interface Change {
   readonly before: string;
   readonly after: string;
 }
 
-/** By the digest of the call's key. */
+/** Changes by the digest of the call's key. */
 export type Changes = ReadonlyMap<string, Change>;
 
 export interface Root {
@@ -50,9 +51,9 @@ export interface Root {
   readonly changes: Changes;
 }
 
-/** Files are cut into pieces of so many bytes; most are one. */
+/** Files are cut into pieces of this many bytes; most are one. */
 export const CHUNK_BYTES = 4 * 1024 * 1024;
-/** Kept of permissions; set-user-id and the like do not travel. */
+/** The permissions that are stored; set-user-id and the like are not. */
 export const MODE = 0o777;
 
 export function digestOf(bytes: Buffer | string): string {
@@ -63,7 +64,7 @@ export function seenOf({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
   return `${size}.${mtimeNs}.${ctimeNs}.${ino}`;
 }
 
-/** What is known of this disk, and what is an object of its own. */
+/** What is only known of this disk, and what is an object of its own. */
 const NOT_LISTED = new Set(['seen', 'entries', 'count']);
 
 export function writeListing(entries: ReadonlyMap<string, Entry>): Buffer {
@@ -90,15 +91,15 @@ export function readRoot(bytes: Buffer): Root {
 
 /** The objects of one workspace. */
 export interface Objects {
-  /** Resolves with the digest when it is on its way, which is when it finds a place among the few that are. */
+  /** Resolves with the digest when the upload has started; only a few run at once. */
   put(bytes: Buffer): Promise<string>;
-  /** Resolves when all that was put is durable. */
+  /** Resolves when everything that was put is durable. */
   settled(): Promise<void>;
-  /** Throws when the bytes are not those of the digest. */
+  /** Throws when the bytes do not have this digest. */
   get(digest: string): Promise<Buffer>;
 }
 
-/** Uploads at once, of a workspace. */
+/** Concurrent uploads of a workspace. */
 const UPLOADS = 8;
 
 /** `prefix` ends in a slash. */
@@ -133,7 +134,7 @@ export function keyOf(prefix: string, digest: string): string {
   return `${prefix}${digest.slice(0, 2)}/${digest}`;
 }
 
-/** `work` on each, at most `most` at once. What goes wrong is thrown when all that was begun is over. */
+/** Runs `work` on each, at most `most` at once. An error is thrown when everything that has started is over. */
 export async function eachOf<Item>(
   items: Iterable<Item>,
   max: number,

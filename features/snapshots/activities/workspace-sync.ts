@@ -1,7 +1,8 @@
 /**
- * Workspaces that follow the work (VF-6): held by one worker at a time, brought to it before they are used, and kept in the store
- * before what has changed them is recorded. Nothing of a holding is kept on this machine: what a worker knows of a folder is in its
- * memory, and holds as long as nobody else has had the workspace since; else the folder is compared with the revision, whole.
+ * Workspaces that follow the work (VF-6). One worker at a time holds a workspace. Its files are copied to that worker
+ * before they are used, and into the store before the result of a change is recorded. Nothing about a lease is stored
+ * on this machine. What a worker knows of a folder is in its memory, and is valid as long as no other worker has had
+ * the workspace since. Otherwise, the whole folder is compared with the revision.
  */
 import { realpath, rm } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
@@ -32,32 +33,34 @@ import { type Changes, createObjects, digestOf, type FolderEntry, readRoot, writ
 export interface WorkspaceSync {
   /** Whether it is a workspace; other folders are this machine's own. */
   follows(folder: string): boolean;
-  /** Waits for at most so long. @throws FileProblem `Timeout`, with who has it */
+  /** Waits for at most this long. @throws FileProblem `Timeout`, with who has it */
   enter(scope: Pick<FileScope, 'workspace' | 'signal'>, patienceMs: number): Promise<WorkspaceUse>;
 }
 
 export interface FollowedOptions {
   readonly pool: Pool;
   readonly store: ObjectStore;
-  /** workspaceFolder(root, tenant, name) are the folders. */
+  /** The folders are workspaceFolder(root, tenant, name). */
   readonly root: string;
-  /** This worker, for people. */
+  /** The name of this worker, for people. */
   readonly holder: string;
   readonly limits?: SnapshotLimits;
 }
 
 interface Local extends WorkspaceKey {
   readonly folder: string;
-  /** Those that wait to enter; who waits for another worker gives up when there are none. */
+  /** Calls that wait to enter; when there are none, the wait for another worker is given up. */
   waiting: number;
   active: number;
-  /** What is done to lease and revision, one after the other. */
+  /** Operations on lease and revision, one after the other. */
   last: Promise<unknown>;
   lease?: WorkspaceLease;
   timer?: NodeJS.Timeout;
-  /** Somebody else has it by now. */
+  /** True if another worker has it by now. */
   isLost: boolean;
-  /** The fence under which the folder was last as the revision `root` has it; all three are undefined or old else. */
+  /**
+   * The fence under which the folder was last equal to the revision `root`; otherwise, all three are undefined or old.
+   */
   goodAt?: number;
   root?: string;
   tree?: FolderEntry;
@@ -65,7 +68,7 @@ interface Local extends WorkspaceKey {
   path: string;
 }
 
-/** Entries of the journal that a revision has: so many later changes and a repeat finds its own no more. */
+/** Entries of the journal that a revision has. After this many later changes, a repeat no longer finds its own. */
 const JOURNAL = 200;
 const JOURNAL_DIGEST = 24;
 /** Files and folders of all workspaces whose state is kept in memory, at about 500 bytes each. */
@@ -134,7 +137,7 @@ export function createWorkspaceSync(options: FollowedOptions): WorkspaceSync {
 
 type Parts = Omit<FollowedOptions, 'root'>;
 
-/** Takes the workspace where this worker does not have it, and makes the folder what it is to be. */
+/** Takes the workspace if this worker does not have it, and updates the folder. */
 async function open(parts: Parts, local: Local): Promise<void> {
   if (local.lease && local.isLost)
     throw inUse(local, 'another worker, since this one was slow; other calls of this one still end');
@@ -172,13 +175,13 @@ async function bring(parts: Parts, local: Local, lease: WorkspaceLease): Promise
   const isGood = local.goodAt === lease.fence - 1 && local.root === lease.root;
   local.goodAt = lease.fence;
   if (isGood) return;
-  // There was a revision, and there is none: it was forgotten, and so is what is here.
+  // There was a revision, and there is none: it was forgotten, and so are the files here.
   if (lease.root === null && local.root !== undefined)
     await rm(local.folder, { recursive: true, force: true });
   await makeWorkspace(local.folder);
   local.path = await realpath(local.folder);
   if (lease.root === null) {
-    // Its first revision is what is there: that of a worker that knows of no other.
+    // Its first revision is the current contents, if the worker knows of no other.
     local.changes = new Map();
     delete local.tree;
     await keep(parts, local, lease, undefined, false);
@@ -196,7 +199,7 @@ async function bring(parts: Parts, local: Local, lease: WorkspaceLease): Promise
   local.root = lease.root;
 }
 
-/** The pieces, the folders, the root, then the row. `only`: relative paths; undefined: all. */
+/** Writes the pieces, the folders, the root, then the row. `only` has relative paths; undefined means all. */
 async function keep(
   { pool, store, limits = SNAPSHOT_LIMITS }: Parts,
   local: Local,
@@ -228,7 +231,7 @@ async function keep(
   local.root = digest;
 }
 
-/** The lease is this process's no more; the row is another matter. */
+/** The lease no longer belongs to this process; the row is separate. */
 function forget(local: Local): void {
   clearInterval(local.timer);
   delete local.lease;
@@ -240,7 +243,7 @@ async function leave(parts: Parts, local: Local, written: ReadonlySet<string>): 
     if (lease && written.size > 0)
       await keep(parts, local, lease, written.has('') ? undefined : [...written], local.active === 1);
   } catch (error) {
-    // What is in the folder is no revision: it is thrown away when all that use it have left.
+    // The folder's contents are no revision: they are discarded when all users have left.
     delete local.goodAt;
     throw error;
   } finally {
@@ -253,7 +256,7 @@ async function leave(parts: Parts, local: Local, written: ReadonlySet<string>): 
   }
 }
 
-/** Of all its objects. */
+/** The prefix of all its objects. */
 export function prefixOf({ tenant, name }: WorkspaceKey): string {
   return `${tenant}/${name}/`;
 }
@@ -264,7 +267,7 @@ function inTurn<Result>(local: Local, work: () => Promise<Result>): Promise<Resu
   return result;
 }
 
-/** A row that could not be written to is free when its time is over. */
+/** If the row could not be written, it is free when its time is over. */
 function runsOut(): void {}
 
 function inUse({ name }: Local, who: string): FileProblem {
@@ -282,7 +285,7 @@ function aborted(signal: AbortSignal | undefined): { readonly promise: Promise<f
   return { promise: ended.promise, end: () => signal?.removeEventListener('abort', stop) };
 }
 
-/** Goes with the revision, so that a repeat on any worker finds what an earlier attempt has done to the files that it finds. */
+/** Is stored with the revision, so that a repeat on any worker finds what an earlier attempt has done to the files. */
 function journalOf(local: Local): ChangeJournal {
   const keyOf = (key: string): string => digestOf(key).slice(0, JOURNAL_DIGEST);
   return {
@@ -304,7 +307,7 @@ function journalOf(local: Local): ChangeJournal {
   };
 }
 
-/** Forgets those that were used longest ago: their folders are compared whole when they are used again. */
+/** Forgets those that were unused the longest: their folders are compared whole when they are used again. */
 function bound(known: Map<string, Local>): void {
   let sum = 0;
   for (const { tree } of known.values()) sum += 1 + (tree?.count ?? 0);

@@ -1,13 +1,16 @@
-/** Numbers of a workbook as its reader sees them: fractions, currencies, conditions (ECMA-376 part 1, 18.8.30); dates as ISO 8601. */
+/**
+ * Formats numbers of a workbook as its reader sees them: fractions, currencies, conditions (ECMA-376 part 1, 18.8.30);
+ * dates as ISO 8601.
+ */
 import { format, getFormatFromId, isDateFormat } from 'numfmt';
 
-/** What a cell's style says of its number. */
+/** What a cell's style says about its number. */
 export type CellFormat = string;
 
-/** Dates of East Asian workbooks, of which only the country says how they are written. */
+/** Dates of East Asian workbooks, whose format depends on the country. */
 const isEastAsianDate = (id: number): boolean => (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
 
-/** Those that every workbook has without writing them down. */
+/** Formats that every workbook has without declaring them. */
 export function builtInFormat(id: number): CellFormat {
   return isEastAsianDate(id) ? 'yyyy-mm-dd' : (getFormatFromId(id) ?? 'General');
 }
@@ -18,14 +21,14 @@ const EPOCH = { 1900: Date.UTC(1899, 11, 30), 1904: Date.UTC(1904, 0, 1) } as co
 /** 31 December 9999. */
 const MAX_DAYS = 2_958_465;
 
-/** `value` is as the file has it; what is no number, or has no format that is known, is shown as it is. */
+/** `value` is as in the file. A text that is no number, or has no known format, is shown unchanged. */
 export function formattedNumber(value: string, pattern: CellFormat, is1904: boolean): string {
   const number = Number(value);
   if (value.trim() === '' || !Number.isFinite(number)) return value;
   const plain = Number(number.toPrecision(15));
   try {
     if (isDateFormat(pattern)) return dateWords(number, barePattern(pattern), is1904);
-    // It would leave out digits that do not fit a narrow column.
+    // That format would omit digits that do not fit a narrow column.
     if (!/^general$/i.test(pattern)) return format(pattern, plain).replace(/\s+/g, ' ').trim();
   } catch {
     // It is no format.
@@ -33,7 +36,7 @@ export function formattedNumber(value: string, pattern: CellFormat, is1904: bool
   return String(plain);
 }
 
-/** Its words in quotes, escaped signs, colours, conditions and widths say nothing of its kind. */
+/** Removes quoted words, escaped signs, colours, conditions and widths, which say nothing about its kind. */
 function barePattern(pattern: CellFormat): string {
   return (pattern.split(';')[0] ?? '')
     .replace(/"[^"]*"|\\.|_.|\*./g, '')
@@ -46,7 +49,7 @@ function dateWords(days: number, pattern: string, is1904: boolean): string {
   if (/\[[hms]+\]/i.test(pattern)) return duration(days, pattern);
   const hasDate = /[dy]|m{3,}|^m+$/i.test(pattern);
   const hasTime = /[hs]/i.test(pattern);
-  // Its first two months are a day off, as nobody mended it.
+  // Its first two months are a day off, which nobody has corrected.
   const shift = !is1904 && days < 60 ? 1 : 0;
   const at = new Date((is1904 ? EPOCH[1904] : EPOCH[1900]) + Math.round((days + shift) * 86_400) * 1000);
   const [date = '', time = ''] = at.toISOString().split('T');

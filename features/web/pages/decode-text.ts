@@ -1,11 +1,11 @@
-/** Bytes of the web as text, by what they say of themselves (Encoding Standard; HTML standard, encoding sniffing). */
+/** Decodes bytes of the web as text, by what they declare (Encoding Standard; HTML standard, encoding sniffing). */
 
 import { TextDecoder } from 'node:util';
 
-/** Bytes of a page in which it may say how it is written. */
+/** Bytes of a page in which it may declare its encoding. */
 const DECLARED_WITHIN = 4_096;
 
-/** `contentType`: the header. What says nothing, or something unknown, is UTF-8 where that can be, else windows-1252. */
+/** `contentType` is the header. Without a known declaration, bytes are UTF-8 if they are valid, else windows-1252. */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const decoder = byMark(bytes) ?? byName(charsetOf(contentType)) ?? byName(declaredIn(bytes));
   return (decoder ?? new TextDecoder(isUtf8(bytes) ? 'utf-8' : 'windows-1252')).decode(bytes);
@@ -36,11 +36,11 @@ function declaredIn(bytes: Uint8Array): string | undefined {
     /<meta\s[^>]{0,300}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i.exec(head) ??
     /^<\?xml[^>]{0,100}encoding\s*=\s*["']([\w:.-]{1,40})/i.exec(head) ??
     [];
-  // A page that could be read so far is no UTF-16, whatever it says.
+  // A page that could be read up to here is no UTF-16, whatever it declares.
   return name !== undefined && /^utf-?16/i.test(name) ? 'utf-8' : name;
 }
 
-/** A cut in the middle of its last character is no sign of another encoding. */
+/** A cut in the middle of its last character does not mean another encoding. */
 function isUtf8(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
@@ -57,7 +57,7 @@ const TEXTS =
 
 const SNIFFED = 4_096;
 
-/** By the binary data bytes of the MIME Sniffing standard: more than text that is a little broken has. */
+/** Counts the binary data bytes of the MIME Sniffing standard: more than slightly damaged text has. */
 function isBinary(head: Uint8Array): boolean {
   if (byMark(head) !== undefined) return false;
   let count = 0;
@@ -65,7 +65,10 @@ function isBinary(head: Uint8Array): boolean {
   return count >= 4 && count * 100 > head.length;
 }
 
-/** What the bytes are: what says that it is text and is none is binary; what says nothing of itself is looked at. */
+/**
+ * Detects what the bytes are. Bytes that are declared as text but are none are binary; without a declaration, the bytes
+ * decide.
+ */
 export function kindOf(contentType: string, bytes: Uint8Array): ContentKind {
   const type = /^[^;\s]*/.exec(contentType.trim().toLowerCase())?.[0] ?? '';
   const charset = charsetOf(contentType);

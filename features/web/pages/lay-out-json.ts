@@ -1,6 +1,6 @@
-/** JSON that is known to be valid, laid out by its tokens: numbers, names and their order stay as they were written (RFC 8259). */
+/** Formats valid JSON by its tokens: numbers, names and their order stay as they were written (RFC 8259). */
 
-/** Where a string begins, a sign, or a number or word. */
+/** Matches where a string begins, a sign, or a number or word. */
 const TOKEN = /["[\]{},:]|[^\s[\]{},:"]+/g;
 
 /** Deeper lists and objects are not indented further. */
@@ -26,7 +26,7 @@ export function layOutJson(json: string): string {
   return parts.join('');
 }
 
-/** Behind its closing quotation mark, which an odd number of backslashes before it would escape. */
+/** The position after its closing quotation mark, which an odd number of backslashes before it would escape. */
 function endOfString(json: string, begin: number): number {
   for (let end = json.indexOf('"', begin + 1); end >= 0; end = json.indexOf('"', end + 1)) {
     let slashes = 0;

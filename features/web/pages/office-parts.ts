@@ -1,18 +1,18 @@
-/** The parts of an office file's archive that are text, and how they name each other. */
+/** Reads the parts of an office file's archive that are text, and how they name each other. */
 import { strFromU8, unzipSync } from 'fflate';
 import { attributesIn } from './read-xml.ts';
 
-/** An archive that has more, or grows to more, is none that a person has written. */
+/** No person has written an archive that has more, or grows to more. */
 const MAX_ENTRIES = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of one entry that grows to more than a megabyte; text that repeats itself is packed to a fiftieth. */
+/** For an entry that grows to more than a megabyte; text that repeats itself is compressed to a fiftieth. */
 const MAX_RATIO = 200;
 const SMALL_BYTES = 1_048_576;
 
-/** By path. */
+/** Parts by path. */
 export type Parts = ReadonlyMap<string, string>;
 
-/** What is said of their sizes is checked before, and held to while, they are unpacked. */
+/** The declared sizes are checked before, and enforced during, unpacking. */
 export function unpack(bytes: Uint8Array): Parts {
   let [entries, whole] = [0, 0];
   const unpacked = unzipSync(bytes, {
@@ -42,7 +42,7 @@ export function relationsOf(parts: Parts, folder: string, name: string): Readonl
   return new Map(relations.map(({ Id = '', Target = '' }) => [Id, resolvedPath(folder, Target)]));
 }
 
-/** Of what a part names, which may be anything. */
+/** Resolves the target that a part names, which may be any text. */
 export function resolvedPath(folder: string, target: string): string {
   const base = `http://parts.invalid/${folder}`;
   const path = URL.canParse(target, base) ? new URL(target, base).pathname.slice(1) : '';

@@ -1,10 +1,13 @@
-/** Pages that were read lately, in this process: each is seen by the tenant and under the rules that it was asked with only. */
+/**
+ * Pages that were read recently in this process. A page is only reused for the tenant and the rules that it was
+ * requested with.
+ */
 import type { Page } from './web-pages.ts';
 
-/** REFERENCE §6. */
+/** How long a page is reused without a new request. */
 const FRESH_MS = 15 * 60_000;
 const MAX_PAGES = 100;
-/** Characters of all of them. */
+/** Characters of all pages together. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 export interface CachedPage {
@@ -14,9 +17,9 @@ export interface CachedPage {
 }
 
 export interface PageCache {
-  /** An old one is to be asked for again, with what it says of itself. */
+  /** An old page must be requested again, with its own validators. */
   get(key: string): (CachedPage & { readonly isFresh: boolean }) | undefined;
-  /** Also one that was found unchanged. */
+  /** Also stores one that was found unchanged. */
   put(key: string, entry: CachedPage): void;
 }
 

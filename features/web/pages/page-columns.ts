@@ -1,27 +1,27 @@
-/** The text of a page that stands in columns, in the order in which people read it. */
+/** Orders the text of a page with columns as people read it. */
 
 /** A piece of text: from the left and the top of the page, in its own units. */
 export interface Piece {
   readonly text: string;
   readonly left: number;
   readonly right: number;
-  /** Of its baseline. */
+  /** Position of its baseline. */
   readonly top: number;
   readonly size: number;
 }
 
-/** Between columns there is more room than this, in sizes of the text; between words less. */
+/** Columns are further apart than this, in sizes of the text; words are closer. */
 const GUTTER = 0.8;
 /** Lines that a column has at least. */
 const MIN_LINES = 4;
-/** How much of its column a usual line of prose fills; cells of tables do not. */
+/** How much of its column a usual line of prose fills; cells of tables fill less. */
 const MIN_FILLED = 0.55;
-/** Columns beside each other: this often halved. */
+/** How often columns beside each other are divided into two. */
 const MAX_DEPTH = 2;
-/** Pieces of a page that are laid out; of more the order stays. */
+/** Pieces of a page that are ordered; with more, their order stays. */
 const MAX_PIECES = 5_000;
 
-/** Undefined where it has no columns: then its own order is as good. */
+/** Returns undefined if it has no columns, because then its own order is as good. */
 export function readColumns(pieces: readonly Piece[]): string | undefined {
   if (pieces.length > MAX_PIECES) return undefined;
   const lines = linesOf(pieces);
@@ -45,7 +45,7 @@ function linesOf(pieces: readonly Piece[]): Piece[] {
   return lines;
 }
 
-/** Row by row, from the left; baselines that are nearly one are one. */
+/** Sorts row by row, from the left; baselines that are nearly equal are one. */
 function byPlace(pieces: readonly Piece[]): Piece[] {
   const rows: Piece[][] = [];
   for (const piece of pieces.toSorted((one, other) => one.top - other.top)) {
@@ -57,12 +57,12 @@ function byPlace(pieces: readonly Piece[]): Piece[] {
   return rows.flatMap((row) => row.toSorted((one, other) => one.left - other.left));
 }
 
-/** Where few lines go across, and prose stands on both sides. */
+/** Where few lines cross, and prose is on both sides. */
 function gutterOf(lines: readonly Piece[]): number | undefined {
   if (lines.length < 2 * MIN_LINES) return undefined;
   const remaining = Math.min(...lines.map((line) => line.left));
   const width = Math.max(...lines.map((line) => line.right)) - remaining;
-  // Each right column begins somewhere: there are as many places to try as lines begin at.
+  // Each right column begins somewhere, so the places to try are where lines begin.
   const starts = [...new Set(lines.map((line) => Math.floor(line.left)))].filter(
     (start) => start > remaining + width * 0.2 && start < remaining + width * 0.8,
   );
@@ -88,7 +88,7 @@ function overlap(one: readonly Piece[], other: readonly Piece[]): boolean {
   return Math.min(endOf(one), endOf(other)) > Math.max(topOf(one), topOf(other));
 }
 
-/** What goes across parts what stands above it from what stands below. */
+/** A line that crosses separates what is above it from what is below. */
 function splitAt(lines: readonly Piece[], gutter: number, depth: number): Piece[] {
   const isAcross = ({ left, right }: Piece) => left < gutter && right > gutter;
   const across = lines.filter(isAcross).toSorted((one, other) => one.top - other.top);

@@ -1,4 +1,4 @@
-/** As much of the DOM as pages are read by; linkedom's own types need those of browsers. */
+/** The part of the DOM that reads pages; linkedom's own types need those of browsers. */
 import { parseHTML } from 'linkedom';
 
 export interface PageElement {
@@ -35,15 +35,15 @@ export interface PageDocument extends PageElement {
   createTreeWalker(root: PageElement, show: number): { nextNode(): PageElement | null };
 }
 
-/** More elements than articles have; what has more is read as text alone. */
+/** More elements than articles have; larger pages are read as text alone. */
 export const MAX_ELEMENTS = 50_000;
 const HTTP = /^https?:$/;
 
-/** Its links and pictures made absolute; those that lead to no web address lose it. */
+/** Makes its links and pictures absolute; those that lead to no web address lose theirs. */
 export function parsePage(html: string, url: string): PageDocument {
   // A fragment has no root of its own, and linkedom makes none.
   const whole = /<html[\s>]/i.test(html) ? html : `<html>${html.replace(/^\s*<!doctype[^>]*>/i, '')}</html>`;
-  // Browsers end a comment so too; linkedom does not.
+  // Browsers also end a comment this way; linkedom does not.
   const ended = whole.replaceAll('--!>', '-->');
   const { document } = parseHTML(ended) as unknown as { readonly document: PageDocument };
   settle(document as never);
@@ -63,7 +63,10 @@ export function parsePage(html: string, url: string): PageDocument {
   return document;
 }
 
-/** In small letters, whatever the page writes (HTML, "Attribute name state"); of two of one name the first one counts. */
+/**
+ * Makes names of attributes lower case, however the page writes them (HTML, "Attribute name state"); of two with one
+ * name, the first counts.
+ */
 function nameAttributes(document: PageDocument): void {
   for (const element of document.querySelectorAll('*'))
     for (const { name, value } of Array.from(element.attributes)) {
@@ -76,10 +79,10 @@ function nameAttributes(document: PageDocument): void {
 
 const OF_HEAD = /^(?:base|link|meta|script|style|title)$/;
 
-/** Pages may leave out `<head>` and `<body>`: what stands beside them is moved where browsers put it. */
+/** Pages may omit `<head>` and `<body>`: what is beside them is moved where browsers put it. */
 function settle(document: { documentElement: PageRoot; head: PageRoot; body: PageRoot }): void {
   const { documentElement, head, body } = document;
-  // A copy: what is moved leaves the list.
+  // This is a copy, because what is moved leaves the list.
   for (const node of Array.from(documentElement.childNodes)) {
     if (node === head || node === body) continue;
     if (node.localName !== 'head' && node.localName !== 'body') {

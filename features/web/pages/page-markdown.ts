@@ -1,4 +1,4 @@
-/** What stands in an element as Markdown, its tables as those of GitHub's kind. */
+/** Converts an element to Markdown, with tables in GitHub's style. */
 import Turndown from 'turndown';
 import type { PageElement } from './page-document.ts';
 import { columnsOf } from './page-tables.ts';

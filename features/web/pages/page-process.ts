@@ -1,4 +1,4 @@
-/** The process that reads one page and ends; with its worker, if that ends before (read-apart.ts). */
+/** The process that reads one page and ends; it also ends with its worker (read-apart.ts). */
 import type { Read, Reading } from './read-apart.ts';
 import { readInThread } from './read-in-thread.ts';
 

@@ -1,4 +1,4 @@
-/** Tables of a page: those of data stay, those that only put parts of the page beside each other become these parts. */
+/** Tables of a page: tables of data stay, and layout tables are replaced by their parts. */
 import type { PageDocument, PageElement } from './page-document.ts';
 
 const MAX_COLUMNS = 50;
@@ -17,7 +17,7 @@ export function arrangeTables(document: PageDocument): void {
 // Node
 const TEXT_NODE = 3;
 
-/** What stands in a table beside its cells is shown before it (HTML, "foster parent"), and so is its caption. */
+/** What a table has beside its cells is shown before it (HTML, "foster parent"), and so is its caption. */
 function moveOut(table: PageElement): void {
   const parts = [...table.querySelectorAll('thead,tbody,tfoot,tr,colgroup')];
   for (const part of [table, ...parts.filter((one) => one.closest('table') === table)])
@@ -30,7 +30,7 @@ function moveOut(table: PageElement): void {
   }
 }
 
-/** Characters of a cell that is no datum. */
+/** Characters of a cell that is too long to be data. */
 const LONG = 1_500;
 
 function isLayout(table: PageElement): boolean {

@@ -1,4 +1,4 @@
-/** What came from an address as the text that a mode asks for. */
+/** Converts what an address returned into the text that a mode requests. */
 import { decodeText, kindOf } from './decode-text.ts';
 import { layOutJson } from './lay-out-json.ts';
 import { readApart, type Reading, ReadingProblem } from './read-apart.ts';
@@ -8,9 +8,9 @@ export const PAGE_MODES = ['markdown', 'text', 'html', 'json'] as const;
 export type PageMode = (typeof PAGE_MODES)[number];
 
 export interface Answered {
-  /** Where it was found in the end. */
+  /** The address after redirects. */
   readonly url: string;
-  /** Without parameters, in small letters. */
+  /** The type without parameters, in lower case. */
   readonly type: string;
   readonly contentType: string;
   readonly bytes: Uint8Array;
@@ -18,17 +18,17 @@ export interface Answered {
 
 export interface PageText {
   readonly text: string;
-  /** What the reader should know of how it was made. */
+  /** What the reader should know about how the text was made. */
   readonly notes: readonly string[];
 }
 
-/** From the best to the surest. */
+/** From the best to the most reliable. */
 const READINGS: Readonly<Record<'markdown' | 'text', readonly HtmlReading[]>> = {
   markdown: ['article', 'simple', 'text'],
   text: ['text'],
 };
 
-/** Never throws for what the page is. `read` throws ReadingProblem for a page that it cannot read. */
+/** Never throws for the page's contents. `read` throws ReadingProblem for a page that it cannot read. */
 export async function pageText(
   answer: Answered,
   mode: PageMode,
@@ -73,7 +73,7 @@ async function attempted(read: () => Promise<string>): Promise<Attempted> {
     return { text: await read() };
   } catch (error) {
     if (!(error instanceof ReadingProblem)) throw error;
-    // It may quote the page.
+    // The message may quote the page.
     return { problem: error.message.replace(/[^\w .,:()-]/g, '').slice(0, 100) };
   }
 }

@@ -1,4 +1,6 @@
-/** The thread that reads one page and ends: what is hostile is parsed where its time and memory have an end (read-apart.ts). */
+/**
+ * The thread that reads one page and ends: untrusted input is parsed where time and memory are limited (read-apart.ts).
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Reading, ThreadMessage } from './read-apart.ts';
 import { readDuckDuckGo, readHtml } from './read-html.ts';
@@ -12,7 +14,7 @@ async function read(): Promise<string> {
     case 'pdf':
       return readPdf(job.bytes, job.from, job.to);
     case 'office':
-      // Not for pages, which are many and small.
+      // It is not loaded for pages, which are many and small.
       return (await import('./read-office.ts')).readOffice(job.bytes);
     case 'duckduckgo':
       return JSON.stringify(readDuckDuckGo(job.html, job.url) ?? null);

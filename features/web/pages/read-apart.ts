@@ -1,6 +1,6 @@
 /**
- * Reads a page in a process that is made for it and ends with it, so that no page stops, fills or ends the worker, and none leaves
- * anything behind for the next.
+ * Reads a page in a process that is made for it and ends with it. No page can thus stop, fill or crash the worker, or
+ * leave anything for the next one.
  */
 import { fork } from 'node:child_process';
 import type { HtmlReading } from './read-html.ts';
@@ -10,18 +10,18 @@ export type Reading =
   | { readonly how: 'pdf'; readonly bytes: Uint8Array; readonly from?: number; readonly to?: number }
   | { readonly how: 'office'; readonly bytes: Uint8Array };
 
-/** What the process says at its end. */
+/** What the process sends at its end. */
 export type Read = { readonly text: string } | { readonly problem: string };
 
 export type ThreadMessage =
-  /** Its code is loaded, which took so many milliseconds of the processor: the time begins. */
+  /** Sent when its code is loaded, which used this many milliseconds of CPU time; the time limit starts then. */
   | { readonly kind: 'begun'; readonly used: number }
   | { readonly kind: 'read'; readonly text: string }
   | { readonly kind: 'failed'; readonly problem: string };
 
-/** The reader ends itself before; this is for one that does not. */
+/** The reader ends itself earlier; this is for one that does not. */
 const LATEST_MS = 30_000;
-/** Readings at once in this process; further ones wait. */
+/** Concurrent readings in this process; further ones wait. */
 const MAX = 2;
 
 /** The page could not be read in this way: too long, too large or broken. */
@@ -39,7 +39,7 @@ export async function readApart(job: Reading, signal: AbortSignal): Promise<stri
     return await inProcess(job, signal);
   } finally {
     const next = waiting.shift();
-    // Its place goes on to the next one.
+    // Its place goes to the next one.
     if (next) next();
     else running -= 1;
   }
@@ -50,7 +50,7 @@ async function inProcess(job: Reading, signal: AbortSignal): Promise<string> {
     serialization: 'advanced',
     env: {},
     execArgv: [],
-    // What the readers say of a page is not for our logs.
+    // The readers' messages about a page do not belong in our logs.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -62,7 +62,7 @@ async function inProcess(job: Reading, signal: AbortSignal): Promise<string> {
   reader.on('exit', () => failed('its reader ended'));
   signal.addEventListener('abort', stop);
   try {
-    // One that has ended says so itself.
+    // If the process has ended, its end is reported anyway.
     reader.send(job, () => undefined);
     return await promise;
   } finally {

@@ -1,4 +1,7 @@
-/** A chart of an office file in a line: its title and the values that it was drawn from (DrawingML charts). Runs in a thread of its own (page-thread.ts). */
+/**
+ * Summarizes a chart of an office file in a line: its title and the values that it was drawn from (DrawingML charts).
+ * Runs in a thread of its own (page-thread.ts).
+ */
 import { readXml } from './read-xml.ts';
 
 const MAX_POINTS = 50;

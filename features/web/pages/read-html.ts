@@ -1,4 +1,7 @@
-/** HTML as Markdown or text: what people see of it, its links absolute. Runs in a thread of its own (page-thread.ts). */
+/**
+ * Converts HTML to Markdown or text: what people see of it, with absolute links. Runs in a thread of its own
+ * (page-thread.ts).
+ */
 import { Defuddle } from 'defuddle/node';
 import { cleanOutsideText } from '#domain/hidden-text.ts';
 import { MAX_ELEMENTS, type PageDocument, type PageElement, parsePage } from './page-document.ts';
@@ -6,7 +9,7 @@ import { pageMarkdown } from './page-markdown.ts';
 import { arrangeTables } from './page-tables.ts';
 import { removeHidden } from './remove-hidden.ts';
 
-/** `article`: the main text of the page; `simple`: all of it; both Markdown. */
+/** `article` is the main text of the page, and `simple` all of it; both are Markdown. */
 export type HtmlReading = 'article' | 'simple' | 'text';
 
 export async function readHtml(how: HtmlReading, html: string, url: string): Promise<string> {
@@ -14,7 +17,7 @@ export async function readHtml(how: HtmlReading, html: string, url: string): Pro
   const named = document.querySelector('title')?.textContent.trim() ?? '';
   removeHidden(document);
   arrangeTables(document);
-  // An article's reader takes the first heading out where it is the page's only title.
+  // The article reader removes the first heading if it is the page's only title.
   const title = named || (document.querySelector('h1')?.textContent ?? '');
   const text = how === 'text' ? plainText(document.body) : await markdownOf(how, document, title, url);
   return titled(title, text).replaceAll(JOINER, '\u200d');
@@ -31,12 +34,12 @@ async function markdownOf(
   const seen = document.body.textContent.trim().length;
   const parts = ownParts(document.body, seen < SHORT ? ANY_PARTS : 'table,dl,pre');
   const paragraphs = ownParts(document.body, 'p', LONG);
-  // The reader of articles changes what it reads.
+  // The article reader changes what it reads.
   const body = document.body.cloneNode(true);
   const article = await readArticle(document, url);
-  // Without where links lead.
+  // Link targets do not count.
   const letters = lettersOf(title) + lettersOf(article.replace(/\]\([^)\s]*\)/g, ''));
-  // An index or a dashboard has no article, and what the reader of articles leaves out may be what was looked for.
+  // An index or a dashboard has no article, and what the article reader omits may be what was wanted.
   const isWhole =
     (article.length >= 500 || seen <= article.length * 2) &&
     parts.every((part) => letters.includes(part)) &&
@@ -44,14 +47,16 @@ async function markdownOf(
   return isWhole ? article : pageMarkdown(body);
 }
 
-/** Stands for the joiner of emoji, which the reader of articles would take out; nothing from outside has it (cleanOutsideText). */
+/**
+ * Replaces the joiner of emoji, which the article reader would remove; no external text contains it (cleanOutsideText).
+ */
 const JOINER = '\ue000';
 
-/** Characters of a page of which nothing is left out but what stands around its own text. */
+/** Characters of a page below which everything but the text around its own is kept. */
 const SHORT = 4_000;
 const ANY_PARTS = 'table,dl,pre,p,li,h1,h2,h3,h4,h5,h6,blockquote,figcaption,summary,legend,label,button';
 
-/** Parts of the page itself, and letters of each by which it is known again in an article. */
+/** Parts of the page itself, and letters of each by which it is recognized in an article. */
 const MAX_PARTS = 200;
 const KNOWN_BY = 40;
 
@@ -64,12 +69,12 @@ function ownParts(body: PageElement, selector: string, longer = 0): readonly str
     .map((letters) => letters.slice(0, KNOWN_BY));
 }
 
-/** Letters of a paragraph that says something of its own. */
+/** Letters of a paragraph with substance. */
 const LONG = 100;
-/** Of such paragraphs an article may leave out so many: comments, and what else is told on the page. */
+/** The share of such paragraphs that an article may omit: comments, and other texts on the page. */
 const MAX_LOST = 0.25;
 
-/** Without signs of Markdown, spaces, and lines between cells. */
+/** Removes signs of Markdown, spaces, and lines between cells. */
 function lettersOf(text: string): string {
   return text.replace(/[^\p{L}\p{N}]+/gu, '');
 }
@@ -77,7 +82,7 @@ function lettersOf(text: string): string {
 async function readArticle(document: PageDocument, url: string): Promise<string> {
   const { content } = await Defuddle(document as never, url, {
     markdown: true,
-    // Some sites' readers would ask further addresses, past the one way out.
+    // The readers for some sites would request further addresses without egress.
     useAsync: false,
     fetch: () => Promise.reject(new Error('a page is read without asking further')),
   });
@@ -91,7 +96,7 @@ function titled(value: string, text: string): string {
 
 const BLOCKS =
   'address,article,aside,blockquote,dd,details,div,dl,dt,figcaption,figure,footer,form,h1,h2,h3,h4,h5,h6,header,hr,li,main,nav,ol,p,pre,section,summary,table,tr,ul';
-/** Stand for the end of a line, and for a space that counts, until the page's own white space is folded. */
+/** Stand for the end of a line, and for a significant space, until the page's own white space is collapsed. */
 const BREAK = '\u0001';
 const SPACE = '\u0002';
 
@@ -115,7 +120,7 @@ export interface FoundPage {
   readonly snippet: string;
 }
 
-/** The results on a page of html.duckduckgo.com; undefined when it asks for proof of a person. */
+/** The results on a page of html.duckduckgo.com; undefined when it shows a captcha. */
 export function readDuckDuckGo(html: string, url: string): readonly FoundPage[] | undefined {
   const document = parsePage(html, url);
   if (document.querySelector('.anomaly-modal__modal,#challenge-form')) return undefined;

@@ -1,14 +1,20 @@
-/** Reads a page in a thread of its own, killed at its limit of time and memory. Runs in a process of its own (page-process.ts). */
+/**
+ * Reads a page in a thread of its own, killed at its limit of time and memory. Runs in a process of its own
+ * (page-process.ts).
+ */
 import { Worker } from 'node:worker_threads';
 import type { Reading, ThreadMessage } from './read-apart.ts';
 
-/** Of one reading: time of the processor, so that a busy machine reads the same as an idle one. */
+/** CPU time of one reading, so that a busy machine reads the same as an idle one. */
 const LIMIT_MS = 3_000;
 const DOCUMENT_LIMIT_MS = 6_000;
 const LOOK_MS = 100;
-/** With the loading of the thread's code, and whatever else takes time without the processor. */
+/** Includes the loading of the thread's code, and whatever else takes time without the CPU. */
 const WHOLE_MS = 20_000;
-/** Looked at as the time is. V8's own limit, beyond which it may end the whole process, is far above what a thread takes until the next look. */
+/**
+ * Checked together with the time. V8's own limit, beyond which it may end the whole process, is far above what a thread
+ * uses until the next check.
+ */
 const MEMORY_BYTES = 256 * 1024 * 1024;
 const LIMITS = { maxOldGenerationSizeMb: 2_048, stackSizeMb: 4 };
 
@@ -20,7 +26,7 @@ export async function readInThread(job: Reading): Promise<string> {
     resourceLimits: LIMITS,
     env: {},
     execArgv: [],
-    // What the readers say of a page is not for our logs.
+    // The readers' messages about a page do not belong in our logs.
     stdout: true,
     stderr: true,
   });
@@ -37,7 +43,7 @@ export async function readInThread(job: Reading): Promise<string> {
       if (user + system > (message.used + limit) * 1000) late();
       if (memory.used_heap_size + memory.external_memory > MEMORY_BYTES) failed('it takes too much memory');
     };
-    // A thread that has ended says so itself.
+    // If the thread has ended, its end is reported anyway.
     attempts = setInterval(() => void probe().catch(() => undefined), LOOK_MS);
   });
   thread.on('error', (error) => failed(error.message));

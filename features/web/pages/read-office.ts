@@ -1,6 +1,6 @@
 /**
- * Files of office programs (OOXML, OpenDocument) and e-books (EPUB) as text, tables as those of Markdown. Runs in a thread of its own
- * (page-thread.ts).
+ * Converts files of office programs (OOXML, OpenDocument) and e-books (EPUB) to text, with tables in Markdown. Runs in
+ * a thread of its own (page-thread.ts).
  */
 import { type Parts, partOf, relationsOf, resolvedPath, unpack } from './office-parts.ts';
 import { readHtml } from './read-html.ts';

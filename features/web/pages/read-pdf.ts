@@ -1,11 +1,11 @@
-/** The text of a PDF, page by page. Runs in a thread of its own (page-thread.ts). */
+/** Extracts the text of a PDF, page by page. Runs in a thread of its own (page-thread.ts). */
 import { getDocumentProxy } from 'unpdf';
 import { type Piece, readColumns } from './page-columns.ts';
 
-/** Of one reading. */
+/** Pages of one reading. */
 const MAX_PAGES = 300;
 
-/** `from` and `to` are pages, counted from 1; all that are read at once when absent. */
+/** `from` and `to` are pages, counted from 1; when absent, as many as are read at once. */
 export async function readPdf(bytes: Uint8Array, from = 1, to = Number.POSITIVE_INFINITY): Promise<string> {
   const pdf = await getDocumentProxy(bytes, { isEvalSupported: false, disableFontFace: true });
   if (from > pdf.numPages) throw new Error(`it has no page ${from}, only ${pdf.numPages}`);
@@ -21,20 +21,23 @@ export async function readPdf(bytes: Uint8Array, from = 1, to = Number.POSITIVE_
 
 type Page = Awaited<ReturnType<Awaited<ReturnType<typeof getDocumentProxy>>['getPage']>>;
 
-/** In the order of the file, but for columns, which a file may have line by line. */
+/** Reads in the order of the file, except for columns, which a file may contain line by line. */
 async function readPage(page: Page): Promise<string> {
   const { items } = await page.getTextContent();
   const texts = items.flatMap((item) => ('str' in item ? item : []));
   const { transform } = page.getViewport({ scale: 1 });
   const placed = texts.map((item) => ({ item, piece: pieceOf(item, transform) }));
   const columns = readColumns(placed.flatMap(({ piece }) => piece ?? []));
-  // What runs another way, such as a stamp at the side, comes last.
+  // Text in another direction, such as a stamp at the side, comes last.
   const others = placed.flatMap(({ item, piece }) => (piece ? [] : item.str.trim() || []));
   if (columns !== undefined) return [columns, ...others].join('\n');
   return texts.map(({ str, hasEOL }) => str + (hasEOL ? '\n' : '')).join('');
 }
 
-/** As the page is shown, also one that is turned; what does not run from left to right there has no place. */
+/**
+ * Positions are those of the page as shown, also of a rotated one; text that does not run from left to right there has
+ * none.
+ */
 function pieceOf(
   { str, width, transform: own }: { str: string; width: number; transform: readonly number[] },
   page: readonly number[],

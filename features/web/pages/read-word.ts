@@ -1,4 +1,7 @@
-/** Documents of word processors (WordprocessingML): lists, links, notes, comments, headers. Runs in a thread of its own (page-thread.ts). */
+/**
+ * Reads documents of word processors (WordprocessingML): lists, links, notes, comments, headers. Runs in a thread of
+ * its own (page-thread.ts).
+ */
 import { type Parts, partOf } from './office-parts.ts';
 import { type Attributes, type FlowMarks, readFlow, readXml } from './read-xml.ts';
 
@@ -20,7 +23,7 @@ export function readWord(parts: Parts): string {
     .join('\n\n');
 }
 
-/** What stands above and below each page, once. */
+/** What is above and below each page, once. */
 function aroundPages(parts: Parts): readonly string[] {
   const lines = (['header', 'footer'] as const).flatMap((kind) =>
     [...parts]
@@ -59,7 +62,7 @@ function comments(xml: string): string {
 /** Takes a paragraph out of the list of its style. */
 const NO_LIST = '0';
 
-/** A list's level: a bullet, or how it counts. */
+/** A list's level: a bullet, or its numbering. */
 type Levels = ReadonlyMap<string, string>;
 
 function marksOf(parts: Parts): FlowMarks {
@@ -74,7 +77,7 @@ function marksOf(parts: Parts): FlowMarks {
     if (kind === 'bullet') return `${indent}- `;
     const count = (counts.get(`${list}/${level}`) ?? 0) + 1;
     counts.set(`${list}/${level}`, count);
-    // What is counted below it begins anew.
+    // The numbering below it starts again.
     for (const key of counts.keys())
       if (key.startsWith(`${list}/`) && Number(key.slice(list.length + 1)) > level) counts.delete(key);
     return `${indent}${count}. `;
@@ -90,7 +93,7 @@ function marksOf(parts: Parts): FlowMarks {
   };
 }
 
-/** Those that lead to the web. */
+/** Links that lead to the web. */
 function linksOf(parts: Parts): ReadonlyMap<string, string> {
   const links = new Map<string, string>();
   readXml(partOf(parts, 'word/_rels/document.xml.rels'), {

@@ -1,4 +1,7 @@
-/** Workbooks (SpreadsheetML) as tables: what each cell shows, and what a table cannot show in words. Runs in a thread of its own (page-thread.ts). */
+/**
+ * Converts workbooks (SpreadsheetML) to tables: what each cell shows, and in words what a table cannot show. Runs in a
+ * thread of its own (page-thread.ts).
+ */
 import { builtInFormat, type CellFormat, formattedNumber } from './cell-format.ts';
 import { type Parts, partOf, relationsOf } from './office-parts.ts';
 import { type Attributes, attributesIn, readXml, tableRow } from './read-xml.ts';
@@ -6,12 +9,12 @@ import { sheetNotes } from './sheet-notes.ts';
 
 /** Cells of a row that are shown. */
 const MAX_COLUMNS = 200;
-/** Merged places of a sheet that are named. */
+/** Merged ranges of a sheet that are named. */
 const MAX_MERGED = 50;
 
 interface Book {
   readonly strings: readonly string[];
-  /** By the number of a cell's style. */
+  /** Formats by the number of a cell's style. */
   readonly formats: readonly CellFormat[];
   readonly is1904: boolean;
 }
@@ -37,7 +40,7 @@ export function readWorkbook(parts: Parts): string {
     .join('\n\n');
 }
 
-/** Without what says how East Asian ones are spoken. */
+/** Omits how East Asian texts are pronounced. */
 function sharedStrings(xml: string): readonly string[] {
   const strings: string[] = [];
   let [isRead, spoken] = [false, 0];
@@ -93,9 +96,9 @@ interface Cell {
 interface Sheet {
   readonly lines: string[];
   readonly merged: string[];
-  /** Numbers from 1. */
+  /** Row numbers from 1. */
   readonly hiddenRows: number[];
-  /** Counted from 0. */
+  /** Column numbers from 0. */
   readonly hiddenColumns: Set<number>;
 }
 
@@ -130,7 +133,7 @@ function readSheet(xml: string, book: Book): string {
       close(name) {
         reading = undefined;
         if (name === 'c') {
-          // A cell that does not say where it is comes after the one before, empty or not.
+          // A cell without a position follows the previous one, empty or not.
           column = cell.attributes['r'] ? columnOf(cell.attributes['r']) : column + 1;
           if (!hiddenColumns.has(column)) put(row, column, shownCell(cell, book));
         }
@@ -159,7 +162,7 @@ function mergedWords(merged: readonly string[]): string {
   return `[one cell each: ${merged.slice(0, MAX_MERGED).join(', ')}${more}]`;
 }
 
-/** What its reader does not see is left out, and said. */
+/** Says that rows and columns which its reader does not see are omitted. */
 function hiddenWords({ hiddenRows, hiddenColumns }: Sheet): string {
   const counts = [
     ...(hiddenRows.length > 0 ? [`hidden rows: ${hiddenRows.length}`] : []),
@@ -174,7 +177,7 @@ function put(row: string[], column: number, text: string): void {
   row[column] = text;
 }
 
-/** A formula that nobody has computed is said as such. */
+/** Says so if a formula has no computed value. */
 function shownCell({ attributes: { t: type, s: style }, value, formula }: Cell, book: Book): string {
   if (value === '' && formula !== undefined) return `=${formula || '(a formula)'}`;
   if (type === 's') return book.strings[Number(value)] ?? '';
@@ -183,7 +186,7 @@ function shownCell({ attributes: { t: type, s: style }, value, formula }: Cell, 
   return formattedNumber(value, book.formats[Number(style ?? 0)] ?? 'General', book.is1904);
 }
 
-/** Of `AB12`, counted from 0. */
+/** The column of `AB12`, counted from 0. */
 function columnOf(place: string): number {
   const letters = /^[A-Z]{1,3}/.exec(place)?.[0] ?? 'A';
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;

@@ -1,4 +1,7 @@
-/** XML of office files, read in one pass: no tree is built, and no entity of its own is followed. Runs in a thread of its own (page-thread.ts). */
+/**
+ * Reads XML of office files in one pass: it builds no tree, and expands no entity that the file defines. Runs in a
+ * thread of its own (page-thread.ts).
+ */
 import { Parser } from 'htmlparser2';
 import { createRunSight } from './run-sight.ts';
 
@@ -11,10 +14,10 @@ export interface XmlHandler {
 }
 
 const MAX_DEPTH = 300;
-/** Characters of text that come of one part. */
+/** Characters of text from one part. */
 const MAX_TEXT = 10_000_000;
 
-/** `prefixes`: whether names keep theirs, which in some kinds of file differ by who has written it. */
+/** `prefixes` says whether names keep theirs, which in some kinds of file depend on the writer. */
 export function readXml(
   xml: string,
   { open, text, close }: XmlHandler,
@@ -44,7 +47,7 @@ export function readXml(
   parser.end(xml);
 }
 
-/** Of each element of the name, whatever its prefix. */
+/** Attributes of each element of the name, whatever its prefix. */
 export function attributesIn(xml: string, required: string): readonly Attributes[] {
   const found: Attributes[] = [];
   readXml(xml, { open: (name, attributes) => void (name === required && found.push(attributes)) }, 'dropped');
@@ -65,30 +68,30 @@ const TAB = /^(?:w:tab|text:tab)$/;
 const TABLE = /^(?:[wa]:tbl|table:table)$/;
 const ROW = /^(?:[wa]:tr|table:table-row)$/;
 const CELL = /^(?:[wa]:tc|table:(?:covered-)?table-cell)$/;
-/** What is deleted, or said of the text and not in it. */
+/** Text that is deleted, or about the text and not in it. */
 const SKIPPED =
   /^(?:w:del|w:moveFrom|w:tabs|w:instrText|mc:Fallback|text:tracked-changes|office:annotation)$/;
-/** Empty cells that stand for many fill a row no further. */
+/** An empty cell that is repeated fills a row no further. */
 const MAX_REPEATED = 50;
 
-/** What a document's other parts say of its paragraphs. */
+/** What a document's other parts say about its paragraphs. */
 export interface FlowMarks {
-  /** Before an item of a list; empty for a paragraph that is none. */
+  /** The mark before an item of a list; empty for a paragraph that is none. */
   item(paragraph: ListItem): string;
-  /** Where a link leads. */
+  /** The target of a link. */
   link(id: string): string | undefined;
 }
 
 export interface ListItem {
   list?: string | undefined;
   level?: number | undefined;
-  /** Has its own list, where that is not said. */
+  /** Present if it names its own list. */
   style?: string | undefined;
 }
 
-/** A document's paragraphs and tables in their order. */
+/** A document's paragraphs and tables in order. */
 export function readFlow(xml: string, marks?: FlowMarks): string {
-  /** What is being written: the document, and the cells of tables in it. */
+  /** The texts being written: the document, and the cells of tables in it. */
   const texts = [''];
   const rows: string[][] = [];
   const tables: { isStarted: boolean }[] = [];
@@ -140,7 +143,7 @@ export function readFlow(xml: string, marks?: FlowMarks): string {
   function endCell(name: string): void {
     const text = texts.pop() ?? '';
     const times = Math.min(repeats.pop() ?? 1, MAX_REPEATED);
-    // Columns that one cell goes over have its text once.
+    // A cell that spans columns has its text once.
     const isOne = name === 'w:tc';
     rows.at(-1)?.push(text, ...Array.from({ length: times - 1 }, () => (isOne ? '' : text)));
   }
@@ -155,7 +158,7 @@ export function readFlow(xml: string, marks?: FlowMarks): string {
   }
 }
 
-/** Follows the elements as they come; `close` gives what stands where one ends. */
+/** Follows the elements as they come; `close` returns the text for the end of one. */
 function createParagraphs(marks: FlowMarks | undefined) {
   let item: ListItem = {};
   const links: (string | undefined)[] = [];
@@ -176,14 +179,14 @@ function createParagraphs(marks: FlowMarks | undefined) {
   };
 }
 
-/** What is said elsewhere, or nowhere; the number of a slide is no text of its. */
+/** True for text that belongs elsewhere, or nowhere; the number of a slide is no text of its own. */
 function isSkipped(name: string, { type, ...attributes }: Attributes): boolean {
   if (name === 'a:fld') return type?.startsWith('slidenum') === true;
   const isRule = /^w:(?:foot|end)note$/.test(name) && attributes['w:type'] !== undefined;
   return isRule || SKIPPED.test(name);
 }
 
-/** What an element without text of its own stands for. */
+/** The text for an element that has none of its own. */
 function markOf(name: string, attributes: Attributes): string {
   if (BREAK.test(name)) return '\n';
   if (TAB.test(name)) return '\t';

@@ -1,4 +1,6 @@
-/** Takes out of a page what a person who looks at it does not see, and what is no text: it is where orders to models are hidden. */
+/**
+ * Removes from a page what a viewer does not see, and what is no text, because instructions to models are hidden there.
+ */
 import type { PageDocument, PageElement } from './page-document.ts';
 import { type Cascade, createCascade } from '../visible/cascade.ts';
 import { type ComputedStyle, lettersOf } from '../visible/computed-style.ts';
@@ -16,7 +18,7 @@ const ALT = 200;
 export function removeHidden(document: PageDocument): void {
   removeComments(document);
   openShadows(document);
-  // What goes changes which rules apply to what stays.
+  // A removal changes which rules apply to what stays.
   const unseen = unseenParts(document, createCascade(document));
   for (const element of [...document.querySelectorAll(UNSEEN), ...unseen.elements]) element.remove();
   for (const text of unseen.texts) removeText(text);
@@ -26,7 +28,7 @@ export function removeHidden(document: PageDocument): void {
     image.setAttribute('alt', (image.getAttribute('alt') ?? '').slice(0, ALT));
 }
 
-/** What stands in a shadow tree is seen, and of the rest what that has a slot for (HTML, "shadowrootmode"). */
+/** A shadow tree is visible, and of the rest, only what has a slot in it (HTML, "shadowrootmode"). */
 function openShadows(document: PageDocument): void {
   for (const template of document.querySelectorAll('template[shadowrootmode]')) {
     const host = template.parentElement;
@@ -49,7 +51,7 @@ interface Unseen {
 interface Place {
   readonly ground: Ground;
   readonly opacity: number;
-  /** With all that stands in it. */
+  /** Includes everything in it. */
   readonly isUnseen: boolean;
 }
 
@@ -71,7 +73,7 @@ function unseenParts(document: PageDocument, { styleOf, isWhole }: Cascade): Uns
     };
     const style = styleOf(element);
     const own = opacityOf(style);
-    // Pages that fade in are written so as a whole, and what waits for its scripts says that it is hidden.
+    // Pages that fade in are hidden as a whole, and what waits for its scripts declares itself hidden.
     const opacity = around.opacity * (isFaint(own) && element.textContent.length >= whole / 2 ? 1 : own);
     const isPage = /^(?:html|head|body)$/.test(element.localName);
     const isUnseen = around.isUnseen || (!isPage && (isFaint(opacity) || isUnseenBox(style)));
@@ -117,7 +119,7 @@ function removeComments(document: PageDocument): void {
   for (const comment of nodesOf(document, SHOW_COMMENT)) comment.remove();
 }
 
-/** With the elements that are empty then, but for pictures. */
+/** Also removes elements that are then empty, except pictures. */
 function removeText(text: PageElement): void {
   let { parentElement } = text;
   text.remove();

@@ -1,11 +1,14 @@
-/** Which runs of a word processor's text nobody sees (WordprocessingML): hidden ones, tiny ones, and white ones on white. */
+/**
+ * Finds which runs of a word processor's text nobody sees (WordprocessingML): hidden ones, tiny ones, and white ones on
+ * white.
+ */
 import type { Attributes } from './read-xml.ts';
 
-/** Follows the elements as they come: what a run looks like is said before its text. */
+/** Follows the elements as they come: a run's look precedes its text. */
 export interface RunSight {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
-  /** Of the text that comes now. */
+  /** Whether the current text is hidden. */
   isHidden(): boolean;
 }
 
@@ -16,7 +19,10 @@ const PLAIN_TABLE = /^(?:TableGrid|TableNormal|Tabellenraster|Table Grid)$/i;
 
 export function createRunSight(): RunSight {
   let [isVanished, isTiny, isWhite] = [false, false, false];
-  /** What is not white behind the text: the page, the tables and cells that it stands in, the paragraph, the run. */
+  /**
+   * Whether the text has a background that is not white: of the page, the enclosing tables and cells, the paragraph,
+   * the run.
+   */
   const shades = [false];
 
   return {

@@ -1,11 +1,14 @@
-/** What stands beside the cells of a workbook's sheet: comments and charts. Runs in a thread of its own (page-thread.ts). */
+/**
+ * Reads what is beside the cells of a workbook's sheet: comments and charts. Runs in a thread of its own
+ * (page-thread.ts).
+ */
 import { type Parts, relationsOf } from './office-parts.ts';
 import { readChart } from './read-chart.ts';
 import { readXml } from './read-xml.ts';
 
 const MAX_NOTES = 100;
 
-/** A line each; `path` is the sheet's part. */
+/** One line each; `path` is the sheet's part. */
 export function sheetNotes(parts: Parts, path: string): readonly string[] {
   const notes = related(parts, path).flatMap((near) => {
     if (/comments?\d*\.xml$/i.test(near)) return comments(parts.get(near) ?? '');
@@ -18,14 +21,14 @@ export function sheetNotes(parts: Parts, path: string): readonly string[] {
     : notes;
 }
 
-/** Parts that a part names, which need not be there. */
+/** Parts that a part names; they may be missing. */
 function related(parts: Parts, path: string): readonly string[] {
   const slash = path.lastIndexOf('/') + 1;
   const [folder, name] = [path.slice(0, slash), path.slice(slash)];
   return parts.has(`${folder}_rels/${name}.rels`) ? [...relationsOf(parts, folder, name).values()] : [];
 }
 
-/** Of either kind; those in threads name no author that a reader knows. */
+/** Comments of either kind; those in threads name no author that a reader knows. */
 function comments(xml: string): readonly string[] {
   const authors: string[] = [];
   const found: { readonly place: string; readonly by: number | undefined; text: string }[] = [];

@@ -1,4 +1,4 @@
-/** Asks for pages through the one way out, and gives them as text. */
+/** Requests pages through egress, and returns them as text. */
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type EgressClient, EgressError } from '@tempoclaw/egress';
 import type { Egress } from '#activities/egress/create-egress.ts';
@@ -14,13 +14,13 @@ export interface PageRequest {
 }
 
 export interface Page extends PageText {
-  /** Where it was found in the end. */
+  /** The address after redirects. */
   readonly url: string;
   readonly status: number;
   readonly type: string;
 }
 
-/** Whose request: a RunningCall is one. */
+/** Whose request it is; a RunningCall is one. */
 export type PageCaller = Pick<RunningCall, 'tenant' | 'callId' | 'egress' | 'signal'>;
 
 export interface WebPages {
@@ -73,7 +73,7 @@ function mayKeep({ status, headers }: Response, { isCut }: Body): boolean {
   return status === 200 && !isCut && !/no-store/i.test(headers.get('cache-control') ?? '');
 }
 
-/** Undefined for what must be asked each time. */
+/** Returns undefined for what must be requested each time. */
 function cacheKey({ tenant, egress }: PageCaller, request: PageRequest): string | undefined {
   const { method, headers, body, url, mode } = request;
   if (method !== 'GET' || body !== undefined || Object.keys(headers).length > 0) return undefined;
@@ -82,7 +82,7 @@ function cacheKey({ tenant, egress }: PageCaller, request: PageRequest): string 
 
 interface Body {
   readonly bytes: Uint8Array;
-  /** It is longer than may be read. */
+  /** True if it is longer than the limit. */
   readonly isCut: boolean;
 }
 
@@ -126,7 +126,7 @@ async function pageOf(
   return { url, status, type, text, notes: [...cut, ...notes] };
 }
 
-/** What a HEAD is asked for. */
+/** The headers, which are the result of a HEAD. */
 function headerLines(headers: Headers): string {
   return [...headers]
     .filter(([name]) => name !== 'set-cookie')

@@ -1,4 +1,4 @@
-/** Search engines, each in its own words: where it is, what it is asked, what its answer holds. */
+/** Search engines, each with its own protocol: its address, its query, and what its answer contains. */
 import { z } from 'zod';
 import { fieldOf } from '#domain/outside-value.ts';
 import { readApart } from '../pages/read-apart.ts';
@@ -15,19 +15,22 @@ export interface SearchQuery {
   readonly freshness?: string | undefined;
 }
 
-/** Why an engine gave nothing, in words for the model. */
+/** Why an engine returned nothing, in words for the model. */
 export class SearchProblem extends Error {}
 
 export interface EngineParts {
   readonly settings: WebSearchSettings;
   readonly fetch: typeof globalThis.fetch;
-  /** Puts secrets in the place of `secret://NAME`. */
+  /** Replaces `secret://NAME` with secrets. */
   readonly resolveSecret: (text: string) => Promise<string>;
   readonly signal: AbortSignal;
 }
 
 interface Engine {
-  /** Where it is asked: the operator's own address, or the usual one. Undefined when it is not set up; `needs` says what it takes. */
+  /**
+   * Its address: the operator's own, or the usual one. Returns undefined when it is not configured; `needs` says what
+   * it requires.
+   */
   readonly place: (
     settings: WebSearchSettings,
   ) => { readonly url: string; readonly isOwn: boolean } | undefined;
@@ -113,7 +116,10 @@ async function searchJson(parts: EngineParts, base: string, query: SearchQuery):
   return fields ? listAt(answer, results).map((one) => found(one, fields)) : [];
 }
 
-/** The page that needs no scripts. Its words for languages are `us-en`, for spans `d` or `2026-01-01..2026-02-01`. */
+/**
+ * Uses the page that needs no scripts. Its values for languages are like `us-en`, for time spans `d` or
+ * `2026-01-01..2026-02-01`.
+ */
 async function searchDuckDuckGo(
   parts: EngineParts,
   base: string,
@@ -177,7 +183,7 @@ function valueAt(value: unknown, path: string): unknown {
   );
 }
 
-/** `mayLack`: where nothing is found the engine leaves the list out. */
+/** `mayLack` means that the engine omits the list if nothing is found. */
 function listAt(answer: unknown, path: string, mayLack = false): readonly unknown[] {
   const list = valueAt(answer, path);
   if (Array.isArray(list)) return list;
@@ -206,7 +212,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
-/** What engines put into texts to show them. */
+/** Removes what engines add to texts for display. */
 function plain(text: string): string {
   return text
     .replace(/<\/?(?:strong|b|em|i|mark|span|br)\b[^>]{0,200}>/gi, '')

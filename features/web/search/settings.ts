@@ -1,4 +1,4 @@
-/** Which search engines web_search asks, as the settings say it. */
+/** Which search engines web_search calls, in the settings. */
 import { z } from 'zod';
 import { httpUrl, type Kept } from '#domain/schema/scalars.ts';
 
@@ -10,7 +10,7 @@ const field = z.string().min(1).max(200);
 
 /** Any other engine that answers in JSON. */
 const jsonEngine = z.strictObject({
-  /** `{query}` and `{count}` stand for what is asked. */
+  /** `{query}` and `{count}` are replaced by the query's. */
   url: z
     .string()
     .max(4_096)
@@ -20,9 +20,9 @@ const jsonEngine = z.strictObject({
     ),
   /** Values may be `secret://NAME`. */
   headers: z.record(z.string().regex(/^[\w-]{1,100}$/), z.string().max(4_096)).default({}),
-  /** Where the list is in the answer, as `data.items`; empty for the answer itself. */
+  /** Path of the list in the answer, as `data.items`; empty for the answer itself. */
   results: z.string().max(200).default('results'),
-  /** Where these are in each result. */
+  /** Paths of these in each result. */
   fields: z
     .strictObject({
       title: field.default('title'),
@@ -33,7 +33,7 @@ const jsonEngine = z.strictObject({
 });
 
 export const webSearchSchema = z.strictObject({
-  /** The next when one fails; without it all that are set up. */
+  /** The next engine is called when one fails; without it, all that are configured. */
   order: z.array(z.enum(SEARCH_ENGINES)).min(1).max(4).exactOptional(),
   /** The key may be `secret://NAME`. */
   brave: engine.extend({ apiKey: z.string().min(1).max(4_096).exactOptional() }).prefault({}),

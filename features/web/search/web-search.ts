@@ -1,4 +1,4 @@
-/** Asks the search engines that the operator has set up, one after the other until one answers. */
+/** Calls the configured search engines, one after the other until one answers. */
 import { SecretProblem } from '#domain/secret.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -14,14 +14,14 @@ export type SearchOutcome =
   | {
       readonly engine: SearchEngineName;
       readonly pages: readonly FoundPage[];
-      /** What went wrong with those before it. */
+      /** The failures of the engines before it. */
       readonly problems: readonly string[];
     }
-  /** None has answered. */
+  /** No engine has answered. */
   | { readonly engine: undefined; readonly problems: readonly string[] };
 
 export interface WebSearch {
-  /** @throws the signal's reason, and what keeps a secret from being read for now. */
+  /** @throws the signal's reason, and errors that prevent reading a secret for now. */
   search(
     caller: Pick<RunningCall, 'tenant' | 'callId' | 'signal'>,
     query: SearchQuery,
@@ -44,7 +44,7 @@ export function createWebSearch(parts: WebSearchParts): WebSearch {
   return {
     async search({ tenant, callId, signal }, query) {
       const failed: string[] = [];
-      // Worth saying only where nothing else answers, unless the operator has named them.
+      // These are only worth mentioning if no other engine answers, unless the operator has named them.
       const unset = settings.order ? failed : [];
       for (const name of settings.order ?? SEARCH_ENGINES) {
         const { place, needs, search } = ENGINES[name];
@@ -75,11 +75,11 @@ export function createWebSearch(parts: WebSearchParts): WebSearch {
   };
 }
 
-/** Without the address that was asked, which may have a key in it. Whatever is not the engine's is thrown on. */
+/** Omits the requested address, which may contain a key. Rethrows whatever is not the engine's. */
 function errorText(error: unknown): string {
   if (error instanceof EgressError)
     return error.isRefused ? `it may not be asked (${error.rule})` : `it did not answer (${error.rule})`;
-  // Of the Fetch standard, for what is no request: a key with a line break, say.
+  // fetch throws this for an invalid request, for example a key with a line break.
   if (error instanceof TypeError) return 'it cannot be asked: look at its settings';
   if (error instanceof ReadingProblem) return 'its page cannot be read';
   if (error instanceof SearchProblem || error instanceof SecretProblem) return error.message;

@@ -1,4 +1,4 @@
-/** web_fetch: an address of the web as text, marked as from outside (SC-4). */
+/** web_fetch: returns an address of the web as text, marked as external (SC-4). */
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
@@ -12,12 +12,12 @@ import { markOutside } from '#domain/outside-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-/** Bytes: with its markers a page stays within what the model is shown of a result (EX-5). */
+/** Bytes: with its markers, a page stays within the part of a result that the model sees (EX-5). */
 const SHOWN_BYTES = 62_000;
-/** Characters of a page that are kept as a file. */
+/** Characters of a page that are stored as a file. */
 const KEPT = 1_000_000;
 
-/** Of the connection, which is not the caller's (Fetch standard, forbidden request-headers). */
+/** Headers of the connection, which the caller cannot set (Fetch standard, forbidden request-headers). */
 const FORBIDDEN =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|via|cookie2|accept-encoding|http2-settings|proxy-.*)$/i;
 
@@ -129,7 +129,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'> & { readonly webPa
   },
 });
 
-/** Where redirects lead is the words of who answered: no more of it than the host. */
+/** The server chooses where redirects lead, so only the host is shown. */
 function head({ url, status, type }: Page, requested = url): string {
   const at =
     URL.parse(requested)?.href === url ? url : `${requested} (led on to ${new URL(url).host.slice(0, 80)})`;
@@ -140,14 +140,14 @@ function marked({ url }: Page, text: string): string {
   return markOutside({ id: randomUUID(), source: url, text });
 }
 
-/** Whole characters, within what is asked for and what can be shown. */
+/** Returns whole characters, within what is requested and what can be shown. */
 function endOf(page: Page, { offset, max_chars }: Input): number {
   const shown = page.text.slice(offset, offset + max_chars);
   const { read } = new TextEncoder().encodeInto(shown, new Uint8Array(SHOWN_BYTES - head(page).length));
   return offset + read;
 }
 
-/** For tools that search in files, where the agent has them. */
+/** Stores the page for tools that search in files, if the agent has them. */
 async function keepWhole(files: ToolDeps['files'], call: RunningCall, page: Page): Promise<string[]> {
   if (!(await call.offeredTools()).includes('read_file')) return [];
   if (call.sandbox && call.sandbox.workspace !== 'rw')
@@ -162,9 +162,9 @@ async function keepWhole(files: ToolDeps['files'], call: RunningCall, page: Page
   return [kept.ok ? kept.text : `not kept as a file: ${kept.message}`];
 }
 
-/** A request that may have come through has perhaps done what it asked for. */
+/** A request that may have arrived may have had its effect. */
 function unanswered(error: unknown, { method, url }: Input): ToolResult {
-  // Of the Fetch standard, for what is no request: nothing was sent.
+  // fetch throws this for an invalid request: nothing was sent.
   if (error instanceof TypeError)
     return toolError('InvalidArgs', `${url.slice(0, 300)} cannot be asked: ${error.message}`);
   const result = egressResult(error);

@@ -1,4 +1,4 @@
-/** web_search: pages that a search engine finds, marked as from outside (SC-4). */
+/** web_search: returns pages that a search engine finds, marked as external (SC-4). */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';

@@ -1,4 +1,4 @@
-/** The style of each element of a page, by its sheets and attributes (CSS Cascade 5). */
+/** Computes the style of each element of a page, by its sheets and attributes (CSS Cascade 5). */
 import type { PageDocument, PageElement } from '../pages/page-document.ts';
 import { readColour } from './colour.ts';
 import { type ComputedStyle, computeStyle, isAboutSight, NO_STYLE } from './computed-style.ts';
@@ -14,7 +14,7 @@ import {
 
 export interface Cascade {
   styleOf(element: PageElement): ComputedStyle;
-  /** No sheet of another address may say otherwise. */
+  /** True if no sheet of another address can change it. */
   readonly isWhole: boolean;
 }
 
@@ -41,7 +41,7 @@ export function createCascade(document: PageDocument): Cascade {
   function styleOf(element: PageElement | null): ComputedStyle {
     const known = styles.get(element);
     if (known || element === null) return known ?? NO_STYLE;
-    // From the outside to the inside, since pages may be nested deeply.
+    // Elements go from the outside to the inside, because pages may be nested deeply.
     const open: PageElement[] = [];
     for (let one: PageElement | null = element; one && !styles.has(one); one = one.parentElement)
       open.push(one);
@@ -58,7 +58,7 @@ export function createCascade(document: PageDocument): Cascade {
     return styles.get(element) ?? NO_STYLE;
   }
 
-  /** One for all elements of which nothing is said. */
+  /** One style for all elements without declarations of their own. */
   function passedOn(around: ComputedStyle): ComputedStyle {
     const known = passed.get(around);
     if (known) return known;
@@ -85,7 +85,7 @@ export function createCascade(document: PageDocument): Cascade {
     ];
   }
 
-  /** What animations leave, or hold for ever. */
+  /** The final or permanent state of animations. */
   function animated(declarations: readonly Declaration[]): readonly Declaration[] {
     if (animations.size === 0) return [];
     const lines = declarations.filter(({ property }) =>
@@ -102,7 +102,10 @@ export function createCascade(document: PageDocument): Cascade {
   return { styleOf, isWhole };
 }
 
-/** Where other sheets may say more, a rule that paints only the letters or only the ground says nothing of how they look together. */
+/**
+ * If other sheets may add declarations, a rule that colours only the letters or only the background does not determine
+ * how they look together.
+ */
 function withoutHalfPaint(rule: SheetRule): SheetRule {
   const paints = (pattern: RegExp): boolean =>
     rule.declarations.some(({ property }) => pattern.test(property));
@@ -119,7 +122,7 @@ const GROUND = /^background(?:-color)?$/;
 
 const MAX_IMPORTS = 20;
 
-/** Those in the page, and those that an address brings with it (`data:`). */
+/** Sheets in the page, and those that an address contains itself (`data:`). */
 function sheetsOf(document: PageDocument): {
   readonly sheets: readonly StyleSheet[];
   readonly isWhole: boolean;
@@ -182,7 +185,7 @@ function matchAll(
   return matches;
 }
 
-/** What browsers say of elements before all sheets (HTML, "Rendering"). */
+/** Browsers' styles for elements before all sheets (HTML, "Rendering"). */
 function ofAttributes(element: PageElement): readonly Declaration[] {
   const lines: Declaration[] = [];
   const say = (property: string, value: string | null): void => {

@@ -1,4 +1,4 @@
-/** Colours as styles write them (CSS Color 4 and 5), as far as it takes to see that a text has the colour of what it stands on. */
+/** Reads colours in styles (CSS Color 4 and 5), as far as needed to detect text in the colour of its background. */
 import { convert, utils } from '@asamuzakjp/css-color';
 
 export interface Colour {
@@ -11,7 +11,7 @@ export interface Colour {
 export const WHITE: Colour = { channels: [255, 255, 255], alpha: 1 };
 export const BLACK: Colour = { channels: [0, 0, 0], alpha: 1 };
 
-/** Of a browser whose user has chosen nothing. */
+/** Colours of a browser whose user has chosen nothing. */
 const SYSTEM: Readonly<Record<string, string>> = {
   canvas: '#fff',
   canvastext: '#000',
@@ -28,7 +28,7 @@ const SYSTEM: Readonly<Record<string, string>> = {
   marktext: '#000',
 };
 
-/** In small letters. Undefined where it is no colour, or is that of something else. */
+/** Expects lower case. Returns undefined if it is no colour, or depends on something else. */
 export function readColour(text: string): Colour | undefined {
   const light = /^light-dark\(\s*((?:[^(),]|\([^()]*\))+),/.exec(text)?.[1]?.trim();
   const written = light ?? SYSTEM[text] ?? text;
@@ -44,7 +44,7 @@ export function laidOver(colour: Colour, behind: Colour): Colour {
   return { channels: [channel(0), channel(1), channel(2)], alpha: 1 };
 }
 
-/** A text is not seen where no channel differs by more. */
+/** Text is invisible if no channel differs by more. */
 const LIKE = 24;
 
 export function areAlike(one: Colour, other: Colour): boolean {

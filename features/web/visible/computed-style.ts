@@ -1,16 +1,19 @@
-/** What a declaration means for an element: shorthands taken apart, variables put in, what no browser takes left out (CSS Cascade 5). */
+/**
+ * Computes a declaration for an element: it expands shorthands, inserts variables, and omits what no browser accepts
+ * (CSS Cascade 5).
+ */
 import { readColour } from './colour.ts';
 import { LETTERS, type Measure, pixelsOf } from './lengths.ts';
 import { isValid, SCREEN } from './media.ts';
 import type { Declaration } from './style-sheet.ts';
 import { splitTokens } from './transform.ts';
 
-/** Longhand properties in small letters; lengths of inherited ones in pixels. Custom ones too. */
+/** Longhand properties in lower case; lengths of inherited ones in pixels. Includes custom ones. */
 export type ComputedStyle = ReadonlyMap<string, string>;
 
 export const NO_STYLE: ComputedStyle = new Map();
 
-/** Passed on to what stands within. */
+/** Properties that are inherited. */
 const INHERITED = new Set([
   'visibility',
   'color',
@@ -143,7 +146,7 @@ function longhandsOf(property: string, value: string): Longhands {
   );
 }
 
-/** Whether the property, or one that it stands for, says what is seen. */
+/** Whether the property, or one that it is short for, affects visibility. */
 export function isAboutSight(property: string): boolean {
   const name = LOGICAL[property] ?? property;
   return (
@@ -179,7 +182,7 @@ function backgroundOf(value: string, words: readonly string[]): Longhands {
 
 const WIDE = /^(?:inherit|initial|unset|revert|revert-layer)$/;
 
-/** What `declarations` say, those that count more coming later; `around`: the style of what it stands in. */
+/** Applies `declarations` in order, the decisive ones last; `around` is the style of the enclosing element. */
 export function computeStyle(
   declarations: readonly Declaration[],
   around: ComputedStyle,
@@ -195,7 +198,7 @@ export function computeStyle(
   const style = new Map(inherited);
 
   function declare(property: string, written: string): void {
-    // A variable that has no value leaves what would be without the declaration.
+    // A variable without a value makes the declaration have no effect.
     const value = withVariables(written, custom)?.toLowerCase().trim() ?? 'unset';
     if (WIDE.test(value)) setWide(property, value);
     else if (isTaken(property, value))
@@ -232,11 +235,11 @@ const MAX_VALUE = 2_000;
 const VARIABLE = /var\(\s*(--[^\s,()]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)/;
 const MAX_VARIABLES = 20;
 
-/** Undefined where one is not known and has no other value. */
+/** Returns undefined if a variable is unknown and has no fallback. */
 function withVariables(written: string, custom: ReadonlyMap<string, string>): string | undefined {
   let value = written.slice(0, MAX_VALUE);
   for (let count = 0; count < MAX_VARIABLES && value.includes('var('); count += 1) {
-    // The innermost one first.
+    // The innermost one is replaced first.
     const at = value.lastIndexOf('var(');
     const [use, name = '', otherwise] = VARIABLE.exec(value.slice(at)) ?? [];
     if (use === undefined) return undefined;
@@ -249,7 +252,7 @@ function withVariables(written: string, custom: ReadonlyMap<string, string>): st
 
 const OF_COLOURS = /color|background|shadow/;
 
-/** Browsers know newer colours than tables of what is valid. */
+/** Browsers know newer colours than tables of valid values. */
 function isTaken(property: string, value: string): boolean {
   return isValid(property, value) || (OF_COLOURS.test(property) && splitTokens(value).some(readColour));
 }
@@ -265,7 +268,7 @@ const SIZES: Readonly<Record<string, number>> = {
   'xxx-large': 48,
 };
 
-/** Lengths that are passed on are passed on in pixels. */
+/** Inherited lengths are inherited in pixels. */
 function absolute(name: string, value: string, inherited: ComputedStyle): string {
   const around = lettersOf(inherited);
   const pixels = (measure: Measure): string => {
@@ -285,7 +288,7 @@ function absolute(name: string, value: string, inherited: ComputedStyle): string
   }
 }
 
-/** Pixels of the letters. */
+/** Font size in pixels. */
 export function lettersOf(style: ComputedStyle): number {
   const size = style.get('font-size');
   return size?.endsWith('px') ? Number.parseFloat(size) : LETTERS;

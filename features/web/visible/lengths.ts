@@ -1,15 +1,15 @@
-/** Lengths as styles write them, in CSS pixels (CSS Values 4). */
+/** Reads lengths in styles, in CSS pixels (CSS Values 4). */
 import { utils } from '@asamuzakjp/css-color';
 import { SCREEN } from './media.ts';
 
 export interface Measure {
-  /** Pixels of the letters, for `em`. */
+  /** Font size in pixels, for `em`. */
   readonly letters: number;
-  /** What a percentage is of. */
+  /** What a percentage refers to. */
   readonly whole: number;
 }
 
-/** Of the root element's letters. */
+/** Font size of the root element. */
 export const LETTERS = 16;
 
 const PIXELS: Readonly<Record<string, number>> = {
@@ -28,10 +28,10 @@ const PIXELS: Readonly<Record<string, number>> = {
   vi: SCREEN.width / 100,
   vb: SCREEN.height / 100,
 };
-/** In widths of a letter. */
+/** Units in widths of a letter. */
 const OF_LETTERS: Readonly<Record<string, number>> = { em: 1, ex: 0.5, ch: 0.5, cap: 0.7, ic: 1, lh: 1.2 };
 
-/** Undefined for what is no length, such as `auto`. */
+/** Returns undefined for what is no length, such as `auto`. */
 export function pixelsOf(value: string, { letters, whole }: Measure): number | undefined {
   const plain = value.includes('(') ? calculated(value, { letters, whole }) : value;
   const [, number, unit = ''] = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)$/.exec(plain) ?? [];
@@ -57,7 +57,7 @@ function calculated(value: string, { letters, whole }: Measure): string {
   });
 }
 
-/** A number or a percentage of one; undefined for what is neither. */
+/** A number or a percentage as one; undefined for anything else. */
 export function numberOf(value: string): number | undefined {
   const plain = value.includes('(') ? utils.cssCalc(value, { format: 'computedValue' }) : value;
   const [, number, percent] = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(%?)$/.exec(plain) ?? [];
@@ -66,7 +66,7 @@ export function numberOf(value: string): number | undefined {
 
 const DEGREES: Readonly<Record<string, number>> = { deg: 1, grad: 0.9, rad: 180 / Math.PI, turn: 360 };
 
-/** In degrees; undefined for what is no angle. */
+/** Degrees; undefined for what is no angle. */
 export function degreesOf(value: string): number | undefined {
   const plain = value.includes('(') ? utils.cssCalc(value, { format: 'computedValue' }) : value;
   const [, number, unit = 'deg'] =

@@ -1,16 +1,18 @@
-/** Whether what a sheet asks of screen and browser holds for a usual visitor (Media Queries 4, Conditional Rules 3). */
+/**
+ * Whether a sheet's conditions on screen and browser hold for a usual visitor (Media Queries 4, Conditional Rules 3).
+ */
 import { lexer } from 'css-tree';
 
 /** CSS pixels of a usual screen. */
 export const SCREEN = { width: 1_280, height: 800 };
 
-/** Of a visitor who has set nothing. */
+/** Preferences of a visitor who has set nothing. */
 const USUAL =
   /^(?:(?:only\s+)?(?:all|screen)|\(\s*(?:orientation\s*:\s*landscape|prefers-color-scheme\s*:\s*light|prefers-reduced-motion\s*:\s*no-preference|(?:any-)?hover\s*:\s*hover|(?:any-)?pointer\s*:\s*fine)\s*\))$/i;
 const BOUND =
   /^\(\s*(?:(min|max)-(?:(?:inline|block)-)?(width|height|size)\s*:|(width|height|(?:inline|block)-size)\s*([<>])=?)\s*(\d+(?:\.\d+)?)(px|r?em)\s*\)$/i;
 
-/** What else is asked says nothing of the page as it comes. */
+/** Other conditions do not affect the page as it is delivered. */
 export function isForScreens(media: string): boolean {
   return media.split(',').some((query) => {
     if (/^\s*not\s+(?:print|speech)\b/i.test(query)) return true;
@@ -24,7 +26,10 @@ export function isForScreens(media: string): boolean {
   });
 }
 
-/** One property and value; of all else, browsers know more than the pages' authors doubted. */
+/**
+ * Matches one property and value. All other conditions count as supported, because browsers support more than the
+ * pages' authors expected.
+ */
 const ONE_PROPERTY = /^(not\s+)?\(\s*([\w-]+)\s*:\s*([^()]+(?:\([^()]*\))?)\s*\)$/i;
 
 export function isSupported(condition: string): boolean {
@@ -37,13 +42,13 @@ export function isSupported(condition: string): boolean {
 const known = new Map<string, boolean>();
 const MAX_KNOWN = 20_000;
 
-/** Whether a browser takes the value. */
+/** Whether a browser accepts the value. */
 export function isValid(property: string, value: string): boolean {
   const key = `${property}:${value}`;
   const before = known.get(key);
   if (before !== undefined) return before;
   const { error } = lexer.matchProperty(property, value);
-  // What it does not know as a property may be a newer one.
+  // An unknown property may be a newer one.
   const valid = error === null || error.name === 'SyntaxReferenceError';
   if (known.size < MAX_KNOWN) known.set(key, valid);
   return valid;

@@ -1,30 +1,33 @@
-/** What a text is painted on, and whether it can be told from that. */
+/** What a text is painted on, and whether it can be distinguished from that. */
 import { areAlike, BLACK, type Colour, laidOver, readColour, WHITE } from './colour.ts';
 import { type ComputedStyle, lettersOf } from './computed-style.ts';
 import { pixelsOf } from './lengths.ts';
 import { splitTokens } from './transform.ts';
 import { coloursOf, isFaint } from './unseen-box.ts';
 
-/** Behind an element: a colour, a picture that may have any, or what is not known of a page. */
+/** What is behind an element: a colour, a picture with any colour, or an unknown part of the page. */
 export type Ground = Colour | 'unknown';
 
-/** A dark scheme's, as browsers have it. */
+/** The background of a dark scheme, as in browsers. */
 const DARK: Colour = { channels: [18, 18, 18], alpha: 1 };
 
 export interface Canvas {
   readonly ground: Ground;
-  /** Of text without a colour of its own; undefined where another sheet may give it one. */
+  /** The colour of text without its own; undefined if another sheet may set one. */
   readonly text: Colour | undefined;
 }
 
-/** Of the page as a whole, by the style of its root. */
+/** The background of the page as a whole, by the style of its root. */
 export function canvasOf(root: ComputedStyle, isWhole: boolean): Canvas {
   if (!isWhole) return { ground: 'unknown', text: undefined };
   const isDark = /^(?:only\s+)?dark\b/.test(root.get('color-scheme') ?? '');
   return isDark ? { ground: DARK, text: WHITE } : { ground: WHITE, text: BLACK };
 }
 
-/** Of an element that stands on `around`. `mayStandOnPicture`: it is laid over others, of which some are pictures. */
+/**
+ * The background of an element on `around`. `mayStandOnPicture` means that it overlaps others, of which some are
+ * pictures.
+ */
 export function groundOf(style: ComputedStyle, around: Ground, mayStandOnPicture: boolean): Ground {
   const image = style.get('background-image') ?? 'none';
   const under = mayStandOnPicture ? 'unknown' : around;
@@ -41,7 +44,7 @@ export function groundOf(style: ComputedStyle, around: Ground, mayStandOnPicture
 function painted(colour: Colour | undefined, on: Ground): Ground {
   if (colour === undefined || colour.alpha === 0) return on;
   if (colour.alpha === 1) return colour;
-  // So much of it is seen that what is behind does not matter.
+  // It is so opaque that what is behind it does not matter.
   if (on === 'unknown') return colour.alpha >= 0.9 ? { ...colour, alpha: 1 } : on;
   return laidOver(colour, on);
 }
@@ -50,9 +53,9 @@ export function isLaidOver(style: ComputedStyle): boolean {
   return /^(?:absolute|fixed|sticky)$/.test(style.get('position') ?? '');
 }
 
-/** Whether its letters cannot be seen on what they stand on. */
+/** Whether its letters are invisible on their background. */
 export function isUnseenColour(style: ComputedStyle, ground: Ground, usual: Colour | undefined): boolean {
-  // What is seen is the background, in the shape of the letters.
+  // What is visible is the background, in the shape of the letters.
   if (style.get('background-clip') === 'text') return false;
   const fill = style.get('-webkit-text-fill-color');
   const written = fill === undefined || fill === 'currentcolor' ? style.get('color') : fill;
@@ -66,10 +69,10 @@ function isLike(colour: Colour, ground: Ground): boolean {
   return ground !== 'unknown' && areAlike(laidOver(colour, ground), ground);
 }
 
-/** A shadow that is more blurred shows no letters. */
+/** A more blurred shadow shows no letters. */
 const SHARP = 10;
 
-/** Colours of what surrounds or shades the letters. */
+/** Colours of outlines and shadows of the letters. */
 function edges(style: ComputedStyle): readonly Colour[] {
   const own = readColour(style.get('color') ?? '') ?? BLACK;
   const measure = { letters: lettersOf(style), whole: 0 };

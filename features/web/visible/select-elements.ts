@@ -2,7 +2,7 @@
 import type { PageDocument, PageElement } from '../pages/page-document.ts';
 import type { PageSelector } from './selectors.ts';
 
-/** None for a selector that is none. */
+/** Returns none for an invalid selector. */
 export type SelectElements = (selector: PageSelector) => readonly PageElement[];
 
 export function createSelect(document: PageDocument): SelectElements {
@@ -35,7 +35,7 @@ export function createSelect(document: PageDocument): SelectElements {
   };
 }
 
-/** Whether it takes nothing but one class or id. */
+/** Whether it consists of only one class or id. */
 function isOneName(text: string): boolean {
   return /^[.#](?:[\w-]|\\.)+$/.test(text);
 }

@@ -1,4 +1,4 @@
-/** Selectors of a style sheet as they hold for a page that nobody touches (Selectors 4). */
+/** Selectors of a style sheet as they apply to a page that nobody touches (Selectors 4). */
 import {
   type CssNode,
   generate,
@@ -15,16 +15,16 @@ export interface PageSelector {
   readonly text: string;
   /** Ids, classes and elements in one number: a larger one wins. */
   readonly specificity: number;
-  /** Classes and ids (`.name`, `#name`) that it takes, those of the element itself last. */
+  /** Classes and ids (`.name`, `#name`) in it, those of the element itself last. */
   readonly names: readonly string[];
   /** How many of these are the element's own. */
   readonly own: number;
 }
 
-/** Hold of no element until somebody acts. */
+/** These apply to no element until somebody acts. */
 const IN_USE =
   /^(?:hover|active|focus|focus-within|focus-visible|visited|target|target-within|fullscreen|picture-in-picture|modal|popover-open|user-invalid|user-valid|autofill|playing|paused|current|past|future|host|host-context)$/;
-/** By what `querySelectorAll` knows. */
+/** Equivalents that `querySelectorAll` supports. */
 const AS_ATTRIBUTE: Readonly<Record<string, string>> = {
   link: '[href]',
   'any-link': '[href]',
@@ -44,7 +44,10 @@ const KNOWN =
 const FORGIVING = /^(?:is|where|matches|any)$/;
 const NOTHING = ':not(*)';
 
-/** Undefined where a browser would leave out the whole rule. Those of pseudo-elements are left out. `within`: what `&` stands for. */
+/**
+ * Returns undefined if a browser would ignore the whole rule. Selectors of pseudo-elements are omitted. `within` is
+ * what `&` refers to.
+ */
 export function readSelectors(text: string, within?: string): readonly PageSelector[] | undefined {
   const list = parseList(text);
   if (!list) return undefined;
@@ -64,7 +67,7 @@ function parseList(text: string): readonly Selector[] | undefined {
   try {
     tree = parse(text, { context: 'selectorList' });
   } catch {
-    // A browser leaves it out as well.
+    // A browser ignores it as well.
     return undefined;
   }
   const nodes = tree.type === 'SelectorList' ? tree.children.toArray() : [];
@@ -89,7 +92,7 @@ function nested(selector: string, within: string | undefined): string {
   return selector.includes(NESTING) ? selector.replaceAll(NESTING, around) : `${around} ${selector}`;
 }
 
-/** Stands for `&`, which a name may hold as well. */
+/** Replaces `&`, which a name may also contain. */
 const NESTING = '\ue001';
 
 /** Legacy ones have one colon. */
@@ -105,7 +108,7 @@ function isOfPart({ children }: Selector): boolean {
     );
 }
 
-/** Undefined where it has what no browser knows. */
+/** Returns undefined if it contains something that no browser supports. */
 function atRest(selector: Selector): string | undefined {
   const parts: string[] = [];
   for (const node of selector.children.toArray()) {

@@ -1,10 +1,12 @@
-/** The rules of a style sheet that count on a usual screen, those within others as well (CSS Syntax 3, Nesting 1, Cascade 5). */
+/**
+ * The rules of a style sheet that apply on a usual screen, including nested ones (CSS Syntax 3, Nesting 1, Cascade 5).
+ */
 import { type Atrule, type Block, type CssNode, generate, parse, type Rule } from 'css-tree';
 import { isForScreens, isSupported } from './media.ts';
 import { type PageSelector, readSelectors } from './selectors.ts';
 
 export interface Declaration {
-  /** In small letters, but for a custom one. */
+  /** Lower case, except for a custom one. */
   readonly property: string;
   readonly value: string;
   readonly important: boolean;
@@ -13,15 +15,15 @@ export interface Declaration {
 export interface SheetRule {
   readonly selectors: readonly PageSelector[];
   readonly declarations: readonly Declaration[];
-  /** Of a page, in the order of their first naming; rules without one count more. */
+  /** Layers of a page, in the order of their first occurrence; rules without one override them. */
   readonly layer?: string | undefined;
 }
 
 export interface StyleSheet {
   readonly rules: readonly SheetRule[];
-  /** Names in order, where layers are only named. */
+  /** Names in order, if layers are only named. */
   readonly layers: readonly string[];
-  /** Of an animation: what holds at its beginning and at its end. */
+  /** For an animation, what applies at its beginning and at its end. */
   readonly animations: ReadonlyMap<
     string,
     readonly [from: readonly Declaration[], to: readonly Declaration[]]
@@ -55,7 +57,7 @@ export function readStyleSheet(css: string): StyleSheet {
     for (const node of nodes) {
       if (node.type === 'Rule') readRule(node, place);
       else if (node.type === 'Atrule') readAtRule(node, place);
-      // What is nested without `&` is not read by the parser as such.
+      // The parser does not recognize nested rules without `&`.
       else if (node.type === 'Raw' && node.value.includes('{')) readAll(nodesOf(node.value), deeper(place));
     }
   }
@@ -112,7 +114,7 @@ export function readStyleSheet(css: string): StyleSheet {
     },
   };
 
-  /** Within a rule an at-rule may hold declarations of that rule's elements. */
+  /** Within a rule, an at-rule may contain declarations for that rule's elements. */
   function readWithin(block: Block | null, place: Place): void {
     if (!block) return;
     const declarations = place.within === undefined ? [] : declarationsOf(block);
@@ -175,7 +177,7 @@ export function declarationsOf({ children }: Pick<Block, 'children'>): readonly 
   );
 }
 
-/** Of a `style` attribute. */
+/** The declarations of a `style` attribute. */
 export function readStyleAttribute(text: string): readonly Declaration[] {
   const tree = parse(text, { context: 'declarationList', parseValue: false });
   return tree.type === 'DeclarationList' ? declarationsOf(tree) : [];

@@ -1,15 +1,15 @@
-/** What transforms leave to be seen of an element (CSS Transforms 1 and 2). */
+/** What remains visible of an element after transforms (CSS Transforms 1 and 2). */
 import type { ComputedStyle } from './computed-style.ts';
 import { degreesOf, type Measure, numberOf, pixelsOf } from './lengths.ts';
 
 export interface Transformed {
-  /** Of its size; 0 where it is turned away or flattened. */
+  /** Fraction of its size; 0 if it is turned away or flattened. */
   readonly width: number;
   readonly height: number;
   /** Pixels to the right and down. */
   readonly right: number;
   readonly down: number;
-  /** Its back is shown. */
+  /** True if its back is shown. */
   readonly isTurned: boolean;
 }
 
@@ -19,7 +19,7 @@ interface State {
   right: number;
   down: number;
   isTurned: boolean;
-  /** Of the eye, in pixels. */
+  /** Distance of the eye, in pixels. */
   readonly distance: number;
 }
 
@@ -85,7 +85,7 @@ function sized({ width, height }: State, across: number, down: number): Partial<
 function moved(state: State, right: number, down: number, nearer = 0): Partial<State> {
   const place = { right: state.right + right, down: state.down + down };
   if (nearer === 0 || state.distance === Number.POSITIVE_INFINITY) return place;
-  // What is behind the eye is not seen.
+  // What is behind the eye is invisible.
   const seen = nearer >= state.distance ? 0 : state.distance / (state.distance - nearer);
   return { ...place, ...sized(state, seen, seen) };
 }
@@ -113,7 +113,7 @@ export function transformOf(style: ComputedStyle, measure: Measure): Transformed
   return state;
 }
 
-/** In the order in which browsers apply them. */
+/** Functions in the order in which browsers apply them. */
 function functionsOf(style: ComputedStyle): readonly (readonly [name: string, args: readonly string[]])[] {
   const [translate, rotate, scale] = ['translate', 'rotate', 'scale'].map((name) =>
     splitTokens(style.get(name) ?? ''),
@@ -133,7 +133,7 @@ function rotationOf(words: readonly string[]): readonly (readonly [string, reado
   return words.length === 2 ? [[`rotate${words[0]}`, words.slice(1)]] : [];
 }
 
-/** Between spaces that stand in no brackets. */
+/** Splits at spaces outside brackets. */
 export function splitTokens(text: string): readonly string[] {
   return text.match(/(?:[^\s()]|\((?:[^()]|\([^()]*\))*\))+/g) ?? [];
 }

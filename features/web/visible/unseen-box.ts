@@ -1,4 +1,4 @@
-/** Whether an element is not seen with all that stands in it, whatever that says itself. */
+/** Whether an element is invisible with everything in it, whatever that declares itself. */
 import { readColour } from './colour.ts';
 import { type ComputedStyle, lettersOf } from './computed-style.ts';
 import { numberOf, pixelsOf } from './lengths.ts';
@@ -19,10 +19,10 @@ export function isUnseenBox(style: ComputedStyle): boolean {
   );
 }
 
-/** Nobody sees less than this. */
+/** A lower opacity is invisible. */
 const SEEN = 0.05;
 
-/** 0 to 1; of itself alone. */
+/** 0 to 1, for the element alone. */
 export function opacityOf(style: ComputedStyle): number {
   const own = numberOf(style.get('opacity') ?? '1') ?? 1;
   const filter = /opacity\(([^()]*(?:\([^()]*\))?)\)/.exec(style.get('filter') ?? '')?.[1];
@@ -46,7 +46,7 @@ function lengthOf(
   return value === undefined ? undefined : pixelsOf(value, { letters: lettersOf(style), whole });
 }
 
-/** A box of which clips are measured by. */
+/** Size of the box by which clips are measured. */
 const BOX = 100;
 
 function isCutAway(style: ComputedStyle): boolean {
@@ -75,7 +75,7 @@ type IsEmpty = (inside: string, lengths: (text: string) => readonly number[]) =>
 const isDot: IsEmpty = (inside, lengths) =>
   lengths(inside.replace(/\bat\b.*$/, '')).some((radius) => radius <= 1);
 
-/** Of a shape (CSS Shapes 1): whether next to nothing is in it. */
+/** For each shape (CSS Shapes 1), whether it contains next to nothing. */
 const EMPTY: Readonly<Record<string, IsEmpty>> = {
   inset(inside, lengths) {
     const [top = 0, right = top, bottom = top, remaining = right] = lengths(
@@ -103,7 +103,7 @@ function areaOf(points: readonly (readonly number[])[]): number {
   return Math.abs(twice) / 2;
 }
 
-/** Of numbers of which every second one is across. */
+/** The area of the points' bounding box; coordinates across and down alternate. */
 function extentOf(numbers: readonly number[]): number {
   const range = (rest: 0 | 1): number => {
     const those = numbers.filter((_number, index) => index % 2 === rest);
@@ -112,9 +112,9 @@ function extentOf(numbers: readonly number[]): number {
   return range(0) * range(1);
 }
 
-/** Of its own size in one direction; what is smaller is a line or a dot. */
+/** Fraction of its own size in one direction; a smaller one is a line or a dot. */
 const SMALL = 0.1;
-/** So far to the left or above that nothing of it is left on the screen. */
+/** Pixels to the left or above after which nothing of it is left on the screen. */
 const FAR = 300;
 
 function isShrunk(style: ComputedStyle): boolean {
@@ -127,7 +127,7 @@ function isShrunk(style: ComputedStyle): boolean {
   return remaining.right <= -FAR || remaining.down <= -FAR;
 }
 
-/** Nobody scrolls so far to the right or down. */
+/** Nobody scrolls this far to the right or down. */
 const BEYOND = 1_000;
 
 function isOffScreen(style: ComputedStyle): boolean {
@@ -153,7 +153,7 @@ function isPushedOut(style: ComputedStyle, at: At): boolean {
   return at('padding-left') >= BEYOND || (at('text-indent') >= BEYOND && style.get('direction') !== 'rtl');
 }
 
-/** What is fixed does not come when the page is scrolled. */
+/** A fixed element does not move when the page is scrolled. */
 function isBesideScreen(at: At): boolean {
   return (
     at('top') >= SCREEN.height ||
@@ -163,10 +163,10 @@ function isBesideScreen(at: At): boolean {
   );
 }
 
-/** Letters of three pixels' height are not read. */
+/** Letters of three pixels' height are not readable. */
 const LOW = 3;
 
-/** It shows nothing of what does not fit. */
+/** True if it has no space and hides what does not fit. */
 function isEmptyBox(style: ComputedStyle): boolean {
   const contain = style.get('contain') ?? '';
   const isClipped = (way: 'x' | 'y'): boolean => {
@@ -174,12 +174,12 @@ function isEmptyBox(style: ComputedStyle): boolean {
       style.get(`overflow-${way}`),
       style.get(`overflow-${way === 'x' ? 'y' : 'x'}`),
     ];
-    // Where one way scrolls or hides, the other one does as well.
+    // If one direction scrolls or hides, the other one does as well.
     return own !== 'visible' || !/^(?:visible|clip)$/.test(other) || /paint|strict|content/.test(contain);
   };
   const size = (name: string): number | undefined => {
     const value = style.get(name);
-    // A share of a height that nobody has set is as high as what stands in it.
+    // A share of an undefined height is as high as the contents.
     return value?.endsWith('%') && name.endsWith('height') ? undefined : lengthOf(style, value, BOX);
   };
   const isNone = (way: 'width' | 'height'): boolean =>
@@ -188,7 +188,7 @@ function isEmptyBox(style: ComputedStyle): boolean {
   const hasNoHeight =
     isNone('height') ||
     ((/size|strict/.test(contain) || size('line-height') === 0) && style.get('height') === undefined);
-  // Pictures are laid into the padding of boxes without a height.
+  // Pictures are placed in the padding of boxes without a height.
   if (isClipped('y') && hasNoHeight && (size('padding-bottom') ?? 0) <= LOW) return true;
   return isClipped('x') && isNone('width');
 }
@@ -207,7 +207,7 @@ function isMasked(style: ComputedStyle): boolean {
   return colours.length > 0 && colours.every(({ alpha }) => isFaint(alpha));
 }
 
-/** Those that a gradient goes through. */
+/** The colours that a gradient has. */
 export function coloursOf(image: string) {
   return [
     ...image.matchAll(

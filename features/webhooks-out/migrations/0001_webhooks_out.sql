@@ -1,34 +1,34 @@
 -- Up Migration
--- Where a tenant's events are sent to (IN-4).
+-- Where a tenant's events are sent (IN-4).
 create table webhooks (
   tenant_id       text not null references tenants,
   id              uuid not null,
-  -- That whose way out it is: its url is the channel's name then, and what is sealed are credentials.
+  -- The channel that sends through it: its url is then the channel's name, and the sealed text contains credentials.
   channel_key     text,
-  -- Of a channel: agents whose approvals it shows beside those of its own sessions.
+  -- For a channel, the agents whose approvals it shows besides those of its own sessions.
   approval_agents text[] not null default '{}',
   url             text not null,
   -- Kinds, groups as `approval.*`, or `*`.
   events          text[] not null,
   agent_key       text,
   session_key     text,
-  -- Of one that writes mails: who decides by their links.
+  -- For one that writes mails, the user who decides by their links.
   user_id         text,
   description     text,
   ordered         boolean not null,
-  -- The secret, and the one before with its end: one text.
+  -- One text with the secret, and the previous one with its end.
   sealed          text not null,
   key_id          text not null,
   enabled         boolean not null default true,
   disabled_reason text,
-  -- Since when nothing has come through.
+  -- Since when all deliveries have failed.
   failing_since   timestamptz,
   created_by      text not null,
   created_at      timestamptz not null default now(),
   primary key (tenant_id, id)
 );
 
--- An event for a webhook, written in the event's commit (by the trigger below). What it says stands in `events` alone.
+-- An event for a webhook, written in the event's commit (by the trigger below). Only `events` has its contents.
 create table webhook_deliveries (
   tenant_id     text not null,
   id            text not null,
@@ -38,18 +38,18 @@ create table webhook_deliveries (
   event         text not null,
   status        text not null default 'pending' check (status in ('pending','delivered','failed')),
   attempts      int not null default 0,
-  -- Those of them at which the receiver said when to come again.
+  -- The attempts at which the receiver said when to retry.
   waits         int not null default 0,
-  -- How often somebody has asked to send it again: each time by a workflow of its own.
+  -- How often somebody has requested a redelivery; each has a workflow of its own.
   redelivered   int not null default 0,
   next_at       timestamptz not null default now(),
-  -- Its workflow is started when this is over, and again when it is over once more: then Temporal has lost it.
+  -- Its workflow is started when this is over, and again when it is over once more, because Temporal has then lost it.
   claimed_until timestamptz not null default now(),
-  -- It waits for one before it in its session, whose end makes it due.
+  -- It waits for an earlier one in its session, whose end makes it due.
   held_back     boolean not null default false,
   last_status   int,
   problem       text,
-  -- What is said in a channel without an event: {place, markdown}. Its event_id orders it in the session.
+  -- A post in a channel without an event: {place, markdown}. Its event_id orders it in the session.
   post          jsonb,
   created_at    timestamptz not null default clock_timestamp(),
   ended_at      timestamptz,
@@ -57,8 +57,8 @@ create table webhook_deliveries (
   foreign key (tenant_id, webhook_id) references webhooks (tenant_id, id) on delete cascade
 );
 create index webhook_deliveries_due on webhook_deliveries (claimed_until) where status = 'pending';
--- All have a time before infinity. Only claims say so, and so it is not taken in place of webhook_deliveries_open, however old the
--- planner's statistics are.
+-- All have a time before infinity. Only claims use that condition, so that this index is never used in place of
+-- webhook_deliveries_open, however old the planner's statistics are.
 create index webhook_deliveries_waiting on webhook_deliveries (tenant_id, webhook_id, claimed_until)
   where status = 'pending' and claimed_until < 'infinity';
 create index webhook_deliveries_first on webhook_deliveries (tenant_id, webhook_id, claimed_until)
@@ -69,23 +69,24 @@ create index webhook_deliveries_by_time on webhook_deliveries (tenant_id, webhoo
 create index webhook_deliveries_of_session on webhook_deliveries (tenant_id, session_key);
 create index webhook_deliveries_by_age on webhook_deliveries using brin (created_at);
 
--- What webhooks want of new events are rows of the same commit.
+-- What webhooks want of new events becomes rows of the same commit.
 create function add_webhook_deliveries() returns trigger
 language plpgsql as $$
 begin
-  -- Events come by one statement a session: those of a tenant without webhooks cost a look.
+  -- Events come in one statement for each session; for a tenant without webhooks, they cost one check.
   if not exists (select from webhooks w where w.enabled and w.tenant_id in (select a.tenant_id from added a)) then return null; end if;
   insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event)
     select e.tenant_id, 'msg_' || replace(gen_random_uuid()::text, '-', ''), w.id, e.session_key, e.id, e.type
     from added e join sessions s on s.tenant_id = e.tenant_id and s.key = e.session_key
-    -- One that is being deleted holds nobody up.
+    -- A webhook that is being deleted blocks nothing.
     join (select * from webhooks where tenant_id in (select a.tenant_id from added a) and enabled for key share skip locked) w
       on w.tenant_id = e.tenant_id
     where e.type not in ('message.delta', 'message.reset', 'tool.output')
       and w.events && array['*', e.type, split_part(e.type, '.', 1) || '.*']
       and (w.session_key is null or w.session_key = e.session_key)
       and (w.agent_key is null or w.agent_key = s.agent_key)
-      -- A channel hears its own conversations, not what works for them; of some agents also what they ask elsewhere.
+      -- A channel gets its own conversations, not those that work for them; for some agents, it also gets their
+      -- approvals from elsewhere.
       and (w.channel_key is null
         or w.channel_key = s.channel and s.bound_context is null and not exists (
           select from assignments a where a.tenant_id = e.tenant_id and a.session_key = e.session_key)

@@ -1,4 +1,4 @@
-/** Deliveries of webhooks on their way: taken when they are due, and what came of each attempt. */
+/** Deliveries of webhooks under way: they are taken when due, and the result of each attempt is recorded. */
 import type { StoredEvent } from '#domain/event.ts';
 import { NOTIFY_TEST } from '../contract.ts';
 import type { Pool } from '#store/pool.ts';
@@ -6,13 +6,15 @@ import { affects, execute, readRow, readRows } from '#store/statements.ts';
 import { inTransaction } from '#store/transaction.ts';
 import type { DeliveryRow, DeliveryStatus, WebhookRow } from './webhook-store.ts';
 
-/** How long one attempt may take with all that is around it; then its workflow is looked for. */
+/** How long one attempt may take with everything around it; then its workflow is checked. */
 const LEASE = '3 minutes';
-/** How long one that is held back is left alone; the end of the one before it takes it up earlier. */
+/** How long a held-back one is not checked; the end of the previous one makes it due earlier. */
 const HELD_BACK = '1 hour';
-/** First attempts at one address at once. */
+/** Concurrent first attempts at one address. */
 const AT_ONCE = 20;
-/** Rows of one webhook whose turn in their sessions is looked at by one claim, and rows that one claim takes of all webhooks. */
+/**
+ * Rows of one webhook whose order in their sessions one claim checks, and rows that one claim takes of all webhooks.
+ */
 const LOOKED_AT = 200;
 const PAGE = 500;
 
@@ -22,14 +24,14 @@ export interface DueDelivery {
   readonly redelivered: number;
   readonly event: string;
   readonly session_key: string;
-  /** It waits for one before it in its session, and is not to be started. */
+  /** It waits for an earlier one in its session, and must not be started. */
   readonly held_back: boolean;
 }
 
 /**
- * Of all tenants, taken by one caller each. What a claim costs follows from how many webhooks wait for anything, not from how many
- * deliveries do: of each it looks at a bounded number, by an index. Those in order that have to wait for the ones before them are
- * held back, so that they are not looked at again until these are over.
+ * Claims deliveries of all tenants; each is taken by one caller. The cost of a claim depends on how many webhooks wait,
+ * not on how many deliveries do: it checks a bounded number of each, by an index. Ordered ones that must wait for
+ * earlier ones are held back, so that they are not checked again until these are over.
  */
 export function claimDueDeliveries(pool: Pool): Promise<DueDelivery[]> {
   return readRows<DueDelivery>(pool)`
@@ -63,14 +65,14 @@ export function claimDueDeliveries(pool: Pool): Promise<DueDelivery[]> {
     returning d.tenant_id, d.id, d.redelivered, d.event, d.session_key, d.held_back`;
 }
 
-/** Whether `claimDueDeliveries` would find any, but for order. */
+/** Whether `claimDueDeliveries` would find any, apart from order. */
 export const HAS_DUE = `exists (select from webhook_deliveries where status = 'pending' and claimed_until <= now())`;
 
 export interface DeliveryBasis extends DeliveryRow {
   readonly webhook: WebhookRow;
   /** Undefined when the feed no longer has it. */
   readonly stored: StoredEvent | undefined;
-  /** Until the next attempt, by the database's clock. */
+  /** Time until the next attempt, by the database's clock. */
   readonly wait: number;
 }
 
@@ -104,7 +106,7 @@ export async function readDelivery(
   return { ...delivery, webhook, stored: stored ?? undefined, wait: Math.ceil(wait) };
 }
 
-/** The first delivery of the webhook that told of the approval before this one, and was sent. */
+/** The webhook's first sent delivery about the approval before this one. */
 export async function findEarlierRequest(
   pool: Pool,
   tenant: string,
@@ -120,20 +122,21 @@ export async function findEarlierRequest(
   return row?.id;
 }
 
-/** One attempt: taken, to be tried again after `wait` milliseconds, or given up. */
+/** One attempt: accepted, to be retried after `wait` milliseconds, or given up. */
 export interface AttemptRecord {
   readonly status: DeliveryStatus;
   readonly answered: number | null;
   readonly problem: string | null;
   readonly wait?: number | undefined;
-  /** The receiver said so: that is none of the tries it has. */
+  /** The receiver requested the wait, so it does not count as one of the tries. */
   readonly isWait?: boolean;
-  /** The receiver wants nothing any more. */
+  /** The receiver wants no more deliveries. */
   readonly gone?: boolean;
 }
 
 /**
- * False when the attempt was recorded before. One that fails disables its webhook when that has failed for `disableSeconds`.
+ * Returns false when the attempt was recorded before. A failed one disables its webhook if that has failed for
+ * `disableSeconds`.
  */
 export function recordAttempt(
   pool: Pool,
@@ -156,7 +159,7 @@ export function recordAttempt(
       return true;
     }
     const reason = gone ? 'it answered 410 Gone' : `it has failed since then: ${problem}`;
-    // What still waits fails when its attempt is due.
+    // A delivery that still waits fails when its attempt is due.
     await execute(tx)`
       update webhooks set failing_since = coalesce(failing_since, now()),
         enabled = enabled and not (${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableSeconds})),
@@ -168,9 +171,9 @@ export function recordAttempt(
 }
 
 /**
- * After a delivery is over, the next of its session is due, unless it is on its way. Once its end is committed: a claim that saw it
- * wait has held back only what this statement sees too. The next one's time changes in any case, so that such a claim, if it is
- * still at work, finds it changed and leaves it. Safe to repeat.
+ * Makes the next delivery of the session due after one is over, unless it is under way. It must run once that end is
+ * committed: a claim that saw it wait has held back only what this statement sees too. It changes the next one's time
+ * in any case, so that a concurrent claim notices and leaves it. Safe to repeat.
  */
 export async function takeUpNext(
   pool: Pool,

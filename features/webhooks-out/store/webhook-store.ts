@@ -1,4 +1,4 @@
-/** Outgoing webhooks and their deliveries as rows. `append_events` of the schema makes the deliveries. */
+/** Stores outgoing webhooks and their deliveries. `append_events` of the schema makes the deliveries. */
 import { sql } from 'kysely';
 import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '../contract.ts';
 import { deleteSome } from '#store/old-rows.ts';
@@ -11,14 +11,14 @@ export type WebhookRow = RowOf<'webhooks'>;
 export type DeliveryRow = RowOf<'webhook_deliveries', 'claimed_until' | 'held_back'>;
 export type DeliveryStatus = DeliveryRow['status'];
 
-/** What may be said of one; its secrets beside it. */
+/** The fields of a webhook that may be shown; its secrets are separate. */
 export type WebhookFields = Pick<
   WebhookRow,
   'url' | 'events' | 'agent_key' | 'session_key' | 'user_id' | 'description' | 'ordered'
 > &
   Partial<Pick<WebhookRow, 'channel_key' | 'approval_agents'>>;
 
-/** A webhook's secret, and the one before while both sign. */
+/** A webhook's secret, and the previous one while both sign. */
 export interface WebhookSecrets {
   readonly secret: string;
   readonly before?: { readonly secret: string; readonly until: string };
@@ -52,7 +52,7 @@ function webhookPlace(tenant: string, id: string): string {
   return `${tenant}/webhooks/${id}`;
 }
 
-/** Undefined: the tenant has as many as it may. */
+/** Returns undefined if the tenant has its maximum. */
 export function insertWebhook(
   db: Db,
   tenant: string,
@@ -68,7 +68,7 @@ export function insertWebhook(
     where (select count(*) from webhooks where tenant_id = ${tenant}) < ${MAX_WEBHOOKS} returning *`;
 }
 
-/** `enabled` true also forgets how long it has failed; null leaves it. Undefined: there is none. */
+/** `enabled` true also resets how long it has failed; null leaves it unchanged. Returns undefined if there is none. */
 export function updateWebhook(
   pool: Pool,
   tenant: string,
@@ -84,7 +84,7 @@ export function updateWebhook(
     where tenant_id = ${tenant} and id = ${id} returning *`;
 }
 
-/** Undefined: there is none, or its secret is no longer the one that was read. */
+/** Returns undefined if there is none, or its secret is no longer the one that was read. */
 export function rotateWebhook(
   pool: Pool,
   tenant: string,
@@ -96,7 +96,7 @@ export function rotateWebhook(
     where tenant_id = ${tenant} and id = ${id} and sealed = ${old} returning *`;
 }
 
-/** Not that of a channel. */
+/** Does not find that of a channel. */
 export function findWebhook(pool: Pool, tenant: string, id: string): Promise<WebhookRow | undefined> {
   return readRow<WebhookRow>(pool)`
     select * from webhooks where tenant_id = ${tenant} and id = ${id} and channel_key is null`;
@@ -107,7 +107,7 @@ export function listWebhooks(pool: Pool, tenant: string): Promise<WebhookRow[]> 
     select * from webhooks where tenant_id = ${tenant} and channel_key is null order by created_at, id`;
 }
 
-/** Its deliveries first, in parts: there may be millions. Safe to repeat. */
+/** Deletes its deliveries first, in parts, because there may be millions. Safe to repeat. */
 export async function deleteWebhook(pool: Pool, tenant: string, id: string): Promise<boolean> {
   await execute(pool)`update webhooks set enabled = false where tenant_id = ${tenant} and id = ${id}`;
   const ofIt = sql`tenant_id = ${tenant} and webhook_id = ${id}`;
@@ -132,7 +132,7 @@ export function listDeliveries(
       ${below('created_at', 'id', after)} order by created_at desc, id limit ${limit}`;
 }
 
-/** Those that failed, or the one; returns how many. Safe to repeat. */
+/** Redelivers those that failed, or the one; returns how many. Safe to repeat. */
 export function redeliver(pool: Pool, tenant: string, webhook: string, id?: string): Promise<number> {
   const which = id === undefined ? sql`status = 'failed'` : sql`id = ${id} and status <> 'pending'`;
   return execute(pool)`
@@ -151,7 +151,7 @@ export function findDelivery(
     select * from webhook_deliveries where tenant_id = ${tenant} and webhook_id = ${webhook} and id = ${id}`;
 }
 
-/** A delivery of nothing but a test to each webhook that is told of approvals, or to the one with this id or address. */
+/** Inserts a test delivery for each webhook that gets approvals, or for the one with this id or address. */
 export function insertNotifyTests(
   pool: Pool,
   tenant: string,
