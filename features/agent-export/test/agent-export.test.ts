@@ -1,4 +1,4 @@
-/** DU-8: an agent out and in as a file. */
+/** DU-8: an agent is exported and imported as a file. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -48,7 +48,7 @@ before(async () => {
     body: { files: [{ path: 'SKILL.md', content: Buffer.from(skillText('granted')).toString('base64') }] },
   });
   await api.ask('PUT', '/v1/skills/granted/grants/agent/scribe');
-  // What is a secret since is not in a file that is made now.
+  // What has become a secret since is not in a file that is made now.
   await api.ask('PUT', '/v1/secrets/LATER', { body: { value: CANARY } });
 });
 after(() => api.stop());
@@ -71,7 +71,7 @@ async function imported(as: string, file: string, { key = api.key, query = '' } 
   return { status: answer.status, headers: answer.headers, body: await answer.json() };
 }
 
-/** With the lines changed, and the digest that they have then. */
+/** Changes lines, and updates the digest. */
 function changed(file: string, change: (lines: Record<string, unknown>[]) => unknown[]): string {
   const lines = file
     .trimEnd()

@@ -1,4 +1,4 @@
-/** SH-3, R5: a browser in its agent's box, with no way out but the proxy. */
+/** SH-3, R5: a browser runs in its agent's box, with no way out but the proxy. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFile, readdir, readlink, writeFile } from 'node:fs/promises';
@@ -100,7 +100,7 @@ describe('SH-3 a browser in a box', () => {
           devices.map((line) => line.split(':')[0]?.trim()),
           ['lo'],
         );
-        // Ours are not seen from it.
+        // Our files are not visible from it.
         await assert.rejects(readFile(`/proc/${pid}/root${process.cwd()}/package.json`));
       }
 

@@ -1,4 +1,4 @@
-/** TL browser: a real Chromium on sites of this machine. */
+/** The tool `browser` uses a real Chromium on sites of this machine. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -19,7 +19,7 @@ const FORM = `<title>A form</title><h1>Order</h1>
 <button onclick="document.title = prompt('Who?') ?? 'nobody'; console.log('asked', document.title)">Ask</button>
 <a href="/popup" target="_blank">Other</a>`;
 
-/** The address of one that somebody else has started. */
+/** The address of a Chromium that somebody else has started. */
 async function runningChromium(t: TestContext): Promise<string> {
   const { path, env } = await findChromium({ folders: commandFolders(), dir: BROWSER_DIR });
   const profile = await temporaryFolder(t);
@@ -96,7 +96,7 @@ describe('TL browser', () => {
       /the dialog \(prompt\) of tab t1 was dismissed without an answer[^]*Title: nobody/,
     );
     let seen = await ask({ action: 'click', text: 'Other' });
-    // What a click sets off may come after its answer.
+    // What a click triggers may come after its answer.
     for (let looks = 0; looks < 50 && !seen.includes('t2 (current): http'); looks += 1)
       seen += (await ask({ action: 'wait', seconds: 0.2 })) + (await ask({ action: 'tabs' }));
     assert.match(seen, /tab t2 was opened/);
@@ -171,7 +171,7 @@ describe('TL browser', () => {
     await denied('https://169.254.169.254/', /clouds give out credentials/);
     await denied(inner.url, /this machine itself/);
     await denied(`${site.url}/away`, /this machine itself/);
-    // What the page before asks for at the same moment is refused for another reason.
+    // What the previous page requests at the same moment is refused for another reason.
     await ask({ action: 'navigate', url: `${site.url}/restless` });
     await denied('http://inner.example/', /10\.0\.0\.7, which is an address of a private net/);
     for (const url of [
@@ -254,7 +254,7 @@ describe('TL browser', () => {
       const url = `${site.url}${path}`;
       const [tab] = /(?<=tab )t\d+/.exec(await ask({ action: 'open', url })) ?? [];
       await ask({ action: 'click', text: 'Go', timeout_ms: 2_000 });
-      // Its tab is gone, or goes somewhere else.
+      // Its tab is gone, or navigates elsewhere.
       const next = await ask({ action: 'navigate', url, tab, timeout_ms: 3_000 });
       assert.match(next, /Opened|NotFound: there is no tab|closed/, path);
       if (next.startsWith('Page:')) await ask({ action: 'close' });

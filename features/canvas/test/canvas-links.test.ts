@@ -1,4 +1,4 @@
-/** TL canvas: a link to a canvas is worth no more than the key that made it. */
+/** A link to a canvas allows no more than the key that made it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openSse } from '#test/support/sse.ts';
@@ -17,7 +17,7 @@ describe('TL canvas links', () => {
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
   }
 
-  /** A link, and the id of a key of its own that made it. */
+  /** Makes a link, and the id of a key of its own that made it. */
   async function link(): Promise<{ url: string; id: string }> {
     const made = await stack.ask('POST', '/v1/api-keys', { body: { name: 'shows', scopes: ['run'] } });
     const { id, secret: key } = made.body;

@@ -1,4 +1,4 @@
-/** TL canvas: what it says and refuses; what it shows is tested in a real browser (test/ui/canvas.test.ts). */
+/** Tests what the tool `canvas` says and refuses; test/ui/canvas.test.ts tests what it shows in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '../tools/canvas.ts';
@@ -6,7 +6,7 @@ import { type Canvas, CANVAS_LIMITS, changedCanvas } from '../contract.ts';
 import type { Canvases } from '../canvases.ts';
 import { toolBench } from '#test/support/tool-call.ts';
 
-/** One canvas in memory, looked at by nobody's browser. */
+/** One canvas in memory, which no browser views. */
 function memoryCanvases(): Canvases {
   let canvas: Canvas | undefined;
   return {

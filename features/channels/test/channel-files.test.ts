@@ -144,7 +144,7 @@ describe('IN-4 files of a chat', () => {
     await chat.shows('what is not there', ({ text }) => text.startsWith('There is no artifact:art_000'));
     await isOver(chat);
     const lines = chat.telegram.messages.slice(before).map(({ text, document }) => document?.name ?? text);
-    // Its answer was lost, and Telegram has no key for once.
+    // Its answer was lost, and Telegram has no idempotency keys.
     const [again, file] = lines.slice(-3, -1);
     assert.match(again ?? '', /^Again: the plan and x\n\n\(Sent again: /);
     assert.equal(file, 'plan.txt');

@@ -20,16 +20,16 @@ interface Services extends Stack {
   readonly discord: Awaited<ReturnType<typeof startDiscord>>;
   add(key: string, type: string, settings: object, agent?: string): Promise<void>;
   pair(channel: string, person: string, user: string): Promise<void>;
-  /** The bytes as a service sends them. */
+  /** Sends the bytes as a service does. */
   hears(channel: string, body: string, headers: Readonly<Record<string, string>>): Promise<Heard>;
   slackSays(event: object): Promise<Heard>;
   discordSays(interaction: object): Promise<Heard>;
-  /** The first question that there is; resolves when its row is there too, by which presses are known. */
+  /** The first existing question; resolves when its row exists too, because presses need it. */
   asked<Message>(messages: readonly Message[], idOf: (message: Message) => string): Promise<Message>;
   messages(): Promise<readonly { session_key: string; text: string; context: any }[]>;
 }
 
-/** Another than who asked decides. */
+/** Somebody other than the requester decides. */
 const CAREFUL = {
   key: 'careful',
   model: 'rehearsal/follow',

@@ -6,16 +6,16 @@ import { type Chat, startTelegramChat } from '#test/support/telegram-chat.ts';
 import { refusal, textUpdate } from '#test/support/telegram-server.ts';
 
 interface Writer extends Chat {
-  /** Begins the turn, and resolves when its model is asked for the nth time. */
+  /** Starts the turn, and resolves when its model is called for the nth time. */
   asked(nth: number): Promise<void>;
   /**
-   * Words are told when they have ended. A piece that is to be seen ends in a mark and a blank: a letter may begin a
-   * secret, which this run's own ones are drawn for.
+   * Words are sent once they are complete. A piece that must be seen ends in a mark and a blank, because a letter may
+   * begin one of the secrets that this run generates.
    */
   write(text: string): void;
-  /** Ends the answer: with a call of a tool, or as the last one. */
+  /** Ends the answer: with a tool call, or as the last one. */
   end(call?: string): void;
-  /** What the chat shows when all is told. */
+  /** What the chat shows when everything is sent. */
   told(): Promise<readonly string[]>;
   edits(): readonly string[];
 }
@@ -24,7 +24,7 @@ const DONE = 'data: [DONE]\n\n';
 
 /** A chat whose model writes what the test says, when it says so. */
 async function startWriter(t: TestContext, settings: object = { stream: true }): Promise<Writer> {
-  // By step: an attempt that asks again is told what the one before was.
+  // Answers by step: a repeated attempt gets what the previous one got.
   const answers: { readonly chunks: string[]; readonly open: ServerResponse[] }[] = [];
   const model = await startServer(({ body }, response) => {
     const lines = (body['messages'] as readonly { readonly role: string }[]).map(({ role }) => role);

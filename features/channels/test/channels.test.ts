@@ -197,7 +197,7 @@ describe('IN-4 a Telegram channel', () => {
     const chat = await start(t);
     const { rows } = await chat.pool.query<{ webhook_id: string }>('select webhook_id from channels');
     const words = ['one', 'two', 'three'];
-    // All are there before any is told.
+    // All exist before any is sent.
     await chat.pool.query(
       `insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, post)
        select $1, 'msg_' || (9 - at), $2, 's', 0, 'channel.post', jsonb_build_object('place', '{"chat": "42"}'::jsonb, 'markdown', word)
@@ -223,7 +223,7 @@ describe('IN-4 a Telegram channel', () => {
     };
     await chat.hears(textUpdate('hi'));
     await chat.shows('the answer', ({ text }) => text === 'hi');
-    // Ours would have been a twentieth of it.
+    // Our own wait would have been a twentieth of it.
     assert.ok(Date.now() - (refused[0] ?? 0) >= 1_000);
   });
 

@@ -1,11 +1,14 @@
-/** A server on this machine that speaks the wire forms of Discord's REST API, and what Discord sends when people use a bot there. */
+/**
+ * A server on this machine with the wire format of Discord's REST API, and the requests that Discord sends when people
+ * use a bot there.
+ */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fieldsOf, type SentFile } from '#test/support/sent-file.ts';
 
 export interface DiscordCall {
-  /** `POST /channels/1/messages`. */
+  /** A line such as `POST /channels/1/messages`. */
   readonly line: string;
   readonly body: any;
 }
@@ -31,7 +34,7 @@ export interface DiscordServer {
   readonly messages: DiscordMessage[];
   /** What people have sent, by its path. */
   readonly files: Map<string, Buffer>;
-  /** Answers the next calls, in place of the service; undefined lets it. */
+  /** Answers the next calls in place of the service; undefined leaves the call to it. */
   answer: (call: DiscordCall) => DiscordAnswer | undefined;
 }
 
@@ -114,7 +117,7 @@ export async function startDiscord(t: { after(end: () => void): void }): Promise
   return discord;
 }
 
-/** What Discord sends with a body. */
+/** The headers that Discord sends with a body. */
 export function discordHeaders(body: string, at = Date.now()) {
   const time = String(Math.floor(at / 1000));
   const signature = sign(null, Buffer.from(time + body), pair.privateKey).toString('hex');

@@ -12,7 +12,7 @@ import { FileProblem } from '#activities/workspace/file-problem.ts';
 type Call = Partial<RunningCall>;
 type Bench = MediaTools & { readonly channels: OwnChannels };
 
-/** What was said where; `refused` is not to be reached. */
+/** What was posted where; `refused` must not be reached. */
 function bench(lines: string[], refused?: string): Bench {
   return {
     media: {

@@ -262,7 +262,7 @@ describe('IN-4 signed calls of other systems', () => {
     };
     const about = (subject: string) => read(body, { subject }).inbound[0]?.subject;
     assert.equal(about('Issue {{number}}\n of {{name}}'), 'Issue 7 of org/tea');
-    // What a stranger may have written as a sentence stands in the description alone, marked.
+    // What a stranger may have written as a sentence is only in the description, and marked.
     assert.equal(about('{{title}} {{long}} {{mark}} {{.}}'), '… … … …');
     assert.equal(about('{{wide}}'.repeat(10))?.length, 200);
   });
@@ -278,7 +278,7 @@ describe('IN-4 signed calls of other systems', () => {
     assert.equal(verify({ signature: 'stripe' }, github), false);
     assert.equal(verify({ signature: 'none' }, github), false);
     assert.equal(verify({ signature: 'standard' }, github), false);
-    // Standard Webhooks, unless the settings name another.
+    // The signature is that of Standard Webhooks, unless the settings name another.
     const time = `${Math.floor(Date.now() / 1000)}`;
     const key = createHmac('sha256', secret).update(`m1.${time}.`).update(body);
     const standard = {

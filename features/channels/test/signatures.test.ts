@@ -18,7 +18,7 @@ const request = (body: string, headers: Readonly<Record<string, string>>) => ({
   url: '/',
 });
 
-/** All that are proven by what `sign` says of a body. */
+/** Checks everything that `sign` proves about a body. */
 function refusesChanges(
   isSigned: (input: ReturnType<typeof request>) => boolean,
   body: string,

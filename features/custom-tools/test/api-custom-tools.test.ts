@@ -5,7 +5,7 @@ import { resealRows } from '#store/key-rotation.ts';
 import { MAX_CUSTOM_TOOLS } from '../store.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';
 
-/** The seed's own example. */
+/** The example of GoClaw's own docs. */
 const DNS = {
   name: 'dns_lookup',
   description: 'Look up DNS records for a domain',
@@ -35,7 +35,7 @@ describe('CU-1 custom tools over HTTP', () => {
 
   const make = (body: object): Promise<Answer> => api.ask('POST', '/v1/tools/custom', { body });
   let count = 0;
-  /** A tool of its own name, which must be taken. */
+  /** Creates a tool with its own name, and expects success. */
   async function made(body: object): Promise<Answer['body']> {
     count += 1;
     const answer = await make({ name: `tool_${count}`, command: 'echo {{.text}}', ...body });

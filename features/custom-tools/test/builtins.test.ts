@@ -1,4 +1,4 @@
-/** CU-2: whatever builtin of a real bash a template calls, no argument that it may be given is run by it. */
+/** CU-2: whatever builtin of a real bash a template calls, it runs no argument that it may get. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,7 +16,7 @@ const parameters: Parameters = {
   required: ['a'],
 };
 
-/** What a shell that evaluates it would run. */
+/** A shell that evaluates it would run this. */
 const HOSTILE = [
   '$(touch ran)',
   'x[$(touch ran)]',
@@ -29,7 +29,7 @@ const HOSTILE = [
 ];
 const BEFORE = ['', '-v', '-x', '-a', '-n', '-p', '-c', '-f', 'x', '-A x', '- -p', 'x=1'];
 const AFTER = ['', ' x'];
-/** What these judge stands on both sides. */
+/** Builtins whose operands are on both sides. */
 const TESTS = ['test', '[', '[['];
 
 function accepted(builtin: string): string[] {
@@ -60,7 +60,7 @@ test('CU-2 no builtin evaluates an argument of a template that is taken', async 
     assert.ok(!existsSync(join(cwd, 'ran')), `${builtin} ran an argument`);
   }
   assert.ok(taken > 1_000, 'the test would be empty otherwise');
-  // The check itself finds what is run.
+  // The check itself detects what runs.
   spawnSync('bash', ['-c', `printf -v '${HOSTILE[1] ?? ''}' x`], { cwd, env, stdio: 'ignore' });
   assert.ok(existsSync(join(cwd, 'ran')));
   await rm(join(cwd, 'ran'));

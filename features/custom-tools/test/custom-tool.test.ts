@@ -1,4 +1,4 @@
-/** CU-2 where it counts: what the program gets, on the host and in a container, by the way that calls take. */
+/** CU-2 in effect: what the program gets, on the host and in a container, in the way calls run. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

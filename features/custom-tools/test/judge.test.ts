@@ -47,7 +47,7 @@ describe('CU-2 the verdict on a custom tool', () => {
       assert.equal(judge('curl -s {{.a}}', url), 'ask file_url', url);
     for (const url of ['http://[::1.2.3.4]:80/x', 'https://x.test/{a,b}/?c=d:/', '{"a":"b:/"}'])
       assert.equal(judge('curl -s {{.a}}', url), 'allow', url);
-    // A doubt that the template has already does not hide another one.
+    // A doubt that the template already has does not hide another one.
     assert.equal(judge('npm install x && curl -s {{.a}}', 'file:///home/x'), 'ask file_url');
     assert.equal(judge('own-program {{.a}}', 'x'.repeat(70_000)), 'ask too_long');
   });

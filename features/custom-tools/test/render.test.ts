@@ -96,7 +96,7 @@ describe('CU-2 every argument reaches the program as exactly one', async () => {
         assert.ok(result.ok, result.ok ? '' : result.message);
         assert.deepEqual(argvOf(result.command), one.expect_argv);
       } else if (one.class === 'proto_key') {
-        // What is not a parameter is no matter for the command; the call's arguments are refused before (EX-1).
+        // What is not a parameter does not affect the command; the call's arguments are refused earlier (EX-1).
         assert.equal(({} as { polluted?: unknown }).polluted, undefined);
       } else assert.ok(!result.ok, result.ok ? result.command : '');
     });

@@ -1,4 +1,4 @@
-/** CU-1, CU-2: tools made over HTTP while everything runs, used by agents, and what becomes of their calls. */
+/** CU-1, CU-2: tools are created over HTTP while everything runs, agents use them, and their calls are recorded. */
 import { NO_READS } from '#test/support/tool-call.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -41,7 +41,7 @@ describe('CU custom tools at work', () => {
     return answer.body.id;
   }
 
-  /** One call in a turn of its own: its row, when the turn has ended. */
+  /** Makes one call in a turn of its own; returns its row when the turn has ended. */
   async function call(line: string, agent = 'main', session = `s-${Math.random()}`) {
     const { turn_id } = await stack.worker.say(session, line, { agent });
     await stack.worker.ended(turn_id);
@@ -242,7 +242,7 @@ describe('CU custom tools at work', () => {
     ] as const) {
       await make({ name: `lost_${replay}`, command: 'echo done', replay });
       const row = await call(`lost_${replay} {}`);
-      // As a worker leaves it that dies while the command runs.
+      // This is how a worker leaves it that dies while the command runs.
       await pool.query(
         `with open as (update turns set status = 'running', ended_at = null where tenant_id = $1 returning id)
          update tool_calls set state = 'running', fence = 'a dead worker', ok = null, code = null, result = null

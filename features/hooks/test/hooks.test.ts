@@ -1,11 +1,11 @@
-/** Hooks as people and models meet them: what they deny, ask, change, and what of that is kept. */
+/** Hooks as people and models meet them: what they deny, ask, change, and what of that is stored. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Hook } from '#domain/hook.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';
 
-/** What the hooks of this machine answer, by path. */
+/** The answers of this machine's hooks, by path. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/allow': '',
   '/deny': { decision: 'deny', reason: 'not on a Sunday' },

@@ -1,4 +1,4 @@
-/** TL knowledge: what a model draws from memory, how it is found, whose it is, and what goes with its documents. */
+/** Tests what a model extracts from memory, how it is found, whose it is, and what is removed with its documents. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { writeDocument } from '#store/document-store.ts';
@@ -49,7 +49,7 @@ const lives = (from: string, to: string, line = 1, more = {}) => ({
   ...more,
 });
 
-/** What the scripted model records of notes with the word. */
+/** What the scripted model records for notes that have the word. */
 const DRAWN: readonly Drawn[] = [
   [
     'likes kiwis',

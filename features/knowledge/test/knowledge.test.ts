@@ -1,4 +1,6 @@
-/** TL knowledge: what people see of the knowledge graph, how they correct it, and that a correction outlasts what documents say. */
+/**
+ * Tests what people see of the knowledge graph, how they correct it, and that a correction outlasts what documents say.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Answer, type AskOptions, type Stack, startStack } from '#test/support/stack.ts';
@@ -26,7 +28,7 @@ describe('TL knowledge over HTTP', () => {
   });
   after(() => stack.stop());
 
-  /** The text says nothing: the script always records the same. */
+  /** The text does not matter: the script always records the same. */
   async function write(user: string | undefined, text: string): Promise<void> {
     const query = user === undefined ? '' : `?user=${user}`;
     const { status } = await stack.ask('PUT', `/v1/agents/reads/files/memory%2Fall.md${query}`, {

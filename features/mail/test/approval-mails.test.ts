@@ -1,4 +1,4 @@
-/** PO-1: approvals are asked by mail, decided by its link, and what became of them answers that mail. */
+/** PO-1: approvals are requested by mail, its link decides them, and a mail about the outcome answers that mail. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { runCli } from '#test/cli/support/run-cli.ts';
@@ -67,7 +67,7 @@ const decide = async (
   assert.equal(decided.status, 200, JSON.stringify(decided.body));
 };
 
-/** A mail may come more than once: what a program that knows its id shows. */
+/** A mail may come more than once; this is what a program that knows its id shows. */
 function shown({ mail }: Mailing): ReceivedMail[] {
   return [...new Map(mail.mails.map((one) => [one.headers['message-id'], one])).values()];
 }

@@ -1,4 +1,4 @@
-/** A mail server on this machine that speaks SMTP (RFC 5321) with STARTTLS, and keeps what it takes. */
+/** A mail server on this machine that supports SMTP (RFC 5321) with STARTTLS, and stores the accepted mails. */
 import type { AddressInfo } from 'node:net';
 import smtpServer, { type SMTPServerOptions } from 'smtp-server';
 
@@ -7,7 +7,7 @@ const { SMTPServer } = smtpServer;
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** By their names in lower case, unfolded. */
+  /** Headers by their names in lower case, unfolded. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly raw: string;
@@ -18,11 +18,11 @@ export interface ReceivedMail {
 export interface MailServer {
   readonly port: number;
   readonly mails: ReceivedMail[];
-  /** The connections that were made. */
+  /** Counts the connections that were made. */
   readonly connections: () => number;
 }
 
-/** `refuse` says with which answer of SMTP it takes no mail now; it knows the user `claw` with `password`. */
+/** `refuse` returns the SMTP answer with which it accepts no mail now; it knows the user `claw` with `password`. */
 export async function startMailServer(
   t: { after(end: () => void): void },
   {
@@ -45,7 +45,7 @@ export async function startMailServer(
     },
     onAuth({ username, password: value }, _session, done) {
       if (username === 'claw' && value === password) done(null, { user: username });
-      // Some servers say again what they were told.
+      // Some servers repeat what they received.
       else done(new Error(`who is ${username} with ${value}?`));
     },
     onData(stream, { envelope, user, secure }, done) {
@@ -105,7 +105,7 @@ function fromQuotedPrintable(text: string): string {
   return Buffer.from(bytes, 'latin1').toString();
 }
 
-/** Of 127.0.0.1, signed by itself, until 2120; of tests alone. */
+/** A key for 127.0.0.1, self-signed, valid until 2120; only for tests. */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgyVSBsyD38ojOTikL
 pp0RHXRXCktxe2OhkHBlakQ3KnehRANCAAT0w7KSrolOkEEfvEM8usB5yudpfz93

@@ -1,4 +1,4 @@
-/** PO-1: mails go out by the operator's server, over TLS, through egress. */
+/** PO-1: mails are sent by the operator's server, over TLS, through egress. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -17,7 +17,7 @@ function sender(url: string, more: Partial<MailDeps> = {}, rows: NewEgressRow[] 
   return createSendMail({ egress: memoryEgress(rows), egressSettings: {}, mail: { url }, ...more });
 }
 
-/** This process trusts the server for as long as the test takes. */
+/** Makes this process trust the server for as long as the test takes. */
 function trustServer(t: TestContext): void {
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, CERTIFICATE]);

@@ -283,7 +283,7 @@ describe('MC-5 TempoClaw as an MCP server over HTTP', () => {
     await client.close();
   });
 
-  /** A client that takes tasks: the extension's own requester, over plain requests of the newest protocol. */
+  /** A client that supports tasks: the extension's own requester, over plain requests of the newest protocol. */
   async function connectTasks(): Promise<TaskEnabledSession> {
     const framing = {
       protocolVersion: '2026-07-28',

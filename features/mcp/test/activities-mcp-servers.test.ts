@@ -1,4 +1,6 @@
-/** MC-1, F15: a worker's connections to MCP servers: shared, made again when lost, bounded, and gone with the worker. */
+/**
+ * MC-1, F15: a worker's connections to MCP servers are shared, reopened when lost, limited, and closed with the worker.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -39,7 +41,7 @@ describe('MC-1 connections to MCP servers', () => {
     const databaseUrl = String(api.pool.options.connectionString);
     changes = createChangeFeed({ databaseUrl, pool: api.pool, onError: () => undefined });
   });
-  // A look is one worker's, whichever comes first.
+  // One worker does a check, whichever comes first.
   afterEach(() => Promise.all(opened.map((servers) => servers.close())));
   after(async () => {
     await changes.close();

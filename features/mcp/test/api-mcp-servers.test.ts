@@ -1,4 +1,4 @@
-/** MC-1, R9: MCP servers as a resource: what is refused, and what nobody is shown. Workers are not needed for it. */
+/** MC-1, R9: MCP servers as a resource: what is refused, and what is shown to nobody. It needs no workers. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { mcpServersSettingsSchema } from '../schema/mcp-server.ts';

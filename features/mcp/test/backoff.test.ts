@@ -1,4 +1,4 @@
-/** MC-1: when a lost connection is made again, and how often a server is looked at. */
+/** MC-1: when a lost connection is reopened, and how often a server is checked. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createBackoff, TIMING } from '../activities/backoff.ts';

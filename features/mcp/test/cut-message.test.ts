@@ -1,4 +1,6 @@
-/** F12: a message that is too long is cut, whoever wrote it in whichever order, and what is no message is dropped. */
+/**
+ * F12: a message that is too long is cut, in whichever order its fields are, and text that is no message is dropped.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseBeginning } from '../activities/cut-message.ts';
@@ -7,7 +9,7 @@ import { createMessageLines } from '../activities/message-lines.ts';
 const words = `first "quoted" \\ ${'é'.repeat(30_000)}`;
 const result = { content: [{ type: 'text', text: words }] };
 
-/** As it comes: in small pieces, with lines of at most 30,000 bytes. */
+/** Reads it as it comes: in small pieces, with lines of at most 30,000 bytes. */
 function read(text: string): readonly string[] {
   const lines = createMessageLines(30_000, 20_000);
   const bytes = Buffer.from(text);

@@ -1,4 +1,7 @@
-/** What models read of servers of a revision over a transport, whatever the servers answer. A test file for each: each takes many turns. */
+/**
+ * Tests what models read of servers of a revision over a transport, whatever the servers answer. Each has its own test
+ * file, because each takes many turns.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type McpBench, mcpBench, type ShownTool, type Transport } from '#test/support/mcp-case-bench.ts';

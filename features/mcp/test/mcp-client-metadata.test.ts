@@ -1,4 +1,4 @@
-/** MC-1 logins at authorization servers that know their clients by metadata documents, and at those that do not. */
+/** MC-1: logins at authorization servers that know their clients by metadata documents, and at those that do not. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { startLoginServer } from './mcp-login-server.ts';
@@ -8,10 +8,10 @@ const PUBLIC = 'https://agents.example.com';
 const DOCUMENT = `${PUBLIC}/oauth/client-metadata.json`;
 const CALLBACK = `${PUBLIC}/v1/mcp/oauth/callback`;
 
-/** An API that the world knows as `publicUrl`, and an authorization server that reads documents of it. */
+/** An API whose external address is `publicUrl`, and an authorization server that reads documents of it. */
 async function stage(t: TestContext, publicUrl: string | undefined, readsDocuments = true) {
   const places: { api?: TestApi } = {};
-  /** What is at this address of the API to the world. */
+  /** The API's own address for this external one. */
   const atApi = (address: string): string =>
     publicUrl === undefined ? address : address.replace(publicUrl, places.api?.url ?? '');
   const reads = async (id: string): Promise<unknown> => (await fetch(atApi(id))).json();

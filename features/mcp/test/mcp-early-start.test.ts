@@ -1,4 +1,4 @@
-/** DU-2: a call of an MCP server that a quick answer asks for begins with the record of that answer. */
+/** DU-2: a call of an MCP server that a quick answer requests starts with the record of that answer. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ describe('DU-2 calls of MCP servers on the fast path', { skip: isPlainEngine() }
   const made = async (): Promise<number> => (await readFile(log(), 'utf8')).split('"tools/call"').length - 1;
 
   it('one begins with the record of the answer that asks for it, is announced once and made once', async () => {
-    // Unless the machine is so busy that nothing is quick.
+    // This fails only if the machine is so busy that nothing is quick.
     await stack.worker.until('one that has begun so', async () => {
       const before = await made();
       const session = `early-${before}`;

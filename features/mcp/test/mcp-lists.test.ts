@@ -1,4 +1,4 @@
-/** R9, F15: lists of tools that have no end, go round, or hold what is none. */
+/** R9, F15: lists of tools that never end, repeat, or contain invalid entries. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type McpBench, mcpBench, type ShownTool } from '#test/support/mcp-case-bench.ts';

@@ -1,6 +1,7 @@
 /**
- * An MCP server over streamable HTTP that asks for a bearer token, and the authorization server that gives it: RFC 9728, 8414, 7591, PKCE (7636),
- * resource indicators (8707), `iss` (9207), refresh tokens that work once. Its tool `whoami` says whose token a call came with.
+ * An MCP server over streamable HTTP that requires a bearer token, and the authorization server that issues it: RFC
+ * 9728, 8414, 7591, PKCE (7636), resource indicators (8707), `iss` (9207), refresh tokens that work once. Its tool
+ * `whoami` says whose token a call came with.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,19 +11,19 @@ export interface LoginServer {
   readonly url: string;
   /** Host and port. */
   readonly host: string;
-  /** Static tokens, as some servers give them out, and whose they are. */
+  /** Static tokens, as some servers issue them, and whose they are. */
   readonly keys: Map<string, string>;
-  /** What was asked of the authorization server, in its order. */
+  /** Requests to the authorization server, in order. */
   readonly asked: { readonly path: string; readonly form: URLSearchParams }[];
-  /** Tools beside `whoami`. */
+  /** Tools besides `whoami`. */
   readonly tools: object[];
-  /** Each `token` that was given out, of either kind. */
+  /** Each `token` that was issued, of either kind. */
   readonly given: string[];
-  /** Access tokens that were given out work no more. */
+  /** Makes the issued access tokens invalid. */
   expireAll(): void;
-  /** Nor do refresh tokens. */
+  /** Also makes the refresh tokens invalid. */
   revokeAll(): void;
-  /** As a person who agrees, in a browser: resolves with the address that the browser is led to. */
+  /** Acts as a person who agrees in a browser: resolves with the address that the browser is redirected to. */
   agree(authorizationUrl: string, person: string): Promise<URL>;
   close(): Promise<void>;
 }
@@ -35,7 +36,9 @@ interface Code {
   readonly resource: string;
 }
 
-/** `readDocument`: it takes clients by the addresses of their metadata documents, which this reads. */
+/**
+ * With `readDocument`, it identifies clients by the addresses of their metadata documents, which this function reads.
+ */
 export async function startLoginServer(
   readDocument?: (clientId: string) => Promise<unknown>,
 ): Promise<LoginServer> {

@@ -1,4 +1,4 @@
-/** MC-1, SC-2: MCP servers that each user reaches with his own credentials, and logins by OAuth, at a real stack. */
+/** MC-1, SC-2: MCP servers that each user reaches with their own credentials, and logins by OAuth, in a real stack. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import assert from 'node:assert/strict';
@@ -43,7 +43,7 @@ describe('MC users and logins of MCP servers', () => {
     return answer.body;
   }
 
-  /** What a user's turn reads of `whoami`. */
+  /** What a user's turn reads from `whoami`. */
   async function whoami(server: string, user?: string): Promise<string> {
     const { turn_id } = await stack.worker.say(
       `s-${Math.random()}`,
@@ -61,7 +61,7 @@ describe('MC users and logins of MCP servers', () => {
       async () => (await ask('GET', `/${name}`)).status === 'ready' || undefined,
     );
 
-  /** Begins a login and agrees to it; the page that the browser comes back to, and the answer to its button. */
+  /** Starts a login and agrees to it; returns the page that the browser comes back to, and the answer to its button. */
   async function login(server: string, person: string, key = stack.key) {
     const started = await ask('POST', `/${server}/oauth/start`, { key, body: {} });
     const back = await peer.agree(started.authorization_url, person);
@@ -267,7 +267,7 @@ describe('MC users and logins of MCP servers', () => {
       peer.asked.length = 0;
       peer.expireAll();
       for (const text of await ask()) assert.match(text, /you are service/);
-      // A third, whose token has ended as well, takes what is there.
+      // A third one, whose token has expired as well, uses the new one.
       assert.match(await whoami('all'), /you are service/);
       assert.deepEqual(
         peer.asked.map(({ form }) => form.get('grant_type')),

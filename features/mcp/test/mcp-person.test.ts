@@ -1,4 +1,4 @@
-/** AP-1, MC-5: an approval as a question to the person at an MCP client, and the answers that it takes. */
+/** AP-1, MC-5: an approval is a question to the person at an MCP client, which accepts certain answers. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Client, type ElicitResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -17,7 +17,7 @@ describe('MC-5 the person at an MCP client', () => {
   const turnIn = (texts: readonly string[]): string =>
     /turn_[0-9a-f]{32}/.exec(texts.join('\n'))?.[0] ?? assert.fail(texts.join('\n'));
 
-  /** A client of the newest revision whose person gives these answers, one after the other. */
+  /** A client of the newest revision whose person returns these answers, one after the other. */
   async function connectPerson(answers: readonly ElicitResult[], key = stack.key) {
     const requests: string[] = [];
     const client = new Client(

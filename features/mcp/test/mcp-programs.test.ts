@@ -1,4 +1,4 @@
-/** MC-1, SH-5, F15: how the programs and sessions of MCP servers begin, what they see, and that they end. */
+/** MC-1, SH-5, F15: how the programs and sessions of MCP servers start, what they see, and that they end. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type McpBench, mcpBench } from '#test/support/mcp-case-bench.ts';

@@ -1,4 +1,4 @@
-/** MC-1, AP-1: what an MCP server asks while it works at a call is answered by people, and its tasks are followed; both revisions. */
+/** MC-1, AP-1: people answer what an MCP server asks during a call, and its tasks are followed; in both revisions. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ describe('MC questions and tasks of MCP servers', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
 
-  /** The approval that a call comes to. */
+  /** The approval that a call leads to. */
   async function ask(session: string, line: string) {
     const { turn_id } = await stack.worker.say(session, line);
     const id = await stack.worker.approvalOf(session);

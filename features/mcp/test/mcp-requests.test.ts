@@ -1,4 +1,4 @@
-/** MC-3: access to MCP servers is asked for by those who need it, and given by an admin, once. */
+/** MC-3: users request access to MCP servers, and an admin grants it, once. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startApi, type TestApi } from '#test/support/stack.ts';

@@ -1,4 +1,4 @@
-/** MC-1, SC-4: servers of revisions that most of them still have are found, and read as those of the newest are. */
+/** MC-1, SC-4: servers of older revisions, which most still have, are detected and read like those of the newest. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type McpBench, mcpBench } from '#test/support/mcp-case-bench.ts';
@@ -22,7 +22,7 @@ describe('MC revisions before the newest', () => {
       const name = `${transport}_${revision.slice(0, 4)}`;
       const { added } = await bench.add(name, transport, { revision });
       assert.equal(added.status, 'ready', String(added.error));
-      // Each of a kind of its own.
+      // Each case is of a different kind.
       const cases = TOOL_CASES.filter((_one, index) => index % Math.floor(TOOL_CASES.length / 12) === 0);
       for (const { name: tool, ok, reads, not } of cases) {
         const row = await bench.call(`mcp_${name}__${tool} {}`);

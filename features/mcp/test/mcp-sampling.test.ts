@@ -1,4 +1,7 @@
-/** MC-1, AP-1, DU-7: an MCP server that asks the agent’s model is heard when its admin allows it and people approve; both revisions. */
+/**
+ * MC-1, AP-1, DU-7: an MCP server that calls the agent’s model gets an answer if its admin allows it and people
+ * approve; in both revisions.
+ */
 import assert from 'node:assert/strict';
 import { access, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** MC-2: what a tool of an MCP server is called, here and in the words of others. */
+/** MC-2: names of an MCP server's tool, here and in other systems. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { policyWarnings } from '#domain/policy/check-policy.ts';

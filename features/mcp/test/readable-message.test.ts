@@ -1,4 +1,4 @@
-/** MC-1: a message of a server that is not quite one of the protocol is read as it is meant, or ends its request at once. */
+/** MC-1: a server's message that nearly follows the protocol is read as intended, or ends its request at once. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createMessageLines } from '../activities/message-lines.ts';

@@ -1,4 +1,4 @@
-/** DU-2: which stretch of a call of an MCP server may be gone on with by another worker, and which is lost. */
+/** DU-2: which stages of a call of an MCP server another worker may continue, and which are lost. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LiveServer } from '../activities/open-server.ts';
@@ -20,7 +20,7 @@ const answer = {
   stopReason: 'endTurn',
 } as const;
 
-/** The next attempt's, after one that has said nothing. */
+/** The next attempt, after one that has reported nothing. */
 async function again(kept: PendingExternalCall, maySample = true) {
   const log: string[] = [];
   const sent: unknown[] = [];

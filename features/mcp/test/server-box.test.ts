@@ -1,4 +1,4 @@
-/** R9, SH-3: a stdio MCP server in a box of its own: a container, else bubblewrap, and never the host. */
+/** R9, SH-3: a stdio MCP server has a box of its own: a container, else bubblewrap, and never the host. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import assert from 'node:assert/strict';
@@ -23,7 +23,7 @@ const bubbles = await bubblewrap.works();
 assert.ok(bubbles || process.env['CI'] !== 'true', 'bubblewrap must work where CI runs');
 after(async () => ('engine' in found ? found.engine.stop() : undefined));
 
-/** Runs the Python that it is given: what anybody's server could do. */
+/** Runs the Python code that it gets, as an untrusted server could. */
 const SERVER = `
 import json, sys
 for line in sys.stdin:
@@ -143,7 +143,7 @@ describe('R9 an MCP server in a box', () => {
       const dial = '__import__("socket").create_connection(("10.0.0.1", 80), 2)';
       assert.match(await run(dial), /unreachable/);
       assert.equal(await run('[i for _, i in __import__("socket").if_nameindex()]'), "['lo']");
-      // Neither is in a line that anybody on the host may read.
+      // Neither is in a command line, which anybody on the host may read.
       assert.ok(runningWith(mark).length > 0);
       assert.equal(runningWith(SECRET).length, 0);
       await live.end();

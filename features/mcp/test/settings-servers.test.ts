@@ -1,4 +1,4 @@
-/** MC-4: MCP servers of the settings file, from its text to rows, as the API's start makes them. */
+/** MC-4: MCP servers of the settings file become rows, as the API's start makes them. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** MC-2, MC-3, R9: names, filters, grants, programs and addresses of MCP servers, as the vectors have them. */
+/** MC-2, MC-3, R9: names, filters, grants, programs and addresses of MCP servers, from test/vectors. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';

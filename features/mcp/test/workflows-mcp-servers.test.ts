@@ -1,4 +1,4 @@
-/** MC-1…MC-4, R9: real MCP servers added over HTTP while everything runs, and what becomes of agents' calls of their tools. */
+/** MC-1…MC-4, R9: real MCP servers are added over HTTP while everything runs, and agents call their tools. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
@@ -72,7 +72,7 @@ describe('MC MCP servers at work', () => {
 
   const toolsOf = async (name: string): Promise<ShownTool[]> => (await ask('GET', `/${name}`)).tools;
 
-  /** One call in a turn of its own: its row, when the turn has ended. */
+  /** Makes one call in a turn of its own; returns its row when the turn has ended. */
   async function call(line: string, input: object = {}, session = `s-${Math.random()}`) {
     const { turn_id } = await stack.worker.say(session, line, input);
     await stack.worker.ended(turn_id);
@@ -81,7 +81,7 @@ describe('MC MCP servers at work', () => {
     return row;
   }
 
-  /** A server that does what `set` says, and a look at what it was sent. */
+  /** A server that does what `set` says, and the requests that it got. */
   async function addPeer(name: string, peer: Peer, more: object = {}) {
     const file = join(folder, `${name}.json`);
     const record = join(folder, `${name}.log`);
@@ -152,7 +152,7 @@ describe('MC MCP servers at work', () => {
       'slow',
     );
     assert.match(row.result ?? '', /operation completed/);
-    // A line for those who watch is written beside the work, and may come a moment after it.
+    // A progress line is written beside the work, and may come a moment after it.
     const event = await stack.worker.until('its progress', async () =>
       (await stack.worker.events('slow')).find(({ type }) => type === 'tool.output'),
     );
@@ -372,7 +372,7 @@ describe('MC MCP servers at work', () => {
     const bad = await addPeer('bad', { tools: [poke], call: 'exit' }, terms);
     const died = await call('mcp_bad__poke {}');
     assert.deepEqual([died.ok, died.code], [false, 'OutcomeUnknown']);
-    // On a slow machine it is connected again by then, and ends once more: for twice as long each time.
+    // On a slow machine, it is connected again by then, and ends once more; each time lasts twice as long.
     await stack.worker.until(
       'the words for a server that is away',
       async () =>

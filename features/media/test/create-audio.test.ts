@@ -1,4 +1,4 @@
-/** TL create_audio: music of MiniMax and effects of ElevenLabs, as files. */
+/** create_audio: makes music with MiniMax and effects with ElevenLabs, as files. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '../tools/create-audio.ts';

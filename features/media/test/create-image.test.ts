@@ -1,4 +1,6 @@
-/** TL create_image: each provider in its own words, the next where one cannot, and a task that is paid for once. */
+/**
+ * create_image: calls each provider in its own protocol, the next one if one cannot do it, and pays for a task once.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '../tools/create-image.ts';

@@ -1,4 +1,4 @@
-/** TL create_video: a job of MiniMax, ordered once, looked at until it is done, and taken back where it may be. */
+/** create_video: a job of MiniMax is ordered once, polled until it is done, and cancelled where possible. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '../tools/create-video.ts';
@@ -26,7 +26,7 @@ describe('TL create_video', () => {
     const { path } = madeAt(await bench.run(tool, args, { left: remaining }));
     assert.match(path, /\/video-0123456789ab\.mp4$/);
     assert.deepEqual(await bench.read(path), MP4);
-    // Its key is for its API, not for where it puts what it makes.
+    // Its key is for its API, not for where it stores the result.
     assert.equal(
       bench.server.seen.find(({ line }) => line.startsWith('GET /files/'))?.headers.authorization,
       undefined,

@@ -1,4 +1,7 @@
-/** TL read_document, F12: what is read of each kind of document on this machine, and what becomes of those that are built to hang, fill or break it. */
+/**
+ * F12: what read_document reads of each kind of document on this machine, and what happens with those that are built to
+ * hang, fill or crash it.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
@@ -25,7 +28,7 @@ async function problem(bytes: Buffer, type?: string): Promise<string> {
   return error.message;
 }
 
-/** Says of itself that it is small. */
+/** Declares a size smaller than its own. */
 function lyingBomb(): Buffer {
   const bomb = zipOf({ 'word/document.xml': new Uint8Array(20 * 1024 * 1024) });
   for (let at = 0; at + 30 < bomb.length; at += 1) {
@@ -84,7 +87,7 @@ describe('TL documents read on this machine', () => {
   });
 
   test('XLSX: each number as its format shows it', async () => {
-    // As SpreadsheetML's own examples and programs of accounts have them (ECMA-376 part 1, 18.8.30).
+    // Formats from SpreadsheetML's own examples and accounting programs (ECMA-376 part 1, 18.8.30).
     const cases: readonly (readonly [pattern: string, value: number, shown: string])[] = [
       ['0.00E+00', 12_345, '1.23E+04'],
       ['# ?/?', 2.5, '2 1/2'],
@@ -337,7 +340,7 @@ describe('F12 documents that are built to do harm', () => {
     assert.match(await read(endless), /^\[page 1 of 1\]\n$/);
   });
 
-  /** By what breaks them. */
+  /** Broken documents, by what breaks them. */
   const BROKEN: Readonly<Record<string, Buffer>> = {
     'a PDF cut in the middle': pdfOf([['One']]).subarray(0, 300),
     'a PDF of nothing but its head': Buffer.from('%PDF-1.7\n'),

@@ -1,4 +1,6 @@
-/** TL media in turns: what takes long is waited for by timers, cancelled with its turn, paid for once, and counted. */
+/**
+ * Making media in turns: timers wait for long jobs, which are cancelled with their turn, paid for once, and counted.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createBudgetLedger } from '#store/budget-ledger.ts';

@@ -1,4 +1,7 @@
-/** The tools that make media, in a temporary workspace, with settings as an environment gives them and a server that speaks as all providers. */
+/**
+ * The tools that make media, in a temporary workspace, with settings from an environment and a server that acts as all
+ * providers.
+ */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createMediaMakingTools } from '../making/media-making-tools.ts';
@@ -22,30 +25,30 @@ export interface MediaBench {
   /** What was reserved, and what was settled, by the order's reference. */
   readonly reserved: Map<string, BudgetedWork['expected']>;
   readonly settled: Map<string, BudgetSettlement>;
-  /** Of the last call, as it was kept. */
+  /** What the last call stored. */
   left(): PendingExternalCall | undefined;
-  /** A call; with `again` an attempt that follows one which left this. */
+  /** Makes a call; with `again`, an attempt that follows one which stored this. */
   run(
     tool: Tool,
     args: object,
     again?: { readonly left: PendingExternalCall; readonly isStopped?: true },
   ): Promise<ToolResult>;
-  /** A file of the workspace. */
+  /** Reads a file of the workspace. */
   read(path: string): Promise<Buffer | undefined>;
   write(path: string, bytes: Buffer): Promise<void>;
 }
 
 export interface MediaBenchOptions {
-  /** In place of the variables that name the server and the keys. */
+  /** Replaces the variables that name the server and the keys. */
   readonly env?: (server: MediaServer) => Readonly<Record<string, string>>;
   /** Models in place of the usual ones. */
   readonly media?: Partial<MediaSettings>;
-  /** In place of room. */
+  /** Replaces a budget without limit. */
   readonly hold?: BudgetHold;
   readonly call?: Partial<RunningCall>;
 }
 
-/** Those need a database. */
+/** Artifacts need a database. */
 const NO_ARTIFACTS = { pool: undefined as never, objects: undefined };
 
 export async function mediaBench(

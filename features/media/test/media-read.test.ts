@@ -1,4 +1,6 @@
-/** TL media_read, MO-1, DU-7: images, documents, recordings and films read through the providers' own protocols, wherever they are. */
+/**
+ * MO-1, DU-7: images, documents, recordings and films are read through the providers' own protocols, wherever they are.
+ */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +15,7 @@ import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';
 
 const SCAN = pdfOf([[], []]);
-/** Then a film is taken apart whatever the test wants. */
+/** If ffmpeg exists, a film is always taken apart. */
 const HAS_FFMPEG = commandFolders().some((folder) => existsSync(join(folder, 'ffmpeg')));
 const SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
 
@@ -228,7 +230,7 @@ models:
   it('read_video with ffmpeg hears its sound alone and has pictures of it looked at', async () => {
     await writeFile(join(folder, 'frame.png'), pngOf(8, 6));
     await writeFile(join(folder, 'sound.wav'), wavOf());
-    // Takes the arguments of ffmpeg, and gives the same picture and sound of any film.
+    // Accepts the arguments of ffmpeg, and returns the same picture and sound for any film.
     await writeFile(
       join(folder, 'ffmpeg'),
       `#!/bin/sh

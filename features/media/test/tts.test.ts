@@ -1,4 +1,4 @@
-/** TL tts: each provider in its own words, Edge's over its WebSocket, and the next where one cannot. */
+/** tts: calls each provider in its own protocol, Edge over its WebSocket, and the next one if one cannot do it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '../tools/tts.ts';

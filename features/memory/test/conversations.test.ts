@@ -12,7 +12,7 @@ const KEY = `sk-ant-api03-${'Ab1'.repeat(31)}-AA`;
 const statement = (text: string, about: string, message: string): string =>
   JSON.stringify({ statements: [{ about, text, message: Number(message), single: true }] });
 
-/** Reads conversations: by what is said in them. */
+/** Reads conversations by what is said in them. */
 const READS = `
 rules:
   - when: { user: it falls over }
@@ -45,7 +45,7 @@ describe('VF-2 what is said in conversations', () => {
     return (await stack.worker.ended(turn_id)).text ?? '';
   }
 
-  /** Nobody has spoken for a while, and the sweep comes by. */
+  /** Nobody has spoken for a while, and the sweep runs. */
   async function rest(agent: string): Promise<void> {
     await stack.pool.query(
       `update sessions set updated_at = now() - interval '20 minutes' where tenant_id = $1 and agent_key = $2`,

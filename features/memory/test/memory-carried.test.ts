@@ -1,4 +1,7 @@
-/** VF-2, DU-8: what an agent learns from one user it finds again by meaning, and not for another; after a restore from an export as before. */
+/**
+ * VF-2, DU-8: what an agent learns from one user, it finds again by meaning, and not for another user; also after a
+ * restore from an export.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type EmbeddingServer, startEmbeddingServer } from '#test/support/embedding-server.ts';

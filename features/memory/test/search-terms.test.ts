@@ -1,4 +1,4 @@
-/** How identifiers become words of the index (TL memory_search). */
+/** How identifiers become words of the index (memory_search). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { questionTime, beforeEvent, dateIn } from '../rules/asked-time.ts';

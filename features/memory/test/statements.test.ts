@@ -1,4 +1,4 @@
-/** VF-2: repeats, contradictions and history of what was said. */
+/** VF-2: repeats, contradictions and history of statements. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** TL memory, VF-2: what an agent writes down, how it is found, and whose it is. */
+/** VF-2: what an agent writes down, how it is found, and whose it is. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { writeDocument } from '#store/document-store.ts';
@@ -165,7 +165,7 @@ describe('TL memory by words', () => {
     const args = { path: 'memory/notes.md' };
     assert.match(await call(stack, 'memory_get', args, 'carl'), marked);
     assert.match((await search(stack, { query: 'password' }, 'carl'))[0]?.text ?? '', marked);
-    // Another session of the user, which has read nothing but memory.
+    // This is another session of the user, which has read nothing but memory.
     const add = `memory_search {"query":"password"}\nthen\nmemory_write ${JSON.stringify({ content: 'As noted.', path: 'memory/copy.md' })}`;
     const { turn_id } = await stack.worker.say('carl-2', `${add}\nthen\nDone.`, { user: 'carl' });
     await stack.worker.ended(turn_id);

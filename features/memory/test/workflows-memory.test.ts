@@ -1,11 +1,11 @@
-/** VF-2: what a turn begins with of memory, and what a long conversation leaves there. */
+/** VF-2: the memory at the beginning of a turn, and what a long conversation adds to it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { writeDocument } from '#store/document-store.ts';
 import { runCli } from '#test/cli/support/run-cli.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
-/** A window so small that it is soon full; it follows what the user says. */
+/** The window is so small that it is soon full; the script follows what the user says. */
 const FORGETFUL = `
 rules:
   - when: { user: Summarize the conversation }
@@ -81,7 +81,7 @@ describe('VF-2 memory in a turn', () => {
       return body.pending === 0 ? body : undefined;
     });
 
-    // One command takes the last one back, whoever it is of; versions show both.
+    // One command undoes the last one, whoever made it; versions show both.
     const line = 'files undo keeps memory/sessions/keeps.md --user ann'.split(' ');
     const { code, stdout, stderr } = await runCli([...line, '--api-key', stack.key], { url: stack.url });
     assert.equal(code, 0, stderr);

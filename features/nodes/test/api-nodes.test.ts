@@ -1,4 +1,4 @@
-/** TL nodes: machines join by a code, connect by a token, and are revoked. */
+/** Machines join by a code, connect by a token, and are revoked. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
@@ -54,7 +54,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
     const wrong = `${code.slice(0, 7)}${code[7] === 'A' ? 'B' : 'A'}${code.slice(8)}`;
     for (let at = 0; at < CODE_TRIES; at += 1) assert.equal((await join(wrong, FAKE_TOKEN())).status, 401);
     assert.equal((await join(code, FAKE_TOKEN())).status, 401);
-    // A new one in its place.
+    // A new one replaces it.
     assert.equal((await join((await invite('tried')).code, FAKE_TOKEN())).status, 200);
   });
 

@@ -1,4 +1,7 @@
-/** TL nodes on a task queue: an invocation whose worker was gone until its time was over gets the result that lies in Temporal. */
+/**
+ * A node on a task queue: if its worker was gone until the invocation's time was over, it gets the result that Temporal
+ * still has.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -28,7 +31,7 @@ describe('TL nodes on a task queue, after the time is over', () => {
   });
   after(() => api.stop());
 
-  /** What the call is told that looks after it a minute too late, and what it then asks of Temporal. */
+  /** What the call gets that follows it a minute too late, and what it then requests from Temporal. */
   async function followed(status: 'waiting' | 'sent', received: (id: string) => Promise<Came>) {
     const { pool, tenant, deps } = api;
     const { sealer } = deps.secrets;

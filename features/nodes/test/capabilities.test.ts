@@ -1,4 +1,4 @@
-/** TL nodes: a node does what it was started for, below its folder, within bounds, and no more. */
+/** A node does what it was started for, below its folder, within limits, and no more. */
 import assert from 'node:assert/strict';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

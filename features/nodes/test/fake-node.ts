@@ -1,4 +1,4 @@
-/** A node as a test plays it: over a real WebSocket, answering as the test says. */
+/** A node that a test controls: over a real WebSocket, answering as the test says. */
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import type { NodeResult } from '../contract/node.ts';
@@ -9,10 +9,10 @@ export const FAKE_TOKEN = (): string => `tcn_${randomUUID().replaceAll('-', '')}
 
 export interface FakeNode {
   readonly token: string;
-  /** What it was sent, in order. */
+  /** The messages that it got, in order. */
   readonly heard: ToNode[];
   readonly socket: WebSocket;
-  /** Resolves when it was sent something of the type. */
+  /** Resolves when it gets a message of the type. */
   next(type: ToNode['type']): Promise<ToNode>;
   answer(id: string, result: NodeResult): void;
   /** The code with which the server closed. */
@@ -23,12 +23,12 @@ export interface FakeNodeOptions {
   readonly token: string;
   readonly journal?: string;
   readonly capabilities?: readonly string[];
-  /** Says nothing of itself. */
+  /** Does not report itself. */
   readonly silent?: boolean;
   readonly autoPong?: boolean;
 }
 
-/** Invites it and joins; its token. */
+/** Invites it and joins; returns its token. */
 export async function joinFakeNode(
   api: TestApi,
   name: string,

@@ -1,4 +1,4 @@
-/** TL nodes: what a node has begun it never begins again, whatever died in between. */
+/** What a node has started it never starts again, whatever died in between. */
 import assert from 'node:assert/strict';
 import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ describe('TL nodes the journal', () => {
     assert.equal(await journal.begin('a', false), 'full');
     assert.equal(await journal.begin('a', true), 'new');
     await journal.end('a', { ok: true, text: 'x'.repeat(1_000) });
-    // More lines than the file keeps before it is written anew.
+    // More lines than the file keeps before it is rewritten.
     now = HOUR / 2;
     for (let at = 0; at < 2_100; at += 1) await journal.begin(`many-${at}`, true);
     assert.equal((await journal.begin('a', true)) === 'new', false);

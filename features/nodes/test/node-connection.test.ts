@@ -1,4 +1,4 @@
-/** TL nodes: what a node does with what its server says, in whatever order it comes. */
+/** What a node does with its server's messages, in whatever order they come. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -42,7 +42,7 @@ it('TL nodes a stop that comes while the journal is written stops it all the sam
   await once(socket, 'message');
   const invoke = { type: 'invoke', id: 'a', capability: 'lamp.switch', params: {}, milliseconds: 60_000 };
   for (const message of [invoke, { type: 'cancel', id: 'a' }]) socket.send(JSON.stringify(message));
-  // It answers a ping once it has heard what came before.
+  // It answers a ping once it has processed what came before.
   socket.ping();
   await once(socket, 'pong');
   journaled.resolve('new');

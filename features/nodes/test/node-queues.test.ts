@@ -1,4 +1,6 @@
-/** TL nodes on a task queue: what a Temporal server does not do, does not know or does not answer is told apart. */
+/**
+ * Nodes on a task queue: what a Temporal server does not support, does not know or does not answer is distinguished.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ActivityClient, ActivityNotFoundError, ServiceError } from '@temporalio/client';
@@ -10,7 +12,7 @@ const WORK = { id: 'node/t/c', queue: 'q', request: new Uint8Array(1), milliseco
 const ofGrpc = (code: number): Error =>
   Object.assign(new Error('refused'), { code, details: 'refused', metadata: {} });
 
-/** Of a server that answers each start with this code of gRPC. */
+/** Queues of a server that answers each start with this gRPC code. */
 function queuesOf(code: number) {
   const start = () => Promise.reject(new Error('Failed to start activity', { cause: ofGrpc(code) }));
   const connection = { withAbortSignal: () => Promise.reject(new Error('nothing was begun')) };
@@ -18,7 +20,7 @@ function queuesOf(code: number) {
   return nodeQueuesOf({ activity, connection: connection as never, ask: (request) => request() });
 }
 
-/** Of a server that begins everything, and answers so who waits for what comes of it; `begun` has the ids. */
+/** Queues of a server that starts everything, and answers waiting clients with this error; `begun` has the ids. */
 function waitingOf(error: Error) {
   const started: string[] = [];
   const activity = {

@@ -1,4 +1,4 @@
-/** TL nodes: what goes to a node by way of Temporal is opened by whoever has its token, and as what it was sealed. */
+/** What goes to a node through Temporal can be opened with its token, and only as what it was sealed as. */
 import assert from 'node:assert/strict';
 import { createHash, hkdfSync } from 'node:crypto';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** TL nodes as rows: what one on a task queue is asked under, and that there is such a one. */
+/** Nodes as rows: the id under which a node on a task queue is invoked, and that such a node exists. */
 import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';

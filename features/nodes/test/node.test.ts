@@ -1,4 +1,4 @@
-/** TL nodes: what a node was started for decides what it runs. */
+/** What a node was started for determines what it runs. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mayRun, offeredCapabilities, onlyReadsThere, reconnectDelay, timeLeft } from '../contract/node.ts';

@@ -1,4 +1,4 @@
-/** TL nodes: a call goes the one way of all tools, and asks a machine once. */
+/** A call goes the usual way of all tools, and invokes a machine once. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -61,7 +61,7 @@ describe('TL nodes', () => {
     await stack.worker.ended(turn);
     return (await stack.worker.calls(turn)).at(-1) ?? assert.fail('no call');
   }
-  /** Of one call that the node answers so. */
+  /** The result of one call that the node answers like this. */
   async function answered(result: NodeResult, text = invoking('lamp')): Promise<CallRow> {
     const { turn } = await started(text);
     lamp.answer(idOf(await lamp.next('invoke')), result);

@@ -1,4 +1,4 @@
-/** TL cron: schedules that an agent makes for itself. */
+/** cron: schedules that an agent makes for itself. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { runIdOf, SCHEDULED_MESSAGE } from '../contract/schedule.ts';

@@ -1,4 +1,4 @@
-/** TL heartbeat: which answers are quiet, which checklists empty, which hours active. */
+/** Heartbeats: which answers are quiet, which checklists empty, which hours active. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isActive, isEmptyChecklist, lookAgain, spokenPart } from '../contract/heartbeat.ts';

@@ -1,4 +1,4 @@
-/** TL heartbeat by HTTP: beats on Temporal Schedules, quiet unless there is something to say. */
+/** Heartbeats over HTTP: beats on Temporal Schedules, quiet unless there is something to say. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { runIdOf, SCHEDULED_MESSAGE, scheduleIdOf } from '../contract/schedule.ts';
@@ -33,7 +33,7 @@ describe('TL heartbeat', () => {
   const logs = async (agent: string): Promise<any[]> =>
     (await stack.ask('GET', url(agent, '/logs'))).body.data;
   const OVER = ['quiet', 'said', 'failed', 'skipped', 'refused'];
-  /** Of the newest beat, and its workflow over. */
+  /** The newest beat, once its workflow is over. */
   const beat = async (agent: string): Promise<any> => {
     const { body } = await stack.ask('POST', url(agent, '/test'), { body: {} });
     await stack.worker.client.workflow.getHandle(body.workflow_id).result();
@@ -41,7 +41,7 @@ describe('TL heartbeat', () => {
     assert.ok(OVER.includes(log.status), log.status);
     return log;
   };
-  /** One that Temporal starts. */
+  /** A beat that Temporal starts. */
   const fire = ({ id, next_runs: [at] }: any, workflowId = runIdOf(stack.tenant, id, new Date(at))) =>
     stack.worker.client.workflow.execute(SCHEDULED_MESSAGE, {
       workflowId,
@@ -49,7 +49,7 @@ describe('TL heartbeat', () => {
       args: [{ tenant: stack.tenant, schedule: id, at }],
     });
   const received = (session: string) => stack.worker.heard(session);
-  /** The one message that the session was sent. */
+  /** The one message that the session got. */
   const once = async (session: string) => {
     const notice = await stack.worker.until(
       `a message to ${session}`,

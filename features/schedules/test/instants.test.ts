@@ -1,4 +1,4 @@
-/** TL cron: when an expression runs, in zones whose clocks change; what users type; what is refused. */
+/** cron: when an expression runs, in zones whose clocks change; what users type; what is refused. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Timing } from '../contract/schedule.ts';

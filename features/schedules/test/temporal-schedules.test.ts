@@ -1,4 +1,4 @@
-/** TL: a schedule stands though Temporal or Postgres are away while it is planned, and is planned later. */
+/** A schedule stays if Temporal or Postgres is away while it is planned, and is planned later. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ScheduleClient } from '@temporalio/client';
@@ -30,7 +30,7 @@ describe('TL planning schedules', () => {
   });
   after(() => database.drop());
 
-  /** A Temporal that takes what `put` takes. */
+  /** A Temporal that accepts what `put` accepts. */
   function schedulesWith(put: (id: string, note: string) => Promise<void>) {
     const schedule = {
       getHandle: (id: string) => ({

@@ -1,4 +1,4 @@
-/** TL heartbeat: what an agent makes of its own. */
+/** heartbeat: what an agent does with its own. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

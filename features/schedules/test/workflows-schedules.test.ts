@@ -1,4 +1,4 @@
-/** TL cron: schedules by HTTP, on Temporal Schedules that follow the rows. */
+/** cron: schedules over HTTP, on Temporal Schedules that follow the rows. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Failure } from '#domain/errors.ts';
@@ -25,7 +25,7 @@ describe('TL cron, schedules', () => {
   };
   const runsOf = async (id: string): Promise<any[]> =>
     (await stack.ask('GET', `/v1/schedules/${id}/runs?limit=200`)).body.data ?? [];
-  /** All that there are, once there are so many and none goes on. */
+  /** All runs, once there are this many and none is running. */
   const settled = (id: string, count: number): Promise<any[]> =>
     stack.worker.until(`${count} runs of ${id}`, async () => {
       const runs = await runsOf(id);

@@ -1,4 +1,4 @@
-/** The tool with a real vault, store and processes; the program is a script that shows what it was given. */
+/** The tool with a real vault, store and processes; the program is a script that shows what it got. */
 import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

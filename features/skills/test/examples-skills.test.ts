@@ -1,4 +1,4 @@
-/** TL skills: the example under examples/skills is taken, used, and its script does what SKILL.md says. */
+/** The example under examples/skills is accepted and used, and its script does what SKILL.md says. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** TL skills: SKILL.md is read as the open format has it, in bounds, and what is wrong is said. */
+/** SKILL.md is read in the open format, within limits, and errors are explained. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readSkill } from '../policy/read-skill.ts';

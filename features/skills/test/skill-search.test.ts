@@ -1,4 +1,4 @@
-/** TL skill_search: full text and likeness together, of words or by a provider's model, over what the caller may use. */
+/** skill_search: full text and similarity together, of words or by a provider's model, over what the caller may use. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { embedText, similarity } from '#domain/embed-text.ts';

@@ -1,4 +1,4 @@
-/** TL use_skill and publish_skill: texts, folders, versions and rights, and what is refused. */
+/** use_skill and publish_skill: texts, folders, versions and rights, and what is refused. */
 import assert from 'node:assert/strict';
 import { readFile, rm, symlink } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** TL skills, MC-4: what a model is told of skills, which tools it has while one is in use, and what people agree to. */
+/** MC-4: what a model reads about skills, which tools it has while one is in use, and what people agree to. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 const PEER = fileURLToPath(new URL('../../../test/support/mcp-peer.ts', import.meta.url));
 
-/** Shows what the model is given, before and after a skill is used. */
+/** Shows what the model gets before and after a skill is used. */
 const SHOWS = `
 rules:
   - when: { user: system }

@@ -26,7 +26,7 @@ import { temporaryFolder } from '#test/support/tool-call.ts';
 interface Bench {
   readonly from: string;
   readonly to: string;
-  /** Bytes that were brought to the store, and objects that were fetched, since this was last asked. */
+  /** Bytes uploaded to the store, and objects downloaded, since the last call. */
   moved(): { readonly put: number; readonly got: number };
   scan(old?: FolderEntry, only?: readonly string[]): Promise<FolderEntry>;
   restore(tree: FolderEntry, cached?: FolderEntry): Promise<FolderEntry>;
@@ -116,7 +116,7 @@ describe('VF-6 a snapshot of a workspace', () => {
     await symlink('a', join(from, 'folder-link'));
     await writeFile(join(from, 'one-name'), 'two names');
     await link(join(from, 'one-name'), join(from, 'other-name'));
-    // In the way: other kinds, other contents, and more.
+    // These are in the way: other kinds, other contents, and more.
     await mkdir(join(to, 'empty/below'), { recursive: true });
     await mkdir(join(to, 'out'));
     await writeFile(join(to, 'a'), 'no folder');

@@ -1,4 +1,4 @@
-/** VF-6 with whole workers, each with folders of its own, on the run's Temporal, their snapshots in a bucket. */
+/** VF-6 with whole workers, each with folders of its own, on the run's Temporal, with their snapshots in a bucket. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -29,7 +29,7 @@ interface Copy {
 interface Bench {
   readonly tenant: string;
   readonly store: ObjectStore;
-  /** Each request to the store passes it first. */
+  /** Called before each request to the store. */
   gate: (what: 'put' | 'get', key: string) => Promise<void> | void;
   worker(name: string, pool?: Pool, limits?: SnapshotLimits): Copy;
   row(): Promise<{ revision: number; roots: string[]; held: boolean; fence: string } | undefined>;
@@ -102,7 +102,7 @@ describe('VF-6 workspaces that follow the work', () => {
     copy.files.change(scope(copy, call), path, true, (old) =>
       Buffer.concat([old ?? Buffer.alloc(0), Buffer.from(text)]),
     );
-  /** What a command does: in the folder that is held, by itself. */
+  /** Does what a command does, in the folder that is held. */
   async function command(copy: Copy, run: (cwd: string) => Promise<void>): Promise<void> {
     const folder = await copy.files.hold(scope(copy), '.', 'run');
     try {
@@ -124,7 +124,7 @@ describe('VF-6 workspaces that follow the work', () => {
     assert.equal(await textOf(a, 'built'), 'by a command');
     assert.deepEqual(await readdir(a.folder), ['built']);
     const { revision, held } = (await row()) ?? {};
-    // What was there first, the write, the command.
+    // These are the previous contents, the write, the command.
     assert.deepEqual([revision, held], [3, false]);
   });
 
@@ -152,7 +152,7 @@ describe('VF-6 workspaces that follow the work', () => {
     const { worker, expire, row } = await bench(t);
     const [a, b] = [worker('a'), worker('b')];
     await a.files.write(scope(a), 'kept', 'recorded');
-    // The process is gone here: what it has begun is on its disk, and the row says that it holds the workspace.
+    // The process is gone here: what it has started is on its disk, and the row says that it holds the workspace.
     await a.followed.enter(scope(a), 1_000);
     await writeFile(join(a.folder, 'kept'), 'half');
     await writeFile(join(a.folder, 'torn'), 'half');
@@ -179,7 +179,7 @@ describe('VF-6 workspaces that follow the work', () => {
     const { worker, expire } = await bench(t);
     const [a, b] = [worker('a'), worker('b')];
     await a.files.write(scope(a), 'file', 'first');
-    // Frozen in the middle of a command.
+    // It freezes in the middle of a command.
     const frozen = command(a, async (cwd) => {
       await writeFile(join(cwd, 'file'), 'frozen');
       await expire();
@@ -196,10 +196,10 @@ describe('VF-6 workspaces that follow the work', () => {
     await append(a, 'log', 'one\n');
     const call = key();
     await append(a, 'log', 'two\n', call);
-    // Kept, and not recorded: the worker died. The repeat is elsewhere.
+    // It was stored but not recorded, because the worker died. The repeat is elsewhere.
     assert.deepEqual(await append(b, 'log', 'two\n', call), { done: true });
     assert.equal(await textOf(b, 'log'), 'one\ntwo\n');
-    // Not kept: somebody else was faster.
+    // It was not stored, because another worker was faster.
     const other = key();
     const holding = await a.followed.enter(scope(a), 1_000);
     await expire();
@@ -273,7 +273,7 @@ describe('VF-6 workspaces that follow the work', () => {
     const waiting = b.followed.enter({ ...scope(b), signal: stop.signal }, 60_000);
     stop.abort(new Error('the turn was stopped'));
     await assert.rejects(waiting, /the turn was stopped/);
-    // A try that was under way finds it held; one that came later would take it.
+    // A running try finds it held; a later one would take it.
     await sleep(600);
     await use.leave();
     await sleep(600);
@@ -338,7 +338,7 @@ describe('VF-6 workspaces that follow the work', () => {
     const [one, two] = [worker('same'), worker('same')];
     await one.files.write(scope(one), 'file', 'first');
     await two.files.write(scope(two), 'file', 'second');
-    // Killed in the middle.
+    // It is killed in the middle.
     await two.followed.enter(scope(two), 1_000);
     await writeFile(join(two.folder, 'file'), 'half');
     await expire();
@@ -365,7 +365,7 @@ describe('VF-6 workspaces that follow the work', () => {
     assert.ok(removed > 100, `${removed} objects`);
     assert.equal(await count(), before - removed);
     assert.equal(await cleanStore(options), 0);
-    // Roots, top folders, folders and texts of five revisions, and one text that all have.
+    // These are roots, top folders, folders and texts of five revisions, and one text that all have.
     assert.equal(await count(), 5 * 4 + 1);
     assert.equal((await row())?.roots.length, 5);
     assert.equal(await textOf(b, 'folder/changes'), 'text 54');

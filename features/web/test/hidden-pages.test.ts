@@ -1,4 +1,7 @@
-/** R1: what a page hides from people, in the ways that HTML and CSS have, does not reach a model; what only looks like it does. */
+/**
+ * R1: what a page hides from people, in the ways that HTML and CSS support, does not reach a model; what only looks
+ * hidden does.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHtml } from '../pages/read-html.ts';
@@ -7,7 +10,7 @@ import { type PageCase, problemsIn } from './page-case.ts';
 
 async function problemsOf(pages: readonly PageCase[]): Promise<readonly string[]> {
   const failed: string[] = [];
-  // Without a process for each: these pages are small.
+  // They need no process each, because these pages are small.
   for (const page of pages)
     for (const how of ['article', 'simple', 'text'] as const) {
       const shown = await readHtml(how, String(page.body), 'https://pub.example/d/');

@@ -1,7 +1,7 @@
 /** Pages that hide something from people, by elements, attributes, styles and sheets. */
 import { doc, type PageCase } from './page-case.ts';
 
-/** What is hidden stands between two words that are seen. */
+/** The hidden part is between two visible words. */
 const hides = (name: string, part: string, head?: string): PageCase => ({
   name: `hidden: ${name}`,
   body: doc(`<main><p>SEEN1 words</p>${part}<p>SEEN2 words</p></main>`, head),
@@ -218,7 +218,7 @@ export const HIDDEN: readonly PageCase[] = [
   hides('a variable with another value', '<p style="display:var(--none, none)">LEAK</p>'),
 ];
 
-/** What is seen stands between two words that are seen too. */
+/** The visible part is between two visible words. */
 const seen = (name: string, part: string, head?: string): PageCase => ({
   name: `seen: ${name}`,
   body: doc(`<main><p>SEEN1 words</p>${part}<p>SEEN3 words</p></main>`, head),

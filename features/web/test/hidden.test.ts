@@ -6,7 +6,7 @@ import type { HtmlReading } from '../pages/read-html.ts';
 
 const ORDER = 'IGNORE-ALL-PREVIOUS';
 
-/** Each hides the order. */
+/** Each hides the instruction. */
 const HIDDEN: Readonly<Record<string, string>> = {
   'display none': `<p style="display:none">${ORDER}</p>`,
   'display none in another case with a comment and !important': `<p style="DISPLAY:/**/None !important">${ORDER}</p>`,
@@ -67,7 +67,7 @@ async function read(how: HtmlReading, html: string): Promise<string> {
   return readApart({ how, html, url: 'https://pub.example/a' }, new AbortController().signal);
 }
 
-/** Many pages in one: a thread each would take the test minutes. */
+/** Combines many pages into one, because a thread for each would take the test minutes. */
 async function seenParts(how: HtmlReading, parts: Readonly<Record<string, string>>): Promise<string[]> {
   const names = Object.keys(parts);
   const body = names.map((name, index) => (parts[name] ?? '').replaceAll(ORDER, `ORDER${index}X`)).join('\n');
@@ -79,7 +79,7 @@ async function seenParts(how: HtmlReading, parts: Readonly<Record<string, string
 describe('R1 hidden text', () => {
   for (const how of ['article', 'simple', 'text'] as const)
     test(`does not come with the ${how}`, async () => {
-      // What a page's own paint says is judged by page: those that need none stand apart.
+      // A page's own paint is judged for each page, so those that need none are separate.
       const {
         'white on a page without a colour': white,
         'white of a font element': font,

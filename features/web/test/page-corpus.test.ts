@@ -1,4 +1,4 @@
-/** R1, TL web_fetch: of pages of every kind a model reads what people see, and nothing else. */
+/** R1: of pages of every kind, a model reads what people see, and nothing else. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pageText } from '../pages/page-text.ts';
@@ -27,7 +27,7 @@ async function problemOf({
   return problemsIn(shown, { has, lacks });
 }
 
-/** Without a process for each: these pages are small. What comes of others is in read-apart.test.ts. */
+/** Reads without a process, because these pages are small. read-apart.test.ts tests the others. */
 async function readHere(job: Reading): Promise<string> {
   if (!('html' in job) || job.how === 'duckduckgo') throw new ReadingProblem(`no page: ${job.how}`);
   return readHtml(job.how, job.html, job.url);

@@ -1,6 +1,7 @@
 /**
- * Pages of the web as a reader meets them, and what of each a model may read: made from the HTML standard's elements, the categories of
- * Unicode, CSS properties that hide, the Encoding standard, RFC 9110's types and RFC 8259. `SEEN1`, `SEEN2`… are what people see, `LEAK` is what they do not.
+ * Web pages as a reader meets them, and what a model may read of each. They are made from the HTML standard's elements,
+ * the categories of Unicode, CSS properties that hide, the Encoding standard, RFC 9110's types and RFC 8259. `SEEN1`,
+ * `SEEN2`… are what people see, `LEAK` is what they do not.
  */
 import { gzipSync } from 'node:zlib';
 import { doc, type PageCase } from './page-case.ts';

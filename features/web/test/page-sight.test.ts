@@ -1,4 +1,4 @@
-/** R1: of a page reaches a model what a browser shows of it, whatever styles, sheets and elements say. */
+/** R1: what a browser shows of a page reaches a model, whatever styles, sheets and elements say. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHtml } from '../pages/read-html.ts';

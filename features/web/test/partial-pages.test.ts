@@ -1,4 +1,4 @@
-/** TL web_fetch: HTML lets a page leave out its `<html>`, `<head>` and `<body>`; people see it whole all the same. */
+/** HTML allows a page to omit its `<html>`, `<head>` and `<body>`; people still see all of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readApart } from '../pages/read-apart.ts';

@@ -1,4 +1,4 @@
-/** F12, F14: a page that is built to hang, fill or break its reader ends the reading, not the worker. */
+/** F12, F14: a page that is built to hang, fill or crash its reader ends the reading, not the worker. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deflateSync } from 'node:zlib';

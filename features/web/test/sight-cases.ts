@@ -1,4 +1,7 @@
-/** Ways to show and to hide WORDS in a page, each as a browser shows it (test/ui/page-sight.test.ts holds them against one). */
+/**
+ * Ways to show and to hide WORDS in a page, each as a browser shows it (test/ui/page-sight.test.ts compares them with
+ * one).
+ */
 import { readFileSync } from 'node:fs';
 import { doc } from './page-case.ts';
 
@@ -9,7 +12,7 @@ interface PagePart {
 }
 
 interface Cases {
-  /** As an attribute, by a class, and of what stands around. */
+  /** As an attribute, by a class, and on the surrounding elements. */
   readonly styles: Readonly<Record<'seen' | 'hidden', readonly string[]>>;
   readonly parts: Readonly<Record<'seen' | 'hidden', readonly PagePart[]>>;
 }

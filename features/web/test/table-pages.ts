@@ -1,4 +1,4 @@
-/** Tables of data and such that only put parts of a page beside each other, and articles that are not all there is. */
+/** Tables of data, tables for layout, and articles that are not the whole page. */
 import { doc, type PageCase } from './page-case.ts';
 
 const page = (name: string, body: string, has: PageCase['has'], lacks: PageCase['lacks'] = []): PageCase => ({

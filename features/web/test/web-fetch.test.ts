@@ -1,4 +1,4 @@
-/** TL web_fetch on real servers: what it gives, what it keeps out, what it refuses. */
+/** web_fetch on real servers: what it returns, what it removes, what it refuses. */
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ interface Place extends WebSite {
   /** Milliseconds that have passed for the cache. */
   readonly clock: { passed: number };
   fetch(args: Record<string, unknown>, overrides?: Partial<RunningCall>): Promise<ToolResult>;
-  /** What stands between the markers. */
+  /** The text between the markers. */
   content(args: Record<string, unknown>, ended?: Partial<RunningCall>): Promise<string>;
 }
 
@@ -349,7 +349,7 @@ describe('EX-5 web_fetch of a long page', () => {
     const boxed = textOf(await place.fetch({ max_chars: 100 }, { offeredTools, sandbox }));
     assert.match(boxed, /not kept as a file: the workspace is read-only\]$/);
     await chmod(join(place.bench.workspace, 'web'), 0o500);
-    // Whoever may write anywhere (root) writes here too.
+    // A user who may write anywhere (root) also writes here.
     const closed = textOf(await place.fetch({ max_chars: 100 }, { offeredTools }));
     await chmod(join(place.bench.workspace, 'web'), 0o700);
     assert.match(

@@ -1,4 +1,4 @@
-/** TL web_search: each engine in its real form on a server of this machine, and the next one where one fails. */
+/** web_search: each engine in its real format on a server of this machine, and the next one if one fails. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
@@ -39,7 +39,7 @@ async function open(t: TestContext, answer: (url: URL, reply: ServerResponse) =>
         },
       });
       const bench = await toolBench(t, { deps: { webSearch } });
-      // The agent itself may go nowhere: engines are the operator's.
+      // The agent itself may go nowhere, but engines are the operator's.
       return bench.run(
         tool,
         { query: 'sea otters', ...args },

@@ -1,4 +1,6 @@
-/** TL web_fetch in turns: a page that is read, cited and kept as from outside (SC-4), what is refused, and what only reads. */
+/**
+ * web_fetch in turns: a page that is read, cited and stored as external (SC-4), what is refused, and what only reads.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTurnLedger } from '#store/turn-ledger.ts';

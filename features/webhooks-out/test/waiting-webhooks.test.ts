@@ -10,7 +10,7 @@ import { startSite, type WebSite } from '#test/support/web-site.ts';
 const DUE = 20_000;
 const RETRYING = 20_000;
 
-/** A receiver that takes a connection and never answers, but at /alive. */
+/** A receiver that accepts a connection and never answers, except at /alive. */
 async function start(t: TestContext): Promise<Stack & { readonly site: WebSite }> {
   const site = await startSite(t, ({ url }, reply) => {
     if (url === '/alive') reply.writeHead(204).end();
@@ -27,7 +27,7 @@ async function addWebhook(stack: Stack, key: string, body: object): Promise<stri
   return made.body.id;
 }
 
-/** `sessions`: how many they are spread over. Those that are tried again are the first of them. */
+/** `sessions` is how many they are spread over. Retried ones are the first of them. */
 async function fill(stack: Stack, webhook: string, sessions: number): Promise<void> {
   await stack.pool.query(
     `insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, attempts, next_at, claimed_until)
@@ -76,7 +76,7 @@ describe('IN-4 a webhook that does not answer', () => {
     assert.equal(first?.id, 'msg_1');
     assert.deepEqual(new Set(others.map(({ held_back }) => held_back)), new Set([true]));
     assert.deepEqual(await claimDueDeliveries(stack.pool), []);
-    // Its workflow was lost: it is taken up when its time is over, and all the others by each other’s end.
+    // Its workflow was lost. It restarts when its time is over, and each other’s end starts all the others.
     await stack.pool.query(`update webhook_deliveries set claimed_until = now() where id = 'msg_1'`);
     await stack.ask('POST', '/v1/approvals/notify-test', { body: {} });
     await stack.worker.until('all', () => (stack.site.requests.length >= 31 ? true : undefined));
@@ -136,7 +136,7 @@ describe('IN-4 a webhook that does not answer', () => {
       [stack.tenant, webhook],
     );
     const input = { tenant: stack.tenant, id: 'msg_1' };
-    // As the attempt that Temporal makes again.
+    // This is the attempt that Temporal makes again.
     const run = { type: WEBHOOK_DELIVERY, id: deliveryWorkflowId('msg_1', 0), input, tenant: stack.tenant };
     await stack.worker.temporal.start({ ...run, summary: 'approval.test' });
     await stack.worker.until('the next', () => (stack.site.requests.length > 0 ? true : undefined));

@@ -11,7 +11,7 @@ import { startSite, type WebRequest, type WebSite } from '#test/support/web-site
 
 type Answer = (request: IncomingMessage, reply: ServerResponse) => void;
 
-/** A receiver on this machine, which the egress rules open, and the whole of TempoClaw before it. */
+/** A receiver on this machine, which the egress rules allow, and the whole of TempoClaw before it. */
 async function start(
   t: TestContext,
   answer: Answer,
@@ -41,7 +41,7 @@ async function deliveries(stack: Stack, id: string, status?: string): Promise<an
   return (await stack.ask('GET', path)).body.data;
 }
 
-/** A delivery may come more than once: what a receiver that keeps ids takes. */
+/** A delivery may come more than once; these are what a receiver that keeps ids accepts. */
 function received({ site }: { readonly site: WebSite }): WebRequest[] {
   return [...new Map(site.requests.map((one) => [one.headers['webhook-id'], one])).values()];
 }
@@ -222,7 +222,7 @@ describe('IN-4 outgoing webhooks', () => {
     await stack.pool.query(`select append_events($1, 'lost', null, '[]')`, [stack.tenant]);
     await turn(stack, 'lost');
     await stack.worker.until('the first', () => received(stack)[0]);
-    // Two events whose writer died after its commit.
+    // These are two events whose writer died after its commit.
     const event = JSON.stringify([{ type: 'turn.completed' }, { type: 'turn.completed' }]);
     await stack.pool.query('select append_events($1, $2, null, $3)', [stack.tenant, 'lost', event]);
     const reach = stack.worker.temporal;
