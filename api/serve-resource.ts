@@ -1,5 +1,5 @@
 /** Makes the routes of a resource from its definition. Handlers get the checked request and return the answer. */
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Failure, type FailureType } from '#domain/errors.ts';
 import type { Operation, Operations, OutputOf, Resource } from '#domain/resource/define-resource.ts';
@@ -17,6 +17,8 @@ export interface Call<One extends Operation = Operation> {
   readonly query: OutputOf<One['query']>;
   readonly body: OutputOf<One['body']>;
   readonly request: FastifyRequest;
+  /** For a status other than the usual one. */
+  readonly reply: FastifyReply;
 }
 
 /** Undefined, or false for a deletion, is a 404: there is no such row. */
@@ -36,6 +38,7 @@ export type Find = (
   caller: Caller,
   key: string,
   params: Readonly<Partial<Record<string, string>>>,
+  request: FastifyRequest,
 ) => Promise<unknown>;
 
 /** Adds one route for each operation. `find` is needed where an operation of the resource looks up its row first. */
@@ -59,6 +62,7 @@ export function serveResource<Named extends Operations>(
         callerOf(request),
         String(paramOf(request, key)),
         request.params as Record<string, string>,
+        request,
       );
       if (!row) throw missing();
     };
@@ -75,7 +79,11 @@ export function serveResource<Named extends Operations>(
         ...(params && { params }),
         ...(query && { querystring: query }),
         ...(body && { body }),
-        response: { [status]: answer, ...problems(...refusalsOf(operation)) },
+        response: {
+          [status]: answer,
+          ...(operation.mayGoOn && { 202: answer }),
+          ...problems(...refusalsOf(operation)),
+        },
       },
       async preValidation(request) {
         // Clients omit the body of an action whose fields are all optional.
@@ -93,14 +101,22 @@ export function serveResource<Named extends Operations>(
         const caller = callerOf(request);
         const { tenant } = caller;
         const requested = { params: request.params, query: request.query, body: request.body };
-        const value = await run({ caller, tenant, by: signatureOf(caller), ...requested, request } as Call);
+        const value = await run({
+          caller,
+          tenant,
+          by: signatureOf(caller),
+          ...requested,
+          request,
+          reply,
+        } as Call);
         if (value === undefined || value === false) throw missing();
         if (status === 201 && isShown && !params)
           reply.header(
             'location',
             `${resource.path}/${String((value as Record<string, unknown>)[resource.field ?? key])}`,
           );
-        return reply.code(status).send((status === 204 ? null : value) as never);
+        if (reply.statusCode === 200) reply.code(status);
+        return reply.send((status === 204 ? null : value) as never);
       },
     });
   }

@@ -1,10 +1,11 @@
 /**
- * Describes commands of the API as data: the request, the flags that fill it, and how a person reads the answer.
+ * Makes commands from the operations of the API: the request, the flags that fill it, and how a person reads the answer.
  * `--json` prints the answer unchanged.
  */
 import { type Command, Option } from 'commander';
-import type { Flag as NamedFlag, CommandInput } from '#domain/resource/command.ts';
-import type { Operation } from '#domain/resource/define-resource.ts';
+import type { z } from 'zod';
+import type { AnyCommand, Columns, Flag } from '#domain/resource/command.ts';
+import type { Operation, Operations, Resource } from '#domain/resource/define-resource.ts';
 import { send } from './call.ts';
 import type { Query } from './client.ts';
 import {
@@ -15,95 +16,127 @@ import {
   wholeNumber,
 } from './command-context.ts';
 import { usageError } from './cli-error.ts';
-import { type Column, printJson, printTable } from './output.ts';
+import { readObjectFile } from './object-file.ts';
+import { printFields, printJson, printTable, printText } from './output.ts';
+import { printable } from './text.ts';
 import type { Page } from './wire.ts';
 
-export interface Flag extends NamedFlag {
-  readonly default?: string | number;
-  readonly required?: true;
-  /** Limits of a whole number; both are inclusive. */
-  readonly bounds?: readonly [least: number, most: number];
+/** What a command does beside its definition. `input` has the arguments and flags of the command line by their names. */
+export interface OwnPart<Answer = unknown> {
+  /** True if the command is the parent itself, which has its own help. */
+  readonly isParent?: true;
+  /** In place of the definition's. */
+  sends?(input: object, context: CommandContext, program: readonly string[]): object | Promise<object>;
+  print?(context: CommandContext, answer: Answer, input: object): void | Promise<void>;
 }
 
-export type Flags = Readonly<Record<string, Flag>>;
+type OwnParts<Named extends Operations> = {
+  readonly [Id in keyof Named]?: OwnPart<z.output<Named[Id]['answer']>>;
+};
 
-type ParamOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | ParamOf<`/${Rest}`>
-  : Path extends `${string}:${infer Name}`
-    ? Name
-    : never;
-
-export interface ApiCommand<
-  Answer,
-  Path extends string = string,
-  Argument extends string = string,
-  Named extends Flags = Flags,
-> {
-  /** Absent if the command is the parent itself, which has its own help. */
-  readonly word?: string;
-  readonly help?: string;
-  /** Runs when no command below the parent is named. */
-  readonly isDefault?: boolean;
-  /** GET when absent. */
-  readonly method?: Operation['method'];
-  /** Its parameters (`:id`) are the first arguments. */
-  readonly path: Path;
-  readonly arguments?: readonly Argument[];
-  /** Arguments that are ids. For each, a name is also accepted, by which the list finds its row. */
-  readonly named?: { readonly list: string; readonly ids: readonly string[] } | undefined;
-  /** True if the last argument may be missing; it is then undefined. */
-  readonly mayLackLast?: boolean;
-  /** Accepts any number of words after its arguments, which belong to a program: `-- npx -y PACKAGE`. */
-  readonly takesProgram?: true;
-  readonly flags?: Named;
-  /**
-   * The query of GET and DELETE, or the body of other methods. When absent, everything is sent that is not in the path.
-   */
-  sends?(
-    input: CommandInput<ParamOf<Path> | Argument, Named>,
-    context: CommandContext,
-    program: readonly string[],
-  ): object | Promise<object>;
-  /** The query of a method that has a body. */
-  asks?(options: CommandInput<ParamOf<Path> | Argument, Named>): Query;
-  /** Printed for programs in place of an empty answer. */
-  answer?(input: CommandInput<ParamOf<Path> | Argument, Named>): Answer;
-  print(
-    context: CommandContext,
-    answer: Answer,
-    options: CommandInput<ParamOf<Path> | Argument, Named>,
-  ): void;
+/** Adds the commands of the resource in the order of its operations. */
+export function addCommands<Named extends Operations>(
+  parent: Command,
+  resource: Resource<Named>,
+  own: OwnParts<Named> = {},
+): void {
+  for (const id of Object.keys(resource.operations)) {
+    const { command } = resource.operations[id] ?? {};
+    if (command && 'help' in command && command.below === undefined)
+      addCommand(parent, resource, id, own[id]);
+  }
 }
 
-export function addApiCommand<
-  Answer,
-  const Path extends string,
-  const Argument extends string = never,
-  const Named extends Flags = Flags,
->(parent: Command, one: ApiCommand<Answer, Path, Argument, Named>): void {
-  const { word, help = '', isDefault, method = 'GET', path, flags } = one;
-  const params = path.match(/(?<=:)\w+/g) ?? [];
+/** Adds the command of one operation. */
+export function addCommand<Named extends Operations, Id extends keyof Named & string>(
+  parent: Command,
+  resource: Resource<Named>,
+  id: Id,
+  own: OwnPart<z.output<Named[Id]['answer']>> = {},
+  /** Replaces the command of the operation. */
+  other?: AnyCommand,
+): void {
+  const operation: Operation | undefined = resource.operations[id];
+  const command = other ?? operation?.command;
+  if (!operation || !command || !('help' in command)) throw new Error(`${id} has no command`);
+  const ids = [...(operation.params ? [resource.key] : []), ...(command.ids ?? [])];
+  addApiCommand(parent, operation, command, own, resource.named && { list: resource.path, ids });
+}
+
+const PAGE_FLAGS = {
+  limit: ['--limit <n>', 'rows to show, 1 to 200', { bounds: [1, 200], default: 50 }],
+  after: ['--after <cursor>', 'go on after the page whose next_cursor this is'],
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** `named` has arguments that are ids. For each, a name is also accepted, by which the list finds its row. */
+function addApiCommand(
+  parent: Command,
+  { method, path, query, body }: Operation,
+  one: AnyCommand,
+  own: OwnPart<never>,
+  named: { readonly list: string; readonly ids: readonly string[] } | undefined,
+): void {
+  const params: readonly string[] = path.match(/(?<=:)\w+/g) ?? [];
   const names = [...params, ...(one.arguments ?? [])];
-  const command = word === undefined ? parent : parent.command(word, { isDefault }).description(help);
-  for (const name of names)
-    command.argument(one.mayLackLast && name === names.at(-1) ? `[${name}]` : `<${name}>`);
+  const asked = fieldsOf(query);
+  const flags = optionsOf({ ...(asked['after'] && PAGE_FLAGS), ...one.flags }, fieldsOf(body));
+  const { isDefault = one.word === 'list' && params.length === 0 } = one;
+  const command = own.isParent
+    ? parent
+    : parent.command(one.word ?? 'show', { isDefault }).description(one.help);
+  for (const name of names) {
+    const shown = one.params?.[name] ?? name;
+    command.argument(one.mayLackLast && name === names.at(-1) ? `[${shown}]` : `<${shown}>`);
+  }
   if (one.takesProgram) command.argument('[program...]', 'a program with its arguments, behind --');
-  for (const flag of Object.values(flags ?? {})) command.addOption(optionOf(flag));
+  for (const { option } of flags) command.addOption(option);
+  const sentOf = (input: object): object => {
+    const own = without(input, (name) => params.includes(name) || (body !== undefined && name in asked));
+    if (one.file) return readObjectFile(String(own['file']), one.file);
+    return one.sends?.(own as never) ?? own;
+  };
   command.action(async (...line: unknown[]) => {
     const program = one.takesProgram ? (line[names.length] as string[]) : [];
-    const options = line[names.length + (one.takesProgram ? 1 : 0)] as ApiOptions &
-      Readonly<Record<string, unknown>>;
+    const options = line[names.length + (one.takesProgram ? 1 : 0)] as ApiOptions;
     const context = createContext(options);
     const words = Object.fromEntries(names.map((name, at) => [name, line[at]]));
-    for (const name of one.named?.ids ?? [])
-      words[name] = await idOf(context, one.named?.list ?? '', String(words[name]));
-    const input = { ...words, ...readFlags(flags ?? {}, options) } as Parameters<typeof one.print>[2];
-    const sent = (await one.sends?.(input, context, program)) ?? without(input, params);
-    const received = await send(context.client, { method, path }, words, sent, one.asks?.(input));
-    const answer = one.answer?.(input) ?? (received as Answer);
+    for (const name of named?.ids ?? [])
+      words[name] = await idOf(context, named?.list ?? '', String(words[name]));
+    const input = { ...words, ...readFlags(flags, options) };
+    const beside = body ? without(input, (name) => !(name in asked)) : undefined;
+    const sent = (await own.sends?.(input, context, program)) ?? sentOf(input);
+    const received = await send(context.client, { method, path }, words, sent, beside as Query | undefined);
+    const answer = one.answer?.(input as never) ?? received;
     if (context.json) printJson(context.out, answer);
-    else one.print(context, answer, input);
+    else if (own.print) await own.print(context, answer as never, input);
+    else printAnswer(context, one, answer as never, input as never);
   });
+}
+
+function printAnswer(context: CommandContext, one: AnyCommand, answer: never, input: never): void {
+  const { out } = context;
+  const { text, columns, fields, says } = one;
+  if (text) return printText(out, text(answer));
+  if (columns) return printRows(context, answer, columns, one.nothing);
+  if (fields || !says) printFields(out, { ...(fields?.(answer) ?? (answer as object)) });
+  const words = says?.(answer, input);
+  if (words) out.line(printable(words));
+}
+
+export function printRows<Row>(
+  context: CommandContext,
+  page: Pick<Page<Row>, 'data'> & Partial<Page<Row>>,
+  columns: Columns<Row>,
+  nothing = '',
+): void {
+  if (page.data.length === 0) return context.err.line(nothing);
+  printTable(context.out, columns, page.data);
+  printNext(context, page);
+}
+
+/** Prints how to get the next page. */
+export function printNext({ err }: CommandContext, page: Partial<Page<unknown>>): void {
+  if (page.has_more) err.line(err.paint('dim', `more: --after ${page.next_cursor ?? ''}`));
 }
 
 /** The id of the row with this name, otherwise the typed text. */
@@ -120,73 +153,72 @@ async function idOf({ client }: CommandContext, list: string, typed: string): Pr
   return data[0]?.id ?? typed;
 }
 
-export const PAGE_FLAGS = {
-  limit: { flags: '--limit <n>', help: 'rows to show, 1 to 200', bounds: [1, 200], default: 50 },
-  after: { flags: '--after <cursor>', help: 'go on after the page whose next_cursor this is' },
-} as const satisfies Flags;
-
-export interface List<Row>
-  extends Pick<ApiCommand<Page<Row>>, 'help' | 'path' | 'flags' | 'isDefault' | 'named'> {
-  /** `list` when absent. */
-  readonly word?: string;
-  /** True if all rows come at once. */
-  readonly isWhole?: boolean;
-  readonly columns: readonly Column<Row>[];
-  /** Printed when there is no row. */
-  readonly nothing: string;
+function without(fields: object, isLeftOut: (name: string) => boolean): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !isLeftOut(name)));
 }
 
-/**
- * Adds a command that prints a table; its flags are fields of the query. It is the default unless it takes an argument.
- */
-export function addList<Row>(parent: Command, { columns, nothing, isWhole, ...list }: List<Row>): void {
-  addApiCommand(parent, {
-    word: 'list',
-    isDefault: list.word === undefined && !list.path.includes(':'),
-    ...list,
-    flags: { ...(isWhole ? {} : PAGE_FLAGS), ...list.flags },
-    print: (context, page: Page<Row>) => printRows(context, page, columns, nothing),
+/** The fields of the object that a schema reads, whatever wraps it. */
+function fieldsOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> {
+  return (schema && (innermost(schema).def as { shape?: Record<string, z.ZodType> }).shape) ?? {};
+}
+
+function innermost(schema: z.ZodType): z.ZodType {
+  const { innerType, out = innerType } = schema.def as { innerType?: z.ZodType; out?: z.ZodType };
+  return out ? innermost(out) : schema;
+}
+
+interface FlagOption {
+  readonly name: string;
+  readonly kind: string | undefined;
+  readonly option: Option;
+}
+
+/** `fields` has the schemas of the body's fields, which say how the flags of their names are read. */
+function optionsOf(
+  flags: Readonly<Record<string, Flag>>,
+  fields: Readonly<Record<string, z.ZodType>>,
+): readonly FlagOption[] {
+  return Object.entries(flags).map(([name, [written, help, parts = {}]]) => {
+    const { required, bounds, default: usual } = parts;
+    const option = new Option(written, help).makeOptionMandatory(required === true).default(usual);
+    const kind = parts.kind ?? kindOf(option, fields[name]);
+    const choices = parts.choices ?? (kind === 'boolean' ? ['yes', 'no'] : undefined);
+    if (choices) option.choices([...choices]);
+    if (bounds) option.argParser(wholeNumber(...bounds));
+    return { name, kind, option };
   });
 }
 
-export function printRows<Row>(
-  context: CommandContext,
-  page: Page<Row>,
-  columns: readonly Column<Row>[],
-  nothing: string,
-): void {
-  if (page.data.length === 0) return context.err.line(nothing);
-  printTable(context.out, columns, page.data);
-  printNext(context, page);
-}
-
-/** Prints how to get the next page. */
-export function printNext({ err }: CommandContext, page: Omit<Page<unknown>, 'data'>): void {
-  if (page.has_more) err.line(err.paint('dim', `more: --after ${page.next_cursor ?? ''}`));
-}
-
-export function without(fields: object, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
-}
-
-function optionOf({ flags, help, choices, required, bounds, default: usual }: Flag): Option {
-  const option = new Option(flags, help).makeOptionMandatory(required === true).default(usual);
-  if (bounds) option.argParser(wholeNumber(...bounds));
-  return choices ? option.choices([...choices]) : option;
+function kindOf({ variadic, required }: Option, field: z.ZodType | undefined): string | undefined {
+  switch (field && innermost(field).type) {
+    case 'number':
+      return 'number';
+    case 'array':
+      return variadic ? 'texts' : 'commas';
+    case 'object':
+    case 'record':
+      return 'json';
+    case 'boolean':
+      return required ? 'boolean' : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** The flags that were used or have a default. */
-function readFlags(flags: Flags, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const values = Object.entries(flags).map(([name, flag]) => {
-    const option = optionOf(flag);
-    return [name, readFlag(flag, options[option.attributeName()], option.long ?? name)] as const;
-  });
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+function readFlags(flags: readonly FlagOption[], options: object): Record<string, unknown> {
+  const values = new Map(Object.entries(options));
+  const read = flags.map(({ name, kind, option }) => [
+    name,
+    readFlag(kind, values.get(option.attributeName()), option.long ?? name),
+  ]);
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined));
 }
 
-function readFlag({ kind }: Flag, value: unknown, name: string): unknown {
+function readFlag(kind: string | undefined, value: unknown, name: string): unknown {
   if (typeof value !== 'string') return value;
   if (kind === 'number') return readNumber(value, name);
+  if (kind === 'boolean') return value === 'yes';
   if (kind === 'commas') return value.split(',').flatMap((one) => one.trim() || []);
   if (kind === 'json') return readJsonObject(value, name);
   return value;

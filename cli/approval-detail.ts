@@ -1,7 +1,8 @@
 /** Shows one approval to a person who decides: what would run, for whom and why, its state, and what happens next. */
 import { formLines } from '#domain/form.ts';
 import { alwaysLine, decideCommands } from './ask-approval.ts';
-import { fitted, indent, type Output, printFields } from './output.ts';
+import { indent } from '#domain/resource/command.ts';
+import { fitted, type Output, printFields } from './output.ts';
 import { agoWords, oneLine, printable } from './text.ts';
 import type { ApprovalDetail } from './wire.ts';
 

@@ -29,8 +29,11 @@ export interface CommandEntry {
   readonly summary: string;
   readonly takes: readonly SharedOption[];
   /** Each loaded module completes the command. */
-  readonly loads: readonly (() => Promise<CommandModule>)[];
+  readonly loads: readonly Load[];
 }
+
+/** Loads a module of commands, or a resource whose definition has them. */
+type Load = () => Promise<CommandModule | Resource>;
 
 /**
  * `from` is the module's file, if it is not the file of that name in commands/. `takes` has the usual options of an API
@@ -39,22 +42,19 @@ export interface CommandEntry {
 type Row = readonly [
   name: string,
   summary: string,
-  more?: { readonly takes?: readonly SharedOption[]; readonly from?: () => Promise<CommandModule> },
+  more?: { readonly takes?: readonly SharedOption[]; readonly from?: Load },
 ];
 
 const API: readonly SharedOption[] = ['json', 'url', 'apiKey', 'stateDir'];
 
-/** A resource whose commands are all in its definition. */
-function of(load: () => Promise<Resource>): () => Promise<CommandModule> {
-  return async () => {
-    const [{ addCommands }, resource] = await Promise.all([import('./resource-commands.ts'), load()]);
-    return { register: (command) => addCommands(command, resource) };
-  };
-}
-
-const agentLinks = of(async () => (await import('#domain/resource/agent-links.ts')).agentLinks);
-const allowlist = of(async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist);
-const egress = of(async () => (await import('#domain/resource/egress.ts')).egress);
+const agentLinks = async () => (await import('#domain/resource/agent-links.ts')).agentLinks;
+const allowlist = async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist;
+const egress = async () => (await import('#domain/resource/egress.ts')).egress;
+const gateway = async () => (await import('#domain/resource/gateway.ts')).gateway;
+const delegations = async () => (await import('#domain/resource/assignments.ts')).delegations;
+const evaluations = async () => (await import('#domain/resource/assignments.ts')).evaluations;
+const handoffs = async () => (await import('#domain/resource/handoffs.ts')).handoffs;
+const teams = async () => (await import('#domain/resource/teams.ts')).teams;
 
 const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
   'Start and look after:': [
@@ -82,7 +82,7 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
       { takes: ['json', 'stateDir', 'config'] },
     ],
     ['reload', 'read the settings again, in every process, without disturbing a turn'],
-    ['gateway', 'the deployment for its operators: status, config, reload'],
+    ['gateway', 'the deployment for its operators: status, config, reload', { from: gateway }],
     ['sandbox', 'the box that agents’ commands run in: test', { takes: ['json', 'config'] }],
     ['demo', 'see for yourself: crash'],
   ],
@@ -101,11 +101,11 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
     ],
     ['artifacts', 'files that messages and tools name artifact:ID: put, get'],
     ['agent-links', 'which agent may give work to which: list, show, add, set, delete', { from: agentLinks }],
-    ['delegations', 'work that agents give to each other: list, show, stop'],
-    ['evaluations', 'rounds of making and judging: list, show, stop'],
-    ['handoffs', 'chats that were handed to another agent: list, clear'],
+    ['delegations', 'work that agents give to each other: list, show, stop', { from: delegations }],
+    ['evaluations', 'rounds of making and judging: list, show, stop', { from: evaluations }],
+    ['handoffs', 'chats that were handed to another agent: list, clear', { from: handoffs }],
     ['subagents', 'agents that agents start: list, show, stop, steer'],
-    ['teams', 'teams of agents: a lead, members, and their board'],
+    ['teams', 'teams of agents: a lead, members, and their board', { from: teams }],
     [
       'tasks',
       'the board of a team: list, show, create, and all that is done to tasks',
@@ -145,11 +145,7 @@ export function commandsOf(
     })),
     ...added
       .filter((command) => command.group === group)
-      .map((command) => ({
-        ...command,
-        takes: command.takes ?? API,
-        load: 'resource' in command ? of(command.resource) : command.load,
-      })),
+      .map((command) => ({ ...command, takes: command.takes ?? API })),
   ]);
   return entries.map(({ load, ...entry }) => {
     const below = features.flatMap(({ subcommands }) => subcommands?.[entry.name] ?? []);

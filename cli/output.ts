@@ -1,6 +1,6 @@
 /** Prints results: tables and fields for people, JSON for programs, and colour only where a terminal shows it. */
 import { styleText } from 'node:util';
-import type { Column as PlainColumn } from '#domain/resource/command.ts';
+import { type Cell, indent, type Value } from '#domain/resource/command.ts';
 import { agoWords, columnsOf, oneLine, printable } from './text.ts';
 import { wrapText } from './wrap.ts';
 
@@ -41,23 +41,35 @@ export function printText(output: Output, text: string): void {
   output.stream.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
-export interface Column<Row> extends PlainColumn<Row> {
-  /** When absent, the style of the word in a column named `status`. */
-  style?(row: Row): Style | undefined;
+/** A column named `status` without a style of its own has the style of the word in it. */
+interface StyledCell<Row> {
+  readonly cell: Value<Row>;
+  style(row: Row): Style | undefined;
+}
+
+export type Columns<Row> = Readonly<Record<string, Cell<Row> | StyledCell<Row>>>;
+
+interface Column<Row> {
+  readonly title: string;
+  cell(row: Row): unknown;
+  readonly isAgo: boolean;
+  readonly isFlexible: boolean;
+  readonly style?: StyledCell<Row>['style'] | undefined;
 }
 
 /**
  * Prints one line a row. Cells are cut, never wrapped, and the flexible column fills the rest of the terminal's width.
  */
-export function printTable<Row>(output: Output, columns: readonly Column<Row>[], rows: readonly Row[]): void {
+export function printTable<Row>(output: Output, titled: Columns<Row>, rows: readonly Row[]): void {
   const now = Date.now();
+  const columns = Object.entries(titled).map(([title, value]) => columnOf<Row>(title, value));
   const cells = rows.map((row) =>
-    columns.map(({ cell, ago }) => cellText(ago ? agoWords(cell(row), now) : cell(row))),
+    columns.map(({ cell, isAgo }) => cellText(isAgo ? agoWords(cell(row), now) : cell(row))),
   );
   const widths = columns.map((column, i) =>
     Math.max(columnsOf(column.title), ...cells.map((row) => columnsOf(row[i] ?? ''))),
   );
-  const flexible = columns.findIndex((column) => column.flexible);
+  const flexible = columns.findIndex((column) => column.isFlexible);
   if (flexible >= 0 && output.stream.isTTY) {
     const others = widths.reduce((sum, width, i) => sum + (i === flexible ? 0 : width + 2), 0);
     widths[flexible] = Math.max(12, Math.min(widths[flexible] ?? 0, output.columns - others - 1));
@@ -72,6 +84,19 @@ export function printTable<Row>(output: Output, columns: readonly Column<Row>[],
   rows.forEach((row, r) => {
     output.line(columns.map((column, i) => pad(cells[r]?.[i] ?? '', i, styleOf(column, row))).join(''));
   });
+}
+
+function columnOf<Row>(title: string, column: Columns<Row>[string]): Column<Row> {
+  const parts: Partial<Record<'ago' | 'flexible', Value<Row>> & StyledCell<Row>> =
+    typeof column === 'object' ? column : { cell: column };
+  const value = parts.ago ?? parts.flexible ?? parts.cell;
+  return {
+    title,
+    style: parts.style,
+    isAgo: parts.ago !== undefined,
+    isFlexible: parts.flexible !== undefined,
+    cell: (row) => (typeof value === 'function' ? value(row) : value && row[value]),
+  };
 }
 
 function styleOf<Row>({ title, cell, style }: Column<Row>, row: Row): Style | undefined {
@@ -91,10 +116,6 @@ export function printFields(output: Output, fields: Readonly<Record<string, unkn
     if (isBlock) output.line(`${label}\n${indent(text)}`);
     else output.line(`${label}  ${wrapped.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`);
   }
-}
-
-export function indent(text: string, by = '  '): string {
-  return text.replace(/^/gm, by);
 }
 
 const STATUS_STYLES: Readonly<Record<string, Style>> = {

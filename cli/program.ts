@@ -60,7 +60,11 @@ async function fill(
   { loads, takes }: CommandEntry,
   all: readonly CommandEntry[],
 ): Promise<void> {
-  for (const load of loads) (await load()).register(command, () => createWholeProgram(all));
+  for (const load of loads) {
+    const loaded = await load();
+    if ('register' in loaded) loaded.register(command, () => createWholeProgram(all));
+    else (await import('./api-commands.ts')).addCommands(command, loaded);
+  }
   addSharedOptions(command, takes);
 }
 

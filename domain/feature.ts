@@ -55,7 +55,7 @@ export interface Feature {
   /** Commands of the CLI. */
   readonly commands?: readonly FeatureCommand[];
   /** Commands below another command, by its name. */
-  readonly subcommands?: Readonly<Record<string, Load<CommandModule>>>;
+  readonly subcommands?: Readonly<Record<string, Load<CommandModule | Resource>>>;
 }
 
 export interface ApiModule {
@@ -206,18 +206,15 @@ export interface ForgetPart {
   readonly after?: 'rows';
 }
 
-interface CommandFields {
+/** A command with a module of its own, or with the commands of a resource. */
+export interface FeatureCommand {
   readonly group: CommandGroup;
   readonly name: string;
   readonly summary: string;
   /** Shared options of the command; absent means the default ones. */
   readonly takes?: readonly SharedOption[];
+  readonly load: Load<CommandModule | Resource>;
 }
-
-/** A command with its own module, or one that its resource defines. */
-export type FeatureCommand =
-  | (CommandFields & { readonly load: Load<CommandModule> })
-  | (CommandFields & { readonly resource: Load<Resource> });
 
 /** The features whose needs are met, each after the features it needs. */
 export function inOrderOfNeed<Some extends Pick<Feature, 'name' | 'needs'>>(

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Attachment, attachmentLine } from '#domain/artifact.ts';
 import { Failure } from '#domain/errors.ts';
-import { messageCreateSchema, messageReceiptSchema } from '#domain/schema/message.ts';
+import { messageCreateSchema, messageReceiptSchema, waitSchema } from '#domain/schema/message.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
@@ -16,16 +16,7 @@ import { problems } from '../openapi.ts';
 import { type Accepted, submitMessage } from '../submit-message.ts';
 import { hasEnded, hasEndedOrWaitsForApproval, waitForTurn } from '../turn-wait.ts';
 
-/** A waiting caller holds a connection, so the wait is limited. */
-const MAX_WAIT_SECONDS = 300;
-
 export const sessionParams = z.object({ key: sessionKeySchema });
-export const waitQuery = z.coerce
-  .number()
-  .min(0)
-  .max(MAX_WAIT_SECONDS)
-  .describe('Seconds to wait for the end of the turn');
-
 export function addRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/v1/sessions/:key/messages',
@@ -38,7 +29,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         description:
           'Accepted with 202 once Temporal has it: from then on no crash loses it. With `?wait=` the answer comes with the end of the turn, or with 202 when the time is up before, and at once when it waits for an approval.',
         params: sessionParams,
-        querystring: z.strictObject({ wait: waitQuery.optional() }),
+        querystring: z.strictObject({ wait: waitSchema.optional() }),
         body: messageCreateSchema,
         response: {
           200: messageReceiptSchema,

@@ -1,6 +1,5 @@
 /** Serves a team's board: tasks, actions on them, and who did what when (TE-2 … TE-6). The task's workflow decides. */
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import {
   findTask,
   listComments,
@@ -13,31 +12,26 @@ import type { TaskKey } from '#store/recorded-task.ts';
 import type { TeamRow } from '#store/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import { Failure } from '#domain/errors.ts';
-import { teamTasks } from '#domain/resource/team-tasks.ts';
-import { taskActionSchema, taskReceiptSchema } from '#domain/schema/team-task.ts';
+import { taskOperations, teamTaskActions, teamTasks } from '#domain/resource/team-tasks.ts';
 import { claimProblem } from '#domain/team/decide-task.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import { readTaskRef, taskWorkflowId, TEAM_LIMITS } from '#domain/team.ts';
-import { statusesOf, TASK_ACTIONS, type TaskAction } from '#domain/team-task.ts';
-import { callerOf, signatureOf } from '../auth.ts';
+import { statusesOf, type TaskAction } from '#domain/team-task.ts';
+import type { Caller } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
-import { problems } from '../openapi.ts';
 import { isNumberKeys, readPage, readTimePage } from '../pages.ts';
-import { serveResource } from '../serve-resource.ts';
+import { type Call, serveResource } from '../serve-resource.ts';
 import { showTask } from '../show-task.ts';
 import { createTemporalLink } from '../temporal-links.ts';
 import { createConcurrencyLimit } from '../concurrency-limit.ts';
 import { teamOr404 } from './teams.ts';
 
-const taskParams = z.object({ team: z.string(), id: z.string() });
-/** Enough for an attachment in base64 and the fields around it. */
-const MAX_BODY_BYTES = 15_000_000;
+type TaskOperation = (typeof teamTaskActions)['operations'][string];
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   addTasks(app, deps);
-  for (const action of TASK_ACTIONS) addAction(app, deps, action, action);
-  addAction(app, deps, 'submit_for_review', 'review', 'submitTaskForReview');
+  addActions(app, deps);
 }
 
 /** Finds a task by its id, `#7` or `7`. */
@@ -110,64 +104,29 @@ function addTasks(app: Api, deps: ApiDeps): void {
   );
 }
 
-function addAction(
-  app: Api,
-  deps: ApiDeps,
-  name: string,
-  action: TaskAction,
-  operationId = OPERATIONS[action][0],
-): void {
+function addActions(app: Api, deps: ApiDeps): void {
   const board = boardOf(deps);
-  app.post(
-    `/v1/teams/:team/tasks/:id/${name}`,
-    {
-      config: { scope: 'run', repeatable: true },
-      bodyLimit: action === 'attach' ? MAX_BODY_BYTES : deps.settings.bodyLimitBytes,
-      preValidation: async (request) => {
-        const { team: key, id } = request.params as { team: string; id: string };
-        const { tenant } = callerOf(request);
-        await taskOr404(deps, await teamOr404(deps, tenant, key), tenant, id);
-      },
-      schema: {
-        tags: ['teams'],
-        operationId,
-        summary: OPERATIONS[action][1],
-        params: taskParams,
-        body: taskActionSchema,
-        response: {
-          200: taskReceiptSchema,
-          ...(HANDS_IN.has(action) ? { 202: taskReceiptSchema } : {}),
-          ...problems('NotFound', 'Forbidden', 'Conflict'),
-        },
-      },
-    },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const { tenant } = caller;
-      const team = await teamOr404(deps, tenant, request.params.team);
+  const act =
+    (action: TaskAction) =>
+    async ({ caller, tenant, by, params, body, request, reply }: Call<TaskOperation>) => {
+      const team = await teamOr404(deps, tenant, params.team);
       demandAccess(team, caller);
-      const row = await taskOr404(deps, team, tenant, request.params.id);
+      const row = await taskOr404(deps, team, tenant, params.id);
       const { number } = row;
-      if (action === 'attach' && !request.body.file)
+      if (action === 'attach' && !body.file)
         throw new Failure(
           'InvalidInput',
           'file is required for attach action: its name, and its content in base64',
         );
-      const { member, token, file, blocked_by, text, result, reason, ...words } = request.body;
+      const { member, token, file, blocked_by, text, result, reason, ...words } = body;
       const stem = stemOf(request, caller, action, team.key, String(number));
-      const by = {
-        name: signatureOf(caller),
-        member,
-        token,
-      };
       const receipt = await limit.pass(`${tenant}/${row.team_key}/${number}`, async (waited) => {
         // An earlier claim may have got the task.
-        if (waited && action === 'claim')
-          refuseClaim(await taskOr404(deps, team, tenant, request.params.id), member);
+        if (waited && action === 'claim') refuseClaim(await taskOr404(deps, team, tenant, params.id), member);
         return board.act(
           { tenant, team: team.key, number },
           action,
-          by,
+          { name: by, member, token },
           {
             ...words,
             text: text ?? result ?? reason,
@@ -177,14 +136,16 @@ function addAction(
           { key: stem ?? randomUUID(), mayRunTwice: stem !== undefined },
         );
       });
-      const answer = { ...receipt, workflow_id: taskWorkflowId(tenant, team.key, number) };
-      return reply.code(receipt.judging && HANDS_IN.has(action) ? 202 : 200).send(answer);
-    },
+      if (receipt.judging && (action === 'complete' || action === 'review')) reply.code(202);
+      return { ...receipt, workflow_id: taskWorkflowId(tenant, team.key, number) };
+    };
+  serveResource(
+    app,
+    teamTaskActions,
+    Object.fromEntries(Array.from(taskOperations, ([id, action]) => [id, act(action)])),
+    async ({ tenant }, id, { team = '' }) => taskOr404(deps, await teamOr404(deps, tenant, team), tenant, id),
   );
 }
-
-/** Actions that submit a result, which may first need a review; the answer is then 202. */
-const HANDS_IN: ReadonlySet<TaskAction> = new Set(['complete', 'review']);
 
 /** Stays under the ten updates that Temporal accepts of one run at a time, also with several API processes. */
 const limit = createConcurrencyLimit(4);
@@ -196,25 +157,6 @@ function refuseClaim({ state }: TeamTaskRow, member: string | undefined): void {
   if (problem) throw new Failure(problem.type, problem.message, problem.details ?? {});
 }
 
-const OPERATIONS: Readonly<Record<TaskAction, readonly [operationId: string, summary: string]>> = {
-  claim: ['claimTask', 'Claim a task for a member: 409 names who has it'],
-  renew: ['renewTask', 'Renew the lease of a task'],
-  release: ['releaseTask', 'Give a task back to the board'],
-  progress: ['reportTaskProgress', 'Report progress; it does not go back'],
-  comment: ['commentOnTask', 'Comment on a task; a blocker fails it and tells the lead'],
-  attach: ['attachTaskFile', 'Attach a file to a task'],
-  complete: ['completeTask', 'Complete a task: its holder, by the lease’s token, or the lead'],
-  review: ['handInTask', 'Submit a task for review'],
-  approve: ['approveTask', 'Approve what is in review'],
-  reject: ['rejectTask', 'Give what is in review back, with the reason'],
-  assign: ['assignTask', 'Assign a task to a member'],
-  cancel: ['cancelTask', 'Cancel a task; those that wait for it stay blocked'],
-  update: ['updateTask', 'Change subject, description, priority or what it waits for'],
-  ask_user: ['askUserOfTask', 'Ask the user; the task waits, with reminders'],
-  clear_ask_user: ['clearQuestionOfTask', 'The question is answered or no longer asked'],
-  retry: ['retryTask', 'Begin a failed, stale or cancelled task anew'],
-};
-
 function boardOf(deps: ApiDeps) {
   return createTeamBoard({
     pool: deps.pool,
@@ -224,7 +166,7 @@ function boardOf(deps: ApiDeps) {
 }
 
 /** Settings name the users and channels with access; an administrator of the deployment always has it. */
-function demandAccess(team: TeamRow, caller: ReturnType<typeof callerOf>): void {
+function demandAccess(team: TeamRow, caller: Caller): void {
   if (caller.scopes.has('admin')) return;
   const problem = teamAccessProblem(team.settings, { user: caller.user, channel: 'api' });
   if (problem) throw new Failure('Forbidden', problem);

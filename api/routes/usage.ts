@@ -1,40 +1,23 @@
 /** Serves which models were used and what they cost, summed as the caller requests (DU-7). */
-import { z } from 'zod';
 import { readUsage } from '#store/usage-store.ts';
 import { Failure } from '#domain/errors.ts';
-import { usageQuerySchema, usageSchema } from '#domain/schema/budget.ts';
-import { callerOf } from '../auth.ts';
+import { MAX_DAYS, usage } from '#domain/resource/usage.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { problems } from '../openapi.ts';
+import { serveResource } from '../serve-resource.ts';
 
 const MAX_ROWS = 1_000;
-const MAX_DAYS = 366;
 const USUAL_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-export function addRoutes(app: Api, deps: ApiDeps): void {
-  app.get(
-    '/v1/usage',
-    {
-      config: { scope: 'read' },
-      schema: {
-        tags: ['budgets'],
-        operationId: 'getUsage',
-        summary: 'Sum up what models were used, by agent, session, model and day',
-        description: `At most ${MAX_DAYS} days, in UTC. Costs are those known when the answers were recorded.`,
-        querystring: usageQuerySchema,
-        response: { 200: usageSchema, ...problems() },
-      },
-    },
-    async (request): Promise<z.infer<typeof usageSchema>> => {
-      const { by, agent, session, model, ...days } = request.query;
+export function addRoutes(app: Api, { pool }: ApiDeps): void {
+  serveResource(app, usage, {
+    async getUsage({ tenant, caller, query: { by, agent, session, model, ...days } }) {
       const { from, to } = daysOf(days, Date.now());
-      const { tenant, confinedTo: user } = callerOf(request);
-      const filter = { from, to, agent, session, model, user };
-      const rows = await readUsage(deps.pool, tenant, by, filter, MAX_ROWS + 1);
+      const filter = { from, to, agent, session, model, user: caller.confinedTo };
+      const rows = await readUsage(pool, tenant, by, filter, MAX_ROWS + 1);
       return { from, to, data: rows.slice(0, MAX_ROWS), truncated: rows.length > MAX_ROWS };
     },
-  );
+  });
 }
 
 function daysOf(

@@ -1,87 +1,45 @@
-/** Implements `tempoclaw agents`: list, show, create, update and delete, from flags or a YAML or JSON file. */
+/** Implements `tempoclaw agents`: shows agents as in a file, and makes them from flags or a YAML or JSON file. */
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { agents as resource } from '#domain/resource/agents.ts';
-import { addApiCommand, type Flags } from '#cli/api-commands.ts';
+import { addCommands } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { usageError } from '#cli/cli-error.ts';
 import type { CommandContext } from '#cli/command-context.ts';
 import { readObjectFile, readTextFile } from '#cli/object-file.ts';
 import { printFields } from '#cli/output.ts';
-import { addCommands } from '#cli/resource-commands.ts';
 import { agoWords } from '#cli/text.ts';
 import type { Agent } from '#cli/wire.ts';
 
 type Fields = Record<string, unknown>;
-
-/** Flags by the field that each sets, or by the group and its field. */
-const FLAGS = {
-  file: {
-    flags: '--file <path>',
-    help: 'a YAML or JSON file with the agent (- reads it from a pipe); flags win over it',
-  },
-  model: { flags: '--model <ref...>', help: 'provider/model; several are tried in order' },
-  name: { flags: '--name <name>' },
-  type: { flags: '--type <type>', help: 'open or predefined' },
-  instructions: {
-    flags: '--instructions <text>',
-    help: 'what the agent is told; @FILE reads them from a file',
-  },
-  'tools.profile': { flags: '--profile <name>', help: 'tool profile' },
-  'tools.allow': { flags: '--allow <tool...>', help: 'tools it may use: names, globs, group:NAME' },
-  'tools.deny': { flags: '--deny <tool...>', help: 'tools it may not use' },
-  'exec.security': { flags: '--exec-security <level>', help: 'deny, allowlist or full' },
-  'exec.ask': { flags: '--exec-ask <when>', help: 'off, on-miss or always' },
-  'limits.iterations': { flags: '--iterations <n>', help: 'model calls in a turn', kind: 'number' },
-  workspace: { flags: '--workspace <name>', help: 'folder under the workspace root' },
-} as const satisfies Flags;
+type Flags = Fields & { readonly file?: string | undefined };
 
 export function register(agents: Command): void {
-  addCommands(agents, resource, { getAgent: addShow, createAgent: addCreate, updateAgent: addUpdate });
-}
-
-function addShow(agents: Command): void {
-  addApiCommand(agents, { word: 'show', help: 'one agent', path: '/v1/agents/:key', print: printAgent });
-}
-
-function addCreate(agents: Command): void {
-  addApiCommand(agents, {
-    word: 'create',
-    help: 'make an agent',
-    method: 'POST',
-    path: '/v1/agents',
-    arguments: ['key'],
-    mayLackLast: true,
-    flags: FLAGS,
-    sends({ key, ...flags }) {
-      const agent = readAgent(flags);
-      const wished: unknown = key ?? agent['key'];
-      if (typeof wished === 'string') return { ...agent, key: wished };
-      throw usageError('The agent has no key.', 'Write: npx tempoclaw agents create KEY --model …');
+  addCommands(agents, resource, {
+    getAgent: { print: printAgent },
+    createAgent: {
+      sends({ key, ...flags }: Flags & { readonly key?: string }) {
+        const agent = readAgent(flags);
+        const wished: unknown = key ?? agent['key'];
+        if (typeof wished === 'string') return { ...agent, key: wished };
+        throw usageError('The agent has no key.', 'Write: npx tempoclaw agents create KEY --model …');
+      },
+      print: printAgent,
     },
-    print: printAgent,
-  });
-}
-
-function addUpdate(agents: Command): void {
-  addApiCommand(agents, {
-    word: 'update',
-    help: 'change an agent; what is given replaces what was there',
-    method: 'PATCH',
-    path: '/v1/agents/:key',
-    flags: FLAGS,
-    async sends({ key, ...flags }, { client }) {
-      // A flag changes one part of a group such as `tools`; the API replaces the whole group.
-      const isWhole = flags.file !== undefined || Object.keys(flags).length === 0;
-      const old = isWhole ? {} : await call(client, resource.operations.getAgent, { params: { key } });
-      const { key: named, ...changes } = readAgent(flags, old);
-      if (named !== undefined && named !== key)
-        throw usageError(`The file is about agent ${String(named)}, not ${key}.`);
-      if (Object.keys(changes).length === 0)
-        throw usageError('Nothing to change was given.', 'See: npx tempoclaw agents update --help');
-      return changes;
+    updateAgent: {
+      async sends({ key, ...flags }: Flags & { readonly key: string }, { client }) {
+        // A flag changes one part of a group such as `tools`; the API replaces the whole group.
+        const isWhole = flags.file !== undefined || Object.keys(flags).length === 0;
+        const old = isWhole ? {} : await call(client, resource.operations.getAgent, { params: { key } });
+        const { key: named, ...changes } = readAgent(flags, old);
+        if (named !== undefined && named !== key)
+          throw usageError(`The file is about agent ${String(named)}, not ${key}.`);
+        if (Object.keys(changes).length === 0)
+          throw usageError('Nothing to change was given.', 'See: npx tempoclaw agents update --help');
+        return changes;
+      },
+      print: printAgent,
     },
-    print: printAgent,
   });
 }
 
@@ -122,7 +80,7 @@ function asYaml(value: unknown): unknown {
 const EXAMPLE = 'one agent, such as:\nkey: helper\nmodel: openai/gpt-4.1-mini';
 
 /** Merges the flags' fields over the file's. Groups that the file does not have begin with the values of `old`. */
-function readAgent({ file, ...flags }: { readonly file?: string | undefined }, old: Fields = {}): Fields {
+function readAgent({ file, ...flags }: Flags, old: Fields = {}): Fields {
   const agent: Fields = file === undefined ? {} : readObjectFile(file, EXAMPLE);
   for (const [name, value] of Object.entries(flags)) {
     const [field = name, inner] = name.split('.');

@@ -1,7 +1,7 @@
 /** Implements `tempoclaw approvals`: it lists what waits for a person, decides it, and watches for more. */
 import type { Command } from 'commander';
-import { APPROVAL_STATUSES, APPROVAL_VERBS } from '#domain/approval.ts';
-import { addApiCommand, type Flags, PAGE_FLAGS, printRows } from '#cli/api-commands.ts';
+import { approvals as resource } from '#domain/resource/approvals.ts';
+import { addCommand, printRows } from '#cli/api-commands.ts';
 import {
   alwaysLine,
   approvalLines,
@@ -22,44 +22,23 @@ import {
   readJsonObject,
 } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
-import { agoWords, oneLine } from '#cli/text.ts';
-import type { Approval, ApprovalDetail, ApprovalLink, ApprovalToken, BulkReceipt, Page } from '#cli/wire.ts';
-
-const LIST_FLAGS = {
-  ...PAGE_FLAGS,
-  status: {
-    flags: '--status <status>',
-    help: 'of all when all',
-    choices: [...APPROVAL_STATUSES, 'all'],
-    default: 'pending',
-  },
-  session_key: { flags: '--session <key>', help: 'of one session' },
-  agent: { flags: '--agent <key>', help: 'of one agent' },
-  tool: { flags: '--tool <name>', help: 'of one tool' },
-  user: { flags: '--user <id>', help: 'of one user’s turns' },
-  requested_after: { flags: '--since <time>', help: 'asked after this time (2026-01-31T12:00:00Z)' },
-  requested_before: { flags: '--before <time>', help: 'asked before this time' },
-  mine: { flags: '--mine', help: 'those that your key may decide' },
-} as const satisfies Flags;
+import { oneLine } from '#cli/text.ts';
+import type { Approval, ApprovalLink, ApprovalToken, BulkReceipt, Page } from '#cli/wire.ts';
 
 export function register(approvals: Command): void {
-  addApiCommand(approvals, {
-    word: 'list',
-    isDefault: true,
-    help: 'what waits for a decision',
-    path: '/v1/approvals',
-    flags: LIST_FLAGS,
-    sends: ({ status, ...flags }) => ({ ...flags, status: status === 'all' ? undefined : status }),
-    print: (context, page: Page<Approval>, { status }) => printList(context, page, status ?? ''),
+  addCommand(approvals, resource, 'listApprovals', {
+    sends: ({ status, ...flags }: { readonly status: string }) => ({
+      ...flags,
+      status: status === 'all' ? undefined : status,
+    }),
+    print: printList,
   });
-  addApiCommand(approvals, {
-    word: 'show',
-    help: 'one approval with the whole call',
-    path: '/v1/approvals/:id',
-    print: ({ out }, approval: ApprovalDetail) => printApproval(out, approval),
+  addCommand(approvals, resource, 'getApproval', {
+    print: ({ out }, approval) => printApproval(out, approval),
   });
   addDecisions(approvals);
-  addGrants(approvals);
+  addCommand(approvals, resource, 'createApprovalLink', { print: printLink });
+  addCommand(approvals, resource, 'createDecisionToken', { print: printToken });
   approvals
     .command('watch')
     .description('wait for approvals and, at a terminal, decide each in place; --json prints one a line')
@@ -67,24 +46,24 @@ export function register(approvals: Command): void {
     .action(watch);
 }
 
-function printList(context: CommandContext, page: Page<Approval>, status: string): void {
-  const now = Date.now();
+function printList(
+  context: CommandContext,
+  page: Page<Approval>,
+  { status }: { readonly status: string },
+): void {
   const isPending = status === 'pending';
-  printRows(
+  printRows<Approval>(
     context,
     page,
-    [
-      { title: 'approval', cell: (one) => one.id },
-      { title: 'status', cell: (one) => one.status },
-      { title: 'call', cell: (one) => one.summary, flexible: true },
-      { title: 'agent', cell: (one) => one.agent },
-      { title: 'agreed', cell: (one) => one.tally ?? '' },
-      { title: 'always', cell: (one) => oneLine(alwaysLine(one), 40) },
-      {
-        title: isPending ? 'expires' : 'asked',
-        cell: (one) => agoWords(isPending ? one.expires_at : one.created_at, now),
-      },
-    ],
+    {
+      approval: 'id',
+      status: 'status',
+      call: { flexible: 'summary' },
+      agent: 'agent',
+      agreed: 'tally',
+      always: (one) => oneLine(alwaysLine(one), 40),
+      [isPending ? 'expires' : 'asked']: { ago: isPending ? 'expires_at' : 'created_at' },
+    },
     status === 'all' ? 'No approvals.' : `No approvals are ${status}.`,
   );
 }
@@ -112,54 +91,22 @@ function addDecisions(approvals: Command): void {
     );
 }
 
-/** Adds the commands that make links and tokens for a later decision elsewhere. */
-function addGrants(approvals: Command): void {
-  addApiCommand(approvals, {
-    word: 'link',
-    help: 'make a link with which one person decides one approval, once',
-    method: 'POST',
-    path: '/v1/approvals/:id/links',
-    flags: {
-      for: { flags: '--for <user>', help: 'who decides by it', required: true },
-      decision: { flags: '--only <decision>', help: 'approve or reject, and not the other' },
-      expires_seconds: {
-        flags: '--expires <seconds>',
-        help: 'when it ends; with the approval at the latest',
-        kind: 'number',
-      },
-    },
-    print({ out, err }, made: ApprovalLink) {
-      out.line(made.url ?? '');
-      const who = oneLine(made.for, 80);
-      err.line(err.paint('dim', `whoever has it decides as ${who}, once, until ${made.expires_at}`));
-    },
-  });
-  addApiCommand(approvals, {
-    word: 'token',
-    help: 'make a token with which a Temporal client decides it',
-    method: 'POST',
-    path: '/v1/approvals/:id/token',
-    flags: {
-      decision: {
-        flags: '--decision <decision>',
-        help: 'what it is for',
-        choices: [...APPROVAL_VERBS],
-        required: true,
-      },
-      by: { flags: '--by <user>', help: 'who decides with it; your key’s user when it has one' },
-    },
-    print({ out, err }, made: ApprovalToken) {
-      out.line(made.token ?? '');
-      const by = made.by === null ? '' : ` of ${oneLine(made.by, 80)}`;
-      const name = made.decision === 'withdraw' || made.decision === 'escalate' ? made.decision : 'decide';
-      err.line(
-        err.paint(
-          'dim',
-          `for ${made.decision}${by}: send it once as "token" with update or signal "${name}", until ${made.expires_at}`,
-        ),
-      );
-    },
-  });
+function printLink({ out, err }: CommandContext, made: ApprovalLink): void {
+  out.line(made.url ?? '');
+  const who = oneLine(made.for, 80);
+  err.line(err.paint('dim', `whoever has it decides as ${who}, once, until ${made.expires_at}`));
+}
+
+function printToken({ out, err }: CommandContext, made: ApprovalToken): void {
+  out.line(made.token ?? '');
+  const by = made.by === null ? '' : ` of ${oneLine(made.by, 80)}`;
+  const name = made.decision === 'withdraw' || made.decision === 'escalate' ? made.decision : 'decide';
+  err.line(
+    err.paint(
+      'dim',
+      `for ${made.decision}${by}: send it once as "token" with update or signal "${name}", until ${made.expires_at}`,
+    ),
+  );
 }
 
 interface ApproveOptions extends ApiOptions {

@@ -33,12 +33,12 @@ async function test({ config: file, image, bubblewrap, json = false }: TestOptio
   else {
     printTable(
       out,
-      [
-        { title: '', cell: ({ ok }) => (ok ? '✔' : '✘'), style: ({ ok }) => (ok ? 'green' : 'red') },
-        { title: 'check', cell: ({ check }) => check },
-        { title: 'must be', cell: ({ expected }) => expected },
-        { title: 'seen', cell: ({ seen }) => seen, flexible: true },
-      ],
+      {
+        '': { cell: ({ ok }) => (ok ? '✔' : '✘'), style: ({ ok }) => (ok ? 'green' : 'red') },
+        check: 'check',
+        'must be': ({ expected: wanted }) => wanted,
+        seen: { flexible: 'seen' },
+      },
       checks,
     );
     out.line(holds ? '\nThe box holds.' : '\nThe box does not hold (✘).');

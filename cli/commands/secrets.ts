@@ -5,26 +5,20 @@
 import { isCancel, password } from '@clack/prompts';
 import type { Command } from 'commander';
 import { secrets as resource } from '#domain/resource/secrets.ts';
-import { addApiCommand } from '#cli/api-commands.ts';
+import { addCommands } from '#cli/api-commands.ts';
 import { CliError, EXIT, usageError } from '#cli/cli-error.ts';
 import { readPipe } from '#cli/object-file.ts';
-import { addCommands } from '#cli/resource-commands.ts';
 
 /** More than the API accepts; longer input is no secret. */
 const MAX_INPUT = 1_000_000;
 
 export function register(secrets: Command): void {
-  addCommands(secrets, resource, { setSecret: addSet });
-}
-
-function addSet(secrets: Command): void {
-  addApiCommand(secrets, {
-    word: 'set',
-    help: 'set one; its value is read from a pipe or asked for, and never taken from arguments',
-    method: 'PUT',
-    path: '/v1/secrets/:name',
-    sends: async ({ name }, { canAsk }) => ({ value: await readValue(canAsk, name) }),
-    print: ({ out }, _secret, { name }) => out.line(`secret ${name} is set; refer to it as secret://${name}`),
+  addCommands(secrets, resource, {
+    setSecret: {
+      sends: async ({ name }: { readonly name: string }, { canAsk }) => ({
+        value: await readValue(canAsk, name),
+      }),
+    },
   });
 }
 

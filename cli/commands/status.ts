@@ -60,14 +60,14 @@ async function status({ json, ...flags }: StatusOptions): Promise<ExitCode> {
   out.line(`${words} · TempoClaw ${manifest.version} · ${stateDir}`);
   printTable<PartStatus>(
     out,
-    [
-      { title: 'part', cell: ({ part }) => part },
-      { title: 'state', cell: ({ state }) => state, style: ({ state }) => STYLES[state] },
-      { title: 'where', cell: ({ where }) => where, flexible: true },
-      { title: 'version', cell: ({ version }) => version },
-      { title: 'pid', cell: ({ pid }) => pid },
-      { title: 'since', cell: ({ since }) => agoWords(since, now) },
-    ],
+    {
+      part: 'part',
+      state: { cell: 'state', style: ({ state }) => STYLES[state] },
+      where: { flexible: 'where' },
+      version: 'version',
+      pid: 'pid',
+      since: ({ since }) => agoWords(since, now),
+    },
     parts,
   );
   if (info.temporal_ui) out.line(`\nTemporal UI  ${info.temporal_ui}`);

@@ -1,34 +1,16 @@
 /** Implements `tempoclaw tools`: what tools agents can have, and calling one by hand with its ledger and approvals. */
 import type { Command } from 'commander';
+import { toolSwitches } from '#domain/resource/tool-switches.ts';
+import { tools as resource } from '#domain/resource/tools.ts';
 import { decideCommands } from '#cli/ask-approval.ts';
 import { CliError } from '#cli/cli-error.ts';
-import { addApiCommand } from '#cli/api-commands.ts';
+import { addCommand, addCommands } from '#cli/api-commands.ts';
 import { type ApiOptions, createContext, pathOf, readJsonObject } from '#cli/command-context.ts';
-import { printFields, printJson, printTable, printText } from '#cli/output.ts';
-import type { Page, Tool, ToolInvocation } from '#cli/wire.ts';
+import { printFields, printJson, printText } from '#cli/output.ts';
+import type { Page, Tool, ToolInvocation, ToolSwitch } from '#cli/wire.ts';
 
 export function register(tools: Command): void {
-  addApiCommand(tools, {
-    word: 'list',
-    isDefault: true,
-    help: 'the tools there are',
-    path: '/v1/tools',
-    flags: {
-      agent: { flags: '--agent <key>', help: 'with those of its own' },
-      dialect: { flags: '--dialect <name>', help: 'as models are told that speak goclaw or clawft' },
-    },
-    print: ({ out }, { data }: Page<Tool>) =>
-      printTable(
-        out,
-        [
-          { title: 'tool', cell: (tool) => tool.name },
-          { title: 'group', cell: (tool) => tool.group },
-          { title: 'replay', cell: (tool) => tool.replay },
-          { title: 'what it does', cell: (tool) => tool.description, flexible: true },
-        ],
-        data,
-      ),
-  });
+  addCommands(tools, resource);
   tools
     .command('show <name>')
     .description('one tool and its arguments')
@@ -41,22 +23,20 @@ export function register(tools: Command): void {
     .option('--session <key>', 'the session it belongs to (default: its own)')
     .option('--agent <key>', 'whose policy and workspace apply (default: main)')
     .action(invoke);
-  for (const [word, enabled, help] of SWITCHES)
-    addApiCommand(tools, {
-      word,
-      help,
-      method: 'PUT',
-      path: '/v1/tools/builtin/:name/tenant-config',
-      sends: () => ({ enabled }),
-      print: ({ out }, { name }: { readonly name: string }) =>
-        out.line(enabled ? `The tenant has ${name} again.` : `No agent of the tenant has ${name} now.`),
-    });
+  addCommands(tools, toolSwitches);
+  addCommand(
+    tools,
+    toolSwitches,
+    'setToolSwitch',
+    {},
+    {
+      word: 'enable',
+      help: 'switch it on again',
+      sends: () => ({ enabled: true }),
+      says: ({ name }: ToolSwitch) => `The tenant has ${name} again.`,
+    },
+  );
 }
-
-const SWITCHES = [
-  ['disable', false, 'switch a tool off for all agents of the tenant'],
-  ['enable', true, 'switch it on again'],
-] as const;
 
 async function show(name: string, options: ApiOptions & { readonly agent?: string }): Promise<void> {
   const { client, out, json } = createContext(options);

@@ -1,36 +1,26 @@
 /** Implements `tempoclaw turns`: those of a session, and how one went, with its ledger of tool calls. */
 import type { Command } from 'commander';
-import { addList } from '#cli/api-commands.ts';
-import { type ApiOptions, createContext, pathOf } from '#cli/command-context.ts';
-import { indent, printFields, printJson, printTable, printText } from '#cli/output.ts';
+import { sessions } from '#domain/resource/sessions.ts';
+import { turns as resource } from '#domain/resource/turns.ts';
+import { addCommand } from '#cli/api-commands.ts';
+import { call } from '#cli/call.ts';
+import { type ApiOptions, createContext } from '#cli/command-context.ts';
+import { indent } from '#domain/resource/command.ts';
+import { printFields, printJson, printTable, printText } from '#cli/output.ts';
 import { durationWords, oneLine, printable } from '#cli/text.ts';
-import type { Page, ToolCall, Turn } from '#cli/wire.ts';
+import type { ToolCall } from '#cli/wire.ts';
 
 export function register(turns: Command): void {
-  addList<Turn>(turns, {
-    help: 'the turns of a session, newest first',
-    path: '/v1/sessions/:session/turns',
-    columns: [
-      { title: 'turn', cell: (turn) => turn.id },
-      { title: 'status', cell: (turn) => turn.status },
-      { title: 'steps', cell: (turn) => turn.steps },
-      { title: 'asked', cell: (turn) => turn.created_at, ago: true },
-      {
-        title: 'answer',
-        cell: ({ text, error }) => oneLine(text ?? error?.message ?? '', 80),
-        flexible: true,
-      },
-    ],
-    nothing: 'No turns.',
-  });
+  addCommand(turns, sessions, 'listSessionTurns');
   turns.command('show <id>').description('one turn and its tool calls').action(show);
 }
 
 async function show(id: string, options: ApiOptions): Promise<void> {
   const { client, out, json } = createContext(options);
+  const { getTurn, listTurnToolCalls } = resource.operations;
   const [turn, calls] = await Promise.all([
-    client.get<Turn>(pathOf('turns', id)),
-    client.get<Page<ToolCall>>(pathOf('turns', id, 'tool-calls'), { limit: 200 }),
+    call(client, getTurn, { params: { id } }),
+    call(client, listTurnToolCalls, { params: { id }, query: { limit: 200 } }),
   ]);
   if (json) return printJson(out, { ...turn, tool_calls: calls.data });
   const { text, links, usage, error, ...fields } = turn;
@@ -45,17 +35,13 @@ async function show(id: string, options: ApiOptions): Promise<void> {
     out.line();
     printTable(
       out,
-      [
-        { title: 'step', cell: (call) => call.step },
-        { title: 'tool', cell: (call) => call.tool },
-        {
-          title: 'outcome',
-          cell: outcomeOf,
-          style: (call) => (call.ok === null ? 'dim' : call.ok ? 'green' : 'red'),
-        },
-        { title: 'time', cell: timeOf },
-        { title: 'arguments', cell: (call) => oneLine(JSON.stringify(call.args), 200), flexible: true },
-      ],
+      {
+        step: 'step',
+        tool: 'tool',
+        outcome: { cell: outcomeOf, style: (call) => (call.ok === null ? 'dim' : call.ok ? 'green' : 'red') },
+        time: timeOf,
+        arguments: { flexible: (call) => oneLine(JSON.stringify(call.args), 200) },
+      },
       calls.data,
     );
   }

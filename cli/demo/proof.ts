@@ -1,7 +1,8 @@
 /** Says what a crash demo proved, from the ledger's rows, in words that claim no more than the rows say. */
 import { outcomeOf, timeOf } from '#cli/commands/turns.ts';
 import { durationWords, oneLine, printable } from '#cli/text.ts';
-import { fitted, indent, type Output, printTable } from '#cli/output.ts';
+import { indent } from '#domain/resource/command.ts';
+import { fitted, type Output, printTable } from '#cli/output.ts';
 import type { Tool, ToolCall, Turn } from '#cli/wire.ts';
 
 export interface CrashProof {
@@ -21,13 +22,13 @@ export function printProof(out: Output, proof: CrashProof): void {
   say(`\n${paint('bold', 'What the ledger says')}`);
   printTable<CrashProof['calls'][number]>(
     out,
-    [
-      { title: 'step', cell: (call) => call.step },
-      { title: 'tool', cell: (call) => call.tool },
-      { title: 'replay', cell: (call) => call.replay },
-      { title: 'outcome', cell: outcomeOf, style: (call) => (outcomeOf(call) === 'ok' ? 'green' : 'yellow') },
-      { title: 'time', cell: timeOf },
-    ],
+    {
+      step: 'step',
+      tool: 'tool',
+      replay: 'replay',
+      outcome: { cell: outcomeOf, style: (call) => (outcomeOf(call) === 'ok' ? 'green' : 'yellow') },
+      time: timeOf,
+    },
     proof.calls,
   );
   for (const [meaning, calls] of Map.groupBy(proof.calls, meaningOf))

@@ -64,17 +64,13 @@ const itemSchema = z.object({
 });
 
 const flags = {
-  direction: { flags: '--direction <direction>', help: 'who may give work', choices: LINK_DIRECTIONS },
-  status: { flags: '--status <status>', choices: LINK_STATUSES },
-  max_concurrent: {
-    flags: '--max-concurrent <number>',
-    help: 'at once over the link; 0: as many as the target takes',
-    kind: 'number',
-  },
-  user_allow: { flags: '--allow <user...>', help: 'only these users', kind: 'texts' },
-  user_deny: { flags: '--deny <user...>', help: 'not these users', kind: 'texts' },
-  require_role: { flags: '--role <scope>', help: 'only turns of keys with this scope' },
-  description: { flags: '--description <text>', help: 'what the link is for' },
+  direction: ['--direction <direction>', 'who may give work', { choices: LINK_DIRECTIONS }],
+  status: ['--status <status>', '', { choices: LINK_STATUSES }],
+  max_concurrent: ['--max-concurrent <number>', 'at once over the link; 0: as many as the target takes'],
+  user_allow: ['--allow <user...>', 'only these users', { kind: 'texts' }],
+  user_deny: ['--deny <user...>', 'not these users', { kind: 'texts' }],
+  require_role: ['--role <scope>', 'only turns of keys with this scope'],
+  description: ['--description <text>', 'what the link is for'],
 } as const;
 
 /** The flags of settings replace all settings. */
@@ -106,15 +102,15 @@ export const agentLinks = defineResource(
       query: { agent: nameSchema.optional().describe('Those that it is one end of') },
       command: {
         help: 'the links there are',
-        flags: { agent: { flags: '--agent <key>', help: 'those that it is one end of' } },
-        columns: [
-          { title: 'link', cell: (one) => one.id },
-          { title: 'source', cell: (one) => one.source },
-          { title: 'target', cell: (one) => one.target },
-          { title: 'direction', cell: (one) => one.direction },
-          { title: 'status', cell: (one) => one.status },
-          { title: 'at once', cell: (one) => one.max_concurrent || '-' },
-        ],
+        flags: { agent: ['--agent <key>', 'those that it is one end of'] },
+        columns: {
+          link: 'id',
+          source: 'source',
+          target: 'target',
+          direction: 'direction',
+          status: 'status',
+          'at once': (one) => one.max_concurrent || '-',
+        },
         nothing: 'No links.',
       },
     }),
@@ -136,7 +132,7 @@ export const agentLinks = defineResource(
         help: 'let one agent give work to another',
         arguments: ['source', 'target'],
         flags,
-        body: bodyOf,
+        sends: bodyOf,
         says: ({ id, source, target, direction, status }) =>
           `${id}: ${source} may give work to ${target} (${direction}, ${status})`,
       },
@@ -150,7 +146,7 @@ export const agentLinks = defineResource(
         word: 'set',
         help: 'change a link; what is not given stays',
         flags,
-        body: bodyOf,
+        sends: bodyOf,
         says: ({ id, direction, status }) => `${id} is changed (${direction}, ${status})`,
       },
     }),

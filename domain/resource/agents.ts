@@ -3,7 +3,24 @@
  */
 import { isName } from '../ids.ts';
 import { agentCreateSchema, agentPatchSchema, agentSchema } from '../schema/agent.ts';
+import type { Flags } from './command.ts';
 import { defineResource } from './define-resource.ts';
+
+/** Flags by the field that each sets, or by the group and its field. */
+const flags = {
+  file: ['--file <path>', 'a YAML or JSON file with the agent (- reads it from a pipe); flags win over it'],
+  model: ['--model <ref...>', 'provider/model; several are tried in order'],
+  name: ['--name <name>'],
+  type: ['--type <type>', 'open or predefined'],
+  instructions: ['--instructions <text>', 'what the agent is told; @FILE reads them from a file'],
+  'tools.profile': ['--profile <name>', 'tool profile'],
+  'tools.allow': ['--allow <tool...>', 'tools it may use: names, globs, group:NAME'],
+  'tools.deny': ['--deny <tool...>', 'tools it may not use'],
+  'exec.security': ['--exec-security <level>', 'deny, allowlist or full'],
+  'exec.ask': ['--exec-ask <when>', 'off, on-miss or always'],
+  'limits.iterations': ['--iterations <n>', 'model calls in a turn', { kind: 'number' }],
+  workspace: ['--workspace <name>', 'folder under the workspace root'],
+} as const satisfies Flags;
 
 export const agents = defineResource(
   {
@@ -21,23 +38,24 @@ export const agents = defineResource(
       summary: 'List agents',
       command: {
         help: 'the agents there are',
-        columns: [
-          { title: 'agent', cell: (agent) => agent.key },
-          { title: 'name', cell: (agent) => agent.name },
-          { title: 'model', cell: (agent) => [agent.model].flat().join(' → '), flexible: true },
-          { title: 'type', cell: (agent) => agent.type },
-          { title: 'revision', cell: (agent) => agent.revision },
-          { title: 'changed', cell: (agent) => agent.updated_at, ago: true },
-        ],
+        columns: {
+          agent: 'key',
+          name: 'name',
+          model: { flexible: (agent) => [agent.model].flat().join(' → ') },
+          type: 'type',
+          revision: 'revision',
+          changed: { ago: 'updated_at' },
+        },
         nothing: 'No agents.',
       },
     }),
-    getAgent: show({ scope: 'read', summary: 'Get an agent' }),
+    getAgent: show({ scope: 'read', summary: 'Get an agent', command: { help: 'one agent' } }),
     createAgent: create({
       scope: 'admin',
       summary: 'Make an agent',
       body: agentCreateSchema,
       refuses: ['Conflict', 'Unprocessable'],
+      command: { word: 'create', help: 'make an agent', arguments: ['key'], mayLackLast: true, flags },
     }),
     updateAgent: change({
       scope: 'admin',
@@ -45,6 +63,7 @@ export const agents = defineResource(
       description: 'Given fields replace the old ones whole; null removes an optional one.',
       body: agentPatchSchema,
       refuses: ['Conflict', 'Unprocessable'],
+      command: { word: 'update', help: 'change an agent; what is given replaces what was there', flags },
     }),
     deleteAgent: remove({
       scope: 'admin',

@@ -1,5 +1,6 @@
 /** Approvals: what waits for a person's decision, the decision, and the links and tokens with which others decide. */
 import { z } from 'zod';
+import { APPROVAL_STATUSES, APPROVAL_VERBS } from '../approval.ts';
 import { isMessageId } from '../ids.ts';
 import { approvalLinkCreateSchema, approvalLinkSchema } from '../schema/approval-link.ts';
 import {
@@ -31,11 +32,30 @@ export const approvals = defineResource(
       description:
         'A key with a user sees what is its user’s or nobody’s, and what names it as an approver; other keys see the tenant’s.',
       query: approvalFilterShape,
+      command: {
+        help: 'what waits for a decision',
+        flags: {
+          status: [
+            '--status <status>',
+            'of all when all',
+            { choices: [...APPROVAL_STATUSES, 'all'], default: 'pending' },
+          ],
+          session_key: ['--session <key>', 'of one session'],
+          agent: ['--agent <key>', 'of one agent'],
+          tool: ['--tool <name>', 'of one tool'],
+          user: ['--user <id>', 'of one user’s turns'],
+          requested_after: ['--since <time>', 'asked after this time (2026-01-31T12:00:00Z)'],
+          requested_before: ['--before <time>', 'asked before this time'],
+          mine: ['--mine', 'those that your key may decide'],
+        },
+      },
     }),
-    getApproval: {
-      ...show({ scope: 'read', summary: 'Get an approval with its decisions' }),
+    getApproval: show({
+      scope: 'read',
+      summary: 'Get an approval with its decisions',
       answer: approvalDetailSchema,
-    },
+      command: { help: 'one approval with the whole call' },
+    }),
     decideApproval: action('decision')({
       scope: 'approve',
       repeatable: true,
@@ -57,6 +77,8 @@ export const approvals = defineResource(
       body: bulkDecisionSchema,
       answer: bulkReceiptSchema,
     }),
+  }),
+  ({ action }) => ({
     createApprovalLink: action('links')({
       scope: 'approve',
       status: 201,
@@ -67,6 +89,15 @@ export const approvals = defineResource(
       body: approvalLinkCreateSchema,
       answer: approvalLinkSchema,
       refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'link',
+        help: 'make a link with which one person decides one approval, once',
+        flags: {
+          for: ['--for <user>', 'who decides by it', { required: true }],
+          decision: ['--only <decision>', 'approve or reject, and not the other'],
+          expires_seconds: ['--expires <seconds>', 'when it ends; with the approval at the latest'],
+        },
+      },
     }),
     revokeApprovalLink: operation({
       method: 'DELETE',
@@ -87,6 +118,14 @@ export const approvals = defineResource(
       body: approvalTokenCreateSchema,
       answer: approvalTokenSchema,
       refuses: ['Conflict', 'Unprocessable', 'IdempotencyInFlight', 'IdempotencyMismatch'],
+      command: {
+        word: 'token',
+        help: 'make a token with which a Temporal client decides it',
+        flags: {
+          decision: ['--decision <decision>', 'what it is for', { choices: APPROVAL_VERBS, required: true }],
+          by: ['--by <user>', 'who decides with it; your key’s user when it has one'],
+        },
+      },
     }),
   }),
 );

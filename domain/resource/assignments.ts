@@ -16,6 +16,7 @@ import {
   workStopReceiptSchema,
 } from '../schema/assignment.ts';
 import { nameSchema, sessionKeySchema } from '../schema/scalars.ts';
+import { indent } from './command.ts';
 import { defineResource } from './define-resource.ts';
 
 const byId = { key: 'id', isKey: isMessageId } as const;
@@ -26,6 +27,34 @@ const stop = {
   body: stopAssignmentSchema,
   refuses: ['Conflict'],
 } as const;
+
+const stopCommand = (help: string) =>
+  ({
+    word: 'stop',
+    help,
+    flags: { reason: ['--reason <text>', 'why'] },
+    says: ({ id }: { readonly id: string }) => `stop was sent to ${id}`,
+  }) as const;
+
+interface Shown {
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly links: { readonly temporal: string | null };
+  readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
+}
+
+/** The fields of one as a person reads them; long texts are printed below. */
+function fieldsOf({ error, links, usage, ...fields }: Shown): object {
+  return {
+    ...fields,
+    error: error && `${error.code}: ${error.message}`,
+    tokens: usage && `${usage.input_tokens} in, ${usage.output_tokens} out`,
+    temporal: links.temporal,
+  };
+}
+
+function resultOf(result: string | null): readonly string[] {
+  return result ? [`\n${indent(result)}`] : [];
+}
 
 export const delegations = defineResource(
   {
@@ -45,16 +74,49 @@ export const delegations = defineResource(
         session_key: sessionKeySchema.optional().describe('The session that gave it'),
         status: z.enum(WORK_STATUSES).optional(),
       },
+      command: {
+        help: 'newest first',
+        flags: {
+          source: ['--source <agent>', 'that gave it'],
+          target: ['--target <agent>', 'that works on it'],
+          session_key: ['--session <key>', 'in which it was given'],
+          status: ['--status <status>', 'queued, running, completed, failed, cancelled or timeout'],
+        },
+        columns: {
+          delegation: 'id',
+          status: 'status',
+          from: 'source',
+          to: 'target',
+          label: { flexible: 'label' },
+          started: { ago: 'created_at' },
+        },
+        nothing: 'No delegations.',
+      },
     }),
-    getDelegation: {
-      ...show({ scope: 'read', summary: 'Get a delegation with its result and what its gates found' }),
+    getDelegation: show({
+      scope: 'read',
+      summary: 'Get a delegation with its result and what its gates found',
       answer: delegationDetailSchema,
-    },
+      command: {
+        help: 'one with its result and its gates',
+        fields: ({ checks: _checks, warnings: _warnings, result: _result, ...one }) => fieldsOf(one),
+        says: ({ checks, warnings, result }) =>
+          [
+            ...checks.map(
+              ({ gate, attempt, kind, feedback }) =>
+                `gate ${gate}, attempt ${attempt + 1}: ${kind}${feedback ? `: ${feedback}` : ''}`,
+            ),
+            ...warnings,
+            ...resultOf(result),
+          ].join('\n'),
+      },
+    }),
     stopDelegation: action('stop')({
       ...stop,
       summary: 'Stop a delegation',
       description: 'Who gave the work is told that it was cancelled.',
       answer: workStopReceiptSchema,
+      command: stopCommand('end one; who gave the work is told'),
     }),
   }),
 );
@@ -75,16 +137,46 @@ export const evaluations = defineResource(
         session_key: sessionKeySchema.optional().describe('The session that began it'),
         status: z.enum(EVALUATION_STATUSES).optional(),
       },
+      command: {
+        help: 'newest first',
+        flags: {
+          session_key: ['--session <key>', 'in which it was begun'],
+          status: ['--status <status>', 'running, approved, not_approved, failed or cancelled'],
+        },
+        columns: {
+          evaluation: 'id',
+          status: 'status',
+          generator: 'generator',
+          evaluator: 'evaluator',
+          label: { flexible: 'label' },
+          started: { ago: 'created_at' },
+        },
+        nothing: 'No evaluate loops.',
+      },
     }),
-    getEvaluation: {
-      ...show({ scope: 'read', summary: 'Get an evaluate loop with all its drafts and verdicts' }),
+    getEvaluation: show({
+      scope: 'read',
+      summary: 'Get an evaluate loop with all its drafts and verdicts',
       answer: evaluationDetailSchema,
-    },
+      command: {
+        help: 'one with all its drafts and verdicts',
+        fields: ({ rounds: _rounds, ...one }) => fieldsOf(one),
+        says: ({ rounds }) =>
+          rounds
+            .flatMap(({ round, draft, verdict, feedback }) => [
+              `\nround ${round}: ${verdict ?? 'not judged'}`,
+              indent(draft),
+              ...(feedback ? [`feedback: ${feedback}`] : []),
+            ])
+            .join('\n'),
+      },
+    }),
     stopEvaluation: action('stop')({
       ...stop,
       summary: 'Stop an evaluate loop',
       description: 'The turn that waits for it goes on with what it has.',
       answer: evaluationStopReceiptSchema,
+      command: stopCommand('end one; the turn that waits for it goes on'),
     }),
   }),
 );
@@ -99,12 +191,21 @@ export const subagents = defineResource(
     missing: 'There is no subagent with this id',
   },
   ({ show, action }) => ({
-    getSubagent: show({ scope: 'read', summary: 'Get a subagent with its result' }),
+    getSubagent: show({
+      scope: 'read',
+      summary: 'Get a subagent with its result',
+      command: {
+        help: 'one with its result',
+        fields: ({ result: _result, ...one }) => fieldsOf(one),
+        says: ({ result }) => resultOf(result).join(''),
+      },
+    }),
     stopSubagent: action('stop')({
       ...stop,
       summary: 'Stop a subagent',
       description: 'Its parent is told that it was cancelled.',
       answer: workStopReceiptSchema,
+      command: stopCommand('end one; its parent is told'),
     }),
     steerSubagent: action('steer')({
       ...stop,
@@ -113,6 +214,12 @@ export const subagents = defineResource(
         'The replacement has the old one’s place, rights and depth; only its own end is told to the parent.',
       body: subagentSteerSchema,
       answer: subagentSteerReceiptSchema,
+      command: {
+        word: 'steer',
+        help: 'end one and start it again with another message',
+        arguments: ['message'],
+        says: ({ id, replaced_by }) => `${id} is replaced by ${replaced_by}`,
+      },
     }),
   }),
 );

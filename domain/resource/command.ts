@@ -1,18 +1,21 @@
-/**
- * The command-line form of a resource's operations: words, flags and columns, as data from which `cli/` creates
- * commands.
- */
+/** Describes the command of an operation: words, flags and columns, as data from which `cli/` makes commands. */
 
-/** One option. Its key in the object that contains it is the name of the field that it sets. */
-export interface Flag {
-  /** In commander's syntax: `--max-concurrent <number>`. */
-  readonly flags: string;
-  readonly help?: string;
-  /** `text` when absent; `texts` takes several words, `commas` one word with commas. */
-  readonly kind?: 'text' | 'texts' | 'number' | 'commas' | 'json';
+/** The properties of a flag that do not follow from the field that it fills. */
+interface FlagParts {
+  /**
+   * When absent, that of the field in the body, otherwise `text`. `texts` takes several words, `commas` one word with
+   * commas in it.
+   */
+  readonly kind?: keyof Values;
   readonly choices?: readonly string[];
   readonly required?: true;
+  readonly default?: string | number;
+  /** Limits of a whole number; both are inclusive. */
+  readonly bounds?: readonly [min: number, max: number];
 }
+
+/** One option, written as commander reads it: `--max-concurrent <number>`. Its name is that of the field that it fills. */
+export type Flag = readonly [flags: string, help?: string, parts?: FlagParts];
 
 export type Flags = Readonly<Record<string, Flag>>;
 
@@ -22,67 +25,104 @@ interface Values {
   number: number;
   commas: string[];
   json: Record<string, unknown>;
+  /** Written `yes` or `no`. */
+  boolean: boolean;
 }
 
-type ValueOf<One extends Flag> = One extends { readonly choices: readonly (infer Choice)[] }
+type ValueOf<One extends Flag, Field> = One[2] extends { readonly choices: readonly (infer Choice)[] }
   ? Choice
-  : One extends { readonly kind: infer Kind extends keyof Values }
+  : One[2] extends { readonly kind: infer Kind extends keyof Values }
     ? Values[Kind]
-    : string;
+    : Field;
 
-/** The values of a command line: its arguments, and the flags that were set. */
-export type CommandInput<Argument extends string, Named extends Flags> = {
+/** The input of a command line: its arguments, and those of its flags that were used. */
+export type CommandInput<Argument extends string, Named extends Flags, Sent = unknown> = {
   readonly [Name in Argument]: string;
 } & {
-  readonly [Name in keyof Named]: ValueOf<Named[Name]> | undefined;
+  readonly [Name in keyof Named]:
+    | ValueOf<Named[Name], Name extends keyof Sent ? NonNullable<Sent[Name]> : string>
+    | undefined;
 };
 
-export interface Column<Row> {
-  readonly title: string;
-  cell(row: Row): unknown;
-  /** The cell is a time, shown as its age. */
-  readonly ago?: true;
-  /** This column shrinks when the terminal is narrow; a table has at most one. */
-  readonly flexible?: true;
+export type Value<Row> = (keyof Row & string) | ((row: Row) => unknown);
+
+/**
+ * A column with `ago` shows how long ago a time was. The column with `flexible` shrinks when the terminal is narrow; a
+ * table has one.
+ */
+export type Cell<Row> = Value<Row> | { readonly ago: Value<Row> } | { readonly flexible: Value<Row> };
+
+/** Columns by their titles: a field of the row, or a function of it. */
+export type Columns<Row> = Readonly<Record<string, Cell<Row>>>;
+
+/** Indents each line. */
+export function indent(text: string, by = '  '): string {
+  return text.replace(/^/gm, by);
 }
 
-interface Words {
-  readonly word: string;
+type RowOf<Answer> = Answer extends { readonly data: readonly (infer Row)[] } ? Row : never;
+
+/** A command whose types were checked where it was defined. */
+export interface AnyCommand {
+  /** `list` of lists, `show` of one row. */
+  readonly word?: string;
   readonly help: string;
+  /** The command that it belongs to, if that is not the resource's. */
+  readonly below?: string;
+  /** Runs when its parent is used without a word. A list does so unless its path has parameters. */
+  readonly isDefault?: boolean;
+  /** The names that parameters of the path have here, where they differ. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** Arguments after the parameters of the path. */
+  readonly arguments?: readonly string[];
+  /** Those of the arguments that are ids of the resource's rows. */
+  readonly ids?: readonly string[];
+  /** True if the last argument may be missing; it is then undefined. */
+  readonly mayLackLast?: true;
+  /** Accepts any number of words after its arguments, which belong to a program: `-- npx -y PACKAGE`. */
+  readonly takesProgram?: true;
+  readonly flags?: Flags;
+  /**
+   * The body, or the query of a request without one. When absent, the arguments and flags are the fields of their names.
+   */
+  sends?(input: never): object;
+  /** Printed for programs in place of an empty answer. */
+  answer?(input: never): object;
+  /** The argument `file` names a file, whose object is sent. The value says what the file must hold. */
+  readonly file?: string;
+  /** The answer as a text, which programs get unchanged. */
+  text?(answer: never): string;
+  /** The answer as a table; `nothing` is printed when there is no row. */
+  readonly columns?: Columns<never>;
+  readonly nothing?: string;
+  /** The fields to print, where they differ from those of the answer. */
+  fields?(answer: never): object;
+  /** The answer as a sentence; printed below the fields when there are both. */
+  says?(answer: never, input: never): string;
 }
 
-/** Shows one page as a table; its flags are fields of the query. */
-export interface ListCommand<Row, Query extends string = string> extends Omit<Words, 'word'> {
-  readonly flags?: Readonly<Partial<Record<Query, Flag>>>;
-  readonly columns: readonly Column<Row>[];
-  /** Printed when there are no rows. */
-  readonly nothing: string;
-}
-
-/** Shows one row as fields. */
-export interface ShowCommand<Row> extends Omit<Words, 'word'> {
-  /** The fields to show, when they are not the row's own. */
-  fields?(row: Row): object;
-}
-
-/** Sends a body made of arguments and flags, and prints one line of the answer. */
-export interface WriteCommand<Answer, Body, Argument extends string = string, Named extends Flags = Flags>
-  extends Words {
-  /** Arguments besides the resource's key, which is in the path. */
+/** The command prints the fields of the answer unless there are `text`, `columns` or `says`. */
+export interface Command<
+  Answer,
+  Sent,
+  Argument extends string = string,
+  Named extends Flags = Flags,
+  Param extends string = never,
+> extends AnyCommand {
   readonly arguments?: readonly Argument[];
-  /** The arguments that are ids of the resource's rows. */
   readonly ids?: readonly Argument[];
   readonly flags?: Named;
-  body(input: CommandInput<Argument, Named>): Body;
-  says(answer: Answer): string;
+  sends?(input: CommandInput<Argument, Named, Sent>): Sent & object;
+  answer?(input: CommandInput<Argument | Param, Named, Sent>): object;
+  readonly columns?: Columns<RowOf<Answer>>;
+  text?(answer: Answer): string;
+  fields?(answer: Answer): object;
+  says?(answer: Answer, input: CommandInput<Argument | Param, Named, Sent>): string;
 }
 
-export interface RemoveCommand extends Words {
+export interface RemoveCommand extends Pick<AnyCommand, 'word' | 'help'> {
   says(key: string): string;
 }
 
-export type ResourceCommand =
-  | ({ readonly kind: 'list' } & ListCommand<unknown>)
-  | ({ readonly kind: 'show' } & ShowCommand<unknown>)
-  | ({ readonly kind: 'write' } & WriteCommand<unknown, unknown>)
-  | ({ readonly kind: 'remove' } & RemoveCommand);
+/** An operation without a command of its own: the command that uses it, or the reason why there is none. */
+export type NoCommand = { readonly by: string } | { readonly none: string };

@@ -1,20 +1,12 @@
 /**
- * One definition of a resource. Its HTTP routes and OpenAPI entries (`api/serve-resource.ts`), its commands
- * (`cli/resource-commands.ts`) and the typed client (`cli/call.ts`) are created from it. It contains data and schemas
- * only.
+ * One definition a resource: its HTTP routes and their OpenAPI entries (`api/serve-resource.ts`), its commands
+ * (`cli/api-commands.ts`) and the typed client (`cli/call.ts`) come from it. Data and schemas only.
  */
 import { z } from 'zod';
 import type { FailureType } from '../errors.ts';
 import type { Scope } from '../schema/api-key.ts';
 import { pageQuery, pageSchema } from '../schema/scalars.ts';
-import type {
-  Flags,
-  ListCommand,
-  RemoveCommand,
-  ResourceCommand,
-  ShowCommand,
-  WriteCommand,
-} from './command.ts';
+import type { AnyCommand, Command, Flags, NoCommand, RemoveCommand } from './command.ts';
 
 type Schema = z.ZodType | undefined;
 
@@ -52,9 +44,11 @@ export interface Operation<
   readonly body: Body;
   readonly answer: Answer;
   readonly status: 200 | 201 | 202 | 204;
+  /** True if the answer may also be 202, for work that continues after it. */
+  readonly mayGoOn?: true;
   /** The row is looked up before the body is validated, so that a missing row is a 404 for every body. */
   readonly findsFirst?: boolean;
-  readonly command?: ResourceCommand | undefined;
+  readonly command?: AnyCommand | NoCommand | undefined;
 }
 
 /** Operations by their names (`operationId`). */
@@ -91,17 +85,42 @@ interface Base<Key extends string, Item extends z.ZodType> {
 }
 
 /**
- * `operations` receives the makers of the usual operations and returns them by their operationIds, in the order of the
- * commands.
+ * `operations` gets the makers of the usual operations and returns operations by their operationIds, in the order of the
+ * commands. `more` returns further ones, where one function would be too long.
  */
-export function defineResource<const Key extends string, Item extends z.ZodType, Named extends Operations>(
+export function defineResource<
+  const Key extends string,
+  Item extends z.ZodType,
+  Named extends Operations,
+  More extends Operations = {},
+>(
   { item, ...base }: Base<Key, Item>,
   operations: (make: ReturnType<typeof makersOf<Key, Item>>) => Named,
-): Resource<Named> {
-  return { ...base, operations: operations(makersOf({ item, ...base })) };
+  more?: (make: ReturnType<typeof makersOf<Key, Item>>) => More,
+): Resource<Named & More> {
+  const make = makersOf({ item, ...base });
+  return { ...base, operations: { ...operations(make), ...more?.(make) } as Named & More };
 }
 
+type Param<Params extends Schema> = Params extends z.ZodType ? keyof z.output<Params> & string : never;
+
+/** What a command line fills: the body, or the query of an operation without one. */
+type Sent<Query extends Schema, Body extends Schema> = Body extends z.ZodType
+  ? z.input<Body>
+  : InputOf<Query>;
+
+/** The command of an operation, or why it has none. */
+type CommandOf<
+  Answer extends z.ZodType,
+  Params extends Schema,
+  Query extends Schema,
+  Body extends Schema,
+  Argument extends string,
+  Named extends Flags,
+> = Command<z.output<Answer>, Sent<Query, Body>, Argument, Named, Param<Params>> | NoCommand;
+
 type Writes<
+  Params extends Schema,
   Body extends z.ZodType,
   Answer extends z.ZodType,
   Argument extends string,
@@ -112,79 +131,89 @@ type Writes<
   readonly status?: 201 | 202;
   /** Schema of the answer, when it is not the row. */
   readonly answer?: Answer;
-  readonly command?: WriteCommand<z.output<Answer>, z.input<Body>, Argument, Named>;
+  readonly command?: CommandOf<Answer, Params, undefined, Body, Argument, Named>;
 };
 
 function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, Item>) {
-  const { path, item, key, keySchema = z.string() } = base;
-  type Row = z.output<Item>;
-  const one = {
+  return { ...readsOf(base), ...writesOf(base) };
+}
+
+function oneOf<Key extends string>({ path, key, keySchema = z.string() }: Base<Key, z.ZodType>) {
+  return {
     path: `${path}/:${key}`,
     params: z.object({ [key]: keySchema }) as z.ZodObject<Record<Key, z.ZodType<string, string>>>,
   };
+}
 
-  /** Makes operations with a body; `fixed` contains the method and path. */
-  const write =
-    <Params extends Schema>(
-      fixed: Pick<Operation<Params>, 'path' | 'params' | 'method' | 'status' | 'findsFirst'>,
-    ) =>
-    <
-      Body extends z.ZodType,
-      Argument extends string,
-      const Named extends Flags,
-      Answer extends z.ZodType = Item,
-    >({
-      command,
-      answer,
-      status,
-      ...own
-    }: Writes<Body, Answer, Argument, Named>): Operation<Params, undefined, Body, NoInfer<Answer>> => ({
-      ...own,
-      ...fixed,
-      status: status ?? fixed.status,
-      query: undefined,
-      answer: (answer ?? item) as Answer,
-      command: command && { kind: 'write', ...(command as WriteCommand<unknown, unknown>) },
-    });
+function readsOf<Key extends string, Item extends z.ZodType>(base: Base<Key, Item>) {
+  const { path, item } = base;
+  const one = oneOf(base);
+  type One = (typeof one)['params'];
+  type Row = z.output<Item>;
 
   return {
     /** GET a page of rows. */
-    list: <Query extends z.ZodRawShape = typeof pageQuery>({
+    list: <Query extends z.ZodRawShape = typeof pageQuery, const Named extends Flags = {}>({
       query,
       command,
       ...own
-    }: Own & { readonly query?: Query; readonly command?: ListCommand<Row, keyof Query & string> }) =>
+    }: Own & {
+      readonly query?: Query;
+      readonly command?: Command<z.output<Page<Item>>, z.input<z.ZodObject<Query>>, never, Named>;
+    }) =>
       operation({
         ...own,
         method: 'GET',
         path,
         query: z.strictObject({ ...pageQuery, ...query } as typeof pageQuery & Query),
         answer: pageSchema(item),
-        command: command && { kind: 'list', ...(command as ListCommand<unknown>) },
+        command: command && ({ word: 'list', ...command } as AnyCommand as never),
       }),
     /** GET all rows at once, for resources with few. */
-    listAll: ({ command, ...own }: Own & { readonly command?: ListCommand<Row, never> }) =>
+    listAll: ({
+      command,
+      ...own
+    }: Own & { readonly command?: Command<{ readonly data: readonly Row[] }, undefined, never, {}> }) =>
       operation({
         ...own,
         method: 'GET',
         path,
         answer: z.object({ data: z.array(item) }),
-        command: command && { kind: 'list', ...command },
+        command: command && ({ word: 'list', ...command } as AnyCommand as never),
       }),
     /** GET one row. */
-    show: ({ command, ...own }: Own & { readonly command?: ShowCommand<Row> }) =>
+    show: <Answer extends z.ZodType = Item>({
+      command,
+      answer,
+      ...own
+    }: Own & {
+      /** Where it has more than a row of the list. */
+      readonly answer?: Answer;
+      readonly command?: CommandOf<Answer, One, undefined, undefined, never, {}>;
+    }): Operation<One, undefined, undefined, NoInfer<Answer>> =>
       operation({
         ...own,
         ...one,
         method: 'GET',
-        answer: item,
-        command: command && { kind: 'show', ...command },
+        answer: (answer ?? item) as Answer,
+        command: command && ({ word: 'show', ...command } as AnyCommand as never),
       }),
     /** GET a page of what belongs to one row: `{path}/{key}/{name}`. */
-    listOf: <Part extends z.ZodType, Query extends z.ZodRawShape = typeof pageQuery>(
+    listOf: <
+      Part extends z.ZodType,
+      Query extends z.ZodRawShape = typeof pageQuery,
+      const Named extends Flags = {},
+    >(
       name: string,
       part: Part,
-      { query, ...own }: Own & { readonly query?: Query },
+      {
+        query,
+        command,
+        ...own
+      }: Own & {
+        readonly query?: Query;
+        readonly command?: CommandOf<Page<Part>, One, z.ZodObject<Query>, undefined, never, Named>;
+      },
     ) =>
       operation({
         ...own,
@@ -194,7 +223,43 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
         findsFirst: true,
         query: z.strictObject({ ...pageQuery, ...query } as typeof pageQuery & Query),
         answer: pageSchema(part),
+        command: command && ({ word: name, ...command } as AnyCommand as never),
       }),
+  };
+}
+
+function writesOf<Key extends string, Item extends z.ZodType>(base: Base<Key, Item>) {
+  const { path, item, key, field = key } = base;
+  const one = oneOf(base);
+
+  /** Makes operations with a body; `fixed` contains the method and path. */
+  const write =
+    <Params extends Schema>(
+      fixed: Pick<Operation<Params>, 'path' | 'params' | 'method' | 'status' | 'findsFirst'>,
+    ) =>
+    <
+      Body extends z.ZodType,
+      Argument extends string = never,
+      const Named extends Flags = {},
+      Answer extends z.ZodType = Item,
+    >({
+      answer,
+      status,
+      ...own
+    }: Writes<Params, Body, Answer, Argument, Named>): Operation<
+      Params,
+      undefined,
+      Body,
+      NoInfer<Answer>
+    > => ({
+      ...own,
+      ...fixed,
+      status: status ?? fixed.status,
+      query: undefined,
+      answer: (answer ?? item) as Answer,
+    });
+
+  return {
     /** POST a new row: 201, with its address when rows can be shown. */
     create: write({ path, params: undefined, method: 'POST', status: 201 }),
     /** PATCH one row: the fields in the body replace the old ones. */
@@ -207,24 +272,42 @@ function makersOf<Key extends string, Item extends z.ZodType>(base: Base<Key, It
     action: (name: string) =>
       write({ ...one, path: `${one.path}/${name}`, method: 'POST', status: 200, findsFirst: true }),
     /** DELETE one row: 204. `gone` describes that in the OpenAPI document. */
-    remove: ({ command, gone, ...own }: Own & { readonly gone?: string; readonly command?: RemoveCommand }) =>
+    remove: ({
+      command,
+      gone,
+      ...own
+    }: Own & { readonly gone?: string; readonly command?: RemoveCommand | NoCommand }) =>
       operation({
         ...own,
         ...one,
         method: 'DELETE',
         answer: gone === undefined ? z.null() : z.null().describe(gone),
         status: 204,
-        command: command && { kind: 'remove', ...command },
+        command: (command && 'says' in command
+          ? {
+              ...command,
+              says: (_answer: null, input: Record<Key, string>) => command.says(input[key]),
+              answer: (input: Record<Key, string>) => ({ [field]: input[key], deleted: true }),
+            }
+          : command) as never,
       }),
   };
 }
 
-type Parts<Params extends Schema, Query extends Schema, Body extends Schema, Answer extends z.ZodType> = Pick<
-  Operation<Params, Query, Body, Answer>,
-  'method' | 'path' | 'answer'
-> &
-  Partial<Operation<Params, Query, Body, Answer>> &
-  Own;
+type Page<Item extends z.ZodType> = ReturnType<typeof pageSchema<Item>>;
+
+type Parts<
+  Params extends Schema,
+  Query extends Schema,
+  Body extends Schema,
+  Answer extends z.ZodType,
+  Argument extends string,
+  Named extends Flags,
+> = Pick<Operation<Params, Query, Body, Answer>, 'method' | 'path' | 'answer'> &
+  Omit<Partial<Operation<Params, Query, Body, Answer>>, 'command'> &
+  Own & {
+    readonly command?: CommandOf<Answer, Params, Query, Body, Argument, Named> | undefined;
+  };
 
 /** An operation of any other form. Without `params`, `query` or `body` it takes none; the status defaults to 200. */
 export function operation<
@@ -232,8 +315,10 @@ export function operation<
   Params extends Schema = undefined,
   Query extends Schema = undefined,
   Body extends Schema = undefined,
+  Argument extends string = never,
+  const Named extends Flags = {},
 >(
-  parts: Parts<Params, Query, Body, Answer>,
+  parts: Parts<Params, Query, Body, Answer, Argument, Named>,
 ): Operation<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>, Answer> {
   return {
     params: undefined as Params,

@@ -1,11 +1,9 @@
-/**
- * Context files and memory of agents and their users (VF-1, VF-2), with their versions. Commands:
- * cli/commands/files.ts.
- */
+/** Context files and memory of agents and their users (VF-1, VF-2), with their versions. Commands that read files: cli/commands/files.ts. */
 import { z } from 'zod';
 import { DOCUMENT_LIMITS, isDocumentPath } from '../document.ts';
 import { isStorable } from '../outside-value.ts';
 import { labelSchema, nameSchema, timeSchema } from '../schema/scalars.ts';
+import type { Flags } from './command.ts';
 import { defineResource, operation } from './define-resource.ts';
 
 const itemSchema = z.object({
@@ -64,6 +62,13 @@ const one = {
   query: all.query,
 };
 
+const user = { user: ['--user <user>', 'whose; the agent’s own when absent'] } as const satisfies Flags;
+const expects = {
+  expected_revision: ['--expected-revision <n>', 'only if the last write has it'],
+} as const satisfies Flags;
+const saysRevision = (row: z.output<typeof wholeSchema>): string =>
+  `${row.path} has revision ${row.revision}`;
+
 export const documents = defineResource(
   {
     path,
@@ -79,6 +84,19 @@ export const documents = defineResource(
       scope: 'read',
       summary: 'List the context files and the memory of an agent, as a user sees them',
       answer: z.object({ data: z.array(itemSchema) }),
+      command: {
+        word: 'list',
+        help: 'what a user sees, or the agent has',
+        flags: user,
+        columns: {
+          file: { flexible: 'path' },
+          of: (row) => row.user ?? 'the agent',
+          revision: 'revision',
+          bytes: 'bytes',
+          written: { ago: 'updated_at' },
+        },
+        nothing: 'No files.',
+      },
     }),
     listFilesOfUser: operation({
       method: 'GET',
@@ -94,6 +112,7 @@ export const documents = defineResource(
       scope: 'read',
       summary: 'Read a context file or a file of memory',
       answer: wholeSchema,
+      command: { word: 'show', help: 'the text of one', flags: user, text: ({ text }) => text },
     }),
     putFile: operation({
       ...one,
@@ -110,7 +129,15 @@ export const documents = defineResource(
       maxBytes: DOCUMENT_LIMITS.bytes * 6 + 1_000,
       answer: wholeSchema,
       refuses: ['NotFound', 'Conflict', 'TooLarge'],
+      command: {
+        word: 'set',
+        help: 'write one, from --file or a pipe',
+        flags: { ...user, ...expects, file: ['--file <path>', 'its text; - is a pipe', { default: '-' }] },
+        says: saysRevision,
+      },
     }),
+  }),
+  () => ({
     deleteFile: operation({
       ...one,
       method: 'DELETE',
@@ -119,6 +146,13 @@ export const documents = defineResource(
       answer: z.null(),
       status: 204,
       refuses: ['Conflict'],
+      command: {
+        word: 'delete',
+        help: 'remove one',
+        flags: user,
+        answer: ({ name }) => ({ path: name, deleted: true }),
+        says: (_answer, { name }) => `${name} is deleted`,
+      },
     }),
     listFileVersions: operation({
       ...one,
@@ -128,6 +162,21 @@ export const documents = defineResource(
       summary: 'List what was written to one, by whom, the newest first',
       description: `The newest ${DOCUMENT_LIMITS.versions} are kept. Those of the agent’s own are listed without \`user\`.`,
       answer: z.object({ data: z.array(versionSchema) }),
+      command: {
+        word: 'versions',
+        help: 'what was written to one, by whom',
+        flags: user,
+        columns: {
+          revision: 'revision',
+          by: { flexible: 'author' },
+          for: (row) => row.written_in?.user ?? '',
+          'in session': { flexible: (row) => row.written_in?.session ?? '' },
+          turn: (row) => row.written_in?.turn ?? '',
+          bytes: ({ bytes }) => bytes ?? 'removed',
+          written: { ago: 'created_at' },
+        },
+        nothing: 'It was never written.',
+      },
     }),
     compareFile: operation({
       ...one,
@@ -141,6 +190,16 @@ export const documents = defineResource(
       summary: 'Compare two versions of one',
       answer: z.object({ diff: z.string().describe('Unified; empty when they are the same') }),
       refuses: ['Unprocessable'],
+      command: {
+        word: 'compare',
+        help: 'two versions of one, as a unified diff',
+        flags: {
+          ...user,
+          from: ['--from <revision>', undefined, { required: true }],
+          to: ['--to <revision>', 'as it is now when absent'],
+        },
+        text: ({ diff }) => diff || 'They are the same.',
+      },
     }),
     restoreFile: operation({
       ...one,
@@ -151,6 +210,14 @@ export const documents = defineResource(
       body: z.strictObject({ revision: z.int().min(1), expected_revision: expected }),
       answer: wholeSchema,
       refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'restore',
+        help: 'write an earlier version again',
+        arguments: ['revision'],
+        flags: { ...user, ...expects },
+        sends: ({ revision, expected_revision }) => ({ revision: Number(revision), expected_revision }),
+        says: saysRevision,
+      },
     }),
   }),
 );

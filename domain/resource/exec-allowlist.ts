@@ -36,17 +36,17 @@ export const execAllowlist = defineResource(
       command: {
         help: 'what runs without a question',
         flags: {
-          agent: { flags: '--agent <key>', help: 'of this agent' },
-          user: { flags: '--user <id>', help: 'of this user' },
+          agent: ['--agent <key>', 'of this agent'],
+          user: ['--user <id>', 'of this user'],
         },
-        columns: [
-          { title: 'id', cell: (entry) => entry.id },
-          { title: 'agent', cell: (entry) => entry.agent },
-          { title: 'user', cell: (entry) => entry.user ?? '(all)' },
-          { title: 'tool', cell: (entry) => entry.tool },
-          { title: 'allows', cell: (entry) => entry.allows, flexible: true },
-          { title: 'by', cell: (entry) => entry.created_by },
-        ],
+        columns: {
+          id: 'id',
+          agent: 'agent',
+          user: (entry) => entry.user ?? '(all)',
+          tool: 'tool',
+          allows: { flexible: 'allows' },
+          by: 'created_by',
+        },
         nothing: 'Nothing was allowed always.',
       },
     }),

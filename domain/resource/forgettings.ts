@@ -7,6 +7,9 @@ import { defineResource, operation } from './define-resource.ts';
 const FORGETS =
   'What runs is stopped first. The answer is the receipt as it begins: it counts what has gone, and is `done` when all has. What comes later stays. Asked for again while it runs, it is the same receipt.';
 
+const saysForgotten = ({ id }: { readonly id: string }): string =>
+  `it is being forgotten; what has gone: npx tempoclaw forget show ${id}`;
+
 export const forgettings = defineResource(
   {
     path: '/v1/forgettings',
@@ -22,13 +25,13 @@ export const forgettings = defineResource(
       command: {
         help: 'what was forgotten, the newest first',
         nothing: 'nothing was forgotten',
-        columns: [
-          { title: 'ID', cell: (row) => row.id },
-          { title: 'WHAT', cell: (row) => `${row.kind} ${row.subject}`, flexible: true },
-          { title: 'STATUS', cell: (row) => row.status },
-          { title: 'REMOVED', cell: (row) => Object.values(row.removed).reduce((sum, n) => sum + n, 0) },
-          { title: 'ASKED', cell: (row) => row.created_at, ago: true },
-        ],
+        columns: {
+          id: 'id',
+          what: { flexible: (row) => `${row.kind} ${row.subject}` },
+          status: 'status',
+          removed: (row) => Object.values(row.removed).reduce((sum, n) => sum + n, 0),
+          asked: { ago: 'created_at' },
+        },
       },
     }),
     getForgetting: show({
@@ -49,6 +52,11 @@ export const forgettings = defineResource(
       answer: forgettingSchema,
       status: 202,
       refuses: ['NotFound'],
+      command: {
+        word: 'session',
+        help: 'what was said and done in a session, and in those that worked for it: rows, files and Temporal runs',
+        says: saysForgotten,
+      },
     }),
     forgetUser: operation({
       scope: 'admin',
@@ -59,6 +67,11 @@ export const forgettings = defineResource(
       description: `All sessions of the user, as they are forgotten one by one, and what is his own: documents, memory, keys, what was allowed always. ${FORGETS}`,
       answer: forgettingSchema,
       status: 202,
+      command: {
+        word: 'user',
+        help: 'all sessions of a user, and what is his own: rows, files and Temporal runs',
+        says: saysForgotten,
+      },
     }),
     getRetention: operation({
       scope: 'read',
@@ -68,6 +81,7 @@ export const forgettings = defineResource(
       description:
         'Where it says nothing the settings do (`retention`), and where these say nothing it is kept.',
       answer: retentionSchema,
+      command: { word: 'retention', help: 'for how long what is kept, as the tenant says' },
     }),
     setRetention: operation({
       scope: 'admin',
@@ -77,6 +91,13 @@ export const forgettings = defineResource(
       description: 'Replaces what it said. What is older goes within minutes, and does not come back.',
       body: retentionSchema,
       answer: retentionSchema,
+      command: {
+        word: 'retain',
+        help: 'say for how long what is kept, in a file: YAML or JSON; - is a pipe',
+        arguments: ['file'],
+        file: 'days such as {"events_days":30}',
+        says: () => 'what is older goes within minutes',
+      },
     }),
   }),
 );

@@ -1,4 +1,4 @@
-/** The deployment for its operators. Commands: cli/commands/gateway.ts and reload.ts. */
+/** The deployment for its operators. */
 import { z } from 'zod';
 import { jsonObjectSchema, timeSchema } from '../schema/scalars.ts';
 import { defineResource, operation } from './define-resource.ts';
@@ -34,6 +34,15 @@ export const gateway = defineResource(
       summary: 'See what runs',
       description: 'For admins of the tenant `default`, as all of this.',
       answer: statusSchema,
+      command: {
+        word: 'status',
+        help: 'version, workers, and whether Postgres and Temporal answer',
+        isDefault: true,
+        fields: ({ workers, ...status }) => ({
+          ...status,
+          workers: workers.map(({ identity }) => identity).join(' '),
+        }),
+      },
     }),
     getSettings: operation({
       path: `${path}/config`,
@@ -49,6 +58,13 @@ export const gateway = defineResource(
       }),
       answer: z.object({ path: z.string(), value: z.union([jsonObjectSchema, z.unknown()]) }),
       refuses: ['NotFound'],
+      command: {
+        word: 'config',
+        help: 'the settings in force, without secrets',
+        arguments: ['path'],
+        mayLackLast: true,
+        says: ({ value }) => JSON.stringify(value, null, 2),
+      },
     }),
     reloadSettings: operation({
       path: `${path}/reload`,
@@ -60,6 +76,15 @@ export const gateway = defineResource(
         'Answers for the process that was asked; the others follow, and log theirs. No turn is disturbed. Settings that cannot be used are refused whole.',
       body: z.strictObject({}),
       answer: reloadedSchema,
+      command: {
+        word: 'reload',
+        help: 'read the settings again, in every process',
+        says: ({ applied, restart }) =>
+          [
+            applied.length === 0 ? 'nothing was applied' : `applied: ${applied.join(', ')}`,
+            ...(restart.length > 0 ? [`needs a restart: ${restart.join(', ')}`] : []),
+          ].join('\n'),
+      },
       refuses: ['Unprocessable'],
     }),
   }),

@@ -28,14 +28,14 @@ export const handoffs = defineResource(
       summary: 'List the chats that were handed to another agent',
       command: {
         help: 'by channel and chat',
-        columns: [
-          { title: 'channel', cell: (one) => one.channel },
-          { title: 'chat', cell: (one) => one.chat_id },
-          { title: 'from', cell: (one) => one.from },
-          { title: 'to', cell: (one) => one.to },
-          { title: 'reason', cell: (one) => one.reason, flexible: true },
-          { title: 'since', cell: (one) => one.created_at, ago: true },
-        ],
+        columns: {
+          channel: 'channel',
+          chat: 'chat_id',
+          from: 'from',
+          to: 'to',
+          reason: { flexible: 'reason' },
+          since: { ago: 'created_at' },
+        },
         nothing: 'No chat was handed on.',
       },
     }),
@@ -49,6 +49,14 @@ export const handoffs = defineResource(
       answer: z.null(),
       status: 204,
       refuses: ['NotFound'],
+      command: {
+        word: 'clear',
+        help: 'bring a chat back to the agent that it had first',
+        arguments: ['channel', 'chat'],
+        sends: ({ channel, chat }) => ({ channel, chat_id: chat }),
+        answer: ({ channel, chat }) => ({ channel, chat_id: chat, cleared: true }),
+        says: (_answer, { channel, chat }) => `${chat} of ${channel} goes to its first agent again`,
+      },
     }),
   }),
 );

@@ -1,7 +1,4 @@
-/**
- * The policy for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4).
- * Commands: cli/commands/policy.ts.
- */
+/** What holds for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4). What its commands do at the terminal: cli/commands/policy.ts. */
 import { z } from 'zod';
 import {
   backtestReportSchema,
@@ -33,6 +30,7 @@ export const policy = defineResource(
       summary: "Get the tenant's policy",
       query: z.strictObject({}),
       answer: shownTenantPolicySchema,
+      command: { word: 'show', isDefault: true, help: 'what holds for all agents of the tenant' },
     }),
     setPolicy: operation({
       method: 'PUT',
@@ -42,6 +40,12 @@ export const policy = defineResource(
       description: 'Holds for every call that is judged from now on, also in turns that run.',
       body: tenantPolicySchema,
       answer: shownTenantPolicySchema,
+      command: {
+        word: 'set',
+        help: 'replace it by a file with tools and exec: YAML or JSON; - is a pipe',
+        arguments: ['file'],
+        file: 'a policy such as {"tools":{"deny":["exec"]}}',
+      },
     }),
     listPolicyChanges: operation({
       method: 'GET',
@@ -51,6 +55,17 @@ export const policy = defineResource(
       description: 'Who changed it when, and from what to what; newest first.',
       query: z.strictObject(pageQuery),
       answer: pageSchema(policyChangeSchema),
+      command: {
+        word: 'history',
+        help: 'who changed it when, newest first',
+        columns: {
+          change: 'id',
+          when: 'changed_at',
+          by: 'changed_by',
+          to: { flexible: (one) => JSON.stringify(one.to) },
+        },
+        nothing: 'Nobody has changed the policy.',
+      },
     }),
     restorePolicy: operation({
       method: 'POST',
@@ -61,6 +76,7 @@ export const policy = defineResource(
       body: z.strictObject({ change: policyChangeIdSchema }).meta({ examples: [{ change: '12' }] }),
       answer: shownTenantPolicySchema,
       refuses: ['NotFound', 'Unprocessable'],
+      command: { word: 'restore', help: 'put it back as it was before a change', arguments: ['change'] },
     }),
     backtestPolicy: operation({
       method: 'POST',
@@ -72,6 +88,20 @@ export const policy = defineResource(
         'How many would be allowed, asked about and denied, and which would not be judged as they were. Nothing is run. The newest 20,000 calls are looked at.',
       body: backtestSchema,
       answer: backtestReportSchema,
+      command: {
+        word: 'backtest',
+        help: 'how the calls of the last days would be judged by other settings; nothing is run',
+        flags: {
+          config: [
+            '--config <file>',
+            'settings to try: tools and exec of a tempoclaw.yaml',
+            { required: true },
+          ],
+          days: ['--days <n>', 'days to look back, 1 to 90', { bounds: [1, 90], default: 7 }],
+          limit: ['--limit <n>', 'differing calls to show, 1 to 200', { bounds: [1, 200], default: 50 }],
+          after: ['--after <cursor>', 'go on after the page whose next_cursor this is'],
+        },
+      },
     }),
   }),
 );

@@ -22,13 +22,13 @@ export const ruleProposals = defineResource(
         'Each would allow calls of a kind that was approved at least three times and that nobody ever rejected. Where a rule names approvers, a quorum or excludes the requester, nothing is proposed.',
       command: {
         help: 'rules that decisions suggest',
-        columns: [
-          { title: 'id', cell: ({ id }) => id },
-          { title: 'agent', cell: ({ agent }) => agent },
-          { title: 'in', cell: ({ place }) => place },
-          { title: 'approved', cell: ({ approvals }) => approvals },
-          { title: 'allows', cell: ({ adds }) => proposalWords(adds), flexible: true },
-        ],
+        columns: {
+          id: 'id',
+          agent: 'agent',
+          in: 'place',
+          approved: 'approvals',
+          allows: { flexible: ({ adds }) => proposalWords(adds) },
+        },
         nothing: 'The decisions of the last 30 days suggest no rule.',
       },
     }),
@@ -59,7 +59,6 @@ export const ruleProposals = defineResource(
       command: {
         word: 'take',
         help: 'add it to the rules of its agent or tenant',
-        body: () => ({}),
         says: ({ adds, agent, place }) =>
           `added to the ${place}’s rules for ${agent}: ${proposalWords(adds)}`,
       },

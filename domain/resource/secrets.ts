@@ -41,11 +41,7 @@ export const secrets = defineResource(
       summary: 'List the names of secrets',
       command: {
         help: 'their names; values are never shown',
-        columns: [
-          { title: 'secret', cell: (secret) => secret.name },
-          { title: 'set by', cell: (secret) => secret.updated_by, flexible: true },
-          { title: 'set', cell: (secret) => secret.updated_at, ago: true },
-        ],
+        columns: { secret: 'name', 'set by': { flexible: 'updated_by' }, set: { ago: 'updated_at' } },
         nothing: 'No secrets.',
       },
     }),
@@ -57,6 +53,11 @@ export const secrets = defineResource(
           'Settings refer to it as `secret://NAME`. The value is sealed, hidden wherever it would be shown, and given back by no route.',
         body: putSchema,
         refuses: ['Unprocessable'],
+        command: {
+          word: 'set',
+          help: 'set one; its value is read from a pipe or asked for, and never taken from arguments',
+          says: (_secret, { name }) => `secret ${name} is set; refer to it as secret://${name}`,
+        },
       }),
       // An invalid name is an error here; deleting a secret treats it as not found.
       params: z.object({ name: nameSchema }),
@@ -75,11 +76,9 @@ export const secrets = defineResource(
         'After `encryption.key` was changed and the old one put into `encryption.previousKeys`. Once it is done, the old key is needed for calls that were open then only.',
       answer: rotationSchema,
       command: {
-        kind: 'write',
         word: 'rotate',
         help: 'seal all of them with the newest master key (operator)',
-        body: () => ({}),
-        says: (done: z.infer<typeof rotationSchema>) =>
+        says: (done) =>
           `all secrets are sealed with the key ${done.key_id}; ${done.resealed} were not before`,
       },
     }),

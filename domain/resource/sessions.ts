@@ -10,6 +10,7 @@ import {
   stopReceiptSchema,
   stopSchema,
 } from '../schema/message.ts';
+import { STOP_LEVELS } from '../turn.ts';
 import { labelSchema, nameSchema, sessionKeySchema } from '../schema/scalars.ts';
 import { sessionSchema } from '../schema/session.ts';
 import { turnSchema } from '../schema/turn.ts';
@@ -25,7 +26,7 @@ export const sessions = defineResource(
     isKey: isSessionKey,
     missing: 'There is no session with this key',
   },
-  ({ list, show, listOf, action }) => ({
+  ({ list, show, listOf }) => ({
     listSessions: list({
       scope: 'read',
       summary: 'List sessions, newest change first',
@@ -34,23 +35,72 @@ export const sessions = defineResource(
         user: labelSchema.optional(),
         channel: labelSchema.optional(),
       },
+      command: {
+        help: 'the sessions, newest first',
+        columns: {
+          session: { flexible: 'key' },
+          agent: 'agent',
+          status: 'status',
+          turns: 'turns',
+          'last active': { ago: 'updated_at' },
+        },
+        nothing: 'No sessions yet. Begin one with: npx tempoclaw chat',
+      },
     }),
-    getSession: show({ scope: 'read', summary: 'Get a session' }),
+    getSession: show({
+      scope: 'read',
+      summary: 'Get a session',
+      command: { help: 'one session, and each of its turns with its run in Temporal' },
+    }),
     listSessionTurns: listOf('turns', turnSchema, {
       scope: 'read',
       summary: 'List a session’s turns, newest first',
+      command: {
+        below: 'turns',
+        word: 'list',
+        params: { key: 'session' },
+        help: 'the turns of a session, newest first',
+        columns: {
+          turn: 'id',
+          status: 'status',
+          steps: 'steps',
+          asked: { ago: 'created_at' },
+          answer: { flexible: ({ text, error }) => text ?? error?.message },
+        },
+        nothing: 'No turns.',
+      },
     }),
     listMessages: listOf('messages', messageSchema, {
       scope: 'read',
       summary: 'Read the transcript',
       query: { order: z.enum(['asc', 'desc']).default('asc') },
+      command: { help: 'what was said' },
     }),
     listSubagents: listOf('subagents', subagentSchema, {
       scope: 'read',
       tag: 'subagents',
       summary: 'List the subagents that a session has started, newest first',
       query: { status: z.enum(WORK_STATUSES).optional() },
+      command: {
+        below: 'subagents',
+        word: 'list',
+        params: { key: 'session' },
+        help: 'those that a session has started, newest first',
+        flags: {
+          status: ['--status <status>', 'queued, running, completed, failed, cancelled or timeout'],
+        },
+        columns: {
+          subagent: 'id',
+          status: 'status',
+          label: { flexible: 'label' },
+          calls: 'iterations',
+          started: { ago: 'created_at' },
+        },
+        nothing: 'No subagents.',
+      },
     }),
+  }),
+  ({ action }) => ({
     steerTurn: action('steer')({
       scope: 'run',
       tag: 'messages',
@@ -74,6 +124,21 @@ export const sessions = defineResource(
       body: stopSchema,
       answer: stopReceiptSchema,
       refuses: ['Conflict', 'StaleTurn'],
+      command: {
+        word: 'stop',
+        help: 'stop the turn that runs, or what a session without one has left running',
+        flags: {
+          level: [
+            '--level <level>',
+            'step: after this step; now: at once; all: at once, with what waits and all that the session has left running',
+            { choices: STOP_LEVELS, default: 'now' },
+          ],
+          turn_id: ['--turn <id>', 'the turn that is meant (default: the running one)'],
+          reason: ['--reason <text>'],
+        },
+        says: ({ level, turn_id: turn }) =>
+          `stop (${level}) was sent to ${turn ?? 'what the session has left running'}`,
+      },
     }),
   }),
 );

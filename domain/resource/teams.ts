@@ -61,11 +61,11 @@ const itemSchema = z.object({
 });
 
 const flags = {
-  lead: { flags: '--lead <agent>', help: 'who leads it' },
-  members: { flags: '--members <agents>', help: 'keys of agents, with commas between them', kind: 'commas' },
-  name: { flags: '--name <text>', help: 'a name for people' },
-  description: { flags: '--description <text>', help: 'what it is for' },
-  settings: { flags: '--settings <json>', help: 'such as {"progress_notifications":true}', kind: 'json' },
+  lead: ['--lead <agent>', 'who leads it'],
+  members: ['--members <agents>', 'keys of agents, with commas between them'],
+  name: ['--name <text>', 'a name for people'],
+  description: ['--description <text>', 'what it is for'],
+  settings: ['--settings <json>', 'such as {"progress_notifications":true}'],
 } as const;
 
 export const teams = defineResource(
@@ -85,11 +85,7 @@ export const teams = defineResource(
       summary: 'List teams by key',
       command: {
         help: 'all teams',
-        columns: [
-          { title: 'team', cell: (team) => team.key },
-          { title: 'lead', cell: (team) => team.lead },
-          { title: 'members', cell: (team) => team.members.join(', '), flexible: true },
-        ],
+        columns: { team: 'key', lead: 'lead', members: { flexible: (team) => team.members.join(', ') } },
         nothing: 'No teams.',
       },
     }),
@@ -115,7 +111,7 @@ export const teams = defineResource(
         help: 'make a team',
         arguments: ['team'],
         flags,
-        body: ({ team, lead = '', members = [], ...flags }) => ({ ...flags, key: team, lead, members }),
+        sends: ({ team, lead = '', members = [], ...flags }) => ({ ...flags, key: team, lead, members }),
         says: ({ key, lead, members }) =>
           `team ${key} is made: ${lead} leads ${members.join(', ') || 'nobody yet'}`,
       },
@@ -129,7 +125,6 @@ export const teams = defineResource(
         word: 'update',
         help: 'change a team; what is not given stays',
         flags,
-        body: (input) => input,
         says: ({ key }) => `team ${key} is changed`,
       },
     }),
@@ -138,6 +133,19 @@ export const teams = defineResource(
       summary: 'What was done to the tasks of a team, newest first',
       query: {
         task: z.coerce.number().int().min(1).optional().describe('Number of one task'),
+      },
+      command: {
+        help: 'what was done to its tasks, newest first',
+        flags: { task: ['--task <number>', 'only this task'] },
+        columns: {
+          task: (event) => `#${event.number}`,
+          what: 'action',
+          by: 'actor',
+          status: 'status',
+          reason: { flexible: (event) => event.reason ?? '' },
+          when: { ago: 'at' },
+        },
+        nothing: 'Nothing was done yet.',
       },
     }),
     deleteTeam: remove({

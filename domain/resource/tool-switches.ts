@@ -4,7 +4,7 @@ import { defineResource, operation } from './define-resource.ts';
 
 const path = '/v1/tools/builtin/:name/tenant-config';
 
-const switchSchema = z.object({
+export const switchSchema = z.object({
   name: z.string(),
   enabled: z.boolean().describe('False: no agent of the tenant has it, whatever its own rules say'),
 });
@@ -48,6 +48,12 @@ export const toolSwitches = defineResource(
         })
         .meta({ examples: [{ enabled: false }] }),
       answer: switchSchema,
+      command: {
+        word: 'disable',
+        help: 'switch a tool off for all agents of the tenant',
+        sends: () => ({ enabled: false }),
+        says: ({ name }) => `No agent of the tenant has ${name} now.`,
+      },
     }),
     deleteToolSwitch: operation({
       ...one,

@@ -13,7 +13,7 @@ export const turns = defineResource(
     missing: 'There is no turn with this id',
   },
   ({ show, listOf }) => ({
-    getTurn: show({ scope: 'read', summary: 'Get a turn' }),
+    getTurn: show({ scope: 'read', summary: 'Get a turn', command: { help: 'one turn and its tool calls' } }),
     listTurnToolCalls: listOf('tool-calls', toolCallSchema, {
       scope: 'read',
       summary: 'List a turn’s tool calls in the order they were asked for',

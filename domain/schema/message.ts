@@ -104,3 +104,12 @@ export const messageSchema = z.object({
   model: z.string().nullable(),
   created_at: timeSchema,
 });
+
+/** A waiting caller holds a connection, so the wait is limited. */
+const MAX_WAIT_SECONDS = 300;
+
+export const waitSchema = z.coerce
+  .number()
+  .min(0)
+  .max(MAX_WAIT_SECONDS)
+  .describe('Seconds to wait for the end of the turn');

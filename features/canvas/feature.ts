@@ -8,5 +8,5 @@ export const canvas = defineFeature({
   worker: () => import('./worker.ts'),
   tools: [() => import('./tools/canvas.ts')],
   routes: [() => import('./routes/canvas.ts')],
-  subcommands: { sessions: () => import('./commands.ts') },
+  subcommands: { sessions: async () => (await import('./resource.ts')).canvasLinks },
 });

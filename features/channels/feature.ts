@@ -17,7 +17,7 @@ export const channels = defineFeature({
       group: 'Rules, tools and limits:',
       name: 'channels',
       summary: 'chat services that agents answer in: list, show, add, set, delete, pair, redeliver',
-      resource: async () => (await import('./resource.ts')).channels,
+      load: async () => (await import('./resource.ts')).channels,
     },
   ],
 });

@@ -14,41 +14,36 @@ import {
 } from './schema.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { DELIVERY_STATUSES, deliverySchema } from '#features/webhooks-out/schema.ts';
-import type { Column } from '#domain/resource/command.ts';
+import type { Columns } from '#domain/resource/command.ts';
 import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
-const columns: readonly Column<z.output<typeof channelSchema>>[] = [
-  { title: 'CHANNEL', cell: (row) => row.key },
-  { title: 'TYPE', cell: (row) => row.type },
-  { title: 'AGENT', cell: (row) => row.agent },
-  { title: 'STATE', cell: (row) => (row.enabled ? (row.failing_since ? 'failing' : 'on') : 'off') },
-  { title: 'INBOUND', cell: (row) => row.inbound, flexible: true },
-  { title: 'CREATED', cell: (row) => row.created_at, ago: true },
-];
+const columns: Columns<z.output<typeof channelSchema>> = {
+  channel: 'key',
+  type: 'type',
+  agent: 'agent',
+  state: (row) => (row.enabled ? (row.failing_since ? 'failing' : 'on') : 'off'),
+  inbound: { flexible: 'inbound' },
+  created: { ago: 'created_at' },
+};
 
-const settings = {
-  flags: '--settings <json>',
-  kind: 'json',
-  help: 'such as {"token":"secret://TELEGRAM_TOKEN","secret_token":"secret://TELEGRAM_SECRET"}',
-} as const;
-const agent = { flags: '--agent <key>' } as const;
+const settings = [
+  '--settings <json>',
+  'such as {"token":"secret://TELEGRAM_TOKEN","secret_token":"secret://TELEGRAM_SECRET"}',
+] as const;
+const agent = ['--agent <key>'] as const;
 const added = {
-  type: { flags: '--type <type>', choices: CHANNEL_TYPES, required: true },
+  type: ['--type <type>', '', { choices: CHANNEL_TYPES, required: true }],
   agent,
   settings,
 } as const;
 const changed = {
   agent,
   settings,
-  enabled: { flags: '--enabled <yes-or-no>', choices: ['yes', 'no'] },
+  enabled: ['--enabled <yes-or-no>'],
 } as const;
 const paired = {
-  user: { flags: '--user <name>' },
-  decides: {
-    flags: '--may-decide <yes-or-no>',
-    choices: ['yes', 'no'],
-    help: 'decides approvals by buttons',
-  },
+  user: ['--user <name>'],
+  may_decide: ['--may-decide <yes-or-no>', 'decides approvals by buttons'],
 } as const;
 
 const connecting = {
@@ -62,7 +57,6 @@ const connecting = {
   command: {
     word: 'connect',
     help: 'register it with its service, and say what is missing',
-    body: () => ({}),
     says: ({ account, done, todo }: z.output<typeof connectedSchema>) =>
       [
         `speaks as ${account ?? 'nobody yet'}`,
@@ -105,7 +99,7 @@ export const channels = defineResource(
         arguments: ['key'],
         flags: added,
         // Without its type, the command is refused earlier.
-        body: ({ type = 'web', ...flags }) => ({ type, ...flags }),
+        sends: ({ type = 'web', ...flags }) => ({ type, ...flags }),
         says: ({ key, inbound }) => `${key} hears at ${inbound} below the public address; tell the service`,
       },
     }),
@@ -119,7 +113,6 @@ export const channels = defineResource(
         word: 'set',
         help: 'change one',
         flags: changed,
-        body: ({ enabled, ...flags }) => ({ ...flags, enabled: enabled && enabled === 'yes' }),
         says: ({ key, enabled }) => `${key} is ${enabled ? 'on' : 'off'}`,
       },
     }),
@@ -141,7 +134,7 @@ export const channels = defineResource(
         help: 'let whoever was told the code speak as a user',
         arguments: ['code'],
         flags: paired,
-        body: ({ code, user, decides }) => ({ code, user: user ?? '', may_decide: decides === 'yes' }),
+        sends: ({ code, user = '', may_decide = false }) => ({ code, user, may_decide }),
         says: ({ name, user }) => `${name} speaks as ${user} from now on`,
       },
     }),
@@ -171,7 +164,6 @@ export const channels = defineResource(
       command: {
         word: 'redeliver',
         help: 'tell again what could not be told',
-        body: () => ({}),
         says: ({ redelivered }) => `${redelivered} are told again`,
       },
     }),

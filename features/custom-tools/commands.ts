@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { customTools as resource } from './resource.ts';
-import { addApiCommand, PAGE_FLAGS } from '#cli/api-commands.ts';
+import { addCommands } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext, readJsonObject } from '#cli/command-context.ts';
@@ -26,19 +26,7 @@ export function register(tools: Command): void {
   const custom = tools
     .command('custom')
     .description('tools made of shell commands: list, show, add, test, remove');
-  addApiCommand(custom, {
-    word: 'list',
-    isDefault: true,
-    help: 'the custom tools there are',
-    path: '/v1/tools/custom',
-    flags: {
-      agent_id: { flags: '--agent <key>', help: 'only those of this agent' },
-      search: { flags: '--search <words>', help: 'part of a name or description' },
-      limit: PAGE_FLAGS.limit,
-      offset: { flags: '--offset <n>', help: 'rows to leave out' },
-    },
-    print: printList,
-  });
+  addCommands(custom, resource, { listCustomTools: { print: printList } });
   custom
     .command('add')
     .description('make a tool, or change the one of the same name and agent')
@@ -63,13 +51,13 @@ function printList({ out, err }: CommandContext, { tools, offset, total }: Custo
     return err.line('No custom tools. Make one: npx tempoclaw tools custom add FILE.yaml');
   printTable(
     out,
-    [
-      { title: 'tool', cell: (tool) => tool.name },
-      { title: 'agent', cell: (tool) => tool.agent_id ?? 'all' },
-      { title: 'state', cell: (tool) => (tool.enabled ? 'on' : 'off') },
-      { title: 'replay', cell: (tool) => tool.replay },
-      { title: 'command', cell: (tool) => tool.command, flexible: true },
-    ],
+    {
+      tool: 'name',
+      agent: (tool) => tool.agent_id ?? 'all',
+      state: (tool) => (tool.enabled ? 'on' : 'off'),
+      replay: 'replay',
+      command: { flexible: 'command' },
+    },
     tools,
   );
   const shown = offset + tools.length;

@@ -54,6 +54,16 @@ export const customTools = defineResource(
         limit: z.int(),
         offset: z.int(),
       }),
+      command: {
+        word: 'list',
+        help: 'the custom tools there are',
+        flags: {
+          agent_id: ['--agent <key>', 'only those of this agent'],
+          search: ['--search <words>', 'part of a name or description'],
+          limit: ['--limit <n>', 'rows to show, 1 to 200', { bounds: [1, 200], default: 50 }],
+          offset: ['--offset <n>', 'rows to leave out'],
+        },
+      },
     }),
     getCustomTool: make.show({ scope: 'read', summary: 'Get a custom tool' }),
     createCustomTool: make.create({

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { knowledgeEntities, knowledgeRelations } from './resource.ts';
-import { addCommands } from '#cli/resource-commands.ts';
+import { addCommands } from '#cli/api-commands.ts';
 
 export function register(knowledge: Command): void {
   const entities = knowledge.command('entities').description('people, places and things that memory names');

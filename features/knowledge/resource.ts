@@ -60,16 +60,10 @@ const relationSchema = z.object({
 const time = z.iso.datetime({ offset: true });
 const owner = { agent: nameSchema.optional(), user: labelSchema.optional() };
 const ownerFlags = {
-  agent: { flags: '--agent <key>', help: 'of this agent' },
-  user: { flags: '--user <id>', help: 'of this user; without it of all' },
+  agent: ['--agent <key>', 'of this agent'],
+  user: ['--user <id>', 'of this user; without it of all'],
 } as const;
-const isHidden = {
-  flags: '--hidden <yes|no>',
-  help: 'remove it, or take that back',
-  choices: ['yes', 'no'],
-} as const;
-const readHidden = (value: 'yes' | 'no' | undefined) =>
-  value === undefined ? {} : { hidden: value === 'yes' };
+const isHidden = ['--hidden <yes|no>', 'remove it, or take that back'] as const;
 const whose = 'The agent’s own need the scope `admin`.';
 
 export const knowledgeEntities = defineResource(
@@ -93,15 +87,15 @@ export const knowledgeEntities = defineResource(
       },
       command: {
         help: 'people, places and things that memory names',
-        flags: { ...ownerFlags, name: { flags: '--name <text>', help: 'with this name or alias' } },
-        columns: [
-          { title: 'id', cell: (entity) => entity.id },
-          { title: 'agent', cell: (entity) => entity.agent },
-          { title: 'user', cell: (entity) => entity.user ?? '(all)' },
-          { title: 'name', cell: (entity) => entity.name, flexible: true },
-          { title: 'type', cell: (entity) => entity.type },
-          { title: 'removed', cell: (entity) => (entity.hidden ? 'yes' : '') },
-        ],
+        flags: { ...ownerFlags, name: ['--name <text>', 'with this name or alias'] },
+        columns: {
+          id: 'id',
+          agent: 'agent',
+          user: (entity) => entity.user ?? '(all)',
+          name: { flexible: 'name' },
+          type: 'type',
+          removed: (entity) => (entity.hidden ? 'yes' : ''),
+        },
         nothing: 'There are no entities.',
       },
     }),
@@ -125,12 +119,11 @@ export const knowledgeEntities = defineResource(
         word: 'set',
         help: 'correct one',
         flags: {
-          name: { flags: '--name <text>', help: 'the name to show' },
-          type: { flags: '--type <word>', help: 'person, place, …' },
-          aliases: { flags: '--aliases <names>', help: 'in place of those it has', kind: 'commas' },
+          name: ['--name <text>', 'the name to show'],
+          type: ['--type <word>', 'person, place, …'],
+          aliases: ['--aliases <names>', 'in place of those it has'],
           hidden: isHidden,
         },
-        body: ({ hidden: value, ...rest }) => ({ ...rest, ...readHidden(value) }),
         says: (entity) => `${entity.id} is ${entity.name} (${entity.type})`,
       },
     }),
@@ -145,7 +138,6 @@ export const knowledgeEntities = defineResource(
         help: 'say that one is another, which stays',
         arguments: ['into'],
         ids: ['into'],
-        body: ({ into }) => ({ into }),
         says: (entity) => `both are ${entity.id} now, ${entity.name}`,
       },
     }),
@@ -159,7 +151,6 @@ export const knowledgeEntities = defineResource(
         word: 'split',
         help: 'take a merge back: ENTITY is another one again',
         arguments: ['entity'],
-        body: ({ entity }) => ({ entity }),
         says: (entity) => `${entity.id} is ${entity.name} again`,
       },
     }),
@@ -189,19 +180,16 @@ export const knowledgeRelations = defineResource(
       query: { ...owner, entity: idSchema.optional().meta({ description: 'At either end' }) },
       command: {
         help: 'how entities relate, by document',
-        flags: { ...ownerFlags, entity: { flags: '--entity <id>', help: 'at either end' } },
-        columns: [
-          { title: 'id', cell: (one) => one.id },
-          { title: 'from', cell: (one) => one.from.name, flexible: true },
-          { title: 'relation', cell: (one) => one.relation },
-          { title: 'to', cell: (one) => one.to.name, flexible: true },
-          { title: 'until', cell: (one) => one.valid_to?.slice(0, 10) ?? '' },
-          {
-            title: 'source',
-            cell: ({ source, author }) => (source ? `${source.path}:${source.from}` : author),
-          },
-          { title: 'removed', cell: (one) => (one.hidden ? 'yes' : '') },
-        ],
+        flags: { ...ownerFlags, entity: ['--entity <id>', 'at either end'] },
+        columns: {
+          id: 'id',
+          from: { flexible: (one) => one.from.name },
+          relation: 'relation',
+          to: { flexible: (one) => one.to.name },
+          until: (one) => one.valid_to?.slice(0, 10) ?? '',
+          source: ({ source, author }) => (source ? `${source.path}:${source.from}` : author),
+          removed: (one) => (one.hidden ? 'yes' : ''),
+        },
         nothing: 'There are no relations.',
       },
     }),
@@ -226,12 +214,11 @@ export const knowledgeRelations = defineResource(
         word: 'set',
         help: 'correct one; the answer is your own statement',
         flags: {
-          relation: { flags: '--relation <word>', help: 'works_at, lives_in, …' },
-          valid_from: { flags: '--from <time>', help: 'ISO 8601' },
-          valid_to: { flags: '--until <time>', help: 'ISO 8601' },
+          relation: ['--relation <word>', 'works_at, lives_in, …'],
+          valid_from: ['--from <time>', 'ISO 8601'],
+          valid_to: ['--until <time>', 'ISO 8601'],
           hidden: isHidden,
         },
-        body: ({ hidden: value, ...rest }) => ({ ...rest, ...readHidden(value) }),
         says: (one) => `${one.id}: ${one.from.name} ${one.relation} ${one.to.name}`,
       },
     }),

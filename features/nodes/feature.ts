@@ -20,7 +20,7 @@ export const nodes = defineFeature({
       group: 'Rules, tools and limits:',
       name: 'nodes',
       summary: 'other machines that agents use: list, show, invite, rename, delete',
-      resource: async () => (await import('./resource.ts')).nodes,
+      load: async () => (await import('./resource.ts')).nodes,
     },
   ],
 });

@@ -11,28 +11,7 @@ import {
   nodeSchema,
 } from './schema.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
-import type { Flags, WriteCommand } from '#domain/resource/command.ts';
 import { defineResource, operation } from '#domain/resource/define-resource.ts';
-
-type Invited = z.output<typeof nodeInvitedSchema>;
-
-const inviteFlags = {
-  capabilities: {
-    flags: '--capabilities <names>',
-    help: 'all that it may be asked, such as system.info,file.read',
-    kind: 'commas',
-  },
-} as const satisfies Flags;
-
-const invite: WriteCommand<Invited, z.input<typeof nodeInviteSchema>, 'name', typeof inviteFlags> = {
-  word: 'invite',
-  help: `a code by which a machine joins within ${CODE_MINUTES} minutes`,
-  arguments: ['name'],
-  flags: inviteFlags,
-  body: ({ name, capabilities }) => ({ name, capabilities }),
-  says: ({ url, code }) =>
-    `on the other machine, within ${CODE_MINUTES} minutes: npx tempoclaw node --url ${url} --code ${code}`,
-};
 
 export const nodes = defineResource(
   {
@@ -51,12 +30,12 @@ export const nodes = defineResource(
       command: {
         help: 'other machines that agents use',
         nothing: 'no nodes',
-        columns: [
-          { title: 'NAME', cell: (row) => row.name },
-          { title: 'STATE', cell: (row) => row.state },
-          { title: 'MAY', cell: (row) => row.capabilities.map(({ name }) => name).join(' '), flexible: true },
-          { title: 'SEEN', cell: (row) => row.seen_at ?? '', ago: true },
-        ],
+        columns: {
+          name: 'name',
+          state: 'state',
+          may: { flexible: (row) => row.capabilities.map(({ name }) => name).join(' ') },
+          seen: { ago: (row) => row.seen_at ?? '' },
+        },
       },
     }),
     getNode: show({
@@ -81,7 +60,16 @@ export const nodes = defineResource(
       status: 201,
       shownOnce: ['code'],
       refuses: ['Conflict'],
-      command: { kind: 'write', ...(invite as unknown as WriteCommand<unknown, unknown>) },
+      command: {
+        word: 'invite',
+        help: `a code by which a machine joins within ${CODE_MINUTES} minutes`,
+        arguments: ['name'],
+        flags: {
+          capabilities: ['--capabilities <names>', 'all that it may be asked, such as system.info,file.read'],
+        },
+        says: ({ url, code }) =>
+          `on the other machine, within ${CODE_MINUTES} minutes: npx tempoclaw node --url ${url} --code ${code}`,
+      },
     }),
     renameNode: change({
       scope: 'admin',
@@ -92,7 +80,7 @@ export const nodes = defineResource(
         word: 'rename',
         help: 'give one another name',
         arguments: ['to'],
-        body: ({ to }) => ({ name: to }),
+        sends: ({ to }) => ({ name: to }),
         says: ({ name }) => `it is ${name} now`,
       },
     }),

@@ -14,13 +14,13 @@ export const schedules = defineFeature({
       group: 'Agents and their work:',
       name: 'schedules',
       summary: 'what agents are told at times to come: list, show, add, update, remove, run, runs',
-      load: () => import('./commands/schedules.ts'),
+      load: async () => (await import('./resource/schedules.ts')).schedules,
     },
     {
       group: 'Agents and their work:',
       name: 'heartbeat',
       summary: 'waking an agent to go through its HEARTBEAT.md: show, set, remove, test, logs',
-      load: () => import('./commands/heartbeat.ts'),
+      load: async () => (await import('./resource/heartbeats.ts')).heartbeats,
     },
   ],
 });

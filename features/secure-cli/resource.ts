@@ -106,11 +106,11 @@ export const secureClis = defineResource(
       summary: 'List programs with credentials',
       command: {
         help: 'the programs there are',
-        columns: [
-          { title: 'program', cell: (cli) => cli.name },
-          { title: 'agents', cell: (cli) => cli.agents.join(', ') || 'none', flexible: true },
-          { title: 'variables', cell: (cli) => cli.env.map(({ name }) => name).join(', '), flexible: true },
-        ],
+        columns: {
+          program: 'name',
+          agents: { flexible: (cli) => cli.agents.join(', ') || 'none' },
+          variables: { flexible: (cli) => cli.env.map(({ name }) => name).join(', ') },
+        },
         nothing: 'No program has credentials.',
       },
     }),
@@ -126,6 +126,24 @@ export const secureClis = defineResource(
         'It can then be run by `credentialed_exec` alone, by the agents named. What is absent stays as it was, or comes from the preset.',
       body: secureCliPutSchema,
       refuses: ['Unprocessable'],
+      command: {
+        word: 'set',
+        help: 'give a program credentials, or change its rules; what is not given stays',
+        flags: {
+          preset: ['--preset <name>', 'rules for gh, gcloud, aws, kubectl or terraform'],
+          agents: ['--agent <key...>', 'agents that may use it; * is every agent'],
+          variables: [
+            '--env <name=secret...>',
+            'a variable and the secret it gets, such as GH_TOKEN=secret://github',
+          ],
+          path: ['--path <path>', 'where the program is, when PATH does not say'],
+          host: ['--host', 'also for agents that need a sandbox, although it runs on the worker’s machine'],
+          no_host: ['--no-host', 'not for those'],
+          file: ['--file <path>', 'all of it from a YAML or JSON file; flags win over it'],
+        },
+        says: ({ name, agents }) =>
+          `${name} has its credentials; it is run by credentialed_exec only, by: ${agents.length === 0 ? 'no agent yet (--agent)' : agents.join(', ')}`,
+      },
     }),
     deleteSecureCli: remove({
       scope: 'admin',

@@ -2,64 +2,17 @@
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { z } from 'zod';
 import { skills as resource } from './resource.ts';
-import type { skillGrantSchema, skillVersionSchema } from './schema.ts';
 import { SKILL_FILE, SKILL_LIMITS, SKILL_VISIBILITIES } from './rules/skill.ts';
-import { addApiCommand, addList } from '#cli/api-commands.ts';
+import { addCommands } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
-import { addCommands } from '#cli/resource-commands.ts';
-
-const GRANT = '/v1/skills/:name/grants/:kind/:subject';
-
-type Version = z.output<typeof skillVersionSchema>;
-type Grant = z.output<typeof skillGrantSchema>;
 
 export function register(skills: Command): void {
-  addCommands(skills, resource, { publishSkill: addPublish });
-  addList<Version>(skills, {
-    word: 'versions',
-    help: 'the versions of one, the newest first',
-    path: '/v1/skills/:name/versions',
-    isWhole: true,
-    columns: [
-      { title: 'version', cell: ({ version }) => version },
-      { title: 'sha256', cell: ({ sha256 }) => sha256.slice(0, 12) },
-      { title: 'published by', cell: ({ published_by }) => published_by, flexible: true },
-      { title: 'published', cell: ({ created_at }) => created_at, ago: true },
-    ],
-    nothing: 'There is no version of it.',
-  });
-  addList<Grant>(skills, {
-    word: 'grants',
-    help: 'who may use a private one',
-    path: '/v1/skills/:name/grants',
-    isWhole: true,
-    columns: [
-      { title: 'for', cell: ({ kind, subject }) => `${kind} ${subject}` },
-      { title: 'granted by', cell: ({ granted_by }) => granted_by, flexible: true },
-    ],
-    nothing: 'There is no grant on it.',
-  });
-  addApiCommand(skills, {
-    word: 'grant',
-    help: 'let an agent or a user use a private one; KIND is agent or user',
-    method: 'PUT',
-    path: GRANT,
-    print: ({ out }, { kind, subject }: Grant, { name }) => out.line(`${kind} ${subject} may use ${name}`),
-  });
-  addApiCommand(skills, {
-    word: 'revoke',
-    help: 'take a grant back',
-    method: 'DELETE',
-    path: GRANT,
-    answer: ({ kind, subject }) => ({ kind, subject, deleted: true }),
-    print: ({ out }, _answer, { name, kind, subject }) =>
-      out.line(`the grant of ${kind} ${subject} on ${name} is taken back`),
-  });
+  addCommands(skills, resource);
+  addPublish(skills);
 }
 
 function addPublish(skills: Command): void {

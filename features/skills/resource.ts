@@ -37,13 +37,13 @@ export const skills = defineResource(
       description: 'Keys of a user see those that are public or granted to the user.',
       command: {
         help: 'the newest version of each',
-        columns: [
-          { title: 'skill', cell: (skill) => skill.name },
-          { title: 'version', cell: (skill) => skill.version },
-          { title: 'for', cell: (skill) => (skill.visibility === 'public' ? 'all' : 'grants') },
-          { title: 'what it is for', cell: (skill) => skill.description, flexible: true },
-          { title: 'published', cell: (skill) => skill.created_at, ago: true },
-        ],
+        columns: {
+          skill: 'name',
+          version: 'version',
+          for: (skill) => (skill.visibility === 'public' ? 'all' : 'grants'),
+          'what it is for': { flexible: 'description' },
+          published: { ago: 'created_at' },
+        },
         nothing: 'No skills are published.',
       },
     }),
@@ -73,6 +73,17 @@ export const skills = defineResource(
       params: named,
       answer: z.object({ data: z.array(skillVersionSchema) }),
       findsFirst: true,
+      command: {
+        word: 'versions',
+        help: 'the versions of one, the newest first',
+        columns: {
+          version: 'version',
+          sha256: ({ sha256 }) => sha256.slice(0, 12),
+          'published by': { flexible: 'published_by' },
+          published: { ago: 'created_at' },
+        },
+        nothing: 'There is no version of it.',
+      },
     }),
     deleteSkill: make.remove({
       scope: 'admin',
@@ -81,6 +92,8 @@ export const skills = defineResource(
         'No agent finds it from its next step on. Its versions are kept for who asks what was used.',
       command: { word: 'remove', help: 'remove one', says: (name) => `skill ${name} is removed` },
     }),
+  }),
+  () => ({
     listSkillGrants: operation({
       method: 'GET',
       path: `${path}/:name/grants`,
@@ -89,6 +102,15 @@ export const skills = defineResource(
       params: named,
       answer: z.object({ data: z.array(skillGrantSchema) }),
       findsFirst: true,
+      command: {
+        word: 'grants',
+        help: 'who may use a private one',
+        columns: {
+          for: ({ kind, subject }) => `${kind} ${subject}`,
+          'granted by': { flexible: 'granted_by' },
+        },
+        nothing: 'There is no grant on it.',
+      },
     }),
     grantSkill: operation({
       ...grant,
@@ -96,6 +118,11 @@ export const skills = defineResource(
       summary: 'Let an agent or a user use a private skill',
       answer: skillGrantSchema,
       refuses: ['Unprocessable'],
+      command: {
+        word: 'grant',
+        help: 'let an agent or a user use a private one; KIND is agent or user',
+        says: ({ kind, subject }, { name }) => `${kind} ${subject} may use ${name}`,
+      },
     }),
     revokeSkill: operation({
       ...grant,
@@ -103,6 +130,13 @@ export const skills = defineResource(
       summary: 'Take a grant on a skill back',
       answer: z.null(),
       status: 204,
+      command: {
+        word: 'revoke',
+        help: 'take a grant back',
+        answer: ({ kind, subject }) => ({ kind, subject, deleted: true }),
+        says: (_answer, { name, kind, subject }) =>
+          `the grant of ${kind} ${subject} on ${name} is taken back`,
+      },
     }),
   }),
 );

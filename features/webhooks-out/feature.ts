@@ -16,7 +16,7 @@ export const webhooksOut = defineFeature({
       group: 'Rules, tools and limits:',
       name: 'webhooks',
       summary: 'where events are sent to: list, show, add, set, rotate, delete, redeliver',
-      resource: async () => (await import('./resource.ts')).webhooks,
+      load: async () => (await import('./resource.ts')).webhooks,
     },
   ],
 });

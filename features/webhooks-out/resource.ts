@@ -12,36 +12,29 @@ import {
   webhookWithSecretSchema,
 } from './schema.ts';
 import { idSchema } from '#domain/schema/scalars.ts';
-import type { Column } from '#domain/resource/command.ts';
+import type { Columns } from '#domain/resource/command.ts';
 import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
-const columns: readonly Column<z.output<typeof webhookSchema>>[] = [
-  { title: 'ID', cell: (row) => row.id },
-  { title: 'URL', cell: (row) => row.url, flexible: true },
-  { title: 'EVENTS', cell: (row) => row.events.join(' '), flexible: true },
-  {
-    title: 'STATE',
-    cell: (row) => (row.enabled ? (row.failing_since ? 'failing' : 'on') : (row.disabled_reason ?? 'off')),
-  },
-  { title: 'CREATED', cell: (row) => row.created_at, ago: true },
-];
+const columns: Columns<z.output<typeof webhookSchema>> = {
+  id: 'id',
+  url: { flexible: 'url' },
+  events: { flexible: (row) => row.events.join(' ') },
+  state: (row) => (row.enabled ? (row.failing_since ? 'failing' : 'on') : (row.disabled_reason ?? 'off')),
+  created: { ago: 'created_at' },
+};
 
 const flags = {
-  events: { flags: '--events <kinds>', help: 'such as approval.*,turn.completed', kind: 'commas' },
-  agent: { flags: '--agent <key>', help: 'only of this agent' },
-  session: { flags: '--session <key>', help: 'only of this session' },
-  user: { flags: '--user <id>', help: 'who decides by the links of its mails; the address unless given' },
-  ordered: {
-    flags: '--ordered <yes-or-no>',
-    help: 'one after the other in a session',
-    choices: ['yes', 'no'],
-  },
+  events: ['--events <kinds>', 'such as approval.*,turn.completed'],
+  agent: ['--agent <key>', 'only of this agent'],
+  session: ['--session <key>', 'only of this session'],
+  user: ['--user <id>', 'who decides by the links of its mails; the address unless given'],
+  ordered: ['--ordered <yes-or-no>', 'one after the other in a session'],
 } as const;
 
 const changes = {
-  url: { flags: '--url <url>' },
+  url: ['--url <url>'],
   events: flags.events,
-  enabled: { flags: '--enabled <yes-or-no>', choices: ['yes', 'no'] },
+  enabled: ['--enabled <yes-or-no>'],
 } as const;
 
 const one = { params: z.object({ id: z.uuid(), delivery: idSchema }) };
@@ -76,13 +69,13 @@ export const webhooks = defineResource(
         help: 'have events sent to an address; prints the secret once',
         arguments: ['url'],
         flags,
-        body: ({ url, events, agent, session, user, ordered }) => ({
+        sends: ({ url, events, agent, session, user, ordered }) => ({
           url,
           events: events ?? [url.startsWith('mailto:') ? 'approval.*' : '*'],
           agent,
           session_key: session,
           user,
-          ordered: ordered === 'yes',
+          ordered: ordered === true,
         }),
         says: ({ id, url, secret }) =>
           url.startsWith('mailto:')
@@ -100,11 +93,6 @@ export const webhooks = defineResource(
         word: 'set',
         help: 'change one, or bring it back',
         flags: changes,
-        body: ({ url, events, enabled }) => ({
-          url,
-          events,
-          enabled: enabled === undefined ? undefined : enabled === 'yes',
-        }),
         says: ({ id, enabled }) => `${id} is ${enabled ? 'on' : 'off'}`,
       },
     }),
@@ -118,7 +106,6 @@ export const webhooks = defineResource(
       command: {
         word: 'rotate',
         help: 'a new secret; both sign for a day',
-        body: () => ({}),
         says: ({ secret }) => `the new secret, shown this once: ${secret}`,
       },
     }),
@@ -141,7 +128,6 @@ export const webhooks = defineResource(
       command: {
         word: 'redeliver',
         help: 'send all that failed again',
-        body: () => ({}),
         says: ({ redelivered }) => `${redelivered} are sent again`,
       },
     }),
@@ -176,6 +162,11 @@ export const approvalNotifications = defineResource(
         'To each webhook, of an address or of `mailto:`, that is sent events of approvals. Each is tried once; the answer waits for that, 25 s at most.',
       body: notifyTestCreateSchema,
       answer: z.object({ data: z.array(notifyTestSchema) }),
+      command: {
+        word: 'test',
+        help: 'send a test to each webhook and mail address; exit 1 when one was not reached',
+        flags: { to: ['--to <webhook>', 'only to this one, by id, URL or mail address'] },
+      },
       refuses: ['Unprocessable'],
     }),
   }),

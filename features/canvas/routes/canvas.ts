@@ -9,46 +9,35 @@ import { CANVAS_FRAME, CANVAS_FRAME_POLICY, CANVAS_LIMITS } from '../contract.ts
 import { Failure } from '#domain/errors.ts';
 import { markOutside } from '#domain/outside-text.ts';
 import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
-import { canvasEventSchema, canvasLinkCreateSchema, canvasLinkSchema } from '../schema.ts';
+import { canvasLinks } from '../resource.ts';
+import { canvasEventSchema } from '../schema.ts';
 import { isKeyInForce } from '#store/api-key-store.ts';
 import { findCanvas } from '../store.ts';
 import { callerOf, userOf } from '#api/auth.ts';
 import { callerByLink, type CanvasLink, canvasToken, noLink, openCanvasToken } from './canvas-link.ts';
 import { CANVAS_PAGE, CANVAS_PAGE_POLICY } from './canvas-page.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { reachableSession, sessionOr404 } from '#api/found.ts';
-import { problems } from '#api/openapi.ts';
+import { reachableSession } from '#api/found.ts';
+import { serveResource } from '#api/serve-resource.ts';
 import { createSseReplies } from '#api/sse-replies.ts';
 import { submitMessage } from '#api/submit-message.ts';
-import { contextOf, idOf, sessionParams } from '#api/routes/messages.ts';
+import { contextOf, idOf } from '#api/routes/messages.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  app.post(
-    '/v1/sessions/:key/canvas/links',
+  serveResource(
+    app,
+    canvasLinks,
     {
-      config: { scope: 'run' },
-      preValidation: async (request) => void (await sessionOr404(deps.pool, request)),
-      schema: {
-        tags: ['sessions'],
-        operationId: 'createCanvasLink',
-        summary: 'Make a link to the canvas of a session',
-        description:
-          'For a browser, which needs no key: the page shows what the agent shows, and what it sends are messages of the user. Whoever has the link can do this until it ends, or the key that made it is revoked or expires.',
-        params: sessionParams,
-        body: canvasLinkCreateSchema,
-        response: { 200: canvasLinkSchema, ...problems('NotFound') },
+      async createCanvasLink({ caller, tenant, params, body, request }) {
+        const until = Date.now() + body.seconds * 1000;
+        const user = userOf(caller, body.user) ?? null;
+        const link = { tenant, session: params.key, key: caller.keyId, user, until };
+        const base = deps.settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
+        const url = `${base}/canvas/${canvasToken(deps.tokenSecret, link)}`;
+        return { url, expires_at: new Date(until).toISOString() };
       },
     },
-    async (request) => {
-      const caller = callerOf(request);
-      const until = Date.now() + request.body.seconds * 1000;
-      const user = userOf(caller, request.body.user) ?? null;
-      const { tenant, keyId: key } = caller;
-      const link = { tenant, session: request.params.key, key, user, until };
-      const base = deps.settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
-      const url = `${base}/canvas/${canvasToken(deps.tokenSecret, link)}`;
-      return { url, expires_at: new Date(until).toISOString() };
-    },
+    (caller, key) => reachableSession(deps.pool, caller, key),
   );
 
   const open = { config: { scope: 'public' }, schema: { hide: true } } as const;

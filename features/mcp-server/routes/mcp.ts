@@ -2,19 +2,20 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
+import { waitSchema } from '#domain/schema/message.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { callerOf } from '#api/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { createMcpServer } from '../server/mcp-server.ts';
 import { MAIN_AGENT } from '#api/tenant-defaults.ts';
-import { endOf, waitQuery } from '#api/routes/messages.ts';
+import { endOf } from '#api/routes/messages.ts';
 
 /** Below the minute after which clients give up. */
 const DEFAULT_WAIT_SECONDS = 50;
 
 const query = z.strictObject({
   agent: nameSchema.default(MAIN_AGENT),
-  wait: waitQuery.default(DEFAULT_WAIT_SECONDS),
+  wait: waitSchema.default(DEFAULT_WAIT_SECONDS),
 });
 
 export function addRoutes(app: Api, deps: ApiDeps): void {

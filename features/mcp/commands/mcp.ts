@@ -4,44 +4,18 @@
  */
 import type { Command } from 'commander';
 import { isRecord } from '#domain/outside-value.ts';
-import type { McpGrant } from '../rules/grants.ts';
 import { MCP_TRANSPORTS } from '../rules/server.ts';
+import { mcpCredentials } from '../resource/mcp-credentials.ts';
+import { mcpGrants } from '../resource/mcp-grants.ts';
 import { mcpRequests } from '../resource/mcp-requests.ts';
 import { mcpServers as resource } from '../resource/mcp-servers.ts';
 import { fromCommonShape, mcpServerCreateSchema, mcpServersFileSchema } from '../schema/mcp-server.ts';
-import { addApiCommand, addList, type Flags } from '#cli/api-commands.ts';
+import { addCommands } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { readObjectFile } from '#cli/object-file.ts';
 import { printJson } from '#cli/output.ts';
-import { addCommands } from '#cli/resource-commands.ts';
-
-const GRANT = '/v1/mcp/servers/:name/grants/:kind/:subject';
-
-const OWN = '/v1/mcp/servers/:name/user-credentials';
-
-const FLAGS = {
-  env: {
-    flags: '--env <name=secret...>',
-    help: 'a variable and the secret it gets, such as TOKEN=secret://github',
-    kind: 'texts',
-  },
-  url: { flags: '--url <address>', help: 'where it is, when it is no program' },
-  headers: {
-    flags: '--header <name=secret...>',
-    help: 'a header and the secret it gets, such as Authorization=secret://github',
-    kind: 'texts',
-  },
-  tool_prefix: { flags: '--prefix <word>', help: "in place of its name in its tools' names" },
-  timeout_sec: { flags: '--timeout <seconds>', help: 'of one call', kind: 'number' },
-  credentials: {
-    flags: '--credentials <whose>',
-    help: 'per_user: each user gives his own',
-    choices: ['shared', 'per_user'],
-  },
-  internal_only: { flags: '--internal', help: 'only for agents whose rules or skills name its tools' },
-} as const satisfies Flags;
 
 interface Pairs {
   readonly env: string[] | undefined;
@@ -73,139 +47,29 @@ function readPairs(flag: string, words: readonly string[]): Record<string, strin
   return Object.fromEntries(pairs);
 }
 
-interface Login {
-  readonly authorization_url: string;
-  readonly expires_at: string;
-}
+/** The program stands behind the flags. */
+const sends = (
+  { name: _name, ...flags }: Pairs & { readonly name: string },
+  _context: unknown,
+  program: readonly string[],
+) => bodyOf(flags, program);
 
 export function register(mcp: Command): void {
   addCommands(mcp, resource, {
-    createMcpServer: (parent) =>
-      addApiCommand(parent, {
-        word: 'add',
-        help: 'add a server, a program (-- npx -y PACKAGE) or a --url; its tools as they are now are agreed to',
-        method: 'POST',
-        path: '/v1/mcp/servers',
-        arguments: ['name'],
-        takesProgram: true,
-        flags: FLAGS,
-        sends: (input, _context, program) => bodyOf(input, program),
-        print: ({ out }, _server, { name }) =>
-          out.line(`${name} is added; see how it is: tempoclaw mcp test ${name}`),
-      }),
-    updateMcpServer: (parent) =>
-      addApiCommand(parent, {
-        word: 'set',
-        help: 'change a server; what is not given stays',
-        method: 'PATCH',
-        path: '/v1/mcp/servers/:name',
-        takesProgram: true,
-        flags: FLAGS,
-        sends: ({ name: _name, ...flags }, _context, program) => bodyOf(flags, program),
-        print: ({ out }, _server, { name }) => out.line(`${name} is changed`),
-      }),
+    createMcpServer: { sends: (input: Pairs, _context, program) => bodyOf(input, program) },
+    updateMcpServer: { sends },
   });
-  addGrants(mcp);
+  addCommands(mcp, mcpGrants);
   addCommands(
     mcp.command('requests').description('who asks for access, and what an admin says'),
     mcpRequests,
   );
-  addOwnCredentials(mcp);
-  addApiCommand(mcp, {
-    word: 'export',
-    help: 'the servers as a file that other programs and the settings understand; secrets are references',
-    path: '/v1/mcp/export',
-    print: ({ out }, servers: object) => printJson(out, servers),
-  });
+  addCommands(mcp, mcpCredentials);
   mcp
     .command('import')
     .description('add the servers of a file with `mcpServers`, as other programs keep it')
     .argument('<file>', 'JSON; - is a pipe')
     .action(importFile);
-  // This must be last: `mcp` without a word runs it.
-}
-
-/** Adds the commands for who may use what. */
-function addGrants(mcp: Command): void {
-  addList<McpGrant>(mcp, {
-    word: 'grants',
-    help: 'who may use what of a server',
-    path: '/v1/mcp/servers/:name/grants',
-    isWhole: true,
-    columns: [
-      { title: 'for', cell: ({ kind, subject }) => `${kind} ${subject}` },
-      { title: 'tools', cell: ({ tool_allow }) => tool_allow.join(', ') || 'all', flexible: true },
-      { title: 'not', cell: ({ tool_deny }) => tool_deny.join(', ') || '-', flexible: true },
-      { title: 'on', cell: ({ enabled }) => (enabled ? 'yes' : 'no') },
-    ],
-    nothing: 'There is no grant on it.',
-  });
-  addApiCommand(mcp, {
-    word: 'grant',
-    help: 'say what an agent or a user may use of a server; KIND is agent or user',
-    method: 'PUT',
-    path: GRANT,
-    flags: {
-      tool_allow: { flags: '--allow <tool...>', help: 'only these tools; globs', kind: 'texts' },
-      tool_deny: { flags: '--deny <tool...>', help: 'not these tools; globs', kind: 'texts' },
-      timeout: {
-        flags: '--timeout <seconds>',
-        help: "of one call, in place of the server's; of an agent",
-        kind: 'number',
-      },
-      off: { flags: '--off', help: 'none of it' },
-    },
-    sends: ({ tool_allow, tool_deny, off, timeout }) => ({
-      tool_allow,
-      tool_deny,
-      ...(timeout !== undefined && { config_overrides: { timeout_sec: timeout } }),
-      ...(off && { enabled: false }),
-    }),
-    print: ({ out }, { kind, subject, enabled }: McpGrant, { name }) =>
-      out.line(`${kind} ${subject} ${enabled ? 'has a grant' : 'is refused'} on ${name}`),
-  });
-  addApiCommand(mcp, {
-    word: 'ungrant',
-    help: 'remove a grant on a server',
-    method: 'DELETE',
-    path: GRANT,
-    answer: ({ kind, subject }) => ({ kind, subject, deleted: true }),
-    print: ({ out }, _answer, { name, kind, subject }) =>
-      out.line(`the grant of ${kind} ${subject} on ${name} is removed`),
-  });
-}
-
-/** Adds the commands for users' own credentials and logins. */
-function addOwnCredentials(mcp: Command): void {
-  addApiCommand(mcp, {
-    word: 'login',
-    help: 'log in at a server: yourself where each user has his own credentials, else for all',
-    method: 'POST',
-    path: '/v1/mcp/servers/:name/oauth/start',
-    sends: () => ({}),
-    print: ({ out }, { authorization_url, expires_at }: Login) => {
-      out.line('Open this in a browser, and log in there:');
-      out.line(authorization_url);
-      out.line(`It works once, until ${expires_at}.`);
-    },
-  });
-  addApiCommand(mcp, {
-    word: 'credentials',
-    help: 'give your own for a server; FILE has {"headers": {…}} or {"env": {…}}, - is a pipe',
-    method: 'PUT',
-    path: OWN,
-    arguments: ['file'],
-    sends: ({ file }) => readObjectFile(file, '{"headers": {…}}'),
-    print: ({ out }, _answer, { name }) => out.line(`${name} is used with them in your turns`),
-  });
-  addApiCommand(mcp, {
-    word: 'logout',
-    help: 'remove your own credentials for a server, and end the login',
-    method: 'DELETE',
-    path: OWN,
-    answer: ({ name }) => ({ name, deleted: true }),
-    print: ({ out }, _answer, { name }) => out.line(`nothing of yours is kept for ${name}`),
-  });
 }
 
 async function importFile(file: string, options: ApiOptions): Promise<void> {

@@ -48,6 +48,13 @@ export const mcpCredentials = defineResource(
       body: mcpUserCredentialsPutSchema,
       answer: mcpUserCredentialsSchema,
       refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'credentials',
+        help: 'give your own for a server; FILE has {"headers": {…}} or {"env": {…}}, - is a pipe',
+        arguments: ['file'],
+        file: '{"headers": {…}}',
+        says: (_answer, { name }) => `${name} is used with them in your turns`,
+      },
     }),
     deleteMcpUserCredentials: operation({
       ...own,
@@ -57,6 +64,12 @@ export const mcpCredentials = defineResource(
       description: 'Of a server with credentials for all it ends the login, for admins.',
       answer: z.null(),
       status: 204,
+      command: {
+        word: 'logout',
+        help: 'remove your own credentials for a server, and end the login',
+        answer: ({ name }) => ({ name, deleted: true }),
+        says: (_answer, { name }) => `nothing of yours is kept for ${name}`,
+      },
     }),
     startMcpLogin: operation({
       ...own,
@@ -69,6 +82,16 @@ export const mcpCredentials = defineResource(
       answer: mcpLoginSchema,
       shownOnce: ['authorization_url'],
       refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'login',
+        help: 'log in at a server: yourself where each user has his own credentials, else for all',
+        says: ({ authorization_url, expires_at }) =>
+          [
+            'Open this in a browser, and log in there:',
+            authorization_url,
+            `It works once, until ${expires_at}.`,
+          ].join('\n'),
+      },
     }),
   }),
 );

@@ -27,18 +27,18 @@ export const mcpRequests = defineResource(
       command: {
         help: 'who asks for access, newest first',
         flags: {
-          status: { flags: '--status <status>', choices: mcpRequestStatusSchema.options },
-          server: { flags: '--server <name>' },
+          status: ['--status <status>', '', { choices: mcpRequestStatusSchema.options }],
+          server: ['--server <name>'],
         },
-        columns: [
-          { title: 'id', cell: ({ id }) => id },
-          { title: 'status', cell: ({ status }) => status },
-          { title: 'server', cell: ({ server }) => server },
-          { title: 'for', cell: ({ scope, subject }) => `${scope} ${subject}` },
-          { title: 'tools', cell: ({ tool_allow }) => tool_allow.join(', ') || 'all' },
-          { title: 'by', cell: ({ requested_by }) => requested_by },
-          { title: 'reason', cell: ({ reason }) => reason, flexible: true },
-        ],
+        columns: {
+          id: 'id',
+          status: 'status',
+          server: 'server',
+          for: ({ scope, subject }) => `${scope} ${subject}`,
+          tools: ({ tool_allow }) => tool_allow.join(', ') || 'all',
+          by: 'requested_by',
+          reason: { flexible: 'reason' },
+        },
         nothing: 'Nobody has asked for access.',
       },
     }),
@@ -59,12 +59,12 @@ export const mcpRequests = defineResource(
         help: 'ask for access of an agent or a user to a server',
         arguments: ['server'],
         flags: {
-          agent: { flags: '--agent <key>', help: 'the agent it is for' },
-          user: { flags: '--user <user>', help: 'the user it is for; yours when neither is given' },
-          tools: { flags: '--tools <tool...>', help: 'only these; globs', kind: 'texts' },
-          reason: { flags: '--reason <text>', help: 'why it is needed' },
+          agent: ['--agent <key>', 'the agent it is for'],
+          user: ['--user <user>', 'the user it is for; yours when neither is given'],
+          tools: ['--tools <tool...>', 'only these; globs', { kind: 'texts' }],
+          reason: ['--reason <text>', 'why it is needed'],
         },
-        body: ({ server, agent, user, tools, reason = '' }) => ({
+        sends: ({ server, agent, user, tools, reason = '' }) => ({
           server,
           scope: agent === undefined ? ('user' as const) : ('agent' as const),
           subject: agent ?? user,
@@ -86,8 +86,8 @@ export const mcpRequests = defineResource(
         word: 'review',
         help: 'decide a request: approve or reject',
         arguments: ['decision'],
-        flags: { reason: { flags: '--reason <text>', help: 'needed to reject' } },
-        body: ({ decision, reason }) => ({ decision: decision as 'approve', reason }),
+        flags: { reason: ['--reason <text>', 'needed to reject'] },
+        sends: ({ decision, reason }) => ({ decision: decision as 'approve', reason }),
         says: ({ id, status, scope, subject, server }) =>
           `${id} is ${status}: ${scope} ${subject} on ${server}`,
       },

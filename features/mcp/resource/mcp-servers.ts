@@ -8,6 +8,7 @@ import {
   mcpServerSchema,
 } from '../schema/mcp-server.ts';
 import { jsonObjectSchema } from '#domain/schema/scalars.ts';
+import type { Flags } from '#domain/resource/command.ts';
 import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
 const path = '/v1/mcp/servers';
@@ -22,6 +23,23 @@ function stateOf({ name, status, error, tools }: Server): string {
   return `${name} is ${status}: ${usable} tools${waiting}${error === null ? '' : `; ${error}`}`;
 }
 
+const flags = {
+  env: ['--env <name=secret...>', 'a variable and the secret it gets, such as TOKEN=secret://github'],
+  url: ['--url <address>', 'where it is, when it is no program'],
+  headers: [
+    '--header <name=secret...>',
+    'a header and the secret it gets, such as Authorization=secret://github',
+  ],
+  tool_prefix: ['--prefix <word>', "in place of its name in its tools' names"],
+  timeout_sec: ['--timeout <seconds>', 'of one call'],
+  credentials: [
+    '--credentials <whose>',
+    'per_user: each user gives his own',
+    { choices: ['shared', 'per_user'] },
+  ],
+  internal_only: ['--internal', 'only for agents whose rules or skills name its tools'],
+} as const satisfies Flags;
+
 const checked = { scope: 'admin', body: z.strictObject({}).nullish() } as const;
 export const mcpServers = defineResource(
   {
@@ -32,19 +50,19 @@ export const mcpServers = defineResource(
     keySchema: mcpServerNameSchema,
     missing: 'There is no MCP server of this name',
   },
-  ({ listAll, show, create, change, remove, action }) => ({
+  ({ listAll, show, create, change }) => ({
     listMcpServers: listAll({
       scope: 'admin',
       summary: 'List MCP servers with their tools',
       command: {
         help: 'the servers there are',
-        columns: [
-          { title: 'server', cell: (one) => one.name },
-          { title: 'status', cell: (one) => (one.enabled ? one.status : 'off') },
-          { title: 'tools', cell: (one) => one.tools.filter((tool) => tool.enabled).length },
-          { title: 'to agree to', cell: (one) => one.tools.filter((tool) => tool.changed).length || '-' },
-          { title: 'where', cell: (one) => one.url || [one.command, ...one.args].join(' '), flexible: true },
-        ],
+        columns: {
+          server: 'name',
+          status: (one) => (one.enabled ? one.status : 'off'),
+          tools: (one) => one.tools.filter((tool) => tool.enabled).length,
+          'to agree to': (one) => one.tools.filter((tool) => tool.changed).length || '-',
+          where: { flexible: (one) => one.url || [one.command, ...one.args].join(' ') },
+        },
         nothing: 'There is no MCP server.',
       },
     }),
@@ -73,6 +91,11 @@ export const mcpServers = defineResource(
       summary: 'Get the MCP servers as `mcpServers` of a file',
       description: 'Values that are no references become references to secrets, `secret://mcp_SERVER_NAME`.',
       answer: z.object({ mcpServers: z.record(z.string(), jsonObjectSchema) }),
+      command: {
+        word: 'export',
+        help: 'the servers as a file that other programs and the settings understand; secrets are references',
+        says: (servers) => JSON.stringify(servers, null, 2),
+      },
     }),
     createMcpServer: create({
       scope: 'admin',
@@ -81,6 +104,14 @@ export const mcpServers = defineResource(
         'A worker connects to it. What it lists first is agreed to; a tool that is new or other later is off until `consent`.',
       body: mcpServerCreateSchema,
       refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'add',
+        help: 'add a server, a program (-- npx -y PACKAGE) or a --url; its tools as they are now are agreed to',
+        arguments: ['name'],
+        takesProgram: true,
+        flags,
+        says: (_server, { name }) => `${name} is added; see how it is: tempoclaw mcp test ${name}`,
+      },
     }),
     updateMcpServer: change({
       scope: 'admin',
@@ -89,7 +120,16 @@ export const mcpServers = defineResource(
         'Given fields replace the old ones whole. Its connections end; calls that were judged before do not run.',
       body: mcpServerChangeSchema,
       refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'set',
+        help: 'change a server; what is not given stays',
+        takesProgram: true,
+        flags,
+        says: (_server, { name }) => `${name} is changed`,
+      },
     }),
+  }),
+  ({ remove, action }) => ({
     deleteMcpServer: remove({
       scope: 'admin',
       summary: 'Remove an MCP server',
@@ -100,7 +140,7 @@ export const mcpServers = defineResource(
       ...checked,
       summary: 'Have a worker look at an MCP server',
       description: 'Waits some seconds for it; `status` is `connecting` when no worker has looked by then.',
-      command: { word: 'test', help: 'connect, and list its tools', body: () => ({}), says: stateOf },
+      command: { word: 'test', help: 'connect, and list its tools', says: stateOf },
     }),
     reconnectMcpServer: action('reconnect')({
       ...checked,
@@ -109,7 +149,6 @@ export const mcpServers = defineResource(
       command: {
         word: 'reconnect',
         help: 'end its connections and make a new one',
-        body: () => ({}),
         says: stateOf,
       },
     }),
@@ -120,7 +159,6 @@ export const mcpServers = defineResource(
       command: {
         word: 'consent',
         help: 'agree to its new and changed tools as they are now',
-        body: () => ({}),
         says: stateOf,
       },
     }),

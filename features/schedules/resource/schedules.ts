@@ -8,18 +8,18 @@ import {
   scheduleRunSchema,
   scheduleSchema,
 } from '../schema/schedule.ts';
-import type { Flags, ListCommand } from '#domain/resource/command.ts';
+import type { Columns, Flags } from '#domain/resource/command.ts';
 import { defineResource } from '#domain/resource/define-resource.ts';
 
 const flags = {
-  message: { flags: '--message <text>', help: 'what the agent is told' },
-  cron: { flags: '--cron <expression>', help: '"0 9 * * 1-5": minute hour day month weekday' },
-  zone: { flags: '--zone <name>', help: 'of --cron: Europe/Berlin; UTC unless given' },
-  every: { flags: '--every <seconds>', kind: 'number', help: 'in place of --cron' },
-  at: { flags: '--at <time>', help: 'in place of --cron: once, 2026-05-01T09:00:00+02:00' },
-  session: { flags: '--session <key>', help: 'where it is said; a session of each run’s own unless given' },
-  overlap: { flags: '--overlap <what>', choices: ['skip', 'allow'], help: 'while an earlier run goes on' },
-  catchup: { flags: '--catchup <seconds>', kind: 'number', help: 'a run that is later is left out' },
+  message: ['--message <text>', 'what the agent is told'],
+  cron: ['--cron <expression>', '"0 9 * * 1-5": minute hour day month weekday'],
+  zone: ['--zone <name>', 'of --cron: Europe/Berlin; UTC unless given'],
+  every: ['--every <seconds>', 'in place of --cron', { kind: 'number' }],
+  at: ['--at <time>', 'in place of --cron: once, 2026-05-01T09:00:00+02:00'],
+  session: ['--session <key>', 'where it is said; a session of each run’s own unless given'],
+  overlap: ['--overlap <what>', 'while an earlier run goes on', { choices: ['skip', 'allow'] }],
+  catchup: ['--catchup <seconds>', 'a run that is later is left out', { kind: 'number' }],
 } as const satisfies Flags;
 
 type TimingFlags = { readonly [Name in keyof typeof flags]?: unknown };
@@ -35,20 +35,11 @@ function nextRunLine({ id, next_runs: [next] }: z.output<typeof scheduleSchema>)
   return next === undefined ? `${id} does not run by itself` : `${id} runs next at ${next}`;
 }
 
-const LISTED: ListCommand<z.output<typeof scheduleSchema>, 'agent' | 'name'> = {
-  help: 'what agents are told at times to come',
-  nothing: 'nothing is scheduled',
-  flags: {
-    agent: { flags: '--agent <key>', help: 'of this agent only' },
-    name: { flags: '--name <name>', help: 'of this name' },
-  },
-  columns: [
-    { title: 'ID', cell: (row) => row.id },
-    { title: 'NAME', cell: (row) => row.name },
-    { title: 'AGENT', cell: (row) => row.agent },
-    { title: 'NEXT', cell: (row) => (row.enabled ? (row.next_runs[0] ?? 'over') : 'paused') },
-    { title: 'MESSAGE', cell: (row) => row.message, flexible: true },
-  ],
+export const RUN_COLUMNS: Columns<z.output<typeof scheduleRunSchema>> = {
+  at: 'at',
+  status: 'status',
+  session: (run) => run.session ?? '',
+  answer: { flexible: (run) => run.text ?? run.reason ?? '' },
 };
 
 export const schedules = defineResource(
@@ -61,12 +52,26 @@ export const schedules = defineResource(
     missing: 'There is no schedule with this id',
     named: true,
   },
-  ({ list, show, create, change, remove, action, listOf }) => ({
+  ({ list, show, create, change }) => ({
     listSchedules: list({
       scope: 'read',
       summary: 'List schedules, newest first',
       query: { agent: nameSchema.optional(), name: labelSchema.optional() },
-      command: LISTED,
+      command: {
+        help: 'what agents are told at times to come',
+        nothing: 'nothing is scheduled',
+        flags: {
+          agent: ['--agent <key>', 'of this agent only'],
+          name: ['--name <name>', 'of this name'],
+        },
+        columns: {
+          id: 'id',
+          name: 'name',
+          agent: 'agent',
+          next: (row) => (row.enabled ? (row.next_runs[0] ?? 'over') : 'paused'),
+          message: { flexible: 'message' },
+        },
+      },
     }),
     getSchedule: show({
       scope: 'read',
@@ -94,10 +99,10 @@ export const schedules = defineResource(
         arguments: ['name'],
         flags: {
           ...flags,
-          agent: { flags: '--agent <key>', help: 'main unless given' },
-          deleteAfterRun: { flags: '--delete-after-run', help: 'remove it after its first run' },
+          agent: ['--agent <key>', 'main unless given'],
+          deleteAfterRun: ['--delete-after-run', 'remove it after its first run'],
         },
-        body: ({ name, agent, message = '', session, overlap, catchup, deleteAfterRun, ...when }) => ({
+        sends: ({ name, agent, message = '', session, overlap, catchup, deleteAfterRun, ...when }) => ({
           name,
           agent,
           message,
@@ -122,10 +127,10 @@ export const schedules = defineResource(
         help: 'change one; --pause and --resume',
         flags: {
           ...flags,
-          pause: { flags: '--pause', help: 'no run begins by itself' },
-          resume: { flags: '--resume' },
+          pause: ['--pause', 'no run begins by itself'],
+          resume: ['--resume'],
         },
-        body: ({ message, session, overlap, catchup, pause, resume, ...when }) => ({
+        sends: ({ message, session, overlap, catchup, pause, resume, ...when }) => ({
           message,
           session,
           overlap,
@@ -136,6 +141,8 @@ export const schedules = defineResource(
         says: nextRunLine,
       },
     }),
+  }),
+  ({ remove, action, listOf }) => ({
     deleteSchedule: remove({
       scope: 'run',
       summary: 'Remove a schedule, and the list of its runs',
@@ -152,13 +159,17 @@ export const schedules = defineResource(
       command: {
         word: 'run',
         help: 'begin a run now',
-        body: () => ({}),
         says: ({ id }) => `a run of ${id} begins; see: npx tempoclaw schedules runs ${id}`,
       },
     }),
     listScheduleRuns: listOf('runs', scheduleRunSchema, {
       scope: 'read',
       summary: 'List the runs of a schedule in the last 90 days, newest first',
+      command: {
+        help: 'how its runs went, newest first',
+        columns: RUN_COLUMNS,
+        nothing: 'no run yet',
+      },
     }),
   }),
 );

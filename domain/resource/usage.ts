@@ -1,0 +1,31 @@
+/** What models were used and what they cost, summed as the caller asks (DU-7). */
+import { usageQuerySchema, usageSchema } from '../schema/budget.ts';
+import { defineResource, operation } from './define-resource.ts';
+
+export const MAX_DAYS = 366;
+
+export const usage = defineResource(
+  { path: '/v1/usage', tag: 'budgets', item: usageSchema, key: 'id', missing: 'There is no such use' },
+  () => ({
+    getUsage: operation({
+      method: 'GET',
+      path: '/v1/usage',
+      scope: 'read',
+      summary: 'Sum up what models were used, by agent, session, model and day',
+      description: `At most ${MAX_DAYS} days, in UTC. Costs are those known when the answers were recorded.`,
+      query: usageQuerySchema,
+      answer: usageSchema,
+      command: {
+        help: 'what models were used and what they cost',
+        flags: {
+          by: ['--by <keys>', 'agent, session, model, day, kind, joined by commas', { default: 'day' }],
+          from: ['--from <date>', 'first day, UTC (30 days ago)'],
+          to: ['--to <date>', 'last day, UTC (today)'],
+          agent: ['--agent <key>', 'of this agent'],
+          session: ['--session <key>', 'of this session'],
+          model: ['--model <model>', 'of this model'],
+        },
+      },
+    }),
+  }),
+);
