@@ -1,7 +1,7 @@
 /** Refuses what pages of other sites send, before anything else reads the request (domain/net/judge-origin.ts). */
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '#domain/errors.ts';
-import { type DoorProblem, doorProblem, hostNames } from '#domain/net/judge-origin.ts';
+import { type OriginProblem, originProblem, hostNames } from '#domain/net/judge-origin.ts';
 import type { Api, ApiSettings } from './deps.ts';
 
 export function checkOrigins(
@@ -18,7 +18,7 @@ export function checkOrigins(
       reply.header('connection', 'close');
       throw new Failure('InvalidInput', 'The request names more than one host');
     }
-    const problem = doorProblem(listeners, { method, host: headers.host, origin: headers.origin });
+    const problem = originProblem(listeners, { method, host: headers.host, origin: headers.origin });
     // A route that does not exist changes nothing, and answers 404 itself.
     if (problem && !(is404 && problem.kind === 'origin')) throw refusal(problem);
   });
@@ -29,7 +29,7 @@ export function rawValues({ rawHeaders }: IncomingMessage, name: string): readon
   return rawHeaders.filter((_value, at) => rawHeaders[at - 1]?.toLowerCase() === name && at % 2 === 1);
 }
 
-function refusal({ kind, name }: DoorProblem): Failure {
+function refusal({ kind, name }: OriginProblem): Failure {
   return kind === 'host'
     ? new Failure('Misdirected', `It is not known by the name ${name}; add it to api.allowedHosts`)
     : new Failure('Forbidden', `Pages of ${name} may change nothing here; add it to api.corsOrigins`);

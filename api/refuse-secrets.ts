@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 /** Limits the listed places, because many texts of a definition may contain a secret. */
-const MAX_TOLD = 50;
+const MAX_NAMED = 50;
 
 export function refuseSecretsOfRoutes(app: Api, deps: Pick<ApiDeps, 'secrets'>): void {
   app.addHook('preHandler', async (request) => {
@@ -45,7 +45,7 @@ export function refuseSecretDefinition(scrubber: Scrubber, value: unknown, where
 
 function refuse(pointers: readonly string[], of: string): void {
   const errors = pointers
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_NAMED)
     .map((pointer) => ({ pointer, message: `holds a secret, and is part of ${of}` }));
   if (errors[0]) throw new Failure('Unprocessable', `${errors[0].pointer}: ${errors[0].message}`, { errors });
 }

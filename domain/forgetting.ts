@@ -27,7 +27,7 @@ const STAYS = [
 ] as const;
 
 /** What a forgetting does not remove, as its receipt says. */
-export const FORGETTING_LEAVES: Readonly<Record<(typeof FORGET_SUBJECTS)[number], readonly string[]>> = {
+export const FORGETTING_KEEPS: Readonly<Record<(typeof FORGET_SUBJECTS)[number], readonly string[]>> = {
   session: STAYS,
   user: [
     ...STAYS,

@@ -76,8 +76,8 @@ function readField(name: string, value: unknown, required: boolean): FormField |
     type,
     required,
     format: FORMATS.find((one) => one === format),
-    least: typeof min === 'number' ? min : undefined,
-    most: typeof max === 'number' ? max : undefined,
+    min: typeof min === 'number' ? min : undefined,
+    max: typeof max === 'number' ? max : undefined,
     options,
   }) as unknown as FormField;
   // A default that does not fit counts as none.
@@ -167,7 +167,7 @@ function isOption({ options = [] }: FormField, value: unknown): boolean {
   return options.some((option) => option.value === value);
 }
 
-function boundProblem({ least: min, most: max }: FormField, size: number, of: string): string | undefined {
+function boundProblem({ min, max }: FormField, size: number, of: string): string | undefined {
   if (min !== undefined && size < min) return `must be at least ${min}${of}`;
   return max !== undefined && size > max ? `must be at most ${max}${of}` : undefined;
 }
@@ -202,13 +202,13 @@ export function formLines({ server, message, url, prompt, fields }: McpForm): st
 /** The form as JSON Schema, for an MCP client that shows it to its user. */
 export function formSchema({ fields }: Pick<McpForm, 'fields'>): Readonly<Record<string, unknown>> {
   const properties = fields.map(
-    ({ name, title, description, type, format, least, most, options, default: standard }) => {
+    ({ name, title, description, type, format, min, max, options, default: standard }) => {
       const values = options?.map(({ value, title: shown }) => ({ const: value, title: shown }));
       const isList = type === 'choices';
-      const [min, max] = BOUNDS[type];
+      const [lower, upper] = BOUNDS[type];
       const choices = values && (isList ? { items: { anyOf: values } } : { oneOf: values });
       const shape = { type: isList ? 'array' : type, title, description, format, default: standard };
-      return [name, defined({ ...shape, [min]: least, [max]: most, ...choices })];
+      return [name, defined({ ...shape, [lower]: min, [upper]: max, ...choices })];
     },
   );
   const required = fields.flatMap((field) => (field.required ? [field.name] : []));
@@ -224,7 +224,7 @@ export function readAnswer(
   sent: readonly (readonly [string, string])[],
 ): FormContent {
   return Object.fromEntries(
-    fields.flatMap(({ name, type, least: min }): [string, FormValue][] => {
+    fields.flatMap(({ name, type, min }): [string, FormValue][] => {
       const texts = sent.flatMap(([field, text]) => (field === name ? [text] : []));
       const [text = ''] = texts;
       if (type === 'choices') return min && texts.length === 0 ? [] : [[name, texts]];

@@ -33,14 +33,14 @@ export function isActive({ status }: Pick<ShownSubagent, 'status'>): boolean {
 export function announcementText(
   ended: readonly ShownSubagent[],
   roster: readonly ShownSubagent[],
-  mostChildren: number,
+  maxChildren: number,
 ): string {
   const [first] = ended;
   const head =
     ended.length === 1 && first
       ? `[System Message] A subagent task "${first.label}" just ${endWord(first)}${first.status === 'completed' ? ' successfully.' : first.status === 'failed' ? '' : '.'}\n\nResult:\n${resultOf(first, RESULT_OF_ONE)}\n\nStats: runtime ${runtimeOf(first)}, iterations ${first.iterations}, tokens ${first.input_tokens} in / ${first.output_tokens} out`
       : `[System Message] Multiple subagent tasks completed:\n\n${taskBlocks(ended)}`;
-  return `${head}\n\n${rosterText(roster, mostChildren)}\n\n${replyWords(roster.filter(isActive).length)}`;
+  return `${head}\n\n${rosterText(roster, maxChildren)}\n\n${replyWords(roster.filter(isActive).length)}`;
 }
 
 /** One block for each subagent, in the announcement of several and in the answer to action=wait. */
@@ -52,12 +52,12 @@ export function taskBlocks(ended: readonly ShownSubagent[]): string {
   return `${blocks.join('\n')}\n---`;
 }
 
-export function rosterText(roster: readonly ShownSubagent[], mostChildren: number): string {
+export function rosterText(roster: readonly ShownSubagent[], maxChildren: number): string {
   const width = Math.max(...roster.map(({ status }) => status.length), 'completed'.length);
   const shown = roster
     .slice(0, ANNOUNCE.max)
     .map(({ status, label }) => `[${status.padEnd(width)}] ${label}`);
-  return [`Subagent roster (${roster.length} spawned, max ${mostChildren} per agent):`, ...shown].join('\n');
+  return [`Subagent roster (${roster.length} spawned, max ${maxChildren} per agent):`, ...shown].join('\n');
 }
 
 /** The result of the call that waited for a subagent. */

@@ -277,7 +277,7 @@ export interface RunToolResult {
    * People are asked: its files differ from those that were approved and it has not run, or its MCP server has a
    * question.
    */
-  readonly asked?: NonNullable<PlannedCall['approval']>;
+  readonly approval?: NonNullable<PlannedCall['approval']>;
   /**
    * It still runs, or can run only on that worker: an activity on this queue, its worker's own, continues it and has
    * its result, after the answer if `asked`.

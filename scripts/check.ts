@@ -1,7 +1,7 @@
 /**
- * Checks all rules that a machine can check: format, lint, types, boundaries, dead code, numbers of migrations, the
- * lock of packages, generated docs. It runs the checks side by side and prints what each finds. The exit code is 1 if
- * one fails.
+ * Checks all rules that a machine can check: format, lint, types, boundaries, dead code, words of names, numbers of
+ * migrations, the lock of packages, generated docs. It runs the checks side by side and prints what each finds. The
+ * exit code is 1 if one fails.
  */
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -19,6 +19,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['types', 'tsc', '--noEmit'],
   ['boundaries', 'depcruise', '--config', '.dependency-cruiser.cjs', 'config.ts', ...folders],
   ['dead code', 'knip'],
+  ['names', process.execPath, 'scripts/check-names.ts'],
   ['migrations', process.execPath, 'scripts/check-migrations.ts'],
   ['lock', process.execPath, 'scripts/check-lock.ts'],
   ...globSync('scripts/generate-*.ts')

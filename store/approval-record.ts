@@ -310,7 +310,7 @@ export function noteApproval(
 }
 
 /** How many refused messages the feed reports: anyone who can reach Temporal can send any number of them. */
-const MAX_REFUSALS_TOLD = 20;
+const MAX_REFUSAL_EVENTS = 20;
 
 /** Records a message that changed nothing, once for its key. Undefined when the approval does not exist. */
 export function noteRefusal(
@@ -330,7 +330,7 @@ export function noteRefusal(
       .set({ refused: count, last_refused: JSON.stringify({ ...refused, key }), changed_at: CLOCK })
       .where((is) => is.and({ tenant_id: tenant, id }))
       .execute();
-    if (count <= MAX_REFUSALS_TOLD) {
+    if (count <= MAX_REFUSAL_EVENTS) {
       const data = { approval_id: id, call_id: row.call_id, ...rest, count };
       await appendEvents(tx, { tenant, session, turn: row.turn_id }, [{ type: 'approval.refused', data }]);
     }

@@ -4,7 +4,7 @@ import { fileTypeFromBuffer } from 'file-type';
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** Bytes that are examined for a text. */
-const LOOKED_AT = 65_536;
+const SNIFFED_BYTES = 65_536;
 /** Types whose files are text. */
 const TEXTS = /^text\/|\+(?:xml|json)$|^application\/(?:json|xml|javascript|yaml|toml|x-ndjson|x-sh|sql)$/;
 /** Kinds that bytes show; bytes that do not show such a kind do not have it. */
@@ -37,7 +37,7 @@ function fits(words: string, found: string): boolean {
 }
 
 function isText(bytes: Uint8Array): boolean {
-  const head = bytes.subarray(0, LOOKED_AT);
+  const head = bytes.subarray(0, SNIFFED_BYTES);
   if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))) return false;
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });

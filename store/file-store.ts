@@ -40,7 +40,7 @@ export function isUnneeded(parts: RowParts): RawBuilder<unknown> {
 }
 
 /** Files checked in one sweep. */
-const LOOKED_AT = 200;
+const MAX_EXAMINED = 200;
 
 /**
  * Removes bytes in rows that nothing references; each row is checked once a day, and one that is being uploaded is
@@ -49,7 +49,7 @@ const LOOKED_AT = 200;
 export function removeUnneededFiles(pool: Pool, parts: RowParts): Promise<number> {
   return execute(pool)`
     with old as (select tenant_id, digest from files where not in_store and needed_at < now() - interval '1 day'
-      order by needed_at limit ${LOOKED_AT} for update skip locked),
+      order by needed_at limit ${MAX_EXAMINED} for update skip locked),
     unneeded as (select tenant_id, digest from files where (tenant_id, digest) in (select tenant_id, digest from old) and ${isUnneeded(parts)}),
     kept as (update files set needed_at = now() where (tenant_id, digest) in (
       select tenant_id, digest from old except select tenant_id, digest from unneeded))

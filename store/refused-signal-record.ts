@@ -7,7 +7,7 @@ import { lockTask } from './team-task-record.ts';
 import { inTransaction } from './transaction.ts';
 
 /** How many refused signals the audit log reports: anyone who can reach Temporal can send any number of them. */
-const MAX_REFUSALS_TOLD = 20;
+const MAX_REFUSAL_EVENTS = 20;
 
 /** Records a signal that changed nothing, once for its key. Undefined when the task does not exist. */
 export function noteRefusedSignal(
@@ -26,7 +26,7 @@ export function noteRefusedSignal(
       .set({ refused, last_refused: JSON.stringify({ ...last_refused, key: name }) })
       .where((is) => is.and(ofTask(key)))
       .execute();
-    if (refused > MAX_REFUSALS_TOLD) return { refused, last_refused };
+    if (refused > MAX_REFUSAL_EVENTS) return { refused, last_refused };
     const { revision, status, owner } = row.state;
     const [actor, reason] = [refusal.by, `${refusal.what}: ${refusal.problem}`];
     const event = { revision, refusal: refused, action: 'refused', actor, reason, status, owner };

@@ -234,12 +234,12 @@ function modelKey({
   tenant,
   turn,
   step,
-  increases: asked = 0,
+  increases: increases = 0,
   messages,
   settle = [],
 }: InlineModelInput): string {
   const brought = [...messages, ...settle].map(({ id }) => id);
-  return [stepKey(tenant, turn, step), asked, ...brought].join('/');
+  return [stepKey(tenant, turn, step), increases, ...brought].join('/');
 }
 
 function doneCall(call: NewCall, shown: ShownResult | undefined): NewCall {

@@ -53,7 +53,7 @@ export interface Slot<Input, Result> {
 /** As long as the activity that follows is waited for (`followOptions`). */
 const UNFOLLOWED_MS = 10_000;
 
-interface Begun<Input, Result> {
+interface InFlight<Input, Result> {
   readonly input: Input;
   readonly result: Promise<Result>;
   /** Resolves when the work says that it lasts. */
@@ -71,7 +71,7 @@ export function createInFlightWork<Input, Result>({
   priorAttempts = () => 0,
   unfollowedMs = UNFOLLOWED_MS,
 }: InFlightOptions<Input, Result>): InFlightWork<Input, Result> {
-  const running = new Map<string, Begun<Input, Result>>();
+  const running = new Map<string, InFlight<Input, Result>>();
   let places = max;
 
   /** Takes a place that the caller has made sure of. */
@@ -79,12 +79,12 @@ export function createInFlightWork<Input, Result>({
     input: Input,
     first: Pick<Attempt, 'number' | 'runId'>,
     job: Work<Input, Result>,
-  ): Begun<Input, Result> {
+  ): InFlight<Input, Result> {
     const stop = new AbortController();
     const { promise: pending, resolve } = Promise.withResolvers<void>();
     const detach = (): void => resolve();
     const isAwaited = (): boolean => started.isAwaited;
-    const started: Begun<Input, Result> = {
+    const started: InFlight<Input, Result> = {
       input,
       stop,
       left: pending,
@@ -99,19 +99,19 @@ export function createInFlightWork<Input, Result>({
     return started;
   }
 
-  function beginInTask(input: Input, attempt: Attempt): Begun<Input, Result> {
+  function beginInTask(input: Input, attempt: Attempt): InFlight<Input, Result> {
     if (places === 0)
       throw ApplicationFailure.retryable('as much as may be is begun in this worker', 'Unavailable');
     places -= 1;
     return begin(input, attempt, work);
   }
 
-  function forget(key: string, started: Begun<Input, Result>): void {
+  function forget(key: string, started: InFlight<Input, Result>): void {
     clearTimeout(started.unfollowed);
     if (running.get(key) === started) running.delete(key);
   }
 
-  function leave(key: string, begin: Begun<Input, Result>): void {
+  function leave(key: string, begin: InFlight<Input, Result>): void {
     begin.isAwaited = false;
     begin.unfollowed = setTimeout(() => {
       forget(key, begin);

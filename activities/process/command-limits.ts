@@ -10,7 +10,7 @@ export const KILL_SECONDS = 10;
 export const MAX_COMMAND_BYTES = 120_000;
 
 /** What ran for less than it was meant to says so. */
-export function saidIfCut(result: ToolResult, requested: number | undefined): ToolResult {
+export function cutNotice(result: ToolResult, requested: number | undefined): ToolResult {
   if (requested === undefined || requested <= MAX_TIMEOUT_SECONDS) return result;
   return withNote(
     result,

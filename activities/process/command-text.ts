@@ -54,9 +54,9 @@ export function commandResult(outcome: CommandOutcome, timeoutMs: number): ToolR
 /** 70 % head and 30 % tail when the end looks important, else the head alone; no character is cut in two. */
 export function cutOutput(text: string, max: number): string {
   if (text.length <= max) return text;
-  const tailWanted = IMPORTANT.test(text.slice(-LOOK_BACK));
-  const head = text.slice(0, tailWanted ? Math.floor(max * 0.7) : max).replace(/[\ud800-\udbff]$/, '');
-  const tail = tailWanted ? text.slice(-Math.floor(max * 0.3)).replace(/^[\udc00-\udfff]/, '') : '';
+  const tailLines = IMPORTANT.test(text.slice(-LOOK_BACK));
+  const head = text.slice(0, tailLines ? Math.floor(max * 0.7) : max).replace(/[\ud800-\udbff]$/, '');
+  const tail = tailLines ? text.slice(-Math.floor(max * 0.3)).replace(/^[\udc00-\udfff]/, '') : '';
   const remaining = text.length - head.length - tail.length;
   return `${head}\n[${remaining} of ${text.length} characters left out]\n${tail}`;
 }

@@ -98,7 +98,7 @@ async function claimAndRun(
     const { ok, code, child } = claim;
     return { ok: ok ?? false, code: code || undefined, child: child || undefined };
   }
-  if (claim.kind === 'asked') return { ok: false, asked: plannedAgain(claim) };
+  if (claim.kind === 'asked') return { ok: false, approval: plannedAgain(claim) };
   if (claim.kind !== 'run') return settleUnrun(deps, input, claim);
   return runClaimed(deps, tool, input, { running: claim, fence }, attempt);
 }
@@ -165,7 +165,7 @@ async function askAgain(
   const again = await untilRecorded(() =>
     deps.ledger.askAgain(input.tenant, running.session, input.call, fence, ask, settle),
   );
-  return again ? { ok: false, asked: plannedAgain(again) } : { ok: false, code: 'Cancelled' };
+  return again ? { ok: false, approval: plannedAgain(again) } : { ok: false, code: 'Cancelled' };
 }
 
 async function recordResult(

@@ -18,7 +18,7 @@ import { newestImages, readImages, type ShownImages } from '../prompt/prompt-ima
 import { type PromptParts, type PromptPartsDeps, promptParts } from '../prompt/prompt-parts.ts';
 import type { Transcript } from '../prompt/transcript-cache.ts';
 import { createDeltaFeed } from './delta-feed.ts';
-import { type AnswerGiven, invokedAnswer, invokedCalls } from './invoked-answer.ts';
+import { type InvokedAnswer, invokedAnswer, invokedCalls } from './invoked-answer.ts';
 import type { Step } from './step.ts';
 import type { StepEngine } from './step-engine.ts';
 
@@ -32,7 +32,7 @@ export interface GenerateDeps extends PromptPartsDeps {
   readonly summarized: readonly NonNullable<WorkerPart['summarized']>[];
 }
 
-export interface GeneratedAnswer extends AnswerGiven {
+export interface GeneratedAnswer extends InvokedAnswer {
   readonly spent: Spent;
   /** What else the step used models for so far. */
   readonly uses?: readonly ModelUse[] | undefined;
@@ -75,7 +75,7 @@ function createModelRun(step: Step): ModelRun {
   return { step, refs: [step.agent.model].flat(), meter, failed, onFailed };
 }
 
-async function askModels(deps: GenerateDeps, run: ModelRun): Promise<AnswerGiven> {
+async function askModels(deps: GenerateDeps, run: ModelRun): Promise<InvokedAnswer> {
   const { step, refs } = run;
   const window = Math.min(...refs.map((ref) => deps.models.contextWindow(ref)));
   const isFull = isNearlyFull(step.transcript, window, shownImages(deps, run, step.transcript));
@@ -138,7 +138,7 @@ async function generate(
   run: ModelRun,
   transcript: Transcript,
   { tools, guides }: PromptParts,
-): Promise<AnswerGiven> {
+): Promise<InvokedAnswer> {
   const { step, refs, meter } = run;
   const { agent, attempt } = step;
   const prompt = buildPrompt(agent, transcript, step.turn, guides);

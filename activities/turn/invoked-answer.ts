@@ -5,7 +5,7 @@ import { invocationPlace, type InvokedCall } from '#store/message-store.ts';
 import type { Sealer } from '#store/seal.ts';
 
 /** An answer before it is recorded; `ref` is the model that gave it. */
-export interface AnswerGiven {
+export interface InvokedAnswer {
   readonly answer: ModelAnswer;
   readonly ref: string;
 }
@@ -18,7 +18,7 @@ export function invokedCalls({ transcript, turn }: Step): readonly InvokedCall[]
   return transcript.rows.find((row) => row.turn === turn && row.role === 'user')?.invoke;
 }
 
-export function invokedAnswer(sealer: Sealer, step: Step, calls: readonly InvokedCall[]): AnswerGiven {
+export function invokedAnswer(sealer: Sealer, step: Step, calls: readonly InvokedCall[]): InvokedAnswer {
   const results = step.transcript.rows.at(-1)?.messages.at(-1);
   const done = step.step > 1 && results?.role === 'tool';
   const answer: ModelAnswer = {

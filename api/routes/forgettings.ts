@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
-import { type Forgetting, FORGETTING_LEAVES } from '#domain/forgetting.ts';
+import { type Forgetting, FORGETTING_KEEPS } from '#domain/forgetting.ts';
 import { forgettings } from '#domain/resource/forgettings.ts';
 import type { forgettingSchema } from '#domain/schema/forgetting.ts';
 import {
@@ -69,7 +69,7 @@ function showForgetting({
     subject,
     status: row.ended_at ? 'done' : 'running',
     removed,
-    stays: [...FORGETTING_LEAVES[kind]],
+    stays: [...FORGETTING_KEEPS[kind]],
     requested_by: row.requested_by,
     created_at: row.created_at.toISOString(),
     ended_at: row.ended_at?.toISOString() ?? null,

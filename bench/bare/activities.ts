@@ -12,7 +12,7 @@ import type { AgentsActivities, CarriedActivities, TabledActivities, TabledCall 
 import type { BareTables } from './tables.ts';
 import { createBareTools } from './tools.ts';
 
-type AskedCall = Extract<ChatMessage, { role: 'assistant' }>['calls'][number];
+type RequestedCall = Extract<ChatMessage, { role: 'assistant' }>['calls'][number];
 
 const spawnArgs = z.object({ task: z.string() });
 const taskArgs = z.discriminatedUnion('action', [
@@ -50,7 +50,7 @@ export function createBareActivities(
   /** Reads the call's arguments and writes its result. */
   const answered = async (
     { conversation, step, index }: TabledCall,
-    run: (call: AskedCall) => Promise<string>,
+    run: (call: RequestedCall) => Promise<string>,
   ): Promise<void> => {
     const asking = await table.readOne(conversation, step);
     const call = asking?.role === 'assistant' ? asking.calls[index] : undefined;

@@ -5,7 +5,7 @@
 import type { ChatMessage } from '#domain/message.ts';
 
 /** One activity call's name and arguments, as the model requested them. */
-export interface AskedTool {
+export interface OfferedTool {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
@@ -14,7 +14,7 @@ export interface AskedTool {
 export interface CarriedActivities {
   ask_model(input: {
     messages: readonly ChatMessage[];
-  }): Promise<{ text: string; calls: readonly AskedTool[] }>;
+  }): Promise<{ text: string; calls: readonly OfferedTool[] }>;
 }
 
 /** Activities of loop B: the conversation is rows of one table, and history contains ids. */

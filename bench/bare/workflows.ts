@@ -4,7 +4,7 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { ChatMessage } from '#domain/message.ts';
-import type { AskedTool, BareInput, CarriedActivities, TabledActivities, TabledCall } from './contract.ts';
+import type { OfferedTool, BareInput, CarriedActivities, TabledActivities, TabledCall } from './contract.ts';
 
 export const OPTIONS = {
   startToCloseTimeout: '10 minutes',
@@ -14,7 +14,7 @@ export const OPTIONS = {
 /** Loop A: messages are activity input and output. */
 export async function bareCarried(input: BareInput): Promise<string> {
   const { ask_model } = proxyActivities<CarriedActivities>(OPTIONS);
-  const tools = proxyActivities<Record<string, (args: AskedTool['args']) => Promise<string>>>(OPTIONS);
+  const tools = proxyActivities<Record<string, (args: OfferedTool['args']) => Promise<string>>>(OPTIONS);
   const messages: ChatMessage[] = [{ role: 'user', text: input.text }];
   for (let step = 1; ; step += 1) {
     const { text, calls } = await ask_model({ messages });

@@ -25,7 +25,7 @@ export const longSteps: Measure = (bench) =>
     how: 'The same with `exec` of `true`: a shell process, a regular activity on all sides.',
   });
 
-interface Asked {
+interface StepRequest {
   readonly name: string;
   readonly title: string;
   readonly how: string;
@@ -34,7 +34,7 @@ interface Asked {
   readonly rounds: number;
 }
 
-async function latency(bench: Bench, request: Asked): Promise<Section> {
+async function latency(bench: Bench, request: StepRequest): Promise<Section> {
   const rows: string[][] = [];
   const goals: Goal[] = [];
   for (const steps of bench.quick ? [5] : LENGTHS) {

@@ -3,7 +3,7 @@
  * answer.
  */
 import { z } from 'zod';
-import type { Asked } from './measure-recall.ts';
+import type { QuestionRun } from './measure-recall.ts';
 import type { RecallDocument } from './recall-set.ts';
 
 /** The fields of `longmemeval_s.json` that say which sessions have the answer. */
@@ -17,7 +17,7 @@ const instancesSchema = z.array(
   }),
 );
 
-export interface LongMemEvalQuestion extends Asked {
+export interface LongMemEvalQuestion extends QuestionRun {
   readonly id: string;
   readonly documents: readonly RecallDocument[];
 }

@@ -19,7 +19,7 @@ import type { RecallDocument } from './recall-set.ts';
 
 const HITS = 5;
 
-export interface Asked {
+export interface QuestionRun {
   readonly text: string;
   readonly evidence: readonly string[];
 }
@@ -45,7 +45,7 @@ export interface Answered<Question> {
 }
 
 /** Searches by words alone if there is no embedder. */
-export async function askQuestions<Question extends Asked>(
+export async function askQuestions<Question extends QuestionRun>(
   { pool, ...scope }: RecallPlace,
   documents: readonly RecallDocument[],
   questions: readonly Question[],

@@ -210,11 +210,11 @@ function slipOnce(text: string, at: number): string {
 
 function people(random: Random, ask: Ask): RecallDocument {
   const parts = PEOPLE.map((person, at) => {
-    const [text, askedFor] = TASTES[at % TASTES.length] ?? ['', ''];
+    const [text, questionsFor] = TASTES[at % TASTES.length] ?? ['', ''];
     const first = person.split(' ')[0] ?? '';
     const taste = `${first} ${text}.`;
     const desk = `Extension ${4000 + random(900)}, desk ${String.fromCharCode(65 + at)}${random(40) + 1}, badge B${random(9000) + 1000}.`;
-    ask('words', `${askedFor.replace('P', at % 2 ? first : person)}?`, taste);
+    ask('words', `${questionsFor.replace('P', at % 2 ? first : person)}?`, taste);
     ask(
       'person',
       at % 2 ? `What is the phone extension of ${person}?` : `Where does ${person} sit, which desk?`,
@@ -231,7 +231,7 @@ function people(random: Random, ask: Ask): RecallDocument {
  * changed.
  */
 function statements(random: Random, note: (day: number, line: string) => void, ask: Ask): void {
-  for (const [kind, [text, askedFor, values]] of ATTRIBUTES.entries())
+  for (const [kind, [text, questionsFor, values]] of ATTRIBUTES.entries())
     for (const [at, service] of SERVICES.entries()) {
       if ((at + kind) % 2 === 1) continue;
       const [began, moved, last] = [random(35), 40 + random(35), 80 + random(35)] as const;
@@ -242,7 +242,7 @@ function statements(random: Random, note: (day: number, line: string) => void, a
       const asOf = monthOf(moved);
       const then = asOf === monthOf(last) ? third : second;
       const way = (at + kind) % 3;
-      if (way === 0) ask('now', `${askedFor} ${service} now?`, third);
+      if (way === 0) ask('now', `${questionsFor} ${service} now?`, third);
       if (way === 1) ask('then', `What was the ${text} of ${service} in ${asOf}?`, then);
       if (way === 2) ask('when', `When did the ${text} of ${service} change last?`, third);
       if (at % 4 === 0) ask('now', `current ${text} ${service}`, third);

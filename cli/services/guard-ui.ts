@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
-import { doorProblem } from '#domain/net/judge-origin.ts';
+import { originProblem } from '#domain/net/judge-origin.ts';
 import { isPortFree } from './ports.ts';
 
 const HOST = '127.0.0.1';
@@ -39,7 +39,7 @@ export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<
   const listeners = { hosts, origins: new Set<string>() };
   const server = createServer((message, answer) => {
     const { method = 'GET', url = '/', headers } = message;
-    const problem = doorProblem(listeners, { method, host: headers.host, origin: headers.origin });
+    const problem = originProblem(listeners, { method, host: headers.host, origin: headers.origin });
     const named = message.headersDistinct['host']?.length ?? 0;
     if (problem || named !== 1 || !url.startsWith('/')) {
       // Later requests on a connection with two hosts may not be what they seem.

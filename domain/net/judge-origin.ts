@@ -18,7 +18,7 @@ export interface RequestOrigin {
   readonly origin: string | undefined;
 }
 
-export type DoorProblem = { readonly kind: 'host' | 'origin'; readonly name: string };
+export type OriginProblem = { readonly kind: 'host' | 'origin'; readonly name: string };
 
 const HARMLESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -26,10 +26,10 @@ const HARMLESS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * Undefined when the request is allowed; otherwise the reason. Programs other than browsers need to send neither
  * header.
  */
-export function doorProblem(
+export function originProblem(
   { hosts, origins }: AllowedHosts,
   visitor: RequestOrigin,
-): DoorProblem | undefined {
+): OriginProblem | undefined {
   const { method, host, origin } = visitor;
   if (host !== undefined && !isOurs(nameOf(host), hosts)) return { kind: 'host', name: shown(host) };
   if (origin === undefined || HARMLESS.has(method)) return undefined;

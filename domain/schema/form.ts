@@ -27,8 +27,8 @@ export const mcpFormSchema = z.object({
         required: z.boolean(),
         format: z.enum(FIELD_FORMATS).optional(),
         /** Least number of characters, least number, or least number of choices. */
-        least: z.number().optional(),
-        most: z.number().optional(),
+        min: z.number().optional(),
+        max: z.number().optional(),
         options: z
           .array(z.object({ value: z.string(), title: z.string() }))
           .readonly()

@@ -6,7 +6,7 @@ import { startRealEmbedder } from '#test/support/real-embedder.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { readLongMemEval } from '../../bench/memory/long-mem-eval.ts';
 import {
-  type Asked,
+  type QuestionRun,
   askQuestions,
   type Embedder,
   type RecallPlace,
@@ -17,7 +17,7 @@ import { makeWorkSet, WORK_KINDS } from '../../bench/memory/work-set.ts';
 const set = makeRecallSet();
 const work = makeWorkSet();
 
-async function missedQuestions<Question extends Asked>(
+async function missedQuestions<Question extends QuestionRun>(
   place: RecallPlace,
   documents: readonly RecallDocument[],
   questions: readonly Question[],
@@ -39,7 +39,7 @@ describe('TL memory_search finds the answer among its first five', () => {
   after(() => database.drop());
 
   const place = (user: string): RecallPlace => ({ pool: database.pool, tenant: 't', agent: 'main', user });
-  const words = (missed: readonly Asked[]): string => missed.map(({ text }) => text).join('\n');
+  const words = (missed: readonly QuestionRun[]): string => missed.map(({ text }) => text).join('\n');
 
   it('the set is 200 questions over 60 long sessions, half of them newer than the ranking', () => {
     assert.deepEqual([set.questions.length, set.documents.length], [200, 60]);

@@ -57,7 +57,7 @@ export function createInlineSteps({ inline_model }: InlineHints = {}): Steps {
       const started = heldOn
         ? undefined
         : await firstTry(() => toolIn(proxyLocalActivities, inlineToolOptions(call), call)(input));
-      if (started?.asked) return started;
+      if (started?.approval) return started;
       const queue = heldOn ?? started?.continues;
       if (queue === undefined) return started ?? plainSteps.runTool(call, input);
       const options = followOptions(queue, toolOptions(call));

@@ -34,7 +34,7 @@ export const plainSteps: Steps = {
     const options = toolOptions(call);
     const result = await toolIn(proxyActivities, options, call)(input);
     const { continues } = result;
-    if (continues === undefined || result.asked) return result;
+    if (continues === undefined || result.approval) return result;
     const there = toolIn(proxyActivities, followOptions(continues, options), call);
     const followed = await firstTry(() => there(input));
     return followed ?? toolIn(proxyActivities, options, call)({ ...input, here: true });

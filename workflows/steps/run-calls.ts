@@ -95,8 +95,8 @@ async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<R
     around.onChange(requested, 'running');
     let result = await run(requested);
     while (result.later !== undefined) result = await lookAgain(result.later, requested, run);
-    if (!result.asked) return result;
-    requested = { ...call, approval: result.asked };
+    if (!result.approval) return result;
+    requested = { ...call, approval: result.approval };
     heldOn = result.continues;
   }
 }

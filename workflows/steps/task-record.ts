@@ -86,15 +86,15 @@ function decideAtGates(
 /** Earlier notifications are repeated under the same ids. */
 export function takeUp(
   known: KnownTask,
-  { task, changes, dependents, notifies_lead: tells, closed_revision: closed }: RecordedState,
+  { task, changes, dependents, notifies_lead: sourceSession, closed_revision: closed }: RecordedState,
 ): void {
   loadedOf(known).task = task;
   if (dependents.length > 0)
     known.pending.push({ kind: 'dependents', numbers: dependents, status: task.status });
-  if (tells) known.pending.push({ kind: 'lead', notice: 'all_closed', revision: closed });
+  if (sourceSession) known.pending.push({ kind: 'lead', notice: 'all_closed', revision: closed });
   for (const { revision, cause, notices } of changes) {
     if (cause !== null) known.recordedRequests.add(cause);
-    if (!tells) for (const notice of notices) known.pending.push({ kind: 'lead', notice, revision });
+    if (!sourceSession) for (const notice of notices) known.pending.push({ kind: 'lead', notice, revision });
   }
 }
 

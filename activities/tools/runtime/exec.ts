@@ -11,7 +11,7 @@ import {
   KILL_SECONDS,
   MAX_COMMAND_BYTES,
   MAX_TIMEOUT_SECONDS,
-  saidIfCut,
+  cutNotice,
 } from '#activities/process/command-limits.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
@@ -102,7 +102,7 @@ async function toItsEnd(
   const timeoutMs = secondsFor(args, call.exec.timeoutSeconds) * 1000;
   const box = boxOf(call, folder, secondsFor(args, call.exec.boxTimeoutSeconds) * 1000);
   const outcome = await shell.run({ ...place, command: args.command, timeoutMs, box });
-  return saidIfCut(commandResult(outcome, timeoutMs), args.timeout);
+  return cutNotice(commandResult(outcome, timeoutMs), args.timeout);
 }
 
 async function inBackground(

@@ -10,7 +10,7 @@ import {
   KILL_SECONDS,
   MAX_COMMAND_BYTES,
   MAX_TIMEOUT_SECONDS,
-  saidIfCut,
+  cutNotice,
 } from '#activities/process/command-limits.ts';
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, inFolder } from '#activities/process/in-folder.ts';
@@ -93,7 +93,7 @@ export const tool = defineTool<Input, Needs>({
           timeoutMs,
           box: boxOf(call, folder, timeoutMs),
         });
-        return saidIfCut(commandResult(outcome, timeoutMs), args.timeout);
+        return cutNotice(commandResult(outcome, timeoutMs), args.timeout);
       });
     }),
 });

@@ -147,11 +147,16 @@ function parsed(text: string): unknown {
   }
 }
 
-const SAID = [['error', 'message'], ['base_resp', 'status_msg'], ['detail', 'message'], ['message']] as const;
+const MESSAGE_PATHS = [
+  ['error', 'message'],
+  ['base_resp', 'status_msg'],
+  ['detail', 'message'],
+  ['message'],
+] as const;
 
 function messageIn(body: string): string {
   const answer = parsed(body);
-  const lines = SAID.map((path) => valueAt(answer, ...path));
+  const lines = MESSAGE_PATHS.map((path) => valueAt(answer, ...path));
   return lines.find((found) => typeof found === 'string') ?? body;
 }
 

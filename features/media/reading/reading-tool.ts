@@ -22,11 +22,11 @@ type Named = { readonly [Name in 'media_id' | 'path' | 'url']?: string | undefin
 export const READING = { group: 'media_read', replay: 'readonly', outside: true } as const;
 
 /** Characters of a text that is sent to a model with a question. */
-const ASKED_CHARACTERS = 400_000;
+const MAX_CHARACTERS = 400_000;
 
 /** Puts the text of a file below the question about it. */
 export function promptWith(requested: string, text: string): string {
-  const cut = text.slice(0, ASKED_CHARACTERS).toWellFormed();
+  const cut = text.slice(0, MAX_CHARACTERS).toWellFormed();
   return `${requested}\n${cut}${cut.length < text.length ? '\n[it goes on]' : ''}`;
 }
 

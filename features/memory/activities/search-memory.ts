@@ -4,7 +4,7 @@ import { fuseHits } from '../rules/fuse-hits.ts';
 import { rankMatches, timeOf } from '../rules/rank-matches.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type ChunkKey, findByVector, hiddenDocuments, readChunks } from '../store/memory-search.ts';
-import { askedWords, findByWords } from '../store/memory-words.ts';
+import { queryWords, findByWords } from '../store/memory-words.ts';
 import type { EmbedPlace } from '#activities/model/embed.ts';
 import type { IndexDeps } from './index-memory.ts';
 import { shownMemory } from './shown-memory.ts';
@@ -60,7 +60,7 @@ export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDep
     ]);
     const searched = { ...scope, hidden };
     const find = async (text: string, time: QuestionTime) =>
-      rankMatches(await findByWords(pool, searched, await askedWords(pool, searched, text)), time);
+      rankMatches(await findByWords(pool, searched, await queryWords(pool, searched, text)), time);
     const before = beforeEvent(query);
     // The text that mentioned it first, because later texts mention it too.
     const [event] = before ? await find(before.event, FIRST) : [];

@@ -39,7 +39,7 @@ const PLACES = 50;
 /** Vectors that are compared in full: those whose signs differ the least, or all if there are no more. */
 const COMPARED = 400;
 /** Smallest number of candidates from the index: the more, the less it misses. */
-const LOOKED_AT = 200;
+const MAX_EXAMINED = 200;
 /** Models find any two texts somewhat similar; a lower similarity is no match. */
 const MIN_LIKENESS = 0.2;
 /** Pieces `c` of the scope. */
@@ -102,7 +102,7 @@ async function nearByIndex(
   const { ofLength, distance } = distanceFrom(vector);
   const rows = await inTransaction(pool, async (tx) => {
     // Without a way to sort, the planner uses the index, whatever it estimates as its cost.
-    await execute(tx)`select set_config('hnsw.ef_search', ${String(LOOKED_AT)}, true),
+    await execute(tx)`select set_config('hnsw.ef_search', ${String(MAX_EXAMINED)}, true),
       set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_sort', 'off', true)`;
     return readRows<VectorRow>(tx)`
       select c.user_id, c.path, c.n, c.vector from memory_vectors c

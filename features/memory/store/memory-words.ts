@@ -20,7 +20,7 @@ const WEIGHED = 4_000;
 const READ = 100;
 /** Words that occur nowhere, each of which needs a query of its own; and pieces that are read for the intended word. */
 const SLIPS = 4;
-const LOOKED_AT = 50;
+const MAX_EXAMINED = 50;
 /** How many letters a word may have more than the intended one, because stems are shorter. */
 const LONGER = 4;
 /** The weights of a word in the text, and in path and heading: D, C, B, A of Postgres. */
@@ -28,7 +28,7 @@ const WEIGHTS = '{0.4,0.4,0.4,1}';
 /** The weight of a word above a sentence, relative to a word in it. */
 const ABOVE = 0.8;
 
-export interface AskedWord {
+export interface QueryWord {
   /** The word as the index has it. */
   readonly lexeme: string;
   /** The word as it was asked for, if it occurs nowhere. */
@@ -37,9 +37,9 @@ export interface AskedWord {
   readonly pieces: number;
 }
 
-export interface AskedWords {
+export interface QueryWords {
   /** The words without those that every text has, the rarest first. */
-  readonly words: readonly AskedWord[];
+  readonly words: readonly QueryWord[];
   /** Pieces in the index. */
   readonly pieces: number;
 }
@@ -49,7 +49,7 @@ interface Word {
   readonly lexeme: string;
 }
 
-export async function askedWords(pool: Pool, scope: Searched, query: string): Promise<AskedWords> {
+export async function queryWords(pool: Pool, scope: Searched, query: string): Promise<QueryWords> {
   const { words, joined } = questionTerms(query);
   const texts = [...words.slice(0, WORDS), ...joined.slice(0, WORDS)];
   const lexemes = await readRows<Word>(pool)`
@@ -116,7 +116,7 @@ async function meantBy(pool: Pool, scope: Searched, { text, lexeme }: Word): Pro
     with near as materialized (select words from memory_chunks c where ${isSearched(scope)}
       and (c.slips @@ ${near}::tsquery or c.words @@ to_tsquery('english', ${shorter.join('|')})))
     select distinct w.lexeme, w.lexeme = any (tsvector_to_array(to_tsvector('english', ${shorter.join(' ')}))) as is_shorter
-    from (select words from near limit ${LOOKED_AT}) c, unnest(c.words) w
+    from (select words from near limit ${MAX_EXAMINED}) c, unnest(c.words) w
     where abs(length(w.lexeme) - ${text.length}) <= ${LONGER}`;
   const [best] = rows
     .map((row) => ({
@@ -137,7 +137,7 @@ async function meantBy(pool: Pool, scope: Searched, { text, lexeme }: Word): Pro
 export async function findByWords(
   pool: Pool,
   scope: Searched,
-  { words, pieces }: AskedWords,
+  { words, pieces }: QueryWords,
 ): Promise<readonly WordMatch<ChunkKey>[]> {
   if (words.length === 0) return [];
   const queries = words.map(({ lexeme }) => quoted(lexeme));

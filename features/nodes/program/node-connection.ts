@@ -85,7 +85,7 @@ export function createRunner({
       if (started !== 'new') return started;
       const what = JSON.stringify(scrubJson(requested.params));
       say(oneLine(`${requested.capability}${what === '{}' ? '' : ` ${what}`}`, 200));
-      const result = stop.signal.aborted ? NOT_BEGUN : await run(requested, stop.signal);
+      const result = stop.signal.aborted ? NOT_STARTED : await run(requested, stop.signal);
       await journal.end(requested.id, result);
       say(`${requested.capability} has ended${result.ok ? '' : `: ${result.code}`}`);
       return result;
@@ -115,7 +115,7 @@ export function createRunner({
 }
 
 const BUSY: NodeResult = { ok: false, code: 'RateLimited', text: 'the node is busy; nothing was done' };
-const NOT_BEGUN: NodeResult = { ok: false, code: 'Cancelled', text: 'it was not begun' };
+const NOT_STARTED: NodeResult = { ok: false, code: 'Cancelled', text: 'it was not begun' };
 const LOST: NodeResult = {
   ok: false,
   code: 'OutcomeUnknown',

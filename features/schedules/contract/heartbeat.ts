@@ -67,11 +67,11 @@ export function isActive(
 }
 
 /** Characters of a checklist that are read; a longer one has something to do. */
-const LOOKED_AT = 10_000;
+const MAX_EXAMINED = 10_000;
 
 /** True for only headings, comments, empty lines and empty points: there is nothing to do, and no model is called. */
 export function isEmptyChecklist(text: string): boolean {
-  if (text.length > LOOKED_AT) return false;
+  if (text.length > MAX_EXAMINED) return false;
   const lines = text.replaceAll(/<!--[\s\S]*?-->/g, '').split('\n');
   return lines.every((line) => /^(?:#.*|(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]?\])?)$/.test(line.trim()));
 }

@@ -50,7 +50,7 @@ export function timingProblem(timing: Timing, now: Date): string | undefined {
     const problem = expressionProblem(timing.expr, timing.tz);
     if (problem !== undefined) return problem;
   }
-  const next = nextInstants(timing, now, GAPS_LOOKED_AT);
+  const next = nextInstants(timing, now, GAPS_CHECKED);
   if (next.length === 0) return neverComes(timing, now);
   const isTooClose = next.some(
     (at, n) => n > 0 && at.getTime() - (next[n - 1]?.getTime() ?? 0) < SCHEDULE_LIMITS.gap * 1000,
@@ -66,7 +66,7 @@ function neverComes(timing: Timing, now: Date): string {
 }
 
 /** Gaps that are checked: two minutes of a pattern in seconds. */
-const GAPS_LOOKED_AT = 120;
+const GAPS_CHECKED = 120;
 const FIELDS = 'minute hour day-of-month month day-of-week';
 
 function expressionProblem(expr: string, tz: string): string | undefined {

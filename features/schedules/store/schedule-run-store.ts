@@ -70,13 +70,13 @@ async function decideRun(
   run: NewRun,
 ): Promise<TakenRun> {
   const denied = run.denied ?? (await whyDenied(tx, tenant, schedule));
-  if (denied !== undefined) return { ...NOT_BEGUN, state: 'refused', reason: denied };
+  if (denied !== undefined) return { ...NOT_STARTED, state: 'refused', reason: denied };
   const late = run.forced ? undefined : whyNotDue(schedule, run.at);
-  if (late !== undefined) return { ...NOT_BEGUN, state: 'skipped', reason: late };
+  if (late !== undefined) return { ...NOT_STARTED, state: 'skipped', reason: late };
   if (schedule.overlap === 'skip' && (await isBusy(tx, tenant, schedule)))
-    return { ...NOT_BEGUN, state: 'skipped', reason: 'an earlier run goes on' };
+    return { ...NOT_STARTED, state: 'skipped', reason: 'an earlier run goes on' };
   const idle = run.idle ?? (run.forced ? undefined : await whyNoBeat(tx, tenant, schedule, run.at));
-  if (idle !== undefined) return { ...NOT_BEGUN, state: 'skipped', reason: idle };
+  if (idle !== undefined) return { ...NOT_STARTED, state: 'skipped', reason: idle };
   const own = schedule.heartbeat?.isolated_session ? null : schedule.session_key;
   return { state: null, reason: null, session_key: own ?? run.session, turn_id: null };
 }
@@ -96,7 +96,7 @@ async function whyNoBeat(
   return isTalking ? `a turn of the session ${session ?? ''} runs` : undefined;
 }
 
-const NOT_BEGUN = { session_key: null, turn_id: null } as const;
+const NOT_STARTED = { session_key: null, turn_id: null } as const;
 
 /**
  * Records that its message is handed over or was refused, or that a heartbeat's turn has ended. A schedule for one run

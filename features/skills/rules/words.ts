@@ -13,13 +13,13 @@ const MAX_FILES = 50;
 export function skillsGuide(skills: readonly KnownSkill[]): string | undefined {
   if (skills.length === 0) return undefined;
   const lines: string[] = [];
-  let room = LIST;
+  let remaining = LIST;
   const listed = skills.filter(({ isListed }) => isListed);
   const max = Math.max(DESCRIPTION, Math.floor(DESCRIPTIONS / listed.length));
   for (const skill of listed) {
     const line = `- ${skillLine({ ...skill, description: beginningOf(skill.description, max) })}`;
-    room -= line.length + 1;
-    if (room < 0) break;
+    remaining -= line.length + 1;
+    if (remaining < 0) break;
     lines.push(line);
   }
   const more = skills.length - lines.length;

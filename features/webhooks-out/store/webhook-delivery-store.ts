@@ -15,7 +15,7 @@ const AT_ONCE = 20;
 /**
  * Rows of one webhook whose order in their sessions one claim checks, and rows that one claim takes of all webhooks.
  */
-const LOOKED_AT = 200;
+const MAX_EXAMINED = 200;
 const PAGE = 500;
 
 export interface DueDelivery {
@@ -55,7 +55,7 @@ export function claimDueDeliveries(pool: Pool): Promise<DueDelivery[]> {
               and (e.event_id, e.post is not null, e.created_at, e.id) < (d.event_id, d.post is not null, d.created_at, d.id)) as held_back
         from webhook_deliveries d where d.tenant_id = w.tenant_id and d.webhook_id = w.id
           and d.status = 'pending' and d.claimed_until <= now() and d.claimed_until < 'infinity'
-        order by d.claimed_until limit case when w.ordered then ${LOOKED_AT} else ${AT_ONCE} - running.count end) d
+        order by d.claimed_until limit case when w.ordered then ${MAX_EXAMINED} else ${AT_ONCE} - running.count end) d
       where running.count < ${AT_ONCE}),
     taken as (select * from looked_at where held_back or place <= ${AT_ONCE} - count order by claimed_until limit ${PAGE})
     update webhook_deliveries d set held_back = taken.held_back,

@@ -37,9 +37,9 @@ async function attach({ dockerHost, name, ...run }: AttachedCommand): Promise<nu
   const mark = `${marksOf(name).process}=${nonce}`;
   // A signal that comes while the command is being started ends it once it has.
   const request = Promise.withResolvers<void>();
-  let isAsked = false;
+  let isRequested = false;
   const ask = (): void => {
-    isAsked = true;
+    isRequested = true;
     request.resolve();
   };
   // It comes more than once: to the process group and to each process.
@@ -56,10 +56,10 @@ async function attach({ dockerHost, name, ...run }: AttachedCommand): Promise<nu
   const ended = request.promise.then(() => endUntilClosed(engine, run.box, mark, GRACE_MS, stream));
   await Promise.race([passOn(stream, output), ended]);
   // The streams are over before all of what is ended is.
-  if (isAsked) await ended;
+  if (isRequested) await ended;
   output.flush();
   if (output.found) return output.found.code;
-  if (!isAsked) process.stderr.write('the sandbox ended, or its engine, while the command ran\n');
+  if (!isRequested) process.stderr.write('the sandbox ended, or its engine, while the command ran\n');
   return LOST;
 }
 

@@ -20,7 +20,7 @@ import type { Boxes } from './boxes.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { EngineProblem } from './engine.ts';
 import type { EngineProbe } from './probe-engine.ts';
-import { type LineRequest, NotBegun, runInBox } from './run-in-box.ts';
+import { type LineRequest, NotStarted, runInBox } from './run-in-box.ts';
 import { type BoxSettings, MOUNT } from './settings/settings.ts';
 
 export interface BoxedShellOptions {
@@ -68,7 +68,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
         return await runInBox(boxes, run, request);
       } catch (error) {
         boxes.forget(name);
-        if (!(error instanceof NotBegun) || tries >= TRIES) throw error;
+        if (!(error instanceof NotStarted) || tries >= TRIES) throw error;
       }
     }
   };
@@ -120,7 +120,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
           : { ...outcome, note: `the engine has no runtime ${box.sandbox.runtime}; its usual one was used` };
       } catch (error) {
         // Thrown only while the command has certainly not begun.
-        if (!(error instanceof EngineProblem || error instanceof NotBegun)) throw error;
+        if (!(error instanceof EngineProblem || error instanceof NotStarted)) throw error;
         boxes.lost();
         return runElsewhere(request, box, error.message);
       }

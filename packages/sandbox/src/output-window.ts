@@ -11,8 +11,8 @@ export interface OutputWindow {
 export const STREAM_BYTES = 1_048_576;
 
 export function createOutputWindow(bytes: number = STREAM_BYTES): OutputWindow {
-  const headRoom = Math.floor(bytes * 0.7);
-  const tailRoom = bytes - headRoom;
+  const headLimit = Math.floor(bytes * 0.7);
+  const tailLimit = bytes - headLimit;
   const head: Buffer[] = [];
   let headBytes = 0;
   let tail: Buffer[] = [];
@@ -23,9 +23,9 @@ export function createOutputWindow(bytes: number = STREAM_BYTES): OutputWindow {
     tail.push(piece);
     tailBytes += piece.length;
     // Trimmed in steps, so that many small chunks do not cost a copy each.
-    if (tailBytes < tailRoom * 2 && tail.length < 4096) return;
+    if (tailBytes < tailLimit * 2 && tail.length < 4096) return;
     const all = Buffer.concat(tail);
-    const kept = Buffer.from(all.subarray(Math.max(0, all.length - tailRoom)));
+    const kept = Buffer.from(all.subarray(Math.max(0, all.length - tailLimit)));
     tail = [kept];
     tailBytes = kept.length;
   };
@@ -36,7 +36,7 @@ export function createOutputWindow(bytes: number = STREAM_BYTES): OutputWindow {
     },
     write(chunk) {
       total += chunk.length;
-      const toHead = Math.min(headRoom - headBytes, chunk.length);
+      const toHead = Math.min(headLimit - headBytes, chunk.length);
       if (toHead > 0) {
         // Copied, since a chunk may be a view of a larger pool.
         head.push(Buffer.from(chunk.subarray(0, toHead)));
@@ -46,7 +46,7 @@ export function createOutputWindow(bytes: number = STREAM_BYTES): OutputWindow {
     },
     text() {
       const all = Buffer.concat(tail);
-      const last = all.subarray(Math.max(0, all.length - tailRoom));
+      const last = all.subarray(Math.max(0, all.length - tailLimit));
       const first = Buffer.concat(head);
       if (total === headBytes + last.length) return Buffer.concat([first, last]).toString('utf8');
       const begin = first.subarray(0, lastWordEnd(first));

@@ -27,8 +27,8 @@ export interface BoxRun {
 export type LineRequest = CommandRequest & { readonly command: string };
 
 /** The box was not there to run the command in: it has not begun, and may be tried in another. */
-export class NotBegun extends Error {
-  override readonly name = 'NotBegun';
+export class NotStarted extends Error {
+  override readonly name = 'NotStarted';
 }
 
 /** For each of the two requests that begin a command: a busy engine starts processes slowly. */
@@ -142,7 +142,7 @@ async function begin(
   } catch (error) {
     if (!(error instanceof EngineProblem)) throw error;
     // 404 and 409: there is no such container, or it does not run (any more).
-    if (error.status === 404 || error.status === 409) throw new NotBegun(error.message);
+    if (error.status === 404 || error.status === 409) throw new NotStarted(error.message);
     if (made) return error;
     throw error;
   }
@@ -166,12 +166,12 @@ function ending(
     };
     const cancel = (): void => settle('cancelled');
     const timer = setTimeout(() => settle('timeout'), timeoutMs);
-    let lastHeardAt = performance.now();
+    let lastOutputAt = performance.now();
     const hear = (): void => {
-      lastHeardAt = performance.now();
+      lastOutputAt = performance.now();
     };
     const pings = setInterval(() => {
-      if (performance.now() - lastHeardAt > SILENCE_MS) return settle('lost');
+      if (performance.now() - lastOutputAt > SILENCE_MS) return settle('lost');
       // Silence is told by the time since it was heard.
       engine.ask((docker) => docker.ping(), SILENCE_MS).then(hear, () => undefined);
     }, PING_MS);

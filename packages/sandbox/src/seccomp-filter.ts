@@ -77,7 +77,7 @@ const argument = (index: number): number => 16 + 8 * index;
 
 const LOAD = 0x20;
 const IF_EQUAL = 0x15;
-const IF_AT_LEAST = 0x35;
+const IF_GREATER_EQUAL = 0x35;
 const IF_ANY_BIT = 0x45;
 const RETURN = 0x06;
 
@@ -104,7 +104,7 @@ export function seccompFilter(arch: FilterArch): Buffer {
     [IF_EQUAL, 1, 0, own.arch],
     result(EPERM),
     [LOAD, 0, 0, NR],
-    ...(arch === 'x64' ? when(IF_AT_LEAST, X32_BIT, EPERM) : []),
+    ...(arch === 'x64' ? when(IF_GREATER_EQUAL, X32_BIT, EPERM) : []),
     ...when(IF_EQUAL, own.clone3, ENOSYS),
     ...Object.values(REFUSED).flatMap(([x64, arm64]) => when(IF_EQUAL, arch === 'x64' ? x64 : arm64, EPERM)),
     ...refuseWith(own.clone, 0, when(IF_ANY_BIT, NEW_NAMESPACES, EPERM)),

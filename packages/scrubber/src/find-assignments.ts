@@ -71,9 +71,9 @@ function nameEnd(text: string, separator: number): number {
 
 /** Back over letters, digits, `_`, `.` and `-`; a name begins with a letter or `_`. */
 function nameStart(text: string, end: number): number {
-  const atLeast = Math.max(0, end - MAX_NAME);
+  const first = Math.max(0, end - MAX_NAME);
   let at = end;
-  while (at > atLeast && isNameCharacter(text.charCodeAt(at - 1))) at--;
+  while (at > first && isNameCharacter(text.charCodeAt(at - 1))) at--;
   while (at < end && !isNameBegin(text.charCodeAt(at))) at++;
   return at;
 }

@@ -16,7 +16,7 @@ export interface ValueShape {
 
 export function isSecretValue(value: string, name: SecretName, shape: ValueShape): boolean {
   if (name.kind === 'virtual') return value.length >= 4 && !value.startsWith(REDACTED);
-  if (value.length < leastLength(name, shape) || isPlaceholder(value)) return false;
+  if (value.length < minLength(name, shape) || isPlaceholder(value)) return false;
   if (name.kind === 'connection')
     return !isExpression(value, shape) && (/[^A-Za-z_]/.test(value) || hasRandomCase(value));
   if (ELSEWHERE.test(value)) return false;
@@ -28,7 +28,7 @@ export function isSecretValue(value: string, name: SecretName, shape: ValueShape
 }
 
 /** Shorter values are words, states and counts. */
-function leastLength(name: SecretName, shape: ValueShape): number {
+function minLength(name: SecretName, shape: ValueShape): number {
   if (name.password || name.chosen) return name.kind === 'env' ? 4 : 6;
   return shape.quoted || name.kind === 'env' ? 7 : 8;
 }

@@ -34,15 +34,15 @@ function cut(line: string, chars: number, bytes: number, isPart: boolean): strin
   const points = [...line];
   const fits = points.length <= chars && Buffer.byteLength(line) <= bytes;
   if (fits && !isPart) return line;
-  let room = bytes - 3;
+  let remaining = bytes - 3;
   let out = '';
   let taken = 0;
   for (const point of points) {
     const size = Buffer.byteLength(point);
-    if (taken >= chars - 1 || size > room) break;
+    if (taken >= chars - 1 || size > remaining) break;
     out += point;
     taken++;
-    room -= size;
+    remaining -= size;
   }
   return chars < 1 || bytes < 3 ? '' : `${out.trimEnd()}${ELLIPSIS}`;
 }

@@ -70,10 +70,10 @@ function partsOf(command: ShellCommand): Readonly<Record<'paths' | 'texts', read
 function operandPaths(habit: string, options: Options): readonly ShellWord[] {
   const givers = TEXT_FIRST.get(habit);
   if (givers === undefined) return options.operands;
-  const isGiven =
+  const isNamed =
     givers.split('').some((letter) => options.letters.has(letter)) ||
     options.names.some((name) => name === 'regexp' || name === 'expression');
-  return isGiven ? options.operands : options.operands.slice(1);
+  return isNamed ? options.operands : options.operands.slice(1);
 }
 
 function valueWord({ word, value }: Options['values'][number]): ShellWord {

@@ -132,8 +132,8 @@ function filesOf(command: ShellCommand): CommandFiles {
   const program = programOf(command);
   const itself = valuesOf(name)?.filter((value) => value.includes('/'));
   const options = wordsAfter(argumentsOf(command), SCRIPT_FILE_OPTIONS.get(program) ?? []);
-  const isMakefileGiven = options.length > 0 && /^g?make$/.test(program);
-  const names = isMakefileGiven ? [] : (PROJECT_FILES.get(program) ?? []);
+  const isMakefileNamed = options.length > 0 && /^g?make$/.test(program);
+  const names = isMakefileNamed ? [] : (PROJECT_FILES.get(program) ?? []);
   const more = argumentFiles(program, command);
   return {
     words: [...options, ...more.words],

@@ -385,7 +385,7 @@ describe('PO-3 a call is judged again before it runs', () => {
     const claim = running({ approved: true, approval: 'apr_1', files: [then], digest });
     const boundFiles = (): Promise<readonly BoundFile[]> => Promise.resolve([now]);
     const { run, asks, records } = stage(tool, claim, { deps: { boundFiles } });
-    const { asked } = await run();
+    const { approval: asked } = await run();
     assert.deepEqual([asked?.id, asks[0]?.files, ran, records], ['apr_1:again-1', [now], [], []]);
     assert.notEqual(asks[0]?.digest, digest);
   });

@@ -91,7 +91,7 @@ describe('MC-1 forms of MCP servers', () => {
     const [list] = form.fields.filter(({ name }) => name === 'tools');
     assert.ok(list);
     assert.deepEqual(readAnswer({ fields: [list] }, []), { tools: [] });
-    assert.deepEqual(readAnswer({ fields: [{ ...list, least: 1 }] }, []), {});
+    assert.deepEqual(readAnswer({ fields: [{ ...list, min: 1 }] }, []), {});
   });
 
   it('shown to an MCP client it is the same form', () => {

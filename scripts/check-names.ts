@@ -1,0 +1,100 @@
+/**
+ * Refuses identifiers that are made of words with no meaning in this field. A name is a noun, or a verb and a noun, that an
+ * engineer would type into a search box. Names of other systems' wires have an underscore and are not ours to choose.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { parseSync } from '@swc/core';
+
+/** A word that names may not have, and what to write in its place. */
+const REFUSED: Readonly<Record<string, string>> = {
+  asked: 'requested, queried or called',
+  begun: 'started',
+  door: 'client',
+  given: 'the thing that it is, such as input, fields or options',
+  heard: 'received',
+  least: 'min',
+  leaves: 'the verb of what happens',
+  looked: 'checked or read',
+  most: 'max',
+  room: 'remaining, limit or buffer',
+  said: 'text, or the thing that it is',
+  stands: 'the verb of what happens',
+  stretch: 'attempt',
+  tell: 'notify or report',
+  tells: 'notifies or reports',
+  told: 'notified or reported',
+  wanted: 'expected or required',
+};
+
+const FILES = globSync(
+  '{packages,domain,features,workflows,policy,store,temporal,activities,workers,api,cli,config,scripts,bench}/**/*.ts',
+  {
+    exclude: (path) => /(^|\/)(node_modules|test)$/.test(path),
+  },
+);
+
+type Node = Readonly<Record<string, unknown>>;
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Identifiers that a node declares. Keys of object literals are left out: their types declare them. */
+function declared(node: Node): readonly unknown[] {
+  switch (node['type']) {
+    case 'VariableDeclarator':
+    case 'TsInterfaceDeclaration':
+    case 'TsTypeAliasDeclaration':
+      return [node['id']];
+    case 'FunctionDeclaration':
+    case 'ClassDeclaration':
+      return [node['identifier']];
+    case 'Parameter':
+      return [node['pat']];
+    case 'ArrowFunctionExpression':
+    case 'TsFunctionType':
+      return node['params'] as readonly unknown[];
+    case 'TsPropertySignature':
+    case 'TsMethodSignature':
+    case 'ClassProperty':
+      return [node['key']];
+    case 'AssignmentPatternProperty':
+      return [node['key']];
+    case 'KeyValuePatternProperty':
+      return [node['value']];
+    case 'AssignmentPattern':
+      return [node['left']];
+    case 'RestElement':
+      return [node['argument']];
+    case 'ArrayPattern':
+      return node['elements'] as readonly unknown[];
+    default:
+      return [];
+  }
+}
+
+function namesIn(node: unknown, names: Set<string>): void {
+  if (!isNode(node)) return;
+  for (const found of declared(node))
+    if (isNode(found) && found['type'] === 'Identifier') names.add(String(found['value']));
+  for (const value of Object.values(node)) namesIn(value, names);
+}
+
+/** The words of `readUpTo`: read, up, to. */
+function wordsIn(name: string): readonly string[] {
+  return name.includes('_') && !/^[A-Z\d_]+$/.test(name)
+    ? []
+    : name.split(/(?<=[a-z\d])(?=[A-Z])|_/).map((word) => word.toLowerCase());
+}
+
+const problems = FILES.flatMap((file) => {
+  const names = new Set<string>();
+  namesIn(parseSync(readFileSync(file, 'utf8'), { syntax: 'typescript', target: 'es2022' }), names);
+  return [...names].flatMap((name) =>
+    wordsIn(name).flatMap((word) =>
+      Object.hasOwn(REFUSED, word) ? [`${file}: ${name}: write ${REFUSED[word] ?? ''}`] : [],
+    ),
+  );
+});
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;
