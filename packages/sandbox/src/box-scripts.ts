@@ -124,14 +124,14 @@ nonce=$1; mark=$2; grace=$3; command=$4
 shell=/bin/sh
 [ -x /bin/bash ] && shell=/bin/bash
 exec 3>&1 4>&2 5<&0
-said=$(
+remarks=$(
   exec 2>&1
   (exec <&5 >&3 2>&4 3>&- 4>&- 5<&-; exec "$shell" -c "$command")
   echo "=$?"
 )
-code=\${said##*=}
+code=\${remarks##*=}
 signal=0 clean=1
-[ "$said" = "=$code" ] || signal=1
+[ "$remarks" = "=$code" ] || signal=1
 end_all "$grace" 2>/dev/null || clean=0
 printf '\\036%s %s %s %s %s\\036' "$nonce" "$code" "$signal" "$clean" "\${count:-0}" >&2
 exit "$code"

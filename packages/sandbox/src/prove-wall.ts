@@ -89,14 +89,14 @@ const { getPriority, setPriority } = require('node:os');
 const { execFileSync } = require('node:child_process');
 const { connect, createServer } = require('node:net');
 const { secret, other, program, worker, closed, open, file } = JSON.parse(process.argv[1]);
-const said = (error) => (/^(EACCES|EPERM)$/.test(error.info ? error.info.code : error.code) ? 'refused' : error.code || 'failed');
-const tried = (act) => { try { act(); return 'done'; } catch (error) { return said(error); } };
+const outcome = (error) => (/^(EACCES|EPERM)$/.test(error.info ? error.info.code : error.code) ? 'refused' : error.code || 'failed');
+const tried = (act) => { try { act(); return 'done'; } catch (error) { return outcome(error); } };
 const reached = (to) => new Promise((resolve) => {
   const socket = connect(to, () => { socket.destroy(); resolve('done'); });
-  socket.on('error', (error) => resolve(said(error)));
+  socket.on('error', (error) => resolve(outcome(error)));
 });
 const listened = (port) => new Promise((resolve) => {
-  const server = createServer().on('error', (error) => resolve(said(error)));
+  const server = createServer().on('error', (error) => resolve(outcome(error)));
   server.listen(port, '127.0.0.1', () => server.close(() => resolve('done')));
 });
 const environment = () => {

@@ -38,10 +38,10 @@ OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
 BIND_TCP, CONNECT_TCP = 1, 2
 SCOPES = 1 | 2
 # Cross-folder renames need the second version; without them git and npm break.
-LEAST_ABI, ABI_TRUNCATE, ABI_NET, ABI_SCOPE = 2, 3, 4, 6
+MIN_ABI, ABI_TRUNCATE, ABI_NET, ABI_SCOPE = 2, 3, 4, 6
 
 # Bytes of a file with a rule of its own: that keeps a deleted one on its disk while anything runs behind the wall.
-MOST_GRANTED = 1 << 20
+MAX_GRANTED = 1 << 20
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
@@ -49,7 +49,7 @@ DEVICES = ("null", "zero", "full", "random", "urandom")
 SHARED_MEMORY = "/dev/shm"
 
 # Walls of workspaces that are kept to be used again.
-MOST_KEPT = 64
+MAX_KEPT = 64
 
 # What root keeps: to own and to open files, which are walled in, and low ports.
 # CHOWN, DAC_OVERRIDE, FOWNER, FSETID, SETGID, SETUID, NET_BIND_SERVICE
@@ -68,7 +68,7 @@ class Ruleset:
 
     def __init__(self, folders=(), ports=None):
         abi = LIBC.syscall(CREATE_RULESET, None, 0, 1)
-        if abi < LEAST_ABI:
+        if abi < MIN_ABI:
             raise OSError(errno.ENOSYS, "this kernel has no Landlock, or too old a one")
         self.folders = folders
         self.all = (1 << (15 if abi >= ABI_TRUNCATE else 14)) - 1
@@ -90,7 +90,7 @@ class Ruleset:
         try:
             about = os.stat(fd)
             if not stat.S_ISDIR(about.st_mode):
-                if about.st_size > MOST_GRANTED:
+                if about.st_size > MAX_GRANTED:
                     return
                 rights &= OF_FILES & self.all
             call(ADD_RULE, self.fd, 1, struct.pack("=Qi", rights, fd), 0)
@@ -151,7 +151,7 @@ def inner_walls(plan):
             ruleset = Ruleset(folders)
             for path in paths:
                 ruleset.grant(path, ruleset.all)
-            if len(kept) >= MOST_KEPT:
+            if len(kept) >= MAX_KEPT:
                 os.close(kept.pop(next(iter(kept))).fd)
             kept[key] = ruleset
         return kept[key]
@@ -229,7 +229,7 @@ def main():
     channel = socket.socket(fileno=int(os.environ["NODE_CHANNEL_FD"]))
     channel.set_inheritable(False)
     launcher = Launcher(channel, first, plan["bounds"], wall_of)
-    launcher.tell(up=True)
+    launcher.send(up=True)
     launcher.serve()
 
 

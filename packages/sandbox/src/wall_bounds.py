@@ -19,7 +19,7 @@ MEASURE_SECONDS = 10
 # Before anything was measured.
 FIRST = 16 << 20
 # A session has no more commands at once: each may start its share of the processes without counting all.
-MOST_COMMANDS = 16
+MAX_COMMANDS = 16
 COUNT_SECONDS = 0.05
 
 # Names the keepers of a workspace to each other. What a command names so descends from its own keeper, whose it stays.
@@ -63,7 +63,7 @@ class Bounds:
             self.devices.setdefault(os.stat(folder).st_dev, folder)
         self.counted = self.started = 0
         self.counted_at = self.measured_at = time.monotonic()
-        self.told = set()
+        self.reported = set()
         self.only_removes = False
 
     def begin(self, say):
@@ -78,19 +78,19 @@ class Bounds:
         if self.disk.used is not None and (self.disk.is_passed() or self.disk.is_due(self.disk_left())):
             self.measure_disk()
         self.only_removes = self.disk.is_passed()
-        return self.only_removes and self.tell("disk", "so this command can only remove files")
+        return self.only_removes and self.report("disk", "so this command can only remove files")
 
     def may_start(self):
         """Until it is time to count, what has ended counts as there."""
         now = time.monotonic()
         is_old = now - self.counted_at >= COUNT_SECONDS
         is_most = self.counted + self.started >= self.processes
-        if (is_old and self.started >= self.processes // MOST_COMMANDS) or (is_most and (is_old or self.started > 0)):
+        if (is_old and self.started >= self.processes // MAX_COMMANDS) or (is_most and (is_old or self.started > 0)):
             self.counted = sum(row.threads for row, _ in self.rows())
             self.started = 0
             self.counted_at = now
         if self.counted + self.started >= self.processes:
-            self.tell("processes", "so no more are started")
+            self.report("processes", "so no more are started")
             return False
         self.started += 1
         return True
@@ -98,25 +98,25 @@ class Bounds:
     def may_set_aside(self, size):
         if self.disk.is_due(self.disk_left(), size):
             self.measure_disk()
-        return not self.disk.is_passed(size) or not self.tell("disk", "so no more is set aside")
+        return not self.disk.is_passed(size) or not self.report("disk", "so no more is set aside")
 
     def look(self):
-        """Whether the command is to end, which has been told then."""
+        """Whether the command is to end, which has been reported then."""
         left = memory_left()
         if self.memory.is_due(left) or time.monotonic() - self.measured_at > MEASURE_SECONDS:
             own, commands = self.measure_memory(left)
             # One that takes little is not ended for the others.
             if self.memory.is_passed() and own * commands >= self.memory.used:
-                return self.tell("memory", "so this command was ended")
+                return self.report("memory", "so this command was ended")
         if self.only_removes or not self.disk.is_due(self.disk_left()):
             return False
         self.measure_disk()
-        return self.disk.is_passed() and self.tell("disk", "so this command was ended")
+        return self.disk.is_passed() and self.report("disk", "so this command was ended")
 
-    def tell(self, what, so):
+    def report(self, what, so):
         """Once of each."""
-        if what not in self.told:
-            self.told.add(what)
+        if what not in self.reported:
+            self.reported.add(what)
             most = {
                 "processes": f"{self.processes} processes and threads",
                 "memory": f"{self.memory.limit >> 20} MiB of memory",

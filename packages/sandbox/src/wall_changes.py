@@ -27,7 +27,7 @@ FREES = 2 | 8
 
 AT_FDCWD, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH = -100, 0x100, 0x1000
 # PATH_MAX, XATTR_SIZE_MAX, XATTR_NAME_MAX
-MOST_PATH, MOST_VALUE, MOST_NAME = 4096, 65536, 256
+MAX_PATH, MAX_VALUE, MAX_NAME = 4096, 65536, 256
 
 
 class Caller:
@@ -60,7 +60,7 @@ class Caller:
         """A descriptor of the file, good for nothing else. Without an address it is what the caller has open as `folder`."""
         own = os.O_PATH | os.O_CLOEXEC
         at = f"/proc/{self.pid}/cwd" if folder == AT_FDCWD else f"/proc/{self.pid}/fd/{folder}"
-        path = b"" if address == 0 else self.text(address, MOST_PATH)
+        path = b"" if address == 0 else self.text(address, MAX_PATH)
         if address == 0 or (path == b"" and flags & AT_EMPTY_PATH):
             return os.open(at, own)
         if path == b"":
@@ -124,10 +124,10 @@ def nano(caller, address):
 
 
 def set_attribute(caller, fd, name, value, size, flags):
-    if size > MOST_VALUE:
+    if size > MAX_VALUE:
         raise OSError(errno.E2BIG, "value")
     held = caller.bytes(value, size) if size > 0 else b""
-    checked(LIBC.setxattr(by_name(fd), caller.text(name, MOST_NAME), held, ctypes.c_size_t(size), flags))
+    checked(LIBC.setxattr(by_name(fd), caller.text(name, MAX_NAME), held, ctypes.c_size_t(size), flags))
 
 
 def signed(value):
@@ -168,7 +168,7 @@ def to_attribute(caller, fd, a):
 
 
 def without_attribute(caller, fd, a):
-    checked(LIBC.removexattr(by_name(fd), caller.text(a[1], MOST_NAME)))
+    checked(LIBC.removexattr(by_name(fd), caller.text(a[1], MAX_NAME)))
 
 
 # Which file a call names, and what it does to it.
@@ -224,10 +224,10 @@ class Changes:
             # Its caller has been killed meanwhile.
             return
         name, pid, _, number, _, _, *arguments = QUESTION.unpack(question)
-        asked = NAMES.get(number)
-        failed, how = self.refuse(asked, arguments), GO_ON
+        call = NAMES.get(number)
+        failed, how = self.refuse(call, arguments), GO_ON
         if failed is None:
-            failed, how = self.make(asked, pid, arguments), 0
+            failed, how = self.make(call, pid, arguments), 0
         try:
             fcntl.ioctl(self.listener, ANSWER, REPLY.pack(name, 0, -failed, 0 if failed else how))
         except OSError:

@@ -23,7 +23,7 @@ WORD = struct.Struct("=iiQ")
 STARTED, FAILED, ENDED, MEASURED = 1, 2, 3, 4
 
 # Processes behind inner walls, some MB each; a command can stop its own, which then has not answered for so many seconds.
-MOST_HOSTS, ANSWER_SECONDS = 16, 10
+MAX_HOSTS, ANSWER_SECONDS = 16, 10
 
 
 class Server:
@@ -35,7 +35,7 @@ class Server:
         self.keepers = {}
         self.pending = b""
 
-    def tell(self, **words):
+    def send(self, **words):
         self.channel.sendall((json.dumps(words) + "\n").encode())
 
     def serve(self):
@@ -50,7 +50,7 @@ class Server:
             ready, _, _ = select.select([self.channel, *self.sources()], [], [], patience)
             for source in ready:
                 if source is not self.channel:
-                    self.hear(source)
+                    self.receive(source)
             if self.channel in ready:
                 lines, self.pending = received(self.channel, self.pending)
                 if lines is None:
@@ -64,56 +64,56 @@ class Server:
     def patience(self):
         return None
 
-    def start(self, asked):
+    def start(self, request):
         """Behind the wall that this process stands behind."""
-        self.keep(asked, None)
+        self.keep(request, None)
 
-    def keep(self, asked, inner):
+    def keep(self, request, inner):
         try:
-            bounds = self.bounds_of(asked["folders"])
-            said, pid = start_keeper(asked, self.path, inner, bounds)
-            self.keepers[said] = {
-                "id": asked["id"],
+            bounds = self.bounds_of(request["folders"])
+            status, pid = start_keeper(request, self.path, inner, bounds)
+            self.keepers[status] = {
+                "id": request["id"],
                 "keeper": pid,
-                "file": asked["file"],
-                "told": False,
+                "file": request["file"],
+                "reported": False,
                 "bounds": bounds,
             }
         except OSError as error:
-            self.tell(id=asked["id"], failed=words_of(asked["file"], error.errno))
+            self.send(id=request["id"], failed=words_of(request["file"], error.errno))
 
     def bounds_of(self, folders):
         """As the last command left them."""
         key = tuple(folders)
-        if len(self.bounds) >= MOST_HOSTS and key not in self.bounds:
+        if len(self.bounds) >= MAX_HOSTS and key not in self.bounds:
             del self.bounds[next(iter(self.bounds))]
         return self.bounds.setdefault(key, Bounds(self.limits, folders))
 
-    def hear(self, said):
-        one = self.keepers[said]
-        word = os.read(said, WORD.size)
+    def receive(self, status):
+        one = self.keepers[status]
+        word = os.read(status, WORD.size)
         if word == b"":
-            os.close(said)
-            del self.keepers[said]
-            if not one["told"]:
+            os.close(status)
+            del self.keepers[status]
+            if not one["reported"]:
                 # It was killed, and nobody knows how its command ends.
-                self.tell(id=one["id"], code=None, signal=None)
+                self.send(id=one["id"], code=None, signal=None)
             self.bury(one["keeper"])
             return
         kind, value, since = WORD.unpack(word)
         if kind == STARTED:
-            self.tell(id=one["id"], pid=value, since=since, keeper=one["keeper"])
+            self.send(id=one["id"], pid=value, since=since, keeper=one["keeper"])
             return
         if kind == MEASURED:
             one["bounds"].disk.measured(since, one["bounds"].disk_left())
             return
-        one["told"] = True
+        one["reported"] = True
         if kind == FAILED:
-            self.tell(id=one["id"], failed=words_of(one["file"], value))
+            self.send(id=one["id"], failed=words_of(one["file"], value))
             return
         code = os.waitstatus_to_exitcode(value)
         name = signal.Signals(-code).name if code < 0 else None
-        self.tell(id=one["id"], code=code if code >= 0 else None, signal=name)
+        self.send(id=one["id"], code=code if code >= 0 else None, signal=name)
 
     def own(self):
         return {one["keeper"] for one in self.keepers.values()}
@@ -141,24 +141,24 @@ class Launcher(Server):
     def own(self):
         return super().own() | {host["pid"] for host in self.hosts.values()}
 
-    def start(self, asked):
-        if asked.get("apart"):
-            self.keep(asked, self.wall_of(asked["folders"]))
+    def start(self, request):
+        if request.get("apart"):
+            self.keep(request, self.wall_of(request["folders"]))
             return
-        way = self.host_of(tuple(asked["folders"]))
+        way = self.host_of(tuple(request["folders"]))
         host = self.hosts[way]
-        host["running"].add(asked["id"])
-        host["asked"].setdefault(asked["id"], time.monotonic())
+        host["running"].add(request["id"])
+        host["unanswered"].setdefault(request["id"], time.monotonic())
         # The order of the table is that of their last use.
         self.hosts[way] = self.hosts.pop(way)
-        way.sendall((json.dumps(asked) + "\n").encode())
+        way.sendall((json.dumps(request) + "\n").encode())
 
     def host_of(self, folders):
         found = next((way for way, host in self.hosts.items() if host["folders"] == folders), None)
         if found is not None:
             return found
         idle = [way for way, host in self.hosts.items() if not host["running"]]
-        for way in idle[: max(0, len(self.hosts) + 1 - MOST_HOSTS)]:
+        for way in idle[: max(0, len(self.hosts) + 1 - MAX_HOSTS)]:
             self.leave(way)
         ours, theirs = socket.socketpair()
         wall = self.wall_of(list(folders))
@@ -170,27 +170,27 @@ class Launcher(Server):
             finally:
                 os._exit(0)
         theirs.close()
-        self.hosts[ours] = {"folders": folders, "pid": pid, "running": set(), "asked": {}, "pending": b""}
+        self.hosts[ours] = {"folders": folders, "pid": pid, "running": set(), "unanswered": {}, "pending": b""}
         return ours
 
     def patience(self):
         since = time.monotonic() - ANSWER_SECONDS
-        for way in [way for way, host in self.hosts.items() if any(at < since for at in host["asked"].values())]:
+        for way in [way for way, host in self.hosts.items() if any(at < since for at in host["unanswered"].values())]:
             self.leave(way)
-        return 1 if any(host["asked"] for host in self.hosts.values()) else None
+        return 1 if any(host["unanswered"] for host in self.hosts.values()) else None
 
     def leave(self, way):
         host = self.hosts.pop(way)
         way.close()
         os.kill(host["pid"], signal.SIGKILL)
         for one in host["running"]:
-            self.tell(id=one, code=None, signal=None)
+            self.send(id=one, code=None, signal=None)
         self.bury(host["pid"])
 
-    def hear(self, source):
+    def receive(self, source):
         if source not in self.hosts:
             if source in self.keepers:
-                super().hear(source)
+                super().receive(source)
             return
         host = self.hosts[source]
         lines, host["pending"] = received(source, host["pending"])
@@ -198,11 +198,11 @@ class Launcher(Server):
             self.leave(source)
             return
         for line in lines:
-            said = json.loads(line)
-            host["asked"].pop(said["id"], None)
-            if "code" in said or "failed" in said:
-                host["running"].discard(said["id"])
-            self.tell(**said)
+            message = json.loads(line)
+            host["unanswered"].pop(message["id"], None)
+            if "code" in message or "failed" in message:
+                host["running"].discard(message["id"])
+            self.send(**message)
 
 
 def received(channel, pending):
@@ -239,9 +239,9 @@ def as_bytes(text):
     return text.encode("utf-8", "replace")
 
 
-def start_keeper(asked, path, inner, bounds):
-    said, say = os.pipe()
-    outputs = [output(path, asked["id"], which) for which in (1, 2)]
+def start_keeper(request, path, inner, bounds):
+    status, say = os.pipe()
+    outputs = [output(path, request["id"], which) for which in (1, 2)]
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
@@ -254,16 +254,16 @@ def start_keeper(asked, path, inner, bounds):
             os.closerange(100 + len(descriptors), 65536)
             if inner is not None:
                 inner.fd = 103
-            run_keeper(asked, inner, bounds, parent)
+            run_keeper(request, inner, bounds, parent)
         finally:
             os._exit(0)
     os.close(say)
     for each in outputs:
         each.close()
-    return said, pid
+    return status, pid
 
 
-def run_keeper(asked, inner, bounds, parent):
+def run_keeper(request, inner, bounds, parent):
     # No session of its own: one that was stopped goes on when the last process outside of its group is gone.
     os.setpgid(0, 0)
     keeper.adopt()
@@ -277,9 +277,9 @@ def run_keeper(asked, inner, bounds, parent):
 
     def enter():
         os.setsid()
-        os.chdir(as_bytes(asked["cwd"]))
+        os.chdir(as_bytes(request["cwd"]))
         here = os.stat(".")
-        if f"{here.st_dev}.{here.st_ino}" != asked["folder"]:
+        if f"{here.st_dev}.{here.st_ino}" != request["folder"]:
             # Another folder has taken the place of the one that was checked.
             raise OSError(errno.ENOENT, "")
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
@@ -291,8 +291,8 @@ def run_keeper(asked, inner, bounds, parent):
             inner.enter()
 
     def become():
-        arguments = [as_bytes(each) for each in (asked["file"], *asked["args"])]
-        environment = {as_bytes(name): as_bytes(value) for name, value in asked["env"].items()}
+        arguments = [as_bytes(each) for each in (request["file"], *request["args"])]
+        environment = {as_bytes(name): as_bytes(value) for name, value in request["env"].items()}
         os.execvpe(arguments[0], arguments, environment)
 
     try:
