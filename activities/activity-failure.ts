@@ -1,16 +1,19 @@
-/** Turns what went wrong in an activity into what Temporal should do about it (DESIGN §5). */
+/** Converts errors of activities into failures that tell Temporal whether to retry. */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { Failure, FAILURES } from '#domain/errors.ts';
 import { ModelError } from '#domain/model.ts';
 import { isDatabaseFault } from '#store/pool.ts';
 
-/** A model that fails so often in one step will fail again; the turn ends and says why. */
+/** A model that fails this often in one step will fail again; the turn ends and reports the reason. */
 const MODEL_ATTEMPTS = 6;
 
-/** Something unforeseen is tried again in case it passes, but not for ever. */
+/** An unexpected error is retried because it may be transient, but not without end. */
 const UNFORESEEN_ATTEMPTS = 5;
 
-/** For what must come true, such as the record of a turn's end: tried until it does, since giving up would lose messages. */
+/**
+ * For work that must succeed, such as the record of a turn's end: it is retried until it does, because giving up would
+ * lose messages.
+ */
 export function recordFailure(error: unknown): unknown {
   const failure = activityFailure(error);
   if (!(failure instanceof ApplicationFailure) || !failure.nonRetryable) return failure;
@@ -18,7 +21,7 @@ export function recordFailure(error: unknown): unknown {
   return ApplicationFailure.retryable(message, type);
 }
 
-/** Never returns undefined; cancellation passes through untouched. Messages of models must be scrubbed by their adapters. */
+/** Never returns undefined; cancellation is passed on unchanged. Adapters must scrub the messages of models. */
 export function activityFailure(error: unknown): unknown {
   if (error instanceof CancelledFailure || error instanceof ApplicationFailure) return error;
   const context = Context.current();
@@ -49,7 +52,7 @@ export function activityFailure(error: unknown): unknown {
   });
 }
 
-/** The activity, with what it throws turned into `asFailure`'s: `recordFailure` or `activityFailure`. */
+/** Wraps the activity so that its errors are converted by `asFailure`: `recordFailure` or `activityFailure`. */
 export function failingAs<Input, Result>(
   asFailure: (error: unknown) => unknown,
   work: (input: Input) => Promise<Result>,

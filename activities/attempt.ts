@@ -1,17 +1,17 @@
-/** One try of an activity's work, whichever activity it runs in. */
+/** One attempt of an activity's work, in any activity. */
 import { CancelledFailure, Context } from '@temporalio/activity';
 
 export interface Attempt {
-  /** From 1. */
+  /** Counts from 1. */
   readonly number: number;
   readonly signal: AbortSignal;
   readonly runId: string;
 }
 
-/** The message of the CancelledFailure that a signal is aborted with when the workflow cancels its activity; Temporal's word. */
+/** Temporal's message of the CancelledFailure that aborts the signal when the workflow cancels its activity. */
 export const STOPPED = 'CANCELLED';
 
-/** Whether the workflow wants it to end; else it is the end of its worker, or the server took that for dead. */
+/** Whether the workflow cancelled it; otherwise its worker shuts down, or the server believed the worker dead. */
 export function isStopped({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof CancelledFailure && reason.message === STOPPED;
 }

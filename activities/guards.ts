@@ -1,4 +1,4 @@
-/** What stands around prompts, calls and commands, and may refuse them: features bring it (domain/feature.ts). */
+/** Checks around prompts, calls and commands, which may refuse them; features provide them (domain/feature.ts). */
 import type { AgentConfig } from '#domain/agent.ts';
 import { HOOK_LIMITS, type HookAnswer, type HookRun } from '#domain/hook.ts';
 import type { ModelUse } from '#domain/model-use.ts';
@@ -7,7 +7,7 @@ import type { ToolFailure } from '#domain/tool.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { ParsedCall } from '#policy/catalog.ts';
 
-/** Whose session, prompt or call it is. */
+/** The owner of the session, prompt or call. */
 export interface GuardScope {
   readonly tenant: string;
   readonly session: string;
@@ -19,40 +19,43 @@ export interface GuardScope {
   readonly context: MessageContext;
 }
 
-/** A decision, with what it leaves of the arguments or the prompt, and what it has run and used. */
+/** A decision, with the changed arguments or prompt, and what the guard has run and used. */
 export interface GuardOutcome extends HookAnswer {
   readonly ran: readonly HookRun[];
   readonly uses: readonly ModelUse[];
 }
 
-/** `until`: of a whole step, by `performance.now()`; what is not done by then denies. */
+/** `until`: deadline of a whole step, by `performance.now()`; a check that has not ended by then denies. */
 export interface GuardTime {
   readonly signal: AbortSignal;
   readonly until: number;
 }
 
-/** For the guards of a step that begins now: far less than its activity may take. */
+/** The deadline for the guards of a step that starts now: much less than its activity may take. */
 export function guardsUntil(): number {
   return performance.now() + HOOK_LIMITS.stepSeconds * 1000;
 }
 
 export interface Guard {
-  /** Before the rules judge a call. Throws only when its signal ends it; undefined, at no cost, where it has no opinion. */
+  /**
+   * Runs before the rules judge a call. Throws only when its signal aborts; undefined, at no cost, when it does not
+   * decide.
+   */
   ofCall?(
     scope: GuardScope,
     call: Pick<ParsedCall, 'tool' | 'args'>,
     within: GuardTime,
   ): Promise<GuardOutcome | undefined>;
-  /** The same before a prompt is read. `isFirst`: the session begins with it. */
+  /** The same before a prompt is read. `isFirst`: it is the session's first. */
   ofPrompt?(
     scope: GuardScope,
     prompt: string,
     isFirst: boolean,
     within: GuardTime,
   ): Promise<GuardOutcome | undefined>;
-  /** Why a command line must not run, as far as this process knows without asking; for plans. */
+  /** Why a command line must not run, as far as this process knows without I/O; for plans. */
   plannedCommand?(tenant: string, agent: string, command: string): string | undefined;
-  /** The same by the rows, right before the command begins. Refuses when nobody can tell. */
+  /** The same by the rows, right before the command starts. It refuses when it cannot check. */
   command?(
     call: { readonly tenant: string; readonly agent: string },
     command: string,
@@ -61,7 +64,7 @@ export interface Guard {
 
 export type Guards = Required<Guard>;
 
-/** Asks one after the other; the first that has an opinion decides. */
+/** Calls one guard after the other; the first that decides wins. */
 export function joinGuards(guards: readonly Guard[]): Guards {
   return {
     ofCall: (scope, call, within) => firstOf(guards, (one) => one.ofCall?.(scope, call, within)),

@@ -1,6 +1,6 @@
-/** Waits for a result for so long and no longer. */
+/** Waits for a result for a limited time. */
 
-/** Undefined when the time is over first: the work goes on. */
+/** Undefined when the time is over first; the work continues. */
 export async function withTimeout<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const time = new Promise<undefined>((resolve) => {

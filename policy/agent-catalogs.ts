@@ -1,7 +1,7 @@
 /**
- * The tools of each agent: the native ones and those that its tenant has added (CU-1, MC-1); an agent's own shadows the tenant's.
- * Kept in memory by the version of the tenant's tools, which every step reads with its other rows: no step pays a query
- * for tools that have not changed, and none runs with old ones, whether a notice of the change came or not.
+ * The tools of each agent: the native ones and those that its tenant has added (CU-1, MC-1); an agent's own shadows the
+ * tenant's. They are cached by the version of the tenant's tools, which every step reads with its other rows. So no
+ * step needs a query for tools that have not changed, and none runs with old ones, whether or not a notice arrived.
  */
 import type { AddedToolsModule, Feature } from '#domain/feature.ts';
 import type { Catalog } from './catalog.ts';
@@ -11,7 +11,7 @@ import { readToolsVersion } from '#store/tools-version.ts';
 import type { Pool } from '#store/pool.ts';
 
 export interface AgentCatalogs {
-  /** `version` is what a row said a moment ago; without one the database is asked. */
+  /** `version` comes from a row that was just read; without it the database is queried. */
   of(tenant: string, agent: string, version?: number): Promise<Catalog>;
 }
 
@@ -19,10 +19,10 @@ export interface AgentCatalogsParts {
   readonly pool: Pool;
   /** The native tools. */
   readonly catalog: Catalog;
-  /** Where those that tenants add are from; of two with one name the first is there. */
+  /** Sources of the tools that tenants add; of two tools with one name the first wins. */
   readonly sources: readonly AddedToolsModule[];
   readonly changes: Pick<ChangeFeed, 'subscribe'>;
-  /** Told of a definition that cannot be used: no other tool suffers from it. */
+  /** Receives a definition that cannot be used, so that it does not affect other tools. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -32,12 +32,12 @@ export function loadToolSources(
   return Promise.all(features.flatMap(({ addedTools }) => addedTools?.() ?? []));
 }
 
-/** Tenants whose tools are in memory; the one that was read first makes room. */
+/** Number of tenants whose tools are cached; the one that was read first is dropped. */
 const MAX_TENANTS = 1_000;
 
 interface TenantTools {
   readonly version: number;
-  /** Of all agents. */
+  /** Tools of all agents. */
   readonly shared: readonly Tool[];
   readonly own: ReadonlyMap<string, readonly Tool[]>;
   readonly catalogs: Map<string, Catalog>;
@@ -54,7 +54,7 @@ export function createAgentCatalogs({
   const reading = new Map<string, Promise<TenantTools>>();
 
   async function read(tenant: string): Promise<TenantTools> {
-    // Before the tools are read: those that change meanwhile are read once more.
+    // The version is read before the tools: tools that change meanwhile are read once more.
     const version = await readToolsVersion(pool, tenant);
     const added = (await Promise.all(sources.map((one) => one.listAddedTools(pool, tenant, onError)))).flat();
     const shared = added.flatMap(({ agent, tool }) => (agent === null ? [tool] : []));
@@ -72,7 +72,7 @@ export function createAgentCatalogs({
   async function ofVersion(tenant: string, version: number): Promise<TenantTools> {
     const tools = known.get(tenant);
     if (tools && tools.version >= version) return tools;
-    // One reading at a time; that of another may have begun before this version was there.
+    // One reading at a time; another caller's may have started before this version existed.
     const others = await reading.get(tenant);
     if (others && others.version >= version) return others;
     const own = reading.get(tenant) ?? read(tenant).finally(() => reading.delete(tenant));
@@ -80,7 +80,7 @@ export function createAgentCatalogs({
     return own;
   }
 
-  // The next step would find out by itself; so it has them ready.
+  // The next step would find out by itself; this only reads the tools in advance.
   changes.subscribe('custom_tools', (changed) => {
     const tenants = changed === undefined ? [...known.keys()] : known.has(changed) ? [changed] : [];
     for (const tenant of tenants)

@@ -1,4 +1,7 @@
-/** What an agent may call: the rules over the catalog and the settings, asked at planning and again at the call (PO-3). */
+/**
+ * What an agent may call: the rules over the catalog and the settings, applied at planning and again at the call
+ * (PO-3).
+ */
 import {
   ALLOWED_ALWAYS,
   type CommandPlace,
@@ -35,13 +38,13 @@ import { COMMAND_NAMES, folderOf, isCommand, lineOf } from './exec-rules.ts';
 import { createFollowLinks } from './follow-links.ts';
 import { createUsedTools } from './used-tools.ts';
 
-/** Whose rules hold. */
+/** The scope whose rules apply. */
 export interface RuleScope {
   readonly agent: AgentConfig;
-  /** Of the agent's tenant; null or absent when it sets none. */
+  /** Policy of the agent's tenant; null or absent when it sets none. */
   readonly tenant_policy?: TenantPolicy | null;
   readonly context: MessageContext;
-  /** In use in the turn by then; none when absent. */
+  /** Skills in use in the turn at that time; none when absent. */
   readonly skills?: readonly SkillInUse[];
 }
 
@@ -50,17 +53,17 @@ export interface CallToJudge extends RuleScope {
   readonly tool: Tool;
   readonly args: Readonly<Record<string, unknown>>;
   readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
-  /** What the session has read before the call was asked for. */
+  /** What the session had read before the call was requested. */
   readonly used: UsedTools;
-  /** Addresses that the user wrote or the session asked for before; none when absent. */
+  /** Addresses that the user wrote or the session requested before; none when absent. */
   readonly addresses?: ReadonlySet<string>;
-  /** Where its command would run, when it has one; the machine itself unless given. */
+  /** Where its command would run, if it has one; by default the machine itself. */
   readonly place?: CommandPlace;
-  /** The caller's folder on this machine, whose links a command's paths are followed through; none are where it is absent. */
+  /** The caller's folder on this machine, whose links are followed for a command's paths; when absent, none are. */
   readonly workspace?: string | undefined;
 }
 
-/** Which of a call's rules decided: a step of the tool policy, a rule on calls, or what judges commands. */
+/** Which of a call's rules decided: a step of the tool policy, a rule on calls, or the judge of commands. */
 export type CallStep =
   | PolicyStep
   | `${RuleLayer}_rule`
@@ -71,7 +74,7 @@ export type CallStep =
 
 interface Decided {
   readonly step: CallStep;
-  /** The pattern, profile or shell rule; null when a list decides by not naming the tool. */
+  /** The pattern, profile or shell rule; null when a list decides by not containing the tool. */
   readonly rule: string | null;
 }
 
@@ -82,19 +85,19 @@ export type Verdict =
       readonly verdict: 'ask';
       readonly reason: string;
       readonly risk?: string;
-      /** Who decides and how long it waits; the defaults when absent. */
+      /** Who decides and how long it waits; absent means the defaults. */
       readonly terms?: ApprovalTerms;
     });
 
 export interface CallRules {
-  /** Names of the tools to show to the model, of those in `catalog`: the native ones unless given. */
+  /** Names of the tools in `catalog` to show to the model; by default the catalog of native tools. */
   offered(scope: RuleScope, catalog?: Catalog): readonly string[];
   judge(call: CallToJudge): Verdict;
-  /** What of it came from outside. */
+  /** The part that came from outside. */
   outside(used: UsedTools): UsedTools;
-  /** As far as it can be said before the arguments are known. */
+  /** The decision as far as it is possible before the arguments are known. */
   judgeTool(call: Omit<CallToJudge, 'args' | 'allowlist'>): Verdict;
-  /** What `approve_always` would store, or why nothing is safe to store. */
+  /** What `approve_always` would store, or why nothing can be stored safely. */
   alwaysOffer(call: AlwaysCall): AlwaysOffer;
 }
 
@@ -104,21 +107,21 @@ export interface AlwaysCall {
   readonly args: Readonly<Record<string, unknown>>;
   readonly definition?: Tool['definition'];
   readonly place: CommandPlace;
-  /** Of the approval's terms. */
+  /** Quorum of the approval's terms. */
   readonly quorum?: number | undefined;
 }
 
-/** Why code of the workspace is asked about where no whole wall is (SH-6). */
+/** Why people are asked about code of the workspace when the host does not confine commands fully (SH-6). */
 const OPEN_HOST = 'nothing keeps it from TempoClaw’s own keys on this host';
 
 export interface CallRuleDeps {
   readonly catalog: Catalog;
-  /** The settings' layer. */
+  /** The layer of the settings. */
   readonly tools: ToolPolicy;
   readonly exec?: ExecPolicy;
-  /** Relative names that no command may name; the default's when absent. */
+  /** Relative names that no command may contain; absent means the defaults. */
   readonly deniedPaths?: readonly string[] | undefined;
-  /** Without it no command is allowed always. */
+  /** Without it no command can be allowed permanently. */
   readonly resolveProgram?: ResolveProgram;
 }
 
@@ -158,7 +161,7 @@ export function createCallRules(deps: CallRuleDeps): CallRules {
     findCallRule(
       { global: deps.tools, tenant: call.tenant_policy?.tools, agent: call.agent.tools },
       {
-        // Of a tool that also does things this call may only look.
+        // A tool that also changes things may only read with this call.
         tool: call.tool.onlyReads?.(call.args) ? { ...factOf(call.tool), readOnly: true } : factOf(call.tool),
         args: call.args,
         agent: call.agent.key,
@@ -225,7 +228,7 @@ function exactOffer(
   return problem === null ? { pattern, shown } : { refused: problem };
 }
 
-/** PO-1's layers of a call. */
+/** The layers of PO-1 for a call. */
 export function policyLayers(
   settings: ToolPolicy,
   { agent, tenant_policy, context, skills }: RuleScope,
@@ -244,7 +247,7 @@ export function policyLayers(
   };
 }
 
-/** Of a tool that was not given, or that a grant denies. */
+/** The denial of a tool that the rules do not offer, or that a grant denies. */
 function denialOf(
   call: Omit<CallToJudge, 'args' | 'allowlist'>,
   decision: ToolDecision,
@@ -255,7 +258,7 @@ function denialOf(
   return { verdict: 'deny', reason, step, rule };
 }
 
-/** MC-3: looked at when tools are offered and again at the call. */
+/** MC-3: checked when tools are offered and again at the call. */
 function grantDenial(tool: Tool, { agent, context }: RuleScope): Verdict | undefined {
   const reason = tool.accessProblem?.(agent.key, context.user ?? null);
   return reason === undefined ? undefined : { verdict: 'deny', reason, step: 'mcp_grant', rule: null };
@@ -285,7 +288,7 @@ function byRule({ layer, rule, after }: FoundRule): Verdict {
   }
 }
 
-/** A person said “always” to exactly this. */
+/** Whether a person has permanently allowed exactly this. */
 function alwaysAllowed(call: CallToJudge, command: ShellVerdict | null): Verdict | undefined {
   const pattern = exactPattern(call.args, call.tool.definition);
   const isAllowed = isCommand(call.tool.name)
@@ -301,12 +304,12 @@ function verdictOf({ decision, rule, reason, category }: ShellVerdict): Verdict 
   return { verdict: decision, reason, ...risk, ...decided };
 }
 
-/** Patterns that people's “always” left for the tool. */
+/** Patterns that people have permanently allowed for the tool. */
 function storedFor(call: CallToJudge): readonly string[] {
   return call.allowlist.filter((entry) => entry.tool === call.tool.name).map((entry) => entry.pattern);
 }
 
-/** What policies may ask about a tool of the catalog. */
+/** The properties of a tool that policies use. */
 export function policyToolOf(tool: Tool): PolicyTool {
   return {
     name: tool.name,
@@ -317,13 +320,13 @@ export function policyToolOf(tool: Tool): PolicyTool {
   };
 }
 
-/** Of the model that is asked first: what it may call does not change when another one answers in its place. */
+/** Provider of the first model: what it may call does not change when a fallback answers. */
 function providerOf(agent: AgentConfig): string | undefined {
   const model = typeof agent.model === 'string' ? agent.model : agent.model[0];
   return model?.split('/', 1)[0];
 }
 
-/** Exactly these arguments, to exactly this definition of the tool if it may change. */
+/** Exactly these arguments, and exactly this definition of the tool if it can change. */
 function exactPattern(args: Readonly<Record<string, unknown>>, definition: Tool['definition']): string {
   const exact = JSON.stringify(Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)));
   return definition === undefined ? exact : `${definition.id}.${definition.revision} ${exact}`;

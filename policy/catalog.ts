@@ -1,4 +1,4 @@
-/** The tools that there are (EX-1): one file each under tools/<group>/, found by name or alias, offered to models as JSON Schema. */
+/** All tools (EX-1): one file each under tools/<group>/, found by name or alias, offered to models as JSON Schema. */
 import { readdir } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { ToolDialect } from '#domain/agent.ts';
@@ -10,16 +10,16 @@ import { type Arguments, jsonSchemaOf, readArguments } from './read-arguments.ts
 
 export interface FoundTool {
   readonly tool: Tool;
-  /** When the name was not the canonical one. */
+  /** The alias, when the name was not the canonical one. */
   readonly alias?: ToolAlias;
 }
 
 export interface ParsedCall {
   readonly ok: true;
   readonly tool: Tool;
-  /** For `tool.run`. */
+  /** The input of `tool.run`. */
   readonly input: unknown;
-  /** Canonical, validated, as JSON: what is judged, shown, digested and recorded. */
+  /** Canonical and validated arguments as JSON: they are judged, shown, digested and recorded. */
   readonly args: Arguments;
 }
 
@@ -36,18 +36,20 @@ interface ToolSet {
 }
 
 export interface Catalog extends ToolSet {
-  /** This one with more tools behind it; those whose names are taken, as a name or alias, are left out. */
+  /** This catalog with more tools at its end; tools whose names are taken, as a name or alias, are left out. */
   with(more: readonly Tool[]): Catalog;
-  /** The same tools, by the names that models of this dialect are shown before all others. */
+  /** The same tools; the names that models of this dialect see take precedence. */
   in(dialect: ToolDialect): Catalog;
   parse(nameOrAlias: string, args: unknown): ParsedCall | UnreadCall;
-  /** What a model is told of the tools named, in the dialect's words. Names of no tool are left out. */
+  /** The named tools as a model sees them in the dialect. Unknown names are left out. */
   offer(dialect: ToolDialect, names: readonly string[]): readonly OfferedTool[];
-  /** The call in a few words, for people; '' when the arguments are not the tool's. */
+  /** The call in a few words, for people; '' when the arguments do not fit the tool. */
   summaryOf(tool: Tool, input: unknown): string;
 }
 
-/** Of tools of one name the last one is there, in the place of the first. Throws for a tool that breaks the rules. */
+/**
+ * Of tools with one name the last one is used, at the position of the first. Throws for a tool that breaks the rules.
+ */
 export function createCatalog(tools: readonly Tool[]): Catalog {
   const byName = new Map<string, Tool>();
   const aliases = new Map<string, { owner: string; alias: ToolAlias }>();
@@ -94,7 +96,7 @@ function catalogOf({ find, list }: ToolSet): Catalog {
       for (const tool of list()) {
         const { name, toCanonical } = tool.forms?.[dialect] ?? {};
         const known = name ?? (toCanonical && tool.name);
-        // Native ones come first, and no other takes their names.
+        // Native tools come first, and no other takes their names.
         if (known !== undefined && !shown.has(known))
           shown.set(known, toCanonical ? { tool, alias: { toCanonical } } : foundAs(tool, known));
       }
@@ -158,7 +160,7 @@ function parametersOf(schema: Tool['input']): OfferedTool['parameters'] {
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/i;
 
-/** Why a tool may not be registered, or undefined. */
+/** Says why a tool may not be registered; undefined when it may. */
 function faultOf(tool: Tool, aliases: ReadonlyMap<string, { owner: string }>): string | undefined {
   if (!NAME.test(tool.name)) return 'its name must be letters, digits and underscores, at most 64';
   if (tool.description.trim() === '') return 'it has no description';
@@ -179,8 +181,8 @@ function faultOf(tool: Tool, aliases: ReadonlyMap<string, { owner: string }>): s
 const GROUPS_DIR = new URL('../activities/tools/', import.meta.url);
 
 /**
- * Imports every tools/<group>/<name>.ts of `dir` in the order of group and file name. Throws with the file named when
- * one exports no `tool`, or its name or group is not that of its file and folder, or a name is used twice.
+ * Imports every tools/<group>/<name>.ts of `dir` in the order of group and file name. Throws with the file's name when
+ * it exports no `tool`, when its name or group differs from its file and folder, or when a name is used twice.
  */
 export async function readToolFolder(dir: URL): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
@@ -210,7 +212,7 @@ export async function readToolFolder(dir: URL): Promise<readonly Tool[]> {
   return tools;
 }
 
-/** The core's tools and those of the features, in the order of group and name. Throws when two share a name. */
+/** The tools of the core and of the features, in the order of group and name. Throws when two share a name. */
 export async function loadTools(features: readonly Pick<Feature, 'tools'>[]): Promise<readonly Tool[]> {
   const loads = features.flatMap(({ tools = [] }) => tools.map((load) => load()));
   const added = (await Promise.all(loads)).map(({ tool }) => tool);

@@ -1,9 +1,12 @@
-/** What a decision carries to show that whoever sends it knows the deployment's secret (SECURITY B10). */
+/** Proof in a decision that its sender knows the deployment's secret. */
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { type ApprovalVerb, readVerb } from '#domain/approval.ts';
 import { isRecord, isText } from '#domain/outside-value.ts';
 
-/** Of the settings, else one of each master key: the first makes tokens, all of them check, so that keys may be rotated. */
+/**
+ * The secret of the settings, otherwise one derived from each master key: the first makes tokens, all of them check, so
+ * that keys may be rotated.
+ */
 export function tokenSecrets(token: string | undefined, keys: readonly Buffer[]): readonly string[] {
   if (token !== undefined) return [token];
   return keys.map((key) =>
@@ -11,22 +14,24 @@ export function tokenSecrets(token: string | undefined, keys: readonly Buffer[])
   );
 }
 
-/** What a token is for: one message of one person about one call, as it was looked at. */
+/** What a token is for: one message of one person about one version of a call. */
 export interface TokenClaims {
   readonly tenant: string;
   readonly approval_id: string;
   readonly decision: ApprovalVerb;
-  /** Of the call that was looked at. */
+  /** Digest of the version that the person read. */
   readonly digest: string;
-  /** The user who decides; null when the token proves only that whoever sends it knows the secret. */
+  /** The user who decides; null when the token proves only that its sender knows the secret. */
   readonly by: string | null;
-  /** 1 to 64 letters, digits, `-` and `_`: makes it another token each time. The first message with it uses it up. */
+  /**
+   * 1 to 64 letters, digits, `-` and `_`, which make each token different. The first message with the token uses it up.
+   */
   readonly nonce: string;
 }
 
 /**
- * `CLAIMS.HMAC`: the claims as base64url of JSON, and the base64url HMAC-SHA256 of that. It names its approval itself, so that it is
- * known, and used up, wherever it was sent.
+ * `CLAIMS.HMAC`: the claims as base64url of JSON, and the base64url HMAC-SHA256 of that. It contains the approval's id,
+ * so that it is recognized and used up wherever it was sent.
  */
 export function decisionToken(
   secret: string,
@@ -41,7 +46,7 @@ function signatureOf(secret: string, claims: string): string {
   return createHmac('sha256', secret).update(claims).digest('base64url');
 }
 
-/** Undefined when it was not made under one of the secrets. */
+/** Undefined when the token was not made with one of the secrets. */
 export function readDecisionToken(secrets: readonly string[], token: string): TokenClaims | undefined {
   const [claims = '', signature] = token.split('.', 2);
   if (!secrets.some((secret) => isToken(signature, signatureOf(secret, claims)))) return undefined;
@@ -66,8 +71,8 @@ function parsed(json: string): unknown {
 }
 
 /**
- * Of a link in mails of a webhook, for one user to the call as it was shown: the same in each mail, and after an edit another one. The
- * line break keeps it apart from decision tokens.
+ * Token of a link in a webhook's mails, for one user and the shown version of the call: the same in each mail, and
+ * another one after an edit. The line break distinguishes it from decision tokens.
  */
 export function mailLinkToken(
   secret: string,
@@ -80,12 +85,12 @@ export function mailLinkToken(
     .digest('base64url');
 }
 
-/** What is kept of a link's token. */
+/** The part of a link's token that is stored. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** In a time that tells nothing about `expected`. */
+/** Compares in constant time, which reveals nothing about `expected`. */
 export function isToken(token: string | undefined, expected: string): boolean {
   const actual = Buffer.from(token ?? '');
   const bytes = Buffer.from(expected);

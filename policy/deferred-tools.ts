@@ -1,6 +1,6 @@
 /**
- * Tools that a prompt does not describe at once, since an agent has more than it needs in most turns: they can be called as all others,
- * and `tool_search` says what each takes (REFERENCE §11). What it has found is described from then on.
+ * Tools that a prompt does not describe at first, because an agent has more than most turns need. They can be called
+ * like all others, and `tool_search` returns their parameters. Tools that it has found are described from then on.
  */
 import type { ToolDialect } from '#domain/agent.ts';
 import type { ChatMessage } from '#domain/message.ts';
@@ -10,17 +10,20 @@ import type { Tool } from './define-tool.ts';
 
 export const TOOL_SEARCH = 'tool_search';
 
-/** Of MCP servers. */
+/** Greatest number of described tools of MCP servers. */
 const MAX_OF_SERVERS = 40;
-/** An agent with no more tools of ours than these has all of them described. */
+/** An agent with at most this many of our tools has all of them described. */
 const FEW = 16;
-/** Found and used ones that are described besides, the newest. */
+/** Greatest number of found and used tools that are described too; the newest. */
 const MAX_FOUND = 40;
 
 export interface PromptTools {
-  /** By their own names, in the order of registration. */
+  /** Canonical names, in the order of registration. */
   readonly described: readonly string[];
-  /** The same in each step of a session, whatever it has found, so that the text that names them stays the same for providers' caches. */
+  /**
+   * The same in each step of a session, whatever it has found, so that the text with their names stays the same for
+   * providers' caches.
+   */
   readonly deferred: readonly string[];
 }
 
@@ -28,11 +31,11 @@ export interface PromptNeeds {
   /** Groups that the turn is about: all of their tools are described. */
   readonly groups: readonly ToolGroup[];
   readonly dialect: ToolDialect;
-  /** What was said and done, as far as the model reads it. */
+  /** The transcript as far as the model reads it. */
   readonly messages: readonly ChatMessage[];
 }
 
-/** Of the tools that an agent may call those that its prompt describes; the same each time. */
+/** Of the tools that an agent may call, those that its prompt describes. Deterministic. */
 export function promptTools(
   catalog: Catalog,
   offered: readonly string[],
@@ -54,12 +57,12 @@ export function promptTools(
   return { described: offered.filter((name) => !hidden.has(name)), deferred };
 }
 
-/** A line of what `tool_search` answers. */
+/** A line in the answer of `tool_search`. */
 export function toolLine(name: string): string {
   return `tool: ${name}`;
 }
 
-/** Tools that a search has given or that were called, by their own names. */
+/** Canonical names of the tools that a search has returned or that were called. */
 function foundIn(catalog: Catalog, messages: readonly ChatMessage[]): ReadonlySet<string> {
   const own = (name: string): string => catalog.find(name)?.tool.name ?? '';
   const found = new Set<string>();
@@ -79,7 +82,7 @@ function namesIn(message: ChatMessage, isSearch: (name: string) => boolean): rea
   );
 }
 
-/** A part of the system prompt; undefined where nothing is deferred. */
+/** Part of the system prompt; undefined when nothing is deferred. */
 export function deferredGuide(
   catalog: Catalog,
   { deferred }: PromptTools,

@@ -1,14 +1,16 @@
-/** Patterns that people write and hostile arguments meet: RE2, which takes time in proportion to the text whatever both are. */
+/**
+ * Patterns that people write and that match hostile arguments: RE2 takes time proportional to the text for all inputs.
+ */
 import { RE2JS } from 're2js';
 
-/** A pattern that repeats thousands of times is no rule that a person wrote. */
+/** Longer patterns are not rules that a person wrote. */
 const MAX_PATTERN = 500;
-/** Arguments longer than this are refused before (credentialed_exec); the engine's time stays under a few milliseconds. */
+/** Longer arguments are refused before (credentialed_exec), so that the engine needs a few milliseconds at most. */
 const MAX_KEPT = 500;
 
 const compiled = new Map<string, RE2JS>();
 
-/** Why the pattern cannot be used, or undefined. */
+/** Says why the pattern cannot be used; undefined when it can. */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.length > MAX_PATTERN) return `is longer than ${MAX_PATTERN} characters`;
   try {
@@ -19,7 +21,7 @@ export function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** Whether the pattern is anywhere in the text. Throws for one that `patternProblem` would have refused. */
+/** Whether the pattern occurs anywhere in the text. Throws for a pattern that `patternProblem` would have refused. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const known = compiled.get(pattern) ?? RE2JS.compile(pattern);
   compiled.set(pattern, known);

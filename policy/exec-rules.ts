@@ -1,12 +1,12 @@
-/** Which tools are commands, and what the arguments of one say, as canonical arguments have them. */
+/** Which tools run commands, and what the canonical arguments of such a call contain. */
 import { quoteWord } from '@tempoclaw/shell-judge';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Of a tool that runs what its caller says as a command: the line that the shell gets, and that is judged (SH-1, SH-2). */
+/** For a tool whose caller provides a command: the line that the shell gets and that is judged (SH-1, SH-2). */
 const LINES: Readonly<Record<string, (args: Arguments) => string>> = {
   exec: ({ command }) => (typeof command === 'string' ? command : ''),
-  // Each word is quoted: nothing in it is read by a shell.
+  // Each word is quoted, so that no shell interprets it.
   spawn_process: ({ command, args }) => [command, ...(Array.isArray(args) ? args : [])].map(word).join(' '),
 };
 
@@ -14,12 +14,12 @@ function word(value: unknown): string {
   return quoteWord(typeof value === 'string' ? value : '');
 }
 
-/** Undefined for tools that are no commands. */
+/** Undefined for tools that run no commands. */
 export function lineOf(tool: string, args: Arguments): string | undefined {
   return Object.hasOwn(LINES, tool) ? LINES[tool]?.(args) : undefined;
 }
 
-/** What a shell's tool is called here and elsewhere: a rule that names one is about commands, whichever tool runs them. */
+/** Names of a shell's tool here and in other systems: a rule that names one applies to commands of every tool. */
 export const COMMAND_NAMES = ['exec', 'bash', 'exec_shell'] as const;
 
 /** Whether calls of the tool are judged as commands of a shell. */
@@ -27,7 +27,7 @@ export function isCommand(tool: string): boolean {
   return Object.hasOwn(LINES, tool);
 }
 
-/** The folder that it runs in. */
+/** The folder that the command runs in. */
 export function folderOf(args: Arguments): string | undefined {
   const value = args['working_dir'];
   return typeof value === 'string' ? value : undefined;

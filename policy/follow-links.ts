@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, relative } from 'node:path';
 import { type FollowLinks, globMayMatch } from '@tempoclaw/shell-judge';
 import { MOUNT } from '@tempoclaw/sandbox/settings';
 
-/** Names that are looked at for one command line; beyond, a path may lead anywhere. */
+/** Greatest number of names checked for one command line; beyond it a path may lead anywhere. */
 const MAX_LOOKS = 20_000;
 /** Linux follows at most 40. */
 const MAX_LINKS = 40;
@@ -17,8 +17,8 @@ interface Way {
 }
 
 /**
- * Reads folders and links only, at the time of the call. For one command line. @param folder in which it runs, from the workspace.
- * What is not there has no links.
+ * Reads only folders and links, at the time of the call. For one command line. Missing files have no links. @param
+ * folder the folder in which it runs, from the workspace.
  */
 export function createFollowLinks(workspace: string, folder = '.'): FollowLinks {
   let lookups = 0;
@@ -30,7 +30,7 @@ export function createFollowLinks(workspace: string, folder = '.'): FollowLinks 
   const partsOf = (path: string): readonly string[] =>
     (path.startsWith(`${MOUNT}/`) ? path.slice(MOUNT.length) : path).split('/');
 
-  /** One part further; the ends of the way are undefined. */
+  /** Resolves one more part; a finished path gives undefined. */
   const step = ({ at, parts: [part = '', ...parts], links }: Way): readonly Way[] => {
     if (part === '' || part === '.') return [{ at, parts, links }];
     if (part === '..') return [{ at: dirname(at), parts, links }];
@@ -78,7 +78,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // No folder, or none that can be listed: a pattern finds nothing in it.
+    // It is no folder, or cannot be listed: a pattern matches nothing in it.
     return [];
   }
 }
@@ -87,7 +87,7 @@ function linkTarget(path: string): string | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
-    // Not there.
+    // The file does not exist.
     return undefined;
   }
 }
@@ -96,7 +96,7 @@ function realOrSame(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // Not made yet.
+    // The folder does not exist yet.
     return path;
   }
 }

@@ -1,9 +1,9 @@
-/** A tool that is not there any more, for the calls that were planned with it. */
+/** A tool that no longer exists, for the calls that were planned with it. */
 import { z } from 'zod';
 import { toolError } from '#domain/tool.ts';
 import type { Tool } from './define-tool.ts';
 
-/** What calls get whose tool is not there any more. */
+/** The tool that runs calls whose own tool no longer exists. */
 export function createGoneTool(name: string, why: string): Tool {
   return {
     name,

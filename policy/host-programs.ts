@@ -1,9 +1,9 @@
-/** Which files commands of this host start, for what a person allowed always (SH-2). */
+/** Which files commands on this host start, for permanent permissions (SH-2). */
 import type { ResolveProgram } from '@tempoclaw/shell-judge';
 import { commandEnvironment } from '@tempoclaw/sandbox/settings';
 import { createProgramResolver } from './resolve-program.ts';
 
-/** `environment` is this process's own, of which commands get a part. */
+/** `environment` is this process's own; commands get a part of it. */
 export function createHostPrograms(
   environment: Readonly<Record<string, string | undefined>>,
   workspaceRoot: string,

@@ -1,27 +1,33 @@
-/** The link by which one person decides one approval, for messages that reach nobody but that person: the same however often it is made. */
+/**
+ * The link by which one person decides one approval, for messages that reach only that person. Repeated calls create
+ * the same link.
+ */
 import { hashToken, mailLinkToken } from './decision-token.ts';
 import { insertApprovalLink } from '#store/approval-link-store.ts';
 import type { Pool } from '#store/pool.ts';
 
 export interface OwnLinkDeps {
   readonly pool: Pool;
-  /** Where people reach the API; without one there are no links. */
+  /** Where people reach the API; without it there are no links. */
   readonly publicUrl?: string | undefined;
   readonly tokenSecret: string;
 }
 
 export interface LinkWish {
-  /** By which the message goes. */
+  /** The webhook that sends the message. */
   readonly webhook: string;
   readonly approval: { readonly id: string; readonly digest: string };
   readonly user: string;
   readonly createdBy: string;
 }
 
-/** Of whoever reads it: the right to decide, and no other. */
+/** Scopes of the reader: only the right to decide. */
 const SCOPES = ['approve'] as const;
 
-/** `createdBy` says whose end is the link's too. Undefined where there is no address for one, or no more may be made. */
+/**
+ * `createdBy` identifies the creator, with whose end the link ends. Undefined when there is no public address, or no
+ * more links may be created.
+ */
 export async function makeOwnLink(
   { pool, publicUrl, tokenSecret }: OwnLinkDeps,
   tenant: string,

@@ -1,4 +1,6 @@
-/** From what a model wrote as arguments to what a tool takes: other names, numbers in quotes, then the schema (EX-1). */
+/**
+ * Converts a model's arguments to those that a tool accepts: other names, numbers in quotes, then the schema (EX-1).
+ */
 import { z } from 'zod';
 import { type Fields, fieldOf, isRecord, withoutNulls } from '#domain/outside-value.ts';
 import type { ToolAlias, Tool } from './define-tool.ts';
@@ -10,8 +12,8 @@ export type ReadArguments =
   | { readonly ok: false; readonly message: string };
 
 /**
- * `args` of the result are the canonical ones without defaults: reading them again under the tool's own name gives the
- * same `input`. The message lists every problem, in words a model can act on.
+ * `args` of the result are canonical, without defaults: reading them again under the tool's own name gives the same
+ * `input`. The message lists every problem, in words a model can act on.
  */
 export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unknown): ReadArguments {
   const object = asObject(raw);
@@ -44,7 +46,7 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unk
   return { ok: true, input: read.data, args };
 }
 
-/** It has no effect here, or would be refused and is said to be off. */
+/** The parameter has no effect here, or would be refused but has a value that switches it off. */
 function asksForNothing(tool: Tool, name: string, value: unknown): boolean {
   const isRefused = fieldOf(tool.refusedParameters, name) !== undefined;
   return (isRefused && value === false) || tool.ignoredParameters?.includes(name) === true;
@@ -65,11 +67,11 @@ function propertiesOf(schema: z.ZodType): Readonly<Record<string, Property>> {
   return made;
 }
 
-/** JSON Schema (draft 2020-12) of what may be given, as models and people read it. */
+/** JSON Schema (draft 2020-12) of the accepted arguments, for models and people. */
 export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: 'input',
-    // The format says the same in a word.
+    // The format contains the same information in one word.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
     },
@@ -83,7 +85,10 @@ function asObject(raw: unknown): Arguments | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** "5" for 5, "true" for true, a list or object written as text: what models do and nobody else means. */
+/**
+ * Converts "5" to 5, "true" to true, and a list or object written as text: models write these, and they have no other
+ * meaning.
+ */
 function coerce(value: unknown, { type }: Property): unknown {
   if (typeof value === 'number' && type === 'string') return String(value);
   if (typeof value !== 'string') return value;
@@ -108,7 +113,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Not JSON: left as text for the schema to judge.
+    // It is not JSON, so it stays text, which the schema judges.
     return undefined;
   }
 }

@@ -6,13 +6,13 @@ import type { ResolveProgram } from '@tempoclaw/shell-judge';
 export interface ProgramFolders {
   /** PATH of commands, in order. */
   readonly folders: readonly string[];
-  /** What agents can write to. */
+  /** The folder that agents can write to. */
   readonly workspaceRoot: string;
 }
 
 /**
- * Looks at the disk each time: a file that was put before another one in PATH is seen. With a folder in PATH that is
- * relative to where a command runs, nothing can be said.
+ * Reads the disk each time, so that a file that was put before another one in PATH is seen. When PATH contains a folder
+ * relative to the working directory, the result is undefined.
  */
 export function createProgramResolver({ folders, workspaceRoot }: ProgramFolders): ResolveProgram {
   const isFixed = folders.length > 0 && folders.every(isAbsolute);
@@ -32,7 +32,7 @@ function isProgram(path: string): boolean {
     const found = statSync(path);
     return found.isFile() && (found.mode & 0o111) !== 0;
   } catch {
-    // Not there, or not to be looked at: the shell goes on with the next folder.
+    // Missing or unreadable: the shell continues with the next folder.
     return false;
   }
 }

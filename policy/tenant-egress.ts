@@ -1,4 +1,4 @@
-/** Where a tenant's tools and servers may go: the settings, narrowed by its policy. */
+/** Where a tenant's tools and servers may connect: the settings, narrowed by its policy. */
 import type { UrlRules } from '@tempoclaw/egress/rules';
 import { effectiveEgress } from '#domain/policy/effective-egress.ts';
 import type { Pool } from '#store/pool.ts';

@@ -1,4 +1,4 @@
-/** PO-5: what rules may ask of the tools that a session has read from, which may be gone by now. */
+/** PO-5: the properties that rules use of the tools that a session has read from, which may no longer exist. */
 import { CUSTOM_GROUP, type PolicyTool } from '#domain/policy/tool-groups.ts';
 import {
   OUTSIDE_COMMAND,
@@ -9,7 +9,7 @@ import {
   type UsedTools,
 } from '#domain/policy/used-tools.ts';
 
-/** `native` finds a tool of ours by its name. */
+/** `native` finds a built-in tool by its name. */
 export function createUsedTools(
   native: (name: string) => PolicyTool | undefined,
 ): (used: UsedTools) => readonly UsedTool[] {
@@ -19,7 +19,10 @@ export function createUsedTools(
 
 const SOURCES: readonly string[] = [OUTSIDE_MESSAGE, OUTSIDE_DOCUMENT, OUTSIDE_FILE, OUTSIDE_COMMAND];
 
-/** Of an MCP server, `{server}__{tool}` behind a prefix that may be another one (MC-2), or a tenant's own, which has no such name. */
+/**
+ * A tool of an MCP server, `{server}__{tool}` after a prefix that may have changed (MC-2), or a tenant's own, which has
+ * no such name.
+ */
 function otherNamed(name: string): PolicyTool {
   if (SOURCES.includes(name)) return { name };
   const server = /^(?:mcp_)?(.+?)__/.exec(name)?.[1];

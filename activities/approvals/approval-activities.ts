@@ -1,4 +1,4 @@
-/** The room of approvals: how they end, and what is noted of those that wait. */
+/** The activities of approvals: they record ends, and notes on waiting approvals. */
 import type { ApprovalActivities } from '#domain/approval.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import { createApprovalLedger } from '#store/approval-ledger.ts';
@@ -11,7 +11,7 @@ import { createSettleApproval, type SettleApprovalDeps } from './settle-approval
 type Settling = Omit<ForAnyTenant<SettleApprovalDeps>, 'approvals' | 'tokenSecrets'>;
 
 export interface ApprovalActivityDeps extends ActivityDeps, Settling {
-  /** Of the decision tokens; without it they follow from the master keys. */
+  /** Secret of the decision tokens; without it, secrets are derived from the master keys. */
   readonly tokenSecret: string | undefined;
   readonly masterKeys: readonly Buffer[];
 }
@@ -24,7 +24,7 @@ export function createApprovalActivities(parts: ApprovalActivityDeps): ApprovalA
     use_up_tokens: failingAs(recordFailure, async ({ tokens, message }) => {
       await useTokens({ approvals, tokenSecrets: secrets }, tokens, message);
     }),
-    // Lets others decide, or reminds (AP-4). Runs again safely.
+    // Escalates or reminds (AP-4). Safe to repeat.
     note_approval: failingAs(recordFailure, (input) => approvals.note(input)),
   };
 }

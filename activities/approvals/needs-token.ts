@@ -1,20 +1,23 @@
 /**
- * Whether what is asked now must be decided with a token. A command that runs in no box, or on a node that works on a task queue,
- * reaches Temporal like any client of it, and could approve what its own agent asks.
+ * Whether a new approval requires a decision token. A command that runs in no sandbox, or on a node with a task queue,
+ * can reach Temporal like any client, and could approve its own agent's requests.
  */
 import type { AgentConfig } from '#domain/agent.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
 import type { CallDeps } from '../tool-call/call-deps.ts';
 
-/** Asked only when something is put to people. */
+/** Called only when people are asked. */
 export type NeedsToken = (tenant: string) => Promise<boolean>;
 
-/** Where commands run on this worker stands for all of them. */
+/** The places of commands on this worker are assumed to be those of all workers. */
 export interface NeedsTokenParts extends Pick<CallDeps, 'sandbox' | 'placeOf'> {
   readonly required: boolean | 'auto';
-  /** Whether what any tenant has joined is a client of this Temporal: it reaches the approvals of all. */
+  /**
+   * Whether something that any tenant has connected is a client of this Temporal server: it can reach the approvals of
+   * all tenants.
+   */
   readonly hasTemporalClients: () => Promise<boolean>;
-  /** The settings of the tenant's agents, each once; null for those that have none. */
+  /** Sandbox settings of the tenant's agents, each once; null for agents without any. */
   readonly sandboxesOf: (tenant: string) => Promise<readonly (NonNullable<AgentConfig['sandbox']> | null)[]>;
 }
 
@@ -27,7 +30,7 @@ export function createNeedsToken({
 }: NeedsTokenParts): NeedsToken {
   const isOpen = async (own: AgentConfig['sandbox'] | null): Promise<boolean> => {
     const place = await placeOf(own);
-    // With a network bubblewrap's is this machine's; a container has one of its own.
+    // With network access, bubblewrap uses this machine's network; a container has its own.
     return place === 'host' || (place === 'system' && sandboxOf(sandbox, own ?? undefined)?.network === true);
   };
   return async (tenant) => {

@@ -1,4 +1,7 @@
-/** Who sends a message to an approval: proven by a row of the API, by a token, or only what the message says. */
+/**
+ * Identifies the sender of a message to an approval: proven by a row of the API, by a token, or only claimed by the
+ * message.
+ */
 import type { SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
 import type { Decider } from '#domain/approval-decider.ts';
 import type { ApprovalBasis } from '#store/approval-ledger.ts';
@@ -12,7 +15,7 @@ export interface ReadDecider {
   readonly problem?: Problem | undefined;
 }
 
-/** `token`: what the message's is; undefined when it has none, or none that we made. */
+/** `token` contains the claims of the message's token; undefined when it has none, or none that we made. */
 export function readDecider(
   { tenant, approval_id: id }: Pick<SettleApprovalInput, 'tenant' | 'approval_id'>,
   sent: Sent,
@@ -23,7 +26,7 @@ export function readDecider(
   const own = token?.tenant === tenant && token.approval_id === id ? token : undefined;
   const by = (sent.by ?? own?.by ?? '').slice(0, 200) || 'unnamed';
   const who: Decider = { by, user: null, scopes: [], proof: 'claim' };
-  // Whoever comes after the end gets the outcome, and no token is worth anything any more.
+  // Messages after the end get the outcome, and no token is valid any more.
   if (status !== 'pending') return { who };
   const wrong = tokenProblem(own, sent, digest, terms.decision_token === true);
   if (wrong) return { who, problem: { ...wrong, message: `approval ${id}: ${wrong.message}` } };
@@ -31,7 +34,7 @@ export function readDecider(
   return { who: user === null ? who : { by, user, scopes: ['approve'], proof: 'token' } };
 }
 
-/** Undefined when the token is for this message, or none is needed. */
+/** Undefined when the token is valid for this message, or none is required. */
 function tokenProblem(
   own: UsedToken | undefined,
   { token, decision, by }: Sent,

@@ -1,4 +1,4 @@
-/** Writes down how an approval ended, once, and with it the result of a call that will not run (AP-1 … AP-6). */
+/** Records once how an approval ended, and the result of a call that will not run (AP-1 … AP-6). */
 import { randomUUID } from 'node:crypto';
 import {
   alwaysWords,
@@ -58,13 +58,13 @@ async function settleApproval(
     ? refused(problem.type, problem.message)
     : await answer(deps, input, sent, basis, who);
   if (result.kind !== 'refused') return noteLate(deps, input, sent, who, result);
-  // Who sent it by the API is told there.
+  // The API answers its own sender.
   if (basis.proof) return result;
   const refusal = { what: sent.decision, by: who.by, problem: result.message };
   return refused(result.type, result.message, await note(deps, input, refusal));
 }
 
-/** A signal is told nothing, so it is written down that it came too late. */
+/** A signal gets no answer, so a late one is recorded. */
 async function noteLate(
   deps: SettleApprovalDeps,
   input: SettleApprovalInput,
@@ -92,7 +92,7 @@ function note(
   return approvals.noteRefusal({ ...shown, tenant, id, key });
 }
 
-/** Characters. */
+/** Greatest number of characters of a problem. */
 const MAX_PROBLEM = 500;
 
 type Sent = NonNullable<SettleApprovalInput['decision']>;
@@ -113,7 +113,7 @@ async function answer(
   const isStandby = verb === 'withdraw' || verb === 'escalate';
   const settled = { tenant, id, by: who.by, key, note: reason };
   const voted = { ...settled, ...(isStandby ? {} : { decision: verb, vote: voteOf(who, basis.proof) }) };
-  // Settled before, perhaps by this very try: the outcome is the row's, whoever asks.
+  // It was settled before, perhaps by this attempt: every caller gets the outcome in the row.
   if (basis.status !== 'pending') return deps.approvals.settle({ ...voted, status: 'denied' });
   const refusal = refusalOf(id, decision, basis, who);
   if (refusal) return refusal;
@@ -125,7 +125,7 @@ async function answer(
   return settleDecision(deps, voted, basis, { ...decision, decision: verb });
 }
 
-/** Undefined when it may be done. */
+/** Undefined when the decision is permitted; otherwise the refusal. */
 function refusalOf(
   id: string,
   decision: Sent,
@@ -143,7 +143,7 @@ function refusalOf(
   return undefined;
 }
 
-/** Agent Inbox's `accept` brings what it accepts along, the tool's name around it. */
+/** Agent Inbox's `accept` contains what it accepts, wrapped with the tool's name. */
 function isAsShown(edited: Readonly<Record<string, unknown>>, { tool, args }: ApprovalBasis): boolean {
   const shown = canonical(args);
   return canonical(edited) === shown || (edited['action'] === tool && canonical(edited['args']) === shown);
@@ -186,7 +186,10 @@ async function settleDecision(
   }
 }
 
-/** More budget is no call: only how much more can be changed, and nothing is allowed always or answered (DU-7). */
+/**
+ * A question for more budget is not a call: only the amount can be edited, and it can neither be allowed permanently
+ * nor answered (DU-7).
+ */
 async function settleBudget(
   deps: SettleApprovalDeps,
   settled: Settling,
@@ -211,7 +214,7 @@ async function settleBudget(
   }
 }
 
-/** What is said of other calls or other arguments is said of the tool as it was shown. */
+/** A decision on other calls or arguments refers to the tool as it was shown. */
 async function settleChange(
   deps: SettleApprovalDeps,
   settled: Settling,
@@ -253,7 +256,10 @@ async function settleAlways(
   });
 }
 
-/** AP-3: what is run instead passes the schema and the rules like the call itself. What models mean by 5 is not guessed here. */
+/**
+ * AP-3: an edited call must pass the schema and the rules like the original. Values are not coerced here as they are
+ * for models.
+ */
 async function settleEdit(
   deps: SettleApprovalDeps & { readonly catalog: Catalog },
   settled: Settling,
@@ -293,11 +299,11 @@ async function settleEdit(
       'Unprocessable',
       'the edited call falls under a rule with other approvers; reject it and have it asked anew',
     );
-  // What the person agrees to is run as it stands: a hook may refuse it, and change nothing.
+  // The call runs exactly as the person agreed to it: a hook may refuse it, but not change it.
   const hooked = await deps.guards.ofCall(
     { ...basis, tenant: settled.tenant, user: basis.requester },
     read,
-    // They end by their own limits, and this with them.
+    // Hooks end by their own limits, and so does this.
     { signal: new AbortController().signal, until: guardsUntil() },
   );
   if (hooked?.decision === 'deny' || hooked?.input)

@@ -1,4 +1,4 @@
-/** Writes down what a person answered to the question of an MCP server. */
+/** Records what a person answered to the question of an MCP server. */
 import type { DecideInput, RefusedRequest, SettleApprovalResult } from '#domain/approval.ts';
 import { answerProblem, type McpForm } from '#domain/form.ts';
 import { storableJson } from '#domain/storable-text.ts';
@@ -13,7 +13,7 @@ interface SettleFormDeps extends Pick<CallDeps, 'sealer' | 'scrubber'> {
 
 export type Settling = Omit<SettleRecord, 'status' | 'call' | 'edit' | 'allow'>;
 
-/** The server's call goes on with the answer: accepted as it is shown or filled in, or declined. */
+/** The server's call continues with the answer: accepted as shown, edited, or declined. */
 export async function settleForm(
   deps: SettleFormDeps,
   settled: Settling,
@@ -41,7 +41,7 @@ export async function settleForm(
   }
 }
 
-/** Characters. */
+/** Greatest number of characters of the summary. */
 const FORM_SUMMARY = 120;
 
 export function refused(

@@ -1,4 +1,4 @@
-/** Writes down that nobody decided: how the call ends then. */
+/** Records that nobody decided, and how the call then ends. */
 import type { SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
 import type { ApprovalLedger, SettleRecord } from '#store/approval-ledger.ts';
 import type { Settling } from './settle-form.ts';
@@ -30,7 +30,7 @@ export function withdrawnBy({
   return { status: 'withdrawn', call: { ok: false, code: 'ApprovalWithdrawn', text } };
 }
 
-/** The end of a sentence. */
+/** The end of a sentence with the reason. */
 export function whyWords(note: string | undefined): string {
   return note ? `: ${note}${/[.!?…]$/u.test(note) ? '' : '.'}` : '.';
 }

@@ -1,19 +1,22 @@
-/** Decision tokens that a message brings, to whichever workflow: everybody can read them in its history from then on. */
+/**
+ * Uses up the decision tokens in a message to any workflow, because everybody can read them in its history from then
+ * on.
+ */
 import { readDecisionToken, type TokenClaims } from '#policy/decision-token.ts';
 import type { ApprovalLedger } from '#store/approval-ledger.ts';
 
 export interface UseTokensDeps {
   readonly approvals: Pick<ApprovalLedger, 'useToken'>;
-  /** A token under one of these proves that whoever sent it does more than reach Temporal's port (SECURITY B10). */
+  /** A token made with one of these proves that its sender does more than reach Temporal's port. */
   readonly tokenSecrets: readonly string[];
 }
 
 export interface UsedToken extends TokenClaims {
-  /** No other message has brought it. */
+  /** No other message has contained it. */
   readonly isFirst: boolean;
 }
 
-/** Uses up those that are tokens, each for its own approval, by the message that is named. Safe to repeat. */
+/** Uses up all tokens in the message, each for its own approval. Safe to repeat. */
 export async function useTokens(
   { approvals, tokenSecrets }: UseTokensDeps,
   tokens: readonly string[],

@@ -1,4 +1,4 @@
-/** Whom an agent may give work to (DE-1, DE-3): over its links, as far as their settings let the caller's user. */
+/** Which agents an agent may delegate to (DE-1, DE-3): over its links, if their settings permit the caller's user. */
 import { LINK_WORDS, linkLeads } from '#domain/agent-link.ts';
 import { refuseUser } from '#domain/link-user.ts';
 import type { AgentConfig } from '#domain/agent.ts';
@@ -15,14 +15,14 @@ import type { Embed } from '../model/embed.ts';
 
 type Caller = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'roles'>;
 
-/** Code and words for the model. */
+/** The error code and the text for the model. */
 export interface Refused {
   readonly kind: 'refused';
   readonly code: 'NotFound' | 'PermissionDenied' | 'RateLimited' | 'InvalidArgs' | 'Cancelled';
   readonly message: string;
 }
 
-/** The link over which the caller may give work to the target, and what the target says of itself. */
+/** The link over which the caller may delegate to the target, and the target's own description. */
 export interface Way {
   readonly kind: 'way';
   readonly link: string;
@@ -37,17 +37,17 @@ export interface AgentLinks {
     caller: Caller,
     target: string,
   ): Promise<Way | (Refused & { readonly code: 'NotFound' | 'PermissionDenied' })>;
-  /** Of the agents that the caller may give work to, best first. */
+  /** The agents that the caller may delegate to, best match first. */
   search(
     caller: Caller & Pick<RunningCall, 'sessionKey' | 'turnId'>,
     query: string,
     max: number,
   ): Promise<readonly (DelegationTarget & { readonly score: number })[]>;
-  /** DELEGATION.md of the caller's prompt; undefined when nobody is there to give work to. */
+  /** DELEGATION.md of the caller's prompt; undefined when there is no agent to delegate to. */
   guide(caller: Caller): Promise<string | undefined>;
 }
 
-/** Agents that one may be linked to and still be found. */
+/** Greatest number of linked agents that are searched. */
 const MAX_TARGETS = 1_000;
 
 export type AgentLinkDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf'> & { readonly embed: Embed };
@@ -67,7 +67,7 @@ export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): Ag
       const refusals = leading.map((link) => refuseUser(link, target, caller));
       const open = leading.find((_, index) => refusals[index] === undefined);
       if (!open) return refused('PermissionDenied', refusals[0] ?? LINK_WORDS.noLink(target));
-      // GoClaw has the gates of a delegation at who gives the work; whoever does it may have some too.
+      // In GoClaw the giver's row has the gates of a delegation; here the target may have some too.
       const source = await findAgent(forTenant(pool, caller.tenant), caller.agent);
       return {
         kind: 'way',

@@ -1,4 +1,4 @@
-/** The room of assignments: what their workflows ask of the world, what tools give and hand over, and how all of it is stopped. */
+/** The activities of assignments, and the services by which tools delegate, hand over and stop work. */
 import type { AssignmentActivities } from '#domain/assignment.ts';
 import type { EvaluationActivities } from '#domain/evaluate-loop.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
@@ -17,9 +17,9 @@ import type { AssignmentDeps, SubagentSettings } from './take-place.ts';
 export interface AssignmentTools {
   /** Work that the caller gives to agents: its own subagents, other agents, rounds of making and judging. */
   readonly assignments: Assignments;
-  /** The agents that it may give work to. */
+  /** The agents that it may delegate to. */
   readonly agentLinks: AgentLinks;
-  /** Conversations that go on with another agent. */
+  /** Conversations that continue with another agent. */
   readonly handoffs: Handoffs;
 }
 
@@ -56,7 +56,9 @@ export function createAssignmentParts(parts: AssignmentParts): {
   };
 }
 
-/** Ends a session's turn, when one runs beside its workflow, its background commands, and what it has given away. */
+/**
+ * Ends a session's turn, when one runs besides its workflow, its background commands, and the work it has given away.
+ */
 function createStopSession(
   { pool, reach, endCommands }: AssignmentParts,
   assignments: Pick<Assignments, 'stopAll'>,
@@ -68,7 +70,7 @@ function createStopSession(
       await reach.signal(sessionWorkflowId(tenant, session), AGENT_TURN.signals.stop, stop);
     }
     await Promise.all([
-      // The end of a turn that runs does it.
+      // The end of a running turn does this.
       turn ? undefined : endCommands(tenant, session),
       assignments.stopAll(tenant, session, by),
     ]);

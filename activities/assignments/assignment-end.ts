@@ -1,4 +1,4 @@
-/** How an assignment ended, as its row and the turn that waits for it say: pure, of what the workflow and the rows know. */
+/** How an assignment ended, for its row and for the waiting turn. Pure: the workflow and the rows provide the input. */
 import type { FinishAssignmentInput } from '#domain/assignment.ts';
 import { cutText } from '#domain/cut-text.ts';
 import { syncDelegationText, whyNot } from '#domain/delegation-words.ts';
@@ -23,7 +23,7 @@ export function endOfWork(
   if (input.lost) return LOST_END;
   const end = {
     status: input.status,
-    // A subagent's parent may use what it said before it was ended.
+    // A subagent's parent may use its output from before it was ended.
     result: row.kind === 'subagent' || work?.status === 'completed' ? (work?.text ?? null) : null,
     error: errorOf(input, work, checks),
     warnings: input.status === 'completed' ? gateWarnings(checks) : [],
@@ -131,7 +131,7 @@ function failed(code: string, why: string): Call {
   return { ok: false, code, text: `${code}: ${why}` };
 }
 
-/** As much of it as a model reads; the whole is there over HTTP. */
+/** The part that a model reads; the HTTP API returns the whole. */
 function kept(path: string, text: string): string {
   return cutText(text, MODEL_RESULT_BYTES, `/v1/${path}`).text;
 }

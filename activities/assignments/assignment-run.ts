@@ -1,4 +1,4 @@
-/** What an assignment's workflow asks of the world: the record of its end, and the message that announces it (SA-4, DE-2). */
+/** Activities of an assignment's workflow: the record of its end, and the message that announces it (SA-4, DE-2). */
 import {
   ANNOUNCE,
   type AssignmentActivities,
@@ -29,7 +29,7 @@ import { endOfEvaluation, endOfWork } from './assignment-end.ts';
 
 export interface AssignmentRunDeps extends ActivityDeps {
   readonly wake: SendSystemMessage;
-  /** Of subagents. */
+  /** Limits for subagents. */
   readonly limits: { readonly children: number; readonly archiveMinutes: number };
   /** Ends what still runs in a session, and all that it has started. */
   readonly stopSession: (tenant: string, session: string, by: string) => Promise<void>;
@@ -47,10 +47,10 @@ async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Pr
   const { pool } = deps;
   const { tenant, id } = input;
   const row = await findAssignment(pool, tenant, id);
-  // Its tenant was deleted under it: nobody is left to be told.
+  // Its tenant was deleted meanwhile: there is nobody to notify.
   if (!row) return { status: input.status, ok: false, unannounced: 0 };
   const { kind, session_key } = row;
-  // Before the record, so that who reads the end may rely on theirs being near.
+  // This comes before the record, so that readers of the end find its parts ended or ending.
   if (kind !== 'evaluation' && input.status !== 'completed')
     await deps.stopSession(tenant, session_key, input.by ?? 'system');
   const end =
@@ -77,8 +77,8 @@ async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Pr
 }
 
 /**
- * Exactly once: the rows are claimed first, and each message has an id that follows from its claim. One message for all,
- * unless there are too many for one.
+ * Exactly once: the rows are claimed first, and each message's id derives from its claim. There is one message for all
+ * results, unless there are too many.
  */
 export async function announceAssignment(
   deps: Pick<AssignmentRunDeps, 'pool' | 'wake' | 'limits'>,

@@ -1,6 +1,6 @@
 /**
- * Work that agents give each other, as the tools spawn, delegate and evaluate_loop need it: giving it, finding the caller's
- * own, and reaching its workflows. Every method is within the caller's tenant.
+ * Work that agents give each other, for the tools spawn, delegate and evaluate_loop: giving it, finding the caller's
+ * own, and reaching its workflows. Every method is limited to the caller's tenant.
  */
 import { ASSIGNMENT, type WorkKind } from '#domain/assignment.ts';
 import { Failure } from '#domain/errors.ts';
@@ -22,24 +22,24 @@ import type { AssignmentDeps, AssignedWork } from './take-place.ts';
 type Caller = Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'sessionKey' | 'callId'>;
 
 export interface Assignments {
-  /** Each runs again safely: a call gives one piece of work. */
+  /** Each is safe to repeat: a call gives one piece of work. */
   spawn(call: RunningCall, request: SpawnRequest): Promise<AssignedWork>;
   delegate(call: RunningCall, request: DelegateRequest): Promise<AssignedWork>;
   evaluate(call: RunningCall, request: EvaluateRequest): Promise<AssignedWork>;
-  /** Of the caller's session that are not archived, newest first. */
+  /** Subagents of the caller's session that are not archived, newest first. */
   subagents(caller: Pick<Caller, 'tenant' | 'sessionKey'>): Promise<readonly AssignmentRow[]>;
-  /** Of the caller's agent and user, newest first. */
+  /** Delegations of the caller's agent and user, newest first. */
   delegations(
     caller: Pick<Caller, 'tenant' | 'agent' | 'user'>,
     filter: Pick<AssignmentFilter, 'target' | 'status' | 'session'>,
     limit: number,
     after?: readonly [string, string],
   ): Promise<readonly AssignmentRow[]>;
-  /** Subagents only of the caller's session, delegations only of its agent and user. */
+  /** Finds subagents only of the caller's session, and delegations only of its agent and user. */
   find(caller: Caller, kind: WorkKind, id: string): Promise<AssignmentRow | undefined>;
-  /** Without a message of its own to the caller's session, which knows. False when it has ended. */
+  /** Sends no message to the caller's session, which already knows. False when it has ended. */
   stop(caller: Caller, row: AssignmentRow): Promise<boolean>;
-  /** Ends all that a session gave which was stopped, but what is detached. */
+  /** Ends all work that a stopped session gave, except detached work. */
   stopAll(tenant: string, session: string, by: string): Promise<void>;
   /** False when it ended first. */
   steer(caller: Pick<Caller, 'tenant' | 'callId'>, row: AssignmentRow, message: string): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** Begins rounds of making and judging (DE-4), or says why not: the caller must be linked to both agents. */
+/** Starts rounds of making and judging (DE-4), or says why not: the caller must be linked to both agents. */
 import { ASSIGNMENT_LABEL } from '#domain/assignment.ts';
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
 import { newEvaluation } from '#domain/new-assignment.ts';

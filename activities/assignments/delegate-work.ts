@@ -1,4 +1,7 @@
-/** Gives work to another agent (DE-1, DE-2): over a link, with the results and files that it builds on, or says why not. */
+/**
+ * Delegates work to another agent (DE-1, DE-2) over a link, with the results and files that it builds on, or says why
+ * not.
+ */
 import { basename } from 'node:path';
 import type { AgentConfig } from '#domain/agent.ts';
 import { LINK_WORDS } from '#domain/agent-link.ts';
@@ -25,7 +28,7 @@ export interface DelegateRequest {
   readonly context?: string;
   readonly mode: AssignmentMode;
   readonly seconds: number;
-  /** Own delegations whose results go with the task. */
+  /** Own delegations whose results are passed with the task. */
   readonly dependsOn: readonly string[];
   readonly files: readonly PassedFile[];
 }
@@ -86,7 +89,7 @@ export async function delegateWork(
   return assigned(call, taken.row, scrubber.text);
 }
 
-/** Text when one of them is not there. */
+/** Returns a text when one of them does not exist. */
 async function resultsOf(
   deps: Pick<AssignmentDeps, 'pool' | 'workspaceOf'>,
   call: RunningCall,
@@ -107,7 +110,7 @@ async function resultsOf(
   return results;
 }
 
-/** Where the target works on it. */
+/** The workspace in which the target works. */
 function workspaceOfWork(
   { workspaceOf }: Pick<AssignmentDeps, 'workspaceOf'>,
   tenant: string,

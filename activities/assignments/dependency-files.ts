@@ -1,6 +1,6 @@
 /**
- * Files that come with a result on which other work builds (DE-2): those of its agent's workspace that the result names, and
- * those in the folder that its delegation was given, as they are now.
+ * Files that come with a result on which other work builds (DE-2): those of its agent's workspace that the result
+ * names, and those in the folder that its delegation received, in their present state.
  */
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
 import { namedFiles } from '#domain/named-files.ts';
@@ -9,15 +9,18 @@ import { FileProblem } from '../workspace/file-problem.ts';
 import type { Files } from '../workspace/files.ts';
 
 export interface Dependency {
-  /** The delegation's. */
+  /** Id of the delegation. */
   readonly id: string;
   readonly result: string;
-  /** The folder of its agent; undefined when the agent is no more. */
+  /** The folder of its agent; undefined when the agent no longer exists. */
   readonly workspace: string | undefined;
   readonly workspaceFrom?: string | undefined;
 }
 
-/** What does not fit beside `given`, finds its place taken or is git's own is left out and named, since who gives the work cannot know what is there. */
+/**
+ * Files that do not fit with `given`, conflict with another file or belong to git are left out and named, because the
+ * giver cannot know which files exist.
+ */
 export async function readDependencyFiles(
   files: Pick<Files, 'readBytes' | 'list'>,
   dependencies: readonly Dependency[],
@@ -48,7 +51,7 @@ export async function readDependencyFiles(
   return { read, leftOut };
 }
 
-/** Two files cannot be in one place, nor one below the other. */
+/** Two files cannot have one path, nor one be below the other. */
 function isInTheWay(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
@@ -67,7 +70,7 @@ async function pathsOf(
   ]);
 }
 
-/** A word that names no file, or one that may not be read, is only a word. */
+/** A word that names no readable file is only a word. */
 async function thereOrNot<Result>(probe: () => Promise<Result>): Promise<Result | 'not there'> {
   try {
     return await probe();

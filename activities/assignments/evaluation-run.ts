@@ -1,4 +1,4 @@
-/** What the rounds of making and judging ask of the world (DE-4): texts come from rows, so history stays small. */
+/** Activities for rounds of making and judging (DE-4): texts are in rows, so history stays small. */
 import { Failure } from '#domain/errors.ts';
 import {
   EVALUATE_WORDS,
@@ -23,7 +23,7 @@ import type { ActivityDeps } from '../activity-deps.ts';
 
 type EvaluationRunDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf'>;
 
-/** Characters of a draft or of feedback that history shows. */
+/** Characters of a draft or feedback in history. */
 const PREVIEW = 300;
 
 export function createEvaluationActivities(deps: EvaluationRunDeps): EvaluationActivities {
@@ -54,7 +54,7 @@ async function prepare(pool: Pool, part: RoundPart): ReturnType<EvaluationActivi
         depth: row.depth,
         session: row.origin_session,
         turn: row.origin_turn,
-        // DE-6: no gate fires within rounds of judging.
+        // DE-6: no gate runs within rounds of judging.
         ungated: true,
       },
     },

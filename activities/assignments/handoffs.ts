@@ -1,4 +1,4 @@
-/** What the tool `handoff` does beyond its words (DE-5): asks the links, sets the route, and lets the new agent speak. */
+/** The work of the tool `handoff` (DE-5): it checks the links, sets the route, and starts the new agent. */
 import { createHash } from 'node:crypto';
 import { LINK_WORDS } from '#domain/agent-link.ts';
 import { HANDOFF_WORDS, handoffLoop } from '#domain/handoff.ts';
@@ -19,7 +19,7 @@ export interface HandoffRequest {
 }
 
 export interface Handoffs {
-  /** Undefined when it is done; else why not, in words for the model. Runs again safely. */
+  /** Undefined when it is done; otherwise the reason, for the model. Safe to repeat. */
   transfer(
     call: RunningCall,
     request: HandoffRequest,
@@ -33,7 +33,7 @@ export interface HandoffDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
   readonly wake: SendSystemMessage;
 }
 
-/** Messages of the conversation that go along. */
+/** Number of messages of the conversation that are passed on. */
 const LAST_WORDS = 20;
 
 export function createHandoffs(deps: HandoffDeps): Handoffs {
@@ -49,7 +49,7 @@ export function createHandoffs(deps: HandoffDeps): Handoffs {
       const route = await findHandoff(deps.pool, tenant, channel, chatId);
       const text = await firstMessage(deps, call, request);
       if (route?.created_by !== call.callId) {
-        // A turn that a handoff itself began: nobody has spoken since.
+        // A handoff itself started this turn: nobody has written since.
         const isHandedOn = call.turnId.startsWith(turnIdOf(`msg_${HANDED_ON}`));
         const before = isHandedOn && route?.to === call.agent ? route.path : [];
         const loop = handoffLoop(before, call.agent, to);
@@ -103,7 +103,7 @@ async function firstMessage(
   return (await deps.scrubberOf(tenant)).text(HANDOFF_WORDS.first(agent, reason, summary));
 }
 
-/** A missing link has words of its own here. */
+/** A missing link has its own text here. */
 function handoffWords(message: string, to: string): string {
   return message === LINK_WORDS.noLink(to) ? HANDOFF_WORDS.noLink(to) : message;
 }

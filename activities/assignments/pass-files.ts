@@ -1,4 +1,4 @@
-/** Files that go with work given to another agent: read in the giver's workspace, written into the target's (DE-2). */
+/** Files that are passed with delegated work: read in the giver's workspace, written into the target's (DE-2). */
 import { basename } from 'node:path';
 import { isGitInternal } from '@tempoclaw/shell-judge';
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
@@ -9,7 +9,7 @@ import { withFileProblems } from '../workspace/file-problem.ts';
 import type { Files, FileScope } from '../workspace/files.ts';
 
 export interface PassedFile {
-  /** Below the folder of the delegation; of one that comes with a dependency, with folders of its own. */
+  /** Path below the folder of the delegation; for files of a dependency it contains further folders. */
   readonly name: string;
   readonly bytes: Buffer;
 }
@@ -37,7 +37,7 @@ export async function readPassedFiles(
   });
 }
 
-/** What git would obey where it is put; without a HEAD no folder becomes a repository. */
+/** A file that git would interpret in its new place; without a HEAD no folder becomes a repository. */
 export function isGits(name: string): boolean {
   return isGitInternal(name) || basename(name).toUpperCase() === REPOSITORY_HEAD;
 }
@@ -46,7 +46,7 @@ function refused(message: string): ToolFailure {
   return toolError('InvalidArgs', message);
 }
 
-/** Where the target finds it, in its own workspace. */
+/** Where the target finds it in its own workspace. */
 export function passedPath(delegationId: string, { name }: PassedFile): string {
   return `delegated/${delegationId}/${name}`;
 }

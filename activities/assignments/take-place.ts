@@ -1,4 +1,4 @@
-/** What giving work needs of the world, and the place that each piece of it takes. */
+/** Dependencies of giving work, and the slot that each piece of work takes. */
 import { createHash } from 'node:crypto';
 import type { SpawnLimits } from '#domain/new-assignment.ts';
 import type { ChildStart } from '#domain/turn.ts';
@@ -19,7 +19,7 @@ export interface AssignmentDeps extends ActivityDeps {
   readonly files: Pick<Files, 'change' | 'readBytes' | 'list'>;
   readonly workspaceOf: WorkspaceOf;
   readonly subagents: SubagentSettings;
-  /** Finds those whose workflow was ended from outside. */
+  /** Finds assignments whose workflow was ended from outside. */
   readonly lost: LostWork;
 }
 
@@ -27,7 +27,7 @@ export interface SubagentSettings extends SpawnLimits {
   readonly archiveMinutes: number;
   readonly timeoutSeconds: number;
   readonly model?: string;
-  /** Undefined when there is such a model; else why not. */
+  /** Undefined when the model exists; otherwise the reason. */
   readonly modelProblem: (ref: string) => string | undefined;
 }
 
@@ -35,7 +35,7 @@ export type AssignedWork =
   | { readonly kind: 'assigned'; readonly row: AssignmentRow; readonly child: ChildStart }
   | Refused;
 
-/** Places that are held by what was ended from outside are freed before it is refused. */
+/** Before a refusal, slots of work that was ended from outside are freed. */
 export async function takePlace(
   { pool, lost }: AssignmentDeps,
   call: RunningCall,
@@ -54,7 +54,7 @@ export function assigned(
   return { kind: 'assigned', row, child: assignmentChild(tenant, row, hide) };
 }
 
-/** Of the call that gives it, so that a call which runs twice gives it once. */
+/** Derived from the call, so that a repeated call gives the work once. */
 export function assignmentIdOf(
   prefix: 'sub' | 'del' | 'evl',
   { tenant, callId }: Pick<RunningCall, 'tenant' | 'callId'>,

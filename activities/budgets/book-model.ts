@@ -1,4 +1,7 @@
-/** A question to a model beside the turn's own (DU-7): held of the turn's budgets before it is asked, settled by what it used, and noted as the turn's use. */
+/**
+ * A model call besides the turn's own (DU-7): it reserves the turn's budgets before the call, settles its real use, and
+ * is recorded as the turn's use.
+ */
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { createMeter } from '#domain/budget/meter.ts';
 import { ModelError, type Usage } from '#domain/model.ts';
@@ -15,15 +18,15 @@ export interface Booking {
   readonly tenant: string;
   readonly session: string;
   readonly turn: string;
-  /** Names the hold; a worker that dies leaves it until the turn's end. */
+  /** Identifies the reservation, which lasts until the turn's end if the worker dies. */
   readonly holder: string;
   readonly attempt?: number;
-  /** The most that is expected of the model that is asked first. */
+  /** The greatest use that is expected of the first model. */
   readonly ref: string;
   readonly usage: Usage;
 }
 
-/** `exceeded`: why nothing was asked. What `ask` throws is thrown; of a ModelError what was noted by then is settled. */
+/** `exceeded`: why no model was called. Errors of `ask` are passed on; for a ModelError the recorded use is settled. */
 export async function bookModel<Result>(
   { models, budgets }: BookDeps,
   { attempt = 1, ref, usage, ...booking }: Booking,

@@ -1,4 +1,4 @@
-/** What call_model and the tools have to do with budgets (DU-7): reserve, settle, and ask for more at the limit. */
+/** Budgets for call_model and the tools (DU-7): reserve, settle, and ask for more at the limit. */
 import { BUDGET_ASK, type Budget, type BudgetExceeded, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
 import { askFor, askSummary, exceededWords } from '#domain/budget/ask-for-more.ts';
 import { costsNothing } from '#domain/budget/meter.ts';
@@ -12,7 +12,7 @@ import { callDigest } from '../tool-call/call-digest.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
 import type { BudgetedWork, BudgetLedger, BudgetRequest, NewBudgetAsk } from '#store/budget-ledger.ts';
 
-/** A model call, with what it holds of budgets. */
+/** A model call, with its reservations. */
 export type HoldingStep = Pick<
   LoadedStep,
   'tenant' | 'session' | 'turn' | 'step' | 'increases' | 'attempt' | 'budget' | 'now' | 'readAt'
@@ -21,27 +21,29 @@ export type HoldingStep = Pick<
 export interface BudgetGuard {
   /** `holder` is an answer's id; absent for a tool's call. */
   request(attempt: number, holder?: string): BudgetRequest;
-  /** What a model call holds, settled without an answer; nothing to do when it holds nothing. `uses`: what else it used models for. */
+  /**
+   * Settles a model call's reservation without an answer; does nothing when it has none. `uses`: its other model uses.
+   */
   release(step: HoldingStep, spent: Spent, uses?: readonly ModelUse[]): Promise<void>;
-  /** A failure that surely cost nothing more than `spent` gives the rest back; any other counts as what was reserved. */
+  /** A failure that certainly cost nothing beyond `spent` releases the rest; any other counts as what was reserved. */
   releaseFailed(
     step: HoldingStep,
     failure: {
       readonly error: unknown;
       readonly models: number;
       readonly spent: Spent;
-      /** What it has used all the same, for those who ask what models cost. */
+      /** Uses that were still made, for cost reports. */
       readonly uses: readonly ModelUse[];
     },
   ): Promise<void>;
   /**
-   * There is room. An earlier attempt that found none may have asked for more and died before its turn could wait for the
-   * answer: that question goes, since nobody would hear the decision.
+   * The budget suffices. An earlier attempt may have asked for more and died before its turn could wait for the answer.
+   * Its question is withdrawn, because nobody would receive the decision.
    */
   takeBackAsk(step: HoldingStep): Promise<void>;
   /**
-   * Runs what counts as a call of a costly tool, or says what has no room for it. `spentOf` tells what it has used beside time;
-   * undefined, or when it throws: what was reserved.
+   * Runs work that counts as a call of a costly tool, or says which budget does not suffice. `spentOf` returns its use
+   * besides time; if it is undefined or throws, what was reserved counts.
    */
   around<Result>(
     work: BudgetedWork,
@@ -49,18 +51,18 @@ export interface BudgetGuard {
     run: () => Promise<Result>,
     spentOf?: (result: Result) => Omit<Spent, 'seconds'> | undefined,
   ): Promise<{ readonly result: Result } | { readonly exceeded: BudgetExceeded }>;
-  /** What a turn used models for beside its answers. A repeat notes it again. */
+  /** Records a turn's model uses besides its answers. A repeat records them again. */
   readonly noteUses: BudgetLedger['noteUses'];
-  /** For such a command: the question for more, put to people; undefined where none is to be asked. Safe to repeat. */
+  /** For such a command: asks people for more; undefined when nobody may be asked. Safe to repeat. */
   askFor(
     work: BudgetedWork,
     exceeded: BudgetExceeded,
     asker: NonNullable<NewBudgetAsk['asker']>,
     requested: number,
   ): Promise<Omit<GateAsk, 'kind'> | undefined>;
-  /** There is room: a question of an earlier attempt goes, as in `takeBackAsk`. */
+  /** The budget suffices: the question of an earlier attempt is withdrawn, as in `takeBackAsk`. */
   takeBack(work: BudgetedWork, request: number): Promise<void>;
-  /** The step cannot go on: what the turn is to do. */
+  /** The step cannot continue: returns what the turn must do. */
   atLimit(step: HoldingStep, exceeded: BudgetExceeded): Promise<CallModelResult>;
 }
 
@@ -72,7 +74,7 @@ export interface BudgetGuardParts {
   readonly needsToken: NeedsToken;
 }
 
-/** What a command uses beside time. */
+/** What a command uses besides time. */
 const COMMAND = { tokens: 0, usd: 0, calls: 1 };
 
 export function createBudgetGuard({
@@ -100,12 +102,12 @@ export function createBudgetGuard({
     noteUses: ledger.noteUses,
 
     async releaseFailed(step, { error, models, spent, uses }) {
-      // Here and below: the model's failure is what has to be told.
+      // Here and below, the model's failure is the one to report.
       if (uses.length > 0) await ledger.noteUses(step, uses).catch(() => undefined);
-      // Of a chain of models only the last word is known, not what each of them may have cost.
+      // For a chain of models only the last error is known, not what each may have cost.
       if (models > 1 || !(error instanceof ModelError) || !costsNothing(error.code)) return;
       const calls = spent.tokens > 0 ? 1 : 0;
-      // What is not given back counts as spent.
+      // What is not released counts as spent.
       await release(step, { ...spent, calls }).catch(() => undefined);
     },
 
@@ -122,7 +124,7 @@ export function createBudgetGuard({
         if (hold) await ledger.settle(work.tenant, work.holder, { attempt, spent });
       };
       const result = await run().catch(async (error: unknown) => {
-        // The failure is what has to be told; what stays held counts as spent.
+        // The original failure is reported; what stays reserved counts as spent.
         await settle(spentOf ? undefined : COMMAND).catch(() => undefined);
         throw error;
       });
@@ -192,12 +194,12 @@ function askIdOf({ tenant, turn, step, increases = 0 }: HoldingStep): string {
   return approvalIdOf(tenant, `${answerIdOf(turn, step)}.more${increases + 1}`);
 }
 
-/** The same of a command, whose holder's name may begin with any word. */
+/** The same for a command, whose holder's name may have any prefix. */
 function workAskId({ tenant, holder }: BudgetedWork, requested: number): string {
   return approvalIdOf(tenant, `gate_${holder}.more${requested + 1}`);
 }
 
-/** A turn's or session's own budget is its user's to widen; what is shared is not. */
+/** The user may extend a budget of their own turn or session, but not a shared one. */
 function termsOf({ scope }: BudgetExceeded): { approvers?: { scopes: ['admin'] } } {
   return scope === 'turn' || scope === 'session' ? {} : { approvers: { scopes: ['admin'] } };
 }

@@ -1,4 +1,7 @@
-/** The one way out (SECURITY R5): what a tool, an MCP server, a download or a webhook requests goes through it, and each exchange has a row. */
+/**
+ * The only way to the network: requests of tools, MCP servers, downloads and webhooks use it, and each exchange is
+ * recorded in a row.
+ */
 import type { NewEgressRow } from '#store/egress-store.ts';
 import {
   createEgress as createGuardedEgress,
@@ -8,7 +11,7 @@ import {
   type ProxyUse as GuardedProxyUse,
 } from '@tempoclaw/egress';
 
-/** Whose exchange it is, and what for. */
+/** The requester of an exchange, and its purpose. */
 export interface Requester {
   readonly tenant: string;
   /** The tool's name, or another purpose: `mcp`, `webhook`. */
@@ -21,7 +24,7 @@ export type EgressProxy = GuardedProxy<Requester>;
 export type ProxyUse = GuardedProxyUse<Requester>;
 
 export interface CreateEgressOptions extends Pick<EgressDeps<Requester>, 'resolve'> {
-  /** Keeps a row. Never rejects: the request has its answer already. */
+  /** Writes a row. Never rejects, because the request already has its answer. */
   readonly record: (row: NewEgressRow) => Promise<void>;
 }
 

@@ -1,8 +1,8 @@
-/** Failures on the way out as results of a tool, as the model reads them. */
+/** Converts failures of requests to results of a tool, as the model reads them. */
 import { toolError, type ToolResult } from '#domain/tool.ts';
 import { EgressError } from '@tempoclaw/egress';
 
-/** Throws what is no EgressError. */
+/** Rethrows errors that are not an EgressError. */
 export function egressResult(error: unknown): ToolResult {
   if (!(error instanceof EgressError)) throw error;
   if (error.isRefused) return toolError('PermissionDenied', error.message);

@@ -1,8 +1,11 @@
-/** Where a service that the operator has named may be asked: lists of where agents may go are not about it, what is blocked for all is. */
+/**
+ * Rules for a service that the operator has configured: agents' allowlists do not apply to it, but what is blocked for
+ * all stays blocked.
+ */
 import type { UrlRules } from '@tempoclaw/egress/rules';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 
-/** `isOwn`: at an address of the operator's own, which may be a private one. */
+/** `isOwn`: the address belongs to the operator and may be private. */
 export function operatorRules(
   { url, isOwn }: { readonly url: string; readonly isOwn: boolean },
   { blockedDomains }: EgressSettings,

@@ -1,4 +1,6 @@
-/** Calls that only look and are allowed by the newest rules: they need not ask the ledger what is just being written there. */
+/**
+ * Calls that only read and are allowed by the newest rules: they need not query the ledger for what was just written.
+ */
 import type { RunnableCall } from '../tool-call/claimed-call.ts';
 import type { NewCall } from '#store/answer-record.ts';
 import type { Step } from '../turn/step.ts';
@@ -16,7 +18,7 @@ export function allowedReads(step: Step, calls: readonly NewCall[]): AllowedRead
   return reads.map((call) => ({ id: call.id, running: runnableCall(step, call) }));
 }
 
-/** What a claim would give for an allowed call, by the rules of its step. */
+/** What a claim would return for an allowed call, by the rules of its step. */
 export function runnableCall(
   { session, turn, step, context, documents, skills, tenant_policy, allowlist, used, agent }: Step,
   { tool, called_as, summary, args, sealed, digest }: NewCall,

@@ -1,4 +1,4 @@
-/** The fast path of one worker: within the workflow task what is over at once, and one commit in place of two. */
+/** The fast path of one worker: fast work runs within the workflow task, and one commit replaces two. */
 import type { InlineCall, InlineModelInput, InlineModelResult, InlineNext } from '#domain/fast-path.ts';
 import type { CallModelResult, RunToolInput, RunToolResult } from '#domain/turn.ts';
 import type { AgentConfig } from '#domain/agent.ts';
@@ -31,35 +31,37 @@ export interface FastPathParts {
   readonly ownQueue: OwnQueue;
   readonly transcripts: Pick<TranscriptCache, 'known'>;
   readonly budgets: Pick<BudgetGuard, 'request'>;
-  /** Every call takes its token from the bucket, and the ledger has that: where there is one, calls are claimed. */
+  /** The ledger contains the token bucket: with a rate limit, all calls must be claimed. */
   readonly isRateLimited: boolean;
-  /** To run tools with. */
+  /** Dependencies for running tools. */
   readonly perform: ForAnyTenant<PerformDeps>;
 }
 
-/** The next step after such a call is asked for within the workflow task: the server's round trip is a twentieth of it. */
+/**
+ * After a call this fast, the next step runs within the workflow task: the server's round trip is a twentieth of it.
+ */
 const QUICK_SECONDS = 0.35;
 
-/** Whose pace is known; of others each call is an activity of its own. */
+/** Number of models whose speed is remembered; for others each call is its own activity. */
 const MAX_MODELS = 1_000;
 
 const PATIENCE_MS = {
   model: 500,
-  /** Most commands that agents run only look, and are over by then. */
+  /** Most commands of agents only read, and end within this time. */
   tool: 150,
 } as const;
 
 export function createFastPath(parts: FastPathParts): StepEngine {
   const { ledger, ownQueue, transcripts, budgets, isRateLimited } = parts;
   const plain = createPlainEngine(ledger);
-  /** Of calls that were recorded with the answer that asks for them. */
+  /** Results of calls that were recorded with the answer that requested them. */
   const results = createOneTimeCache<RunToolResult>();
-  /** What was read for a step with the last result before it. */
+  /** What was read for a step together with the last result before it. */
   const steps = createOneTimeCache<{ readonly basis: StepBasis; readonly known: KnownTranscript }>();
   const earlyStarts = new Map<string, EarlyStart>();
   const quickModels = new Set<string>();
 
-  /** Whether such a model, or one of several, may be asked inline, by what its last answer in this worker took. */
+  /** Whether this model, or one of several, may be called inline, by the duration of its last answer in this worker. */
   const isQuick = (model: AgentConfig['model']): boolean =>
     [model].flat().some((one) => quickModels.has(one));
 
@@ -67,7 +69,7 @@ export function createFastPath(parts: FastPathParts): StepEngine {
     steps.put(key, { basis, known }, performance.now());
   }
 
-  /** With the results of its calls, and what the next step needs. */
+  /** Records the answer with the results of its calls, and reads what the next step needs. */
   async function recordReads(
     { step: at, answer, plan, events }: AnswerToRecord,
     shown: ReadonlyMap<string, ShownResult>,
@@ -88,7 +90,7 @@ export function createFastPath(parts: FastPathParts): StepEngine {
     return 'recorded';
   }
 
-  /** The call begins with the record, where that may be. */
+  /** Where permitted, the call starts with the record. */
   async function recordAndStart(record: AnswerToRecord): Promise<Exclude<AnswerFate, 'over'>> {
     const { step, answer, plan, events } = record;
     const early = isRateLimited ? undefined : earlyCall(earlyStarts, record);
@@ -114,7 +116,7 @@ export function createFastPath(parts: FastPathParts): StepEngine {
       const { item, readAt } = kept;
       const isKnown =
         item.known.position === known.position && item.known.summaryPosition === known.summaryPosition;
-      // What an earlier attempt holds is not ours.
+      // The reservation of an earlier attempt is not ours.
       if (!isKnown || (item.basis.budget && attempt.number > 1)) return undefined;
       return { ...item.basis, readAt };
     },
@@ -126,7 +128,7 @@ export function createFastPath(parts: FastPathParts): StepEngine {
       const isPlain = isRateLimited || step.agent.visible;
       const reads = isPlain ? [] : allowedReads(step, plan.calls);
       const known = transcripts.known(step.tenant, step.session);
-      // With nothing known the whole transcript would come along.
+      // Without a known position the whole transcript would be returned.
       const shown =
         known.position > 0
           ? await readAhead(await forTenant<PerformDeps>(parts.perform, step.tenant), record, reads)
@@ -136,7 +138,7 @@ export function createFastPath(parts: FastPathParts): StepEngine {
 
     nextStepQuery(tenant, { session, turn, step }) {
       const known = transcripts.known(tenant, session);
-      // With nothing known the transcript is another worker's, and so will be its next step.
+      // Without a known position another worker has the transcript, and will run the next step too.
       if (known.position === 0) return undefined;
       return { known, budget: budgets.request(1, answerIdOf(turn, step + 1)) };
     },
@@ -164,12 +166,15 @@ export function createFastPath(parts: FastPathParts): StepEngine {
   };
 }
 
-/** Whether such a call may begin within the workflow task. A container takes longer to begin a command than that waits. */
+/**
+ * Whether such a call may start within the workflow task. Starting a command in a container takes longer than that
+ * waits.
+ */
 function mayBeginInline({ limits, mcp }: Tool, place: CommandPlace | undefined): boolean {
   return limits.inline === true && (mcp !== undefined || (place !== undefined && place !== 'image'));
 }
 
-/** Begun within the workflow task, where they are local activities; `earlyStarts` are filled with the tools'. */
+/** The steps as local activities within the workflow task; `earlyStarts` receives those of the tools. */
 function inlineActivities(
   ownQueue: OwnQueue,
   plain: StepEngine,
@@ -229,7 +234,7 @@ function stepKey(tenant: string, turn: string, step: number): string {
   return `${tenant}/${turn}/${step}`;
 }
 
-/** With what the step brings: a workflow task that was lost and is done again may bring more, which must be read. */
+/** The key contains the step's input: a lost workflow task that is repeated may contain more, which must be read. */
 function modelKey({
   tenant,
   turn,

@@ -1,10 +1,10 @@
-/** A worker without the fast path, which runs may ask for it all the same: who started them did not know. */
+/** A worker without the fast path. Runs may still request inline steps, because their starter did not know this. */
 import type { InlineModelInput, InlineModelResult } from '#domain/fast-path.ts';
 import { attemptNow } from '../attempt.ts';
 import type { StepEngine } from '../turn/step-engine.ts';
 import { Context } from '@temporalio/activity';
 
-/** A model is not asked within a workflow task, which is not held up here; it is asked by the activity that comes next. */
+/** No model is called within a workflow task, so none is delayed; the next activity calls it. */
 export function declineInline(engine: StepEngine): StepEngine {
   return {
     ...engine,

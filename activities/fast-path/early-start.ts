@@ -1,7 +1,7 @@
 /**
- * Begins a call in the moment its answer is recorded: the claim is part of that commit, and the tool runs while the workflow task
- * comes round to ask for it. Only when that is certain to come next, in this very worker: the answer's own activity runs within
- * the workflow task, nothing else was asked for, and nobody needs to be asked.
+ * Starts a call at the moment its answer is recorded: the claim is part of that commit, and the tool runs while the
+ * workflow task prepares to request it. This happens only when the request is certain to come next, in this worker: the
+ * answer's own activity runs within the workflow task, there is no other call, and nobody needs to be asked.
  */
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '#domain/event.ts';
@@ -15,24 +15,24 @@ import type { InlineAttempt } from './in-flight-work.ts';
 import { FRESH_MS } from './one-time-cache.ts';
 
 export interface EarlyStart {
-  /** A place in the worker, to be used or given up; undefined when there is none. */
+  /** A slot in the worker, to be used or released; undefined when there is none. */
   readonly reserve: () =>
     | { begin(input: RunToolInput, runId: string, claimed: ClaimedCall): void; giveUp(): void }
     | undefined;
-  /** Ends what was begun for a turn and nobody follows; for who ends the turn. */
+  /** Ends calls that were started for a turn and that no activity follows; for the code that ends the turn. */
   readonly end: (tenant: string, turn: string) => Promise<void>;
 }
 
 interface EarlyCall {
-  /** As it is to be recorded. */
+  /** The call as it will be recorded. */
   readonly call: NewCall;
   readonly started: NewEvent;
-  /** Once it is recorded. */
+  /** Called after it is recorded. */
   begin(): void;
   giveUp(): void;
 }
 
-/** Undefined when its activity is to claim it, as any other. `starts`: by tool. */
+/** Undefined when its activity must claim it, like any other. `starts` is by tool. */
 export function earlyCall(
   starts: ReadonlyMap<string, EarlyStart>,
   { step, plan }: AnswerToRecord,
@@ -44,7 +44,7 @@ export function earlyCall(
   if (!call || another || !planned?.inline || call.verdict !== 'allow') return undefined;
   const { isAwaited }: InlineAttempt = step.attempt;
   if (!isAwaited?.()) return undefined;
-  // What it costs is reserved by a claim of its own.
+  // Its own claim reserves its cost.
   if (step.budget || !step.agent_current || performance.now() - step.readAt > FRESH_MS) return undefined;
   const place = (starts.get(call.tool) ?? starts.get(ANY_TOOL.name))?.reserve();
   if (!place) return undefined;

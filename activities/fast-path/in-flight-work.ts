@@ -1,6 +1,7 @@
 /**
- * Work that a local activity begins within a workflow task, since it is mostly over at once: that saves the server a task. What
- * is not over goes on as an activity on this worker's own task queue, which takes the running work over and begins nothing anew.
+ * Work that a local activity starts within a workflow task, because it usually ends immediately; that saves the server
+ * a task. Work that has not ended continues as an activity on this worker's own task queue, which takes over the
+ * running work and starts nothing again.
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { type Attempt, attemptNow, STOPPED } from '../attempt.ts';
@@ -9,15 +10,18 @@ import { withTimeout } from '../with-timeout.ts';
 /** The task queue that only this worker polls. */
 export interface OwnQueue {
   readonly name: string;
-  /** So much of each kind may be begun and not over: who follows it then finds a slot at once. */
+  /** Greatest number of running items of each kind, so that the activity that follows one finds a slot at once. */
   readonly max: number;
 }
 
-/** Both are absent where no workflow task can wait for it. */
+/** Both are absent when no workflow task can wait for it. */
 export interface InlineAttempt extends Attempt {
-  /** Whether a workflow task waits for it now: then what its result asks for comes next there, before anybody's word. */
+  /**
+   * Whether a workflow task waits for it now: then the calls that it requests come next there, before any other
+   * message.
+   */
   readonly isAwaited?: () => boolean;
-  /** Has the workflow task go on without it, since it lasts. */
+  /** Lets the workflow task continue without it, because it takes longer. */
   readonly detach?: () => void;
 }
 
@@ -26,37 +30,37 @@ type Work<Input, Result> = (input: Input, attempt: InlineAttempt) => Promise<Res
 export interface InFlightOptions<Input, Result> {
   readonly keyOf: (input: Input) => string;
   readonly work: Work<Input, Result>;
-  /** How long a workflow task waits for the work in it: messages and stops wait for its end. */
+  /** How long a workflow task waits for the work in it: messages and stops wait until then. */
   readonly patienceMs: number;
-  /** See OwnQueue. What would be more waits for a slot, as an activity like any other. */
+  /** See OwnQueue. Work beyond it waits for a slot, as an ordinary activity. */
   readonly max: number;
   readonly priorAttempts?: (input: Input) => number;
-  /** Work that nobody follows is stopped after this. */
+  /** Work that no activity follows is stopped after this. */
   readonly unfollowedMs?: number;
 }
 
 export interface InFlightWork<Input, Result> {
-  /** The activity; undefined from a local one whose work goes on. */
+  /** The activity; undefined from a local one whose work continues. */
   readonly run: (input: Input) => Promise<Result | undefined>;
-  /** A place for work that begins before its activity, which then follows it; undefined when there is none. */
+  /** A slot for work that starts before its activity, which then follows it; undefined when there is none. */
   readonly reserve: () => Slot<Input, Result> | undefined;
-  /** Stops what nobody follows and was begun for such an input; resolves when it is over. */
+  /** Stops work without a follower that was started for such an input; resolves when it is over. */
   readonly endAll: (isMeant: (input: Input) => boolean) => Promise<void>;
 }
 
-/** To be used or given up. */
+/** It must be used or released. */
 export interface Slot<Input, Result> {
   begin(input: Input, runId: string, work: Work<Input, Result>): void;
   giveUp(): void;
 }
 
-/** As long as the activity that follows is waited for (`followOptions`). */
+/** As long as the following activity is awaited (`followOptions`). */
 const UNFOLLOWED_MS = 10_000;
 
 interface InFlight<Input, Result> {
   readonly input: Input;
   readonly result: Promise<Result>;
-  /** Resolves when the work says that it lasts. */
+  /** Resolves when the work reports that it takes longer. */
   readonly left: Promise<void>;
   readonly stop: AbortController;
   isAwaited: boolean;
@@ -74,7 +78,7 @@ export function createInFlightWork<Input, Result>({
   const running = new Map<string, InFlight<Input, Result>>();
   let places = max;
 
-  /** Takes a place that the caller has made sure of. */
+  /** Takes a slot that the caller has checked. */
   function begin(
     input: Input,
     first: Pick<Attempt, 'number' | 'runId'>,
@@ -89,11 +93,11 @@ export function createInFlightWork<Input, Result>({
       stop,
       left: pending,
       isAwaited: false,
-      // Later than `begun` is there.
+      // It runs after `begun` is set.
       result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited, detach })),
     };
     const onEnd = (): void => void (places += 1);
-    // Who goes on with it hears of what goes wrong; else nobody waits for it.
+    // The follower receives errors; without one, nobody waits for them.
     started.result.then(onEnd, onEnd);
     running.set(keyOf(input), started);
     return started;
@@ -120,9 +124,9 @@ export function createInFlightWork<Input, Result>({
   }
 
   /**
-   * The server asks twice when it has not heard of the end of a workflow task, and so does a worker that has put the workflow out of
-   * its memory meanwhile. Such a local activity is cancelled, and its work is not: who asks again joins it. A stop that
-   * comes now finds it in the activity that follows, or ends it with the turn.
+   * The server retries when it has not received the end of a workflow task, and so does a worker that has evicted the
+   * workflow meanwhile. Then the local activity is cancelled but not its work, which the retry joins. A stop that
+   * arrives now takes effect in the following activity, or ends the work with the turn.
    */
   async function inTask(key: string, input: Input, attempt: Attempt): Promise<Result | undefined> {
     const started = running.get(key) ?? beginInTask(input, attempt);
@@ -178,7 +182,7 @@ export function createInFlightWork<Input, Result>({
   };
 }
 
-/** For as long as it waits, what stops the activity stops the work. */
+/** While it waits, a stop of the activity stops the work. */
 async function follow<Waited>(
   { stop }: { readonly stop: AbortController },
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 /**
- * Runs calls that only look before the answer that asks for them is recorded, so that they are recorded with it: one commit
- * a step in place of two. Their activities, which follow, give what is recorded. A process that dies here has changed nothing,
- * and the step asks its model again, as it does when it dies a moment earlier.
+ * Runs calls that only read before their answer is recorded, so that they are recorded with it: one commit per step in
+ * place of two. Their activities, which follow, return what is recorded. A process that dies here has changed nothing,
+ * and the step calls its model again, as it does when it dies a moment earlier.
  */
 import { perform, type PerformDeps } from '../tool-call/perform-tool.ts';
 import { type ShownResult, shownResult } from '../tool-call/shown-result.ts';
@@ -10,13 +10,13 @@ import type { AnswerToRecord } from '../turn/step-engine.ts';
 import { FRESH_MS } from './one-time-cache.ts';
 import { withTimeout } from '../with-timeout.ts';
 
-/** The answer is not held back for longer. */
+/** The answer is not delayed longer than this. */
 const MAX_MS = 50;
 const MAX_CALLS = 8;
 
 /**
- * By call; undefined when it is not to be done, or took too long: then nothing has happened. Only for an answer whose calls are
- * all `reads`, and which reserves nothing: what is settled then locks accounts of its own.
+ * Results by call; undefined when it is not permitted or took too long: then nothing has changed. Only for an answer
+ * whose calls are all `reads`, and which reserves nothing, because a settlement locks accounts.
  */
 export async function readAhead(
   deps: PerformDeps,
@@ -37,15 +37,15 @@ export async function readAhead(
     if (!tool) throw new Error(`no tool ${running.tool}`);
     const began = performance.now();
     const result = await perform(deps, tool, { tenant, call: id }, running, ended);
-    // Only of what was approved, and nothing was.
+    // This happens only for approved calls, and none was approved.
     if ('changed' in result) throw new Error(`files of ${running.tool} were bound`);
     return [id, shownResult(deps, id, running, result, performance.now() - began)];
   });
-  // Postgres may be away: their activities wait for it.
+  // Postgres may be unavailable: their activities wait for it.
   const results = await withTimeout(MAX_MS, Promise.all(all)).catch(() => undefined);
   late.abort();
   if (!results || attempt.signal.aborted) return undefined;
-  // What is kept beside a result has a row of its own.
+  // Output stored beside a result has its own row.
   const isMore = results.some(
     ([, { whole, images, child, read }]) => whole !== undefined || images || child || read,
   );

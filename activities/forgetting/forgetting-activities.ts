@@ -1,4 +1,7 @@
-/** The room of forgetting (workflows/forget.ts): what runs is stopped, then runs and rows go, counted in the receipt. */
+/**
+ * The activities of forgetting (workflows/forget.ts): running work is stopped, then runs and rows are removed and
+ * counted in the receipt.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
@@ -28,12 +31,12 @@ import { activityFailure, failingAs } from '../activity-failure.ts';
 export interface ForgettingDeps extends ArtifactPlaces {
   readonly workspaces: Pick<Workspaces, 'remove'>;
   readonly rows: RowParts;
-  /** What features keep beside rows. */
+  /** Data that features keep outside rows. */
   readonly parts: readonly ForgetPart[];
   readonly temporal: Pick<TemporalAccess, 'stop' | 'stopIdle' | 'stateOf' | 'removeRuns'>;
 }
 
-/** Between two looks at a workflow that is to end. */
+/** Milliseconds between two checks of a workflow that must end. */
 const LOOK_MS = 200;
 
 export function createForgettingActivities(deps: ForgettingDeps): ForgetActivities {
@@ -89,7 +92,7 @@ export function createForgettingActivities(deps: ForgettingDeps): ForgetActiviti
   };
 }
 
-/** With all that it has left running. */
+/** Stops the session with everything that it has left running. */
 async function stopSession(
   { pool, temporal }: ForgettingDeps,
   tenant: string,

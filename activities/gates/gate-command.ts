@@ -1,4 +1,4 @@
-/** A command as a gate (DE-6): where the agent's own commands run, with the work as its standard input. */
+/** A command as a gate (DE-6): it runs where the agent's own commands run, with the work as its standard input. */
 import { checkOfCommand, GATE_LIMITS, type GateCheck } from '#domain/gate.ts';
 import { MOUNT } from '@tempoclaw/sandbox/settings';
 import type { Sandbox } from '#domain/sandbox.ts';
@@ -11,7 +11,7 @@ export interface GateCommand {
   readonly input: string;
   readonly seconds: number;
   readonly sandbox: Sandbox | undefined;
-  /** Whose work it is: the box and the folder are the agent's. */
+  /** Whose work it is: the agent's sandbox and folder are used. */
   readonly owner: {
     readonly tenant: string;
     readonly agent: string;
@@ -19,12 +19,12 @@ export interface GateCommand {
     readonly workspace: string;
     readonly workspaceFrom?: string | undefined;
   };
-  /** Names this run. */
+  /** Identifies this run. */
   readonly id: string;
   readonly signal: AbortSignal;
 }
 
-/** Linux takes 128 KiB in one variable; a UTF-16 unit is at most three bytes. */
+/** Linux permits 128 KiB in one variable; a UTF-16 unit has at most three bytes. */
 const PIECE = 40_000;
 
 interface CommandDeps {
@@ -47,7 +47,7 @@ export async function runGateCommand(deps: CommandDeps, gate: GateCommand): Prom
   };
 }
 
-/** Where the agent's own commands run, with `input` as its standard input. */
+/** Runs the command where the agent's own commands run, with `input` as its standard input. */
 export async function runWithInput(
   { shell, files }: CommandDeps,
   gate: GateCommand,
@@ -72,7 +72,7 @@ export async function runWithInput(
   }
 }
 
-/** The same on the host and in every box, which have no standard input of their own. */
+/** The same on the host and in every sandbox, which have no standard input of their own. */
 function withInput(command: string, input: string): { command: string; env: Record<string, string> } {
   const text = input.replaceAll('\0', '');
   const pieces = Array.from({ length: Math.max(1, Math.ceil(text.length / PIECE)) }, (_, index) => ({
@@ -82,7 +82,7 @@ function withInput(command: string, input: string): { command: string; env: Reco
   const named = pieces.map(({ name }) => `"$${name}"`).join(' ');
   const unset = pieces.map(({ name }) => name).join(' ');
   return {
-    // The command stays a value, so that no quote or brace of it reaches the line around it.
+    // The command stays a value, so that its quotes and braces cannot affect the line around it.
     command: `printf %s ${named} | (gate=$TEMPOCLAW_GATE; unset TEMPOCLAW_GATE ${unset}; exec "\${BASH:-/bin/sh}" -c "$gate")`,
     env: {
       TEMPOCLAW_GATE: command,

@@ -1,4 +1,7 @@
-/** What the gates of a piece of work ask of the world (DE-6): the command or the judge, and what became of it as a row. */
+/**
+ * Activities for the gates of a piece of work (DE-6): they run the command or the judge, and record the result as a
+ * row.
+ */
 import { Context } from '@temporalio/activity';
 import {
   checkOfReply,
@@ -35,7 +38,7 @@ export interface GateRunDeps extends ActivityDeps {
   readonly shell: Shell;
   readonly files: Pick<Files, 'hold'>;
   readonly budgets: Pick<BudgetGuard, 'around' | 'askFor' | 'takeBack'>;
-  /** Of the settings, for agents that do not say otherwise. */
+  /** Sandbox of the settings, for agents that set none. */
   readonly sandbox: SandboxSettings;
   readonly workspaceOf: WorkspaceOf;
 }
@@ -64,7 +67,7 @@ export function createGateActivities(deps: GateRunDeps): GateActivities {
   };
 }
 
-/** Hands out a turn's answer that was withheld, with what its gates warn of. Safe to repeat. */
+/** Releases a turn's answer that was withheld, with the warnings of its gates. Safe to repeat. */
 export type ReleaseAnswer = (answer: {
   readonly tenant: string;
   readonly session: string;
@@ -96,7 +99,7 @@ async function verdictOf(
   return row && { kind: row.kind, step: row.step, preview: row.feedback.slice(0, PREVIEW).toWellFormed() };
 }
 
-/** Characters of feedback that history shows. */
+/** Characters of feedback in history. */
 const PREVIEW = 300;
 
 async function runCommand(
@@ -129,7 +132,7 @@ async function runCommand(
   try {
     const done = await deps.budgets.around(counted, info.attempt, () => runGateCommand(deps, command));
     if ('result' in done) {
-      // An earlier attempt may have asked for more, and died before anybody could wait for the answer.
+      // An earlier attempt may have asked for more, and died before its workflow could wait for the answer.
       if (info.attempt > 1) await deps.budgets.takeBack(counted, run.increases ?? 0);
       return done.result;
     }
@@ -143,7 +146,7 @@ async function runCommand(
   }
 }
 
-/** More is asked for where the workflow can wait for the answer, and was not refused before. */
+/** More is requested when the workflow can wait for the answer, and was not refused before. */
 async function overBudget(
   { budgets }: GateRunDeps,
   { increases, refused }: CheckGateInput,

@@ -1,4 +1,4 @@
-/** A call that a model asks for, and how its arguments are read. */
+/** A call that a model requests, and how its arguments are read. */
 import { isNestedDeeper } from '#domain/nesting.ts';
 import { isRecord } from '#domain/outside-value.ts';
 
@@ -8,15 +8,15 @@ export interface RequestedCall {
   readonly invalid?: string;
 }
 
-/** Objects and lists within each other; as many as bodies of the API may have. */
+/** Greatest depth of objects and lists, the same as for bodies of the API. */
 const MAX_DEPTH = 64;
 
-/** Why arguments cannot be read into a value: what walks a deeper one would run out of stack. */
+/** Why arguments cannot be parsed: code that walks a deeper value would exhaust the stack. */
 export function nestingProblem(json: string): string | undefined {
   return isNestedDeeper(json, MAX_DEPTH) ? `nested deeper than ${MAX_DEPTH} levels` : undefined;
 }
 
-/** How much of unreadable arguments is quoted back to the model. */
+/** Characters of unreadable arguments that are quoted to the model. */
 const MAX_QUOTED_CHARS = 200;
 
 /** Arguments as a mapping; a text is read as JSON, and what is no JSON object is told to the model. */
@@ -33,7 +33,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It is quoted to the model, who sees what is wrong with it.
+    // The text is quoted to the model, which sees what is wrong with it.
     return undefined;
   }
 }

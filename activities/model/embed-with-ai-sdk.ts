@@ -1,4 +1,4 @@
-/** Vectors of texts through `ai`: one request, or as many as the provider's limit makes of it; retries belong to who asks. */
+/** Vectors of texts through `ai`: one request, or as many as the provider's limit requires; the caller retries. */
 import { type EmbeddingModel, embedMany } from 'ai';
 import { type Embeddings, type EmbedRequest, ModelError } from '#domain/model.ts';
 import { toModelError } from './model-error.ts';
@@ -8,15 +8,15 @@ import { createPatience, guardedFetch } from './guarded-fetch.ts';
 
 export interface SdkEmbedding {
   readonly settings: ProviderSettings;
-  /** The key that is sent, to be cut out of messages. */
+  /** The key that is sent; it is removed from messages. */
   readonly apiKey: string | undefined;
   readonly createModel: (fetch: typeof globalThis.fetch) => EmbeddingModel;
 }
 
-/** More numbers than any model gives for a text; a server that sends more is broken. */
+/** More numbers than any model returns for a text; a server that sends more is broken. */
 const MAX_DIMENSIONS = 16_384;
 
-/** @throws ModelError for every failure; the signal's own reason when `request.signal` ended the call. */
+/** @throws ModelError for every failure; the signal's own reason when `request.signal` aborted the call. */
 export async function embedWithAiSdk(call: SdkEmbedding, request: EmbedRequest): Promise<Embeddings> {
   request.signal.throwIfAborted();
   const { settings, apiKey } = call;

@@ -1,7 +1,7 @@
 /**
- * Vectors of texts by the model that the settings name: asked once for a text, in bounded time, within the turn's budgets, and
- * counted as its use.
- * Who asks goes on without them when there are none, so a provider that is away never fails a search.
+ * Vectors of texts by the model of the settings: called once for a text, in bounded time, within the turn's budgets,
+ * and counted as its use. Callers continue without vectors when there are none, so an unreachable provider never fails
+ * a search.
  */
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
@@ -15,10 +15,13 @@ import type { TurnPlace } from '#store/message-store.ts';
 import { type Models, useOf } from './model-catalog.ts';
 import { estimateTextTokens } from './prompt-size.ts';
 
-/** Whose use it is: a turn's, or work of an agent's in the background, whose `holder` names what it holds of budgets. */
+/** Whose use it is: a turn's, or an agent's background work, whose `holder` identifies its reservation. */
 export type EmbedPlace = TurnPlace | { readonly agent: string; readonly holder: string };
 
-/** In the order of the texts, of length 1; undefined when there is no model, or it gave none. All are of one model. */
+/**
+ * Vectors in the order of the texts, of length 1, all of one model; undefined when there is no model, or it returned
+ * none.
+ */
 export type Embed = (
   tenant: string,
   place: EmbedPlace,
@@ -27,19 +30,22 @@ export type Embed = (
 
 export interface EmbedDeps {
   readonly store: EmbeddingStore;
-  /** Without an embedder there are no vectors. */
+  /** Without an embedding model there are no vectors. */
   readonly models: Pick<Models, 'resolve' | 'cost' | 'embedder'>;
-  /** Without room there are no vectors, as when the provider is away. */
+  /** Without budget there are no vectors, as when the provider is unreachable. */
   readonly budgets: Pick<BudgetGuard, 'around'>;
 }
 
-/** Of one text; the rest is cut off. The usual models read 8,000 tokens and more. */
+/** Characters of one text; the rest is cut off. The usual models read 8,000 tokens and more. */
 const MAX_CHARS = 8_000;
-/** In one question. */
+/** Texts in one request. */
 const MAX_TEXTS = 512;
-/** A search must not wait longer; nobody waits for work in the background, where a slow server may take its time for several texts. */
+/**
+ * A search must not wait longer. Nobody waits for background work, where a slow server may take longer for several
+ * texts.
+ */
 const PATIENCE_MS = { turn: 5_000, background: 60_000 };
-/** So long a model that has failed is not asked again. */
+/** A model that has failed is not called for this time. */
 const REST_MS = 60_000;
 
 export function createEmbed({ store, models, budgets }: EmbedDeps): Embed {
@@ -70,12 +76,15 @@ export function createEmbed({ store, models, budgets }: EmbedDeps): Embed {
       for (const [text, vector] of fresh) vectors.set(text, vector);
     }
     const found = texts.flatMap((text) => [vectors.get(text) ?? []]);
-    // A server may have changed what stands behind a model's name.
+    // A server may have replaced the model of a name.
     return found.every((vector) => vector.length === found[0]?.length) ? found : undefined;
   };
 }
 
-/** A turn's question holds by itself: what a dead worker's held counts at the turn's end. Work in the background finds its hold again. */
+/**
+ * A turn's request is reserved separately: a dead worker's reservation counts at the turn's end. Background work finds
+ * its reservation again.
+ */
 function workOf(
   models: EmbedDeps['models'],
   ref: string,

@@ -1,4 +1,7 @@
-/** Asks a chain of models in order until one answers (MO-1). Waiting and retrying are Temporal's: each is asked once a call. */
+/**
+ * Calls a chain of models in order until one answers (MO-1). Temporal waits and retries: each model is called once per
+ * call.
+ */
 import {
   type ModelAnswer,
   ModelError,
@@ -14,27 +17,29 @@ export interface Fallback {
   readonly from: string;
   readonly to: string;
   readonly error: ModelError;
-  /** The failed model had already given text out: whoever shows it must begin anew. */
+  /** The failed model had already produced text: code that shows it must start again. */
   readonly emitted: boolean;
 }
 
 export interface FallbackOptions {
-  /** Told before the next model is asked. Must not throw. */
+  /** Called before the next model. Must not throw. */
   readonly onFallback?: (fallback: Fallback) => void;
-  /** Told of each call that failed or was stopped after the provider may have read it: it is paid for (DU-7). Must not throw. */
+  /**
+   * Called for each call that failed or was stopped after the provider may have read it, because it is paid for (DU-7).
+   * Must not throw.
+   */
   readonly onFailed?: (use: ModelUse) => void;
 }
 
 /**
- * What is wrong with the request is wrong with every model; what does not fit is compacted by the caller; what was too much
- * is paid for.
+ * A wrong request is wrong for every model. A too long one is compacted by the caller. A too large answer is paid for.
  */
 const FINAL: ReadonlySet<ModelErrorCode> = new Set(['BadRequest', 'Filtered', 'ContextOverflow', 'TooLarge']);
 
 /**
- * The first answer of `refs`, with the reference that gave it. `request.model` is set here.
- * @throws ModelError of the model that ended the chain; when all failed, retryable if any was, with the shortest wait
- * asked for. The signal's own reason when it ended the call.
+ * The first answer of `refs`, with the reference that gave it. It sets `request.model`. @throws ModelError of the model
+ * that ended the chain. When all failed, it is retryable if any was, with the shortest requested wait. The signal's own
+ * reason when it aborted the call.
  */
 export async function generateWithFallback(
   models: Pick<Models, 'resolve' | 'cost' | 'seesImages'>,
@@ -68,7 +73,7 @@ export async function generateWithFallback(
   throw summarise(failures);
 }
 
-/** As the provider counts, where it says so before it fails; undefined when nothing was read. */
+/** The usage that the provider reported before it failed; undefined when nothing was read. */
 function usageOfFailure(
   error: unknown,
   request: Omit<ModelRequest, 'model'>,

@@ -1,6 +1,6 @@
 /**
- * One model call through `ai`: our request to its prompt, its stream to our answer. Retries belong to Temporal, tools are
- * run by our own activities, so the SDK is asked for exactly one request and no tool has an `execute`.
+ * One model call through `ai`: our request to its prompt, its stream to our answer. Temporal retries and our own
+ * activities run tools, so the SDK makes exactly one request and no tool has an `execute`.
  */
 import {
   type JSONSchema7,
@@ -35,25 +35,25 @@ type SdkModel = Parameters<typeof wrapLanguageModel>[0]['model'];
 
 export interface SdkCall {
   readonly settings: ProviderSettings;
-  /** The key that is sent, to be cut out of messages. */
+  /** The key that is sent; it is removed from messages. */
   readonly apiKey: string | undefined;
   readonly createModel: (fetch: typeof globalThis.fetch) => SdkModel;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the whole request. */
+  /** Options for the whole request. */
   readonly options?: ProviderOptions;
-  /** Put on the system prompt and on the last message: Anthropic's marks of what to cache. */
+  /** Set on the system prompt and on the last message: Anthropic's marks of what to cache. */
   readonly cacheMarks?: ProviderOptions;
-  /** Results may hold them; else they follow as the user's. */
+  /** Results may contain images; otherwise they follow as the user's. */
   readonly imagesInResults?: boolean;
 }
 
 /** More text than any model writes in one answer; a server that sends more is broken. */
 const MAX_TEXT_CHARS = 4_000_000;
 
-// The SDK prints its warnings to the console, which is where our logs are read from.
+// The SDK prints its warnings to the console, which contains our logs.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
-/** @throws ModelError for every failure; the signal's own reason when `request.signal` ended the call. */
+/** @throws ModelError for every failure; the signal's own reason when `request.signal` aborted the call. */
 export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): Promise<ModelAnswer> {
   request.signal.throwIfAborted();
   const { settings } = call;
@@ -96,7 +96,7 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
   }
 }
 
-/** The SDK walks a call's arguments by recursion: what is nested too deep arrives as words in their place. */
+/** The SDK walks a call's arguments recursively: for too deep ones a text replaces them. */
 const FLAT_ARGUMENTS: LanguageModelMiddleware = {
   async wrapStream({ doStream }) {
     const { stream, ...rest } = await doStream();
@@ -129,7 +129,7 @@ function toToolSet(tools: readonly OfferedTool[], names: WireNames): ToolSet {
   );
 }
 
-/** `$schema` is refused by some servers, and a schema without `type` by most. */
+/** Some servers refuse `$schema`, and most refuse a schema without `type`. */
 function toSchema(parameters: OfferedTool['parameters']): JSONSchema7 {
   const { $schema: _, ...schema } = parameters;
   return { properties: {}, ...schema, type: 'object' };
@@ -140,7 +140,7 @@ interface Gathered {
   calls: RequestedCall[];
   usage: Usage;
   finish: string;
-  /** The provider's own word; absent when the stream ended without one. */
+  /** The provider's own value; absent when the stream ended without one. */
   rawFinish: string | undefined;
 }
 
@@ -151,7 +151,7 @@ interface Reading {
   readonly markContent: () => void;
 }
 
-/** Whether the model is seen at work. A part's mere start is none: silence after it may be long and is usual. */
+/** Whether the model produces output. The mere start of a part is none: a long silence after it is usual. */
 function hasContent(part: TextStreamPart<ToolSet>): boolean {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta') return part.text !== '';
   if (part.type === 'tool-input-delta') return part.delta !== '';
@@ -178,7 +178,7 @@ async function readStream(
         throw new ModelError('TooLarge', `${context.provider} sent more than ${MAX_TEXT_CHARS} characters`);
       if (part.text) request.onDelta(part.text);
     } else if (part.type === 'tool-call') {
-      // A name nobody offered stays as it is: our own policy refuses it and says so to the model.
+      // An unknown name is kept: our own policy refuses it and informs the model.
       gathered.calls.push({ name: names.fromWire(part.toolName), ...readArguments(part.input) });
     } else if (part.type === 'error') {
       throw part.error;
@@ -195,7 +195,7 @@ async function readStream(
   return toAnswer(gathered, context);
 }
 
-/** Servers that count nothing get an estimate: what a call used is never taken for nothing. */
+/** For servers that report no usage it is estimated: the use of a call is never taken as zero. */
 function readUsage(counted: LanguageModelUsage, request: ModelRequest, answer: Gathered): Usage {
   return {
     inputTokens: counted.inputTokens || estimatePromptTokens(request),
@@ -204,7 +204,7 @@ function readUsage(counted: LanguageModelUsage, request: ModelRequest, answer: G
   };
 }
 
-/** The ends that a provider means; a server's own word beside them is taken for an end when there is something to show. */
+/** The regular finish reasons; a server's own one counts as a finish when there is output. */
 const FINISHED: ReadonlySet<string> = new Set(['stop', 'tool-calls', 'length', 'content-filter']);
 
 function toAnswer(gathered: Gathered, { provider, model }: ErrorContext): ModelAnswer {
@@ -218,7 +218,7 @@ function toAnswer(gathered: Gathered, { provider, model }: ErrorContext): ModelA
       counted,
     );
   }
-  // A connection that closes in mid-stream looks like an end, but for the missing reason.
+  // A connection that closes in mid-stream looks like an end, except that the reason is missing.
   const known = FINISHED.has(finish) || (finish === 'other' && rawFinish !== undefined && !empty);
   if (!known) {
     const reason = rawFinish ?? 'its stream ended without saying why';

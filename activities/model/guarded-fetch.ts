@@ -1,11 +1,14 @@
-/** How model providers are reached: within limits of size and silence, and without redirects, so that a key is never carried to another host. */
+/**
+ * Access to model providers: with limits of size and silence, and without redirects, so that a key is never sent to
+ * another host.
+ */
 import { ModelError } from '#domain/model.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 
-/** Far above any model's answer; below what would trouble a worker. */
+/** Far above any model's answer, and below what would overload a worker. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** It throws ModelError BadRequest (redirect) and TooLarge; else as fetch does. */
+/** Throws ModelError BadRequest (redirect) and TooLarge; otherwise like fetch. */
 export function guardedFetch(provider: string): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' });
@@ -31,10 +34,13 @@ function limitBytes(provider: string): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** One call's: its signal is aborted with a ModelError Timeout. Bytes without content (keep-alives) are silence. */
+/**
+ * The limits of one call: its signal aborts with a ModelError Timeout. Bytes without content (keep-alives) count as
+ * silence.
+ */
 export interface Patience {
   readonly signal: AbortSignal;
-  /** Content has come: the time begins anew, and the shorter limit holds from here on. */
+  /** Content has arrived: the time starts again, and the shorter limit applies from now on. */
   markContent(): void;
   end(): void;
 }

@@ -1,20 +1,20 @@
 /**
  * Context windows, prices and default models as the providers publish them. Data only; `models.prices` and
- * `models.contextWindows` in the settings win. A model whose price is not listed has an unknown cost, never 0.
- * Sources: claude.com/pricing and platform.claude.com models overview, developers.openai.com/api/docs/pricing and
+ * `models.contextWindows` in the settings take precedence. A model whose price is not listed has an unknown cost, never
+ * 0. Sources: claude.com/pricing and platform.claude.com models overview, developers.openai.com/api/docs/pricing and
  * /models, ai.google.dev/gemini-api/docs/pricing: list prices for the standard tier and short prompts.
  */
 import type { Price } from './models-config.ts';
 
 export interface KnownModel {
-  /** The start of the model's id; the longest that fits is taken, so dated versions find their family. */
+  /** The prefix of the model's id. The longest match wins, so dated versions find their family. */
   readonly prefix: string;
-  /** Tokens that prompt and answer share. */
+  /** Tokens of prompt and answer together. */
   readonly contextWindow: number;
   readonly price?: Price;
 }
 
-/** What is assumed of a model nobody has told us about: small enough to be true of most servers. */
+/** The assumption for an unknown model: small enough to be true of most servers. */
 export const DEFAULT_CONTEXT_WINDOW = 128_000;
 
 export const KNOWN_MODELS: readonly KnownModel[] = [
@@ -60,11 +60,11 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   { prefix: 'MiniMax-', contextWindow: 200_000 },
 ];
 
-/** Families that take images beside text. */
+/** Families that accept images besides text. */
 export const SEES_IMAGES =
   /^(?:claude-|gpt-4o(?!.*(?:audio|realtime|search))|gpt-4\.1|gpt-[56]|o3(?!-mini)|o4-mini|gemini-|qwen[\d.]*-vl)/;
 
-/** Ids without a family: prices that hold for the exact model only, since newer ones share its start. */
+/** Ids without a family: prices for the exact model only, because newer ones share its prefix. */
 export const EXACT_PRICES: ReadonlyMap<string, Price> = new Map([
   ['gpt-5', { input: 1.25, output: 10, cachedInput: 0.125 }],
   ['gpt-5-2025-08-07', { input: 1.25, output: 10, cachedInput: 0.125 }],
@@ -73,7 +73,7 @@ export const EXACT_PRICES: ReadonlyMap<string, Price> = new Map([
   ['text-embedding-3-large', { input: 0.13, output: 0 }],
 ]);
 
-/** Those asked about images when the settings name none, of the providers that are configured. */
+/** Models for questions about images when the settings name none, if their providers are configured. */
 export const VISION_MODELS: readonly (readonly [provider: string, model: string])[] = [
   ['google', 'gemini-flash-latest'],
   ['anthropic', 'claude-sonnet-5-5'],
@@ -83,8 +83,8 @@ export const VISION_MODELS: readonly (readonly [provider: string, model: string]
 ];
 
 /**
- * The model used when a provider is configured and no default is set, best provider first. An openai-compatible server
- * of the user's own has no entry: only the user knows what it serves.
+ * The default model for a configured provider when no default is set, best provider first. A user's own
+ * openai-compatible server has no entry: only the user knows what it serves.
  */
 export const DEFAULT_MODELS: readonly (readonly [provider: string, model: string])[] = [
   ['anthropic', 'claude-sonnet-5-5'],

@@ -1,6 +1,6 @@
 /**
- * Which models there are: finds the provider of a reference `provider/model`, and knows windows and prices. The one place
- * that turns settings into providers, so that everything else speaks domain/model.ts.
+ * The known models: finds the provider of a reference `provider/model`, and knows windows and prices. Only this module
+ * turns settings into providers, so that all other code uses domain/model.ts.
  */
 import { join } from 'node:path';
 import { ModelError, type ModelProvider, type Usage } from '#domain/model.ts';
@@ -22,28 +22,31 @@ import { createScriptStore } from './rehearsal-script.ts';
 
 export interface ResolvedModel {
   readonly provider: ModelProvider;
-  /** The model's id within its provider; may itself have slashes (`openrouter/anthropic/claude-…`). */
+  /** The model's id within its provider; it may contain slashes (`openrouter/anthropic/claude-…`). */
   readonly model: string;
 }
 
 export interface Models {
   /** @throws ModelError UnknownModel naming the known providers and the setting that adds one. */
   resolve(ref: string): ResolvedModel;
-  /** Undefined when there is such a model; else why not. */
+  /** Undefined when the model exists; otherwise the reason. */
   problem(ref: string): string | undefined;
-  /** The model for whoever names none: the set default, else the best configured provider's, else `rehearsal/welcome`. */
+  /**
+   * The model for agents without one: the set default, otherwise the best configured provider's, otherwise
+   * `rehearsal/welcome`.
+   */
   best(): string;
-  /** The model for vectors; undefined: there is none. */
+  /** The embedding model; undefined when there is none. */
   embedder(): string | undefined;
-  /** The chain for questions about images and PDFs; empty: none sees. */
+  /** The chain of models for questions about images and PDFs; empty when none sees. */
   vision(): readonly string[];
-  /** The model for recordings; undefined: there is none. */
+  /** The model for recordings; undefined when there is none. */
   transcriber(): string | undefined;
-  /** Tokens that prompt and answer share; a careful guess for models we do not know. */
+  /** Tokens of prompt and answer together; a careful estimate for unknown models. */
   contextWindow(ref: string): number;
-  /** Whether it takes images; false of a model that we do not know. */
+  /** Whether it accepts images; false for an unknown model. */
   seesImages(ref: string): boolean;
-  /** Undefined when the price is not known: unknown is not free. */
+  /** Undefined when the price is unknown, which does not mean free. */
   cost(ref: string, usage: Usage): { readonly usd: number } | undefined;
 }
 
@@ -56,29 +59,29 @@ export function useOf(
   return { kind, model, usage, usd: models.cost(model, usage)?.usd };
 }
 
-/** What servers of OpenAI's protocol call theirs. */
+/** The name of the transcription model on servers of OpenAI's protocol. */
 const TRANSCRIBER = 'whisper-1';
 
-/** The scripts that come with the package. */
+/** The scripts that are part of the package. */
 export const PACKAGE_SCRIPTS = join(import.meta.dirname, '../../examples/rehearsal');
 
-/** What is used where config sets nothing: a slow first token is usual for long prompts, a silent stream is not. */
+/** The defaults: a slow first token is usual for long prompts, a silent stream is not. */
 const FIRST_BYTE_SECONDS = 120;
 const IDLE_SECONDS = 60;
 
-/** Providers whose name says what they speak; every other name is an openai-compatible server. */
+/** Providers whose name determines the protocol; every other name is an openai-compatible server. */
 const TYPE_OF_NAME: ReadonlyMap<string, ProviderType> = new Map([
   ['anthropic', 'anthropic'],
   ['openai', 'openai'],
   ['google', 'google'],
 ]);
 
-/** What a provider of the settings speaks. */
+/** The protocol of a provider in the settings. */
 export function providerType(name: string, type: ProviderType | undefined): ProviderType {
   return type ?? TYPE_OF_NAME.get(name) ?? 'openai-compatible';
 }
 
-/** Makes the providers that the settings configure; nothing is asked of the network here. */
+/** Creates the providers that the settings configure, without using the network. */
 export function createModels(
   config: ModelsConfig,
   rehearsal: RehearsalConfig = {},
@@ -166,7 +169,7 @@ function unknownModel(ref: string, providers: readonly string[]): ModelError {
   );
 }
 
-/** OpenRouter's ids carry the maker (`anthropic/claude-…`), so the last part is what is looked up. */
+/** OpenRouter's ids contain the maker (`anthropic/claude-…`), so the last part is looked up. */
 function modelName(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);
 }
@@ -177,7 +180,7 @@ function knownModel(ref: string): KnownModel | undefined {
   return fitting.sort((a, b) => b.prefix.length - a.prefix.length)[0];
 }
 
-/** List prices hold for the maker's own service only: other services that serve the same model set theirs. */
+/** List prices apply only to the maker's own service: other services that serve the same model set theirs. */
 function knownPrice(ref: string): Price | undefined {
   const provider = ref.slice(0, ref.indexOf('/'));
   if (provider === 'rehearsal') return { input: 0, output: 0 };

@@ -1,6 +1,6 @@
 /**
- * Reads a provider's failure into a ModelError: may the same request succeed later, after how long, and what a person can
- * do. Nothing of the request is carried along: SDK errors hold headers and prompts, so no `cause` is set.
+ * Converts a provider's failure into a ModelError: whether the same request may succeed later, after how long, and what
+ * a person can do. It contains nothing of the request: SDK errors contain headers and prompts, so no `cause` is set.
  */
 import { APICallError } from 'ai';
 import { ModelError, type ModelErrorCode } from '#domain/model.ts';
@@ -9,16 +9,19 @@ import { codeOfStatus } from './status-code.ts';
 export interface ErrorContext {
   readonly provider: string;
   readonly model: string;
-  /** Cut out of every message. */
+  /** Removed from every message. */
   readonly apiKey: string | undefined;
 }
 
-/** How long a message of a provider may be; some send whole HTML pages. */
+/** Greatest length of a provider's message; some send whole HTML pages. */
 const MAX_WORDS = 600;
-/** A provider that asks for more than a day is told by its message, not waited for. */
+/** A provider that requires more than a day is reported, not awaited. */
 const MAX_WAIT_MS = 86_400_000;
 
-/** Each provider's words for a prompt that does not fit: OpenAI, Anthropic, Gemini, llama.cpp, vLLM, Ollama, DashScope, MiniMax. */
+/**
+ * Each provider's text for a prompt that does not fit: OpenAI, Anthropic, Gemini, llama.cpp, vLLM, Ollama, DashScope,
+ * MiniMax.
+ */
 const OVERFLOW =
   /context_length_exceeded|exceed_context_size|maximum context length|context window|prompt is too long|exceed(s|ed)? (the )?(available )?context|input token count.*exceeds|range of input length|input (is|length is) too long|too many (input )?tokens|request_too_large/i;
 const FILTERED =
@@ -44,7 +47,7 @@ const NETWORK =
 const NETWORK_CODES =
   /^(ECONN|ENOTFOUND|EAI_|EPIPE|EHOST|ENET|UND_ERR_|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS)/;
 
-/** Anything that `ai` or fetch threw, as a ModelError. ModelErrors pass unchanged. */
+/** Converts anything that `ai` or fetch threw into a ModelError. ModelErrors pass unchanged. */
 export function toModelError(thrown: unknown, context: ErrorContext): ModelError {
   for (const error of chain(thrown)) if (error instanceof ModelError) return error;
   if (APICallError.isInstance(thrown) && thrown.statusCode !== undefined && thrown.statusCode >= 400) {
@@ -53,11 +56,11 @@ export function toModelError(thrown: unknown, context: ErrorContext): ModelError
   const where = `${context.provider} (${context.model})`;
   const network = ofNetwork(thrown, where, context);
   if (network) return network;
-  // A structure that nothing can walk; the next answer would hardly be another.
+  // A structure that is too deep to walk; another answer would hardly differ.
   if (thrown instanceof RangeError)
     return new ModelError('TooLarge', `${where} gave an answer that is nested too deep`);
   const words = errorText(thrown);
-  // An error inside a stream comes with no status of its own, though some name one.
+  // An error inside a stream has no status of its own, although some contain one.
   const status = Number(field(thrown, 'statusCode') || field(thrown, 'code'));
   const known = codeOfWords(words) ?? (status >= 400 && status < 600 ? codeOfStatus(status) : undefined);
   if (known) return new ModelError(known, say(`${where} failed: ${words}`, context));
@@ -69,7 +72,7 @@ export function toModelError(thrown: unknown, context: ErrorContext): ModelError
   );
 }
 
-/** Errors of sockets, names and certificates, which Node tells by code. */
+/** Errors of sockets, names and certificates, by Node's error code. */
 function ofNetwork(thrown: unknown, where: string, context: ErrorContext): ModelError | undefined {
   const codes = chain(thrown).map((error) => field(error, 'code'));
   const code = codes.find((found) => NETWORK_CODES.test(found) || TIMEOUT_CODES.has(found));
@@ -95,7 +98,7 @@ function ofResponse(error: APICallError, status: number, context: ErrorContext):
   });
 }
 
-/** The status decides, but for what providers say in words under a status that is too wide. */
+/** The status decides, except when a provider's text is more specific than its status. */
 function codeOfResponse(status: number, words: string): ModelErrorCode {
   if (status >= 500) return codeOfStatus(status);
   if (status === 402 || NO_CREDIT.test(words)) return 'Auth';
@@ -122,7 +125,10 @@ function remedy(code: ModelErrorCode, { provider }: ErrorContext): string {
   return '';
 }
 
-/** Milliseconds from `retry-after-ms`, `retry-after` (seconds or a date) or Gemini's `retryDelay`; undefined when none is given. */
+/**
+ * Milliseconds from `retry-after-ms`, `retry-after` (seconds or a date) or Gemini's `retryDelay`; undefined when none
+ * is present.
+ */
 export function retryAfterMs(headers: Readonly<Record<string, string>>, body: string): number | undefined {
   const exact = Number(headers['retry-after-ms'] || Number.NaN);
   if (Number.isFinite(exact)) return bounded(exact);
@@ -140,7 +146,7 @@ function bounded(ms: number): number {
   return Math.min(Math.max(Math.ceil(ms), 0), MAX_WAIT_MS);
 }
 
-/** An error and its causes, outermost first; at most five, since causes can be circular. */
+/** An error and its causes, outermost first; at most five, because causes can be circular. */
 function chain(thrown: unknown): unknown[] {
   const errors: unknown[] = [];
   let next: unknown = thrown;
@@ -156,7 +162,7 @@ function field(value: unknown, name: string): string {
   return typeof found === 'string' || typeof found === 'number' ? String(found) : '';
 }
 
-/** Type, code and message of whatever was thrown: errors, and the plain objects that streams carry. */
+/** Type, code and message of anything thrown: errors, and the plain objects in streams. */
 function errorText(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
   const parts = [field(thrown, 'type'), field(thrown, 'code'), field(thrown, 'message')].filter(Boolean);
@@ -169,7 +175,7 @@ function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** A message fit to be shown: one line, bounded, and without anything that looks like a key. */
+/** A message that may be shown: one line, bounded, and without anything that looks like a key. */
 function say(text: string, { apiKey }: ErrorContext): string {
   const bare = apiKey && apiKey.length >= 4 ? text.replaceAll(apiKey, '[REDACTED]') : text;
   return bare

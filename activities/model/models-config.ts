@@ -1,13 +1,15 @@
-/** The settings that the models take, as plain values: config.ts reads them, tests write them by hand. */
+/** The settings of models as plain values: config.ts reads them, tests write them directly. */
 
 export type ProviderType = 'anthropic' | 'openai' | 'google' | 'openai-compatible';
 
 export interface ProviderConfig {
-  /** Absent for the names that say it themselves: anthropic, openai, google; else openai-compatible. */
+  /** Absent when the name determines it: anthropic, openai, google; otherwise openai-compatible. */
   readonly type?: ProviderType | undefined;
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** OpenAI only: which of its two protocols. Default `responses`, and `chat` when `baseUrl` is somebody else's. */
+  /**
+   * OpenAI only: which of its two protocols. Default `responses`, and `chat` when `baseUrl` belongs to another service.
+   */
   readonly api?: 'responses' | 'chat' | undefined;
 }
 
@@ -17,35 +19,35 @@ export interface Price {
   readonly output: number;
   /** Tokens read from the provider's prompt cache; the input price when absent. */
   readonly cachedInput?: number | undefined;
-  /** USD per minute of what is heard. */
+  /** USD per minute of audio. */
   readonly minute?: number | undefined;
 }
 
 export interface ModelsConfig {
-  /** The model of agents that name none, as `provider/model`. */
+  /** The model of agents without one, as `provider/model`. */
   readonly default?: string | undefined;
-  /** For vectors, as `provider/model`; the provider `embedding`, where there is one, serves it in place of the named one. */
+  /** The embedding model, as `provider/model`; a provider named `embedding` serves it in place of the named one. */
   readonly embedding?: string | undefined;
-  /** Those asked about images and PDFs, as `provider/model`, one after the other. */
+  /** Models for questions about images and PDFs, as `provider/model`, in order. */
   readonly vision?: readonly string[] | undefined;
-  /** For what is said in recordings, as `provider/model`. */
+  /** The model for speech in recordings, as `provider/model`. */
   readonly transcription?: string | undefined;
   readonly providers: Readonly<Record<string, ProviderConfig | undefined>>;
-  /** By `provider/model`; wins over the prices we know. */
+  /** By `provider/model`; they take precedence over the known prices. */
   readonly prices?: Readonly<Record<string, Price>> | undefined;
-  /** Tokens, by `provider/model`; wins over the windows we know. */
+  /** Tokens, by `provider/model`; they take precedence over the known windows. */
   readonly contextWindows?: Readonly<Record<string, number>> | undefined;
-  /** Whether a model takes images, by `provider/model`; wins over what we know. */
+  /** Whether a model accepts images, by `provider/model`; takes precedence over what is known. */
   readonly images?: Readonly<Record<string, boolean>> | undefined;
-  /** How long a provider may be silent before the first content of its answer. Default 120. */
+  /** Seconds that a provider may be silent before the first content of its answer. Default 120. */
   readonly firstByteTimeoutSeconds?: number | undefined;
-  /** How long a stream may be silent after that. Default 60. */
+  /** Seconds that a stream may be silent after that. Default 60. */
   readonly idleTimeoutSeconds?: number | undefined;
 }
 
 export interface RehearsalConfig {
-  /** Folder of the user's own scripts, looked at first. */
+  /** Folder of the user's own scripts, searched first. */
   readonly userDir?: string | undefined;
-  /** Folder looked at next; the package's own scripts are always looked at last. */
+  /** Folder that is searched next; the package's own scripts come last. */
   readonly dir?: string | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The providers of the settings that speak OpenAI's protocol, asked in words of the caller's own; address and key are never its. Each
- * request is held of the turn's budgets before it is sent, and noted as its use (DU-7).
+ * Requests to the configured providers with OpenAI's protocol, with bodies of the caller; the caller never sees address
+ * and key. Each request is reserved in the turn's budgets before it is sent, and recorded as its use (DU-7).
  */
 import { ModelError } from '#domain/model.ts';
 import { expectedUsage, usageOfBody } from '#domain/openai-usage.ts';
@@ -20,8 +20,8 @@ export interface OpenAiServers {
   /** Names, in the order of the settings. */
   readonly names: readonly string[];
   /**
-   * One POST of JSON; `exceeded` says why nothing was sent. @throws EgressError when nothing came back, ModelError when the settings
-   * are wrong, and the signal's reason.
+   * One POST of JSON; `exceeded` says why nothing was sent. @throws EgressError when no answer arrived, ModelError when
+   * the settings are wrong, and the signal's reason.
    */
   post(
     caller: Caller,
@@ -47,7 +47,7 @@ export interface OpenAiServerParts {
   readonly budgets: BookDeps['budgets'];
 }
 
-/** A slow model is silent until its answer is whole. No redirects: they would carry the key on. */
+/** A slow model is silent until its answer is complete. Redirects are refused, because they would forward the key. */
 const LIMITS = { redirects: 0, bytes: 8 * 1024 * 1024, totalMs: 120_000, idleMs: 120_000 };
 const SPEAKERS = ['openai', 'openai-compatible'];
 

@@ -1,12 +1,12 @@
-/** How large a prompt or an answer is, estimated: for rehearsal, for servers that count nothing, and before a call is made. */
+/** Estimates the size of a prompt or an answer: for rehearsal, for servers that report no usage, and before a call. */
 import { imageTokens } from '#domain/image.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import type { ModelAnswer, ModelRequest, OfferedTool } from '#domain/model.ts';
 
-/** Characters in a token, as a rule of thumb for English text. */
+/** Characters per token, a rule of thumb for English text. */
 const CHARS_PER_TOKEN = 4;
 
-/** Tokens of a whole request, within some tens of per cent. Costs one addition a message. */
+/** Tokens of a whole request, accurate within some tens of per cent. Costs one addition per message. */
 export function estimatePromptTokens(
   request: Pick<ModelRequest, 'system' | 'messages' | 'tools' | 'images'>,
 ): number {
@@ -21,7 +21,7 @@ export function estimateTextTokens(texts: readonly string[]): number {
   return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / CHARS_PER_TOKEN);
 }
 
-/** Tokens of what a model wrote: its text and the calls it asked for. */
+/** Tokens of a model's output: its text and the calls it requested. */
 export function estimateAnswerTokens(answer: Pick<ModelAnswer, 'text' | 'calls'>): number {
   const requested = answer.calls.reduce(
     (sum, call) => sum + call.name.length + JSON.stringify(call.args).length,
@@ -39,14 +39,17 @@ function charsOf(message: ChatMessage): number {
   );
 }
 
-/** Text arguments by their length, others by a typical one: exact JSON would make each step cost as long as the turn is. */
+/**
+ * Text arguments count by their length, others by a typical one: exact JSON would make the cost of a step proportional
+ * to the turn.
+ */
 function charsOfArguments(args: Readonly<Record<string, unknown>>): number {
   let chars = 0;
   for (const key in args) chars += key.length + (typeof args[key] === 'string' ? args[key].length : 8);
   return chars;
 }
 
-/** By the schema, which the offers of all steps share. */
+/** Cached by the schema, which the offers of all steps share. */
 const schemaChars = new WeakMap<OfferedTool['parameters'], number>();
 
 function charsOfTool({ name, description, parameters }: OfferedTool): number {

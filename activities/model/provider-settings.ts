@@ -1,4 +1,4 @@
-/** What every adapter is made from, and the rules that all of them share about addresses and keys. */
+/** The input of every adapter, and the rules for addresses and keys that all of them share. */
 import { ModelError } from '#domain/model.ts';
 import { chatAddress } from '#domain/provider-address.ts';
 import { SecretProblem } from '#domain/secret.ts';
@@ -9,15 +9,15 @@ export interface ProviderSettings {
   readonly baseUrl: string | undefined;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** Puts secrets in the place of `secret://NAME`; throws with words for the operator. */
+  /** Replaces `secret://NAME` by the secret; throws an error for the operator. */
   readonly resolveSecret: (text: string) => Promise<string>;
 }
 
 type Patience = 'firstByteTimeoutMs' | 'idleTimeoutMs';
 
 /**
- * The address to use. A bare host gets the protocol's usual path (`/v1`), as the vendors' own SDKs and variables expect.
- * @throws ModelError BadRequest when it is no http(s) address.
+ * The address to use. A bare host gets the protocol's usual path (`/v1`), as the vendors' own SDKs and variables
+ * expect. @throws ModelError BadRequest when it is not an http(s) address
  */
 export function baseUrlOf(settings: Pick<ProviderSettings, 'name' | 'baseUrl'>, usual: string): string {
   if (!settings.baseUrl) return usual;
@@ -32,8 +32,8 @@ export function baseUrlOf(settings: Pick<ProviderSettings, 'name' | 'baseUrl'>, 
 }
 
 /**
- * The key to send; a server of the user's own may need none.
- * @throws ModelError Auth when the vendor's service is asked without one.
+ * The key to send; a user's own server may need none. @throws ModelError Auth when the vendor's service is used without
+ * one
  */
 export async function apiKeyOf(settings: Omit<ProviderSettings, Patience>): Promise<string> {
   const key = await configuredKeyOf(settings);
@@ -45,7 +45,7 @@ export async function apiKeyOf(settings: Omit<ProviderSettings, Patience>): Prom
   );
 }
 
-/** The key of the settings, if any, with the secret that it may refer to. @throws ModelError Auth when that is not there. */
+/** The configured key, if any, with its secret resolved. @throws ModelError Auth when the secret does not exist */
 export async function configuredKeyOf(
   settings: Omit<ProviderSettings, Patience>,
 ): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-/** The providers: each protocol as its SDK speaks it, at the vendor's own service or at `baseUrl`. */
+/** The providers: each protocol through its SDK, at the vendor's own service or at `baseUrl`. */
 import { createHash } from 'node:crypto';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
@@ -19,10 +19,10 @@ interface Access {
 }
 
 interface Protocol {
-  /** The vendor's own service; its path is what a bare host gets. */
+  /** The vendor's own service; a bare host gets its path. */
   readonly usual: string;
   chat(access: Access, model: string): ReturnType<SdkCall['createModel']>;
-  /** Absent where there are no models for vectors. */
+  /** Absent when there are no embedding models. */
   vectors?(access: Access, model: string): ReturnType<SdkEmbedding['createModel']>;
   /** OpenAI's transcriptions are spoken there. */
   readonly transcribes?: true;
@@ -37,7 +37,7 @@ const anthropic: Protocol = {
   usual: PROVIDER_ADDRESSES.anthropic,
   chat: (access, model) => createAnthropic(access)(model),
   with: () => ({
-    // Eagerly streamed arguments are not checked by the service, and other servers of this protocol refuse the flag.
+    // The service does not check eagerly streamed arguments, and other servers of this protocol refuse the flag.
     options: { anthropic: { toolStreaming: false } },
     cacheMarks: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     imagesInResults: true,
@@ -50,12 +50,12 @@ const google: Protocol = {
   vectors: (access, model) => createGoogle(access).embeddingModel(model),
 };
 
-/** Two protocols, Responses and Chat Completions. No state is kept at OpenAI: each request carries the transcript. */
+/** Two protocols, Responses and Chat Completions. OpenAI keeps no state: each request contains the transcript. */
 function openai({ baseUrl }: ProviderSettings, value: ProviderConfig['api']): Protocol {
-  // Other servers are spoken to in Chat Completions unless the settings say else.
+  // Other servers use Chat Completions unless the settings say otherwise.
   const api = value ?? (baseUrl && !isOpenAI(baseUrl) ? 'chat' : 'responses');
-  // Chat Completions stores nothing unless asked, and other servers refuse the field.
-  // Nobody reads a summary of what it thought, and not every organisation may have one.
+  // Chat Completions stores nothing by default, and other servers refuse the field. Summaries of reasoning are not
+  // used, and not every organisation may request them.
   const options = api === 'responses' ? { openai: { store: false, reasoningSummary: null } } : undefined;
   return {
     usual: PROVIDER_ADDRESSES.openai,
@@ -70,7 +70,7 @@ function openai({ baseUrl }: ProviderSettings, value: ProviderConfig['api']): Pr
   };
 }
 
-/** A retry of the same prompt has the same key; a prompt that was compacted since is another request and has its own. */
+/** A retry of the same prompt has the same key; a compacted prompt is another request and has its own. */
 function keyOf({ idempotencyKey, model, system, messages, tools }: ModelRequest): string {
   const requested = JSON.stringify([model, system, messages, tools]);
   return `${idempotencyKey}-${createHash('sha256').update(requested).digest('hex').slice(0, 16)}`;
@@ -80,12 +80,12 @@ function isOpenAI(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && new URL(baseUrl).hostname.endsWith('.openai.com');
 }
 
-/** Every server that speaks OpenAI's Chat Completions: OpenRouter, DashScope, MiniMax, Ollama, llama.cpp, vLLM and others. */
+/** Every server with OpenAI's Chat Completions: OpenRouter, DashScope, MiniMax, Ollama, llama.cpp, vLLM and others. */
 function compatible(name: string): Protocol {
   const sdk = ({ apiKey, ...access }: Access) =>
     createOpenAICompatible({ ...access, name, apiKey: apiKey || undefined, includeUsage: true });
   return {
-    // Itself it is never asked.
+    // This address itself is never requested.
     usual: 'http://127.0.0.1/v1',
     chat: (access, model) => sdk(access).chatModel(model),
     vectors: (access, model) => sdk(access).embeddingModel(model),
@@ -93,7 +93,7 @@ function compatible(name: string): Protocol {
   };
 }
 
-/** `api`: of OpenAI's protocols. Nothing is asked of the network here. */
+/** `api` is one of OpenAI's protocols. It does not use the network. */
 export function createProvider(
   type: ProviderType,
   settings: ProviderSettings,

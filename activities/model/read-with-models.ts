@@ -1,6 +1,6 @@
 /**
- * Questions that tools put to models about media: images and PDFs to the chain that sees, recordings to the one that hears. Each is
- * held of the turn's budgets before it is asked, and noted as its use (DU-7).
+ * Questions of tools about media: images and PDFs go to the chain that sees, recordings to the transcription model.
+ * Each is reserved in the turn's budgets before the call, and recorded as its use (DU-7).
  */
 import { randomUUID } from 'node:crypto';
 import type { ToolErrorCode } from '#domain/errors.ts';
@@ -21,7 +21,10 @@ import { type Models, useOf } from './model-catalog.ts';
 import { estimatePromptTokens } from './prompt-size.ts';
 
 export interface ReadWithModels {
-  /** The answer to a question about files, and who gave it after which others failed, in words. @throws FileProblem */
+  /**
+   * The answer to a question about files, with the model that gave it and those that failed before, in words. @throws
+   * FileProblem
+   */
   ask(
     call: RunningCall,
     prompt: string,
@@ -36,9 +39,9 @@ export interface ReadWithModelsDeps {
   readonly budgets: BookDeps['budgets'];
 }
 
-/** Of an answer about media. */
+/** Greatest number of tokens of an answer about media. */
 const ANSWER_TOKENS = 8_000;
-/** Bytes of a second of speech that is packed well: what a recording may cost is reserved by them. */
+/** Bytes of one second of well compressed speech, by which the cost of a recording is reserved. */
 const BYTES_A_SECOND = 4_000;
 
 const SYSTEM =

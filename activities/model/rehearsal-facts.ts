@@ -1,6 +1,6 @@
 /**
- * What a conversation tells a rehearsal script: the values of its placeholders, and what its conditions are asked of. One pass of
- * cheap steps, so that step 1,000 costs as step 1.
+ * The facts of a conversation for a rehearsal script: the values of its placeholders and conditions. They take one pass
+ * of cheap steps, so that step 1,000 costs as much as step 1.
  */
 import type { CallResult, ChatMessage } from '#domain/message.ts';
 import type { ModelRequest } from '#domain/model.ts';
@@ -8,9 +8,9 @@ import { estimatePromptTokens } from './prompt-size.ts';
 import type { WrittenScript } from './rehearsal-schema.ts';
 
 export interface Facts {
-  /** By the placeholder's name, such as `user`, `param.steps`, `match.1`. What is not there is the empty text. */
+  /** By the placeholder's name, such as `user`, `param.steps`, `match.1`. A missing value is the empty text. */
   readonly values: Readonly<Record<string, string | number>>;
-  /** Names of the tools that are offered, in their order. */
+  /** Names of the offered tools, in order. */
   readonly tools: readonly string[];
   /** The newest tool results since the last user message, in the order of their calls. */
   readonly results: readonly CallResult[];
@@ -56,7 +56,7 @@ export function withValues(facts: Facts, values: Facts['values']): Facts {
   return { ...facts, values: { ...facts.values, ...values } };
 }
 
-/** User messages in a row, such as collected ones, read as one text. */
+/** Consecutive user messages, such as collected ones, read as one text. */
 function userTextEndingAt(messages: readonly ChatMessage[], last: number): string {
   const texts: string[] = [];
   for (let index = last; index >= 0; index--) {
@@ -67,7 +67,10 @@ function userTextEndingAt(messages: readonly ChatMessage[], last: number): strin
   return texts.join('\n');
 }
 
-/** `name=value`, `name="a value"` and `name={"json": true}` in the user's message, for the names the script declares. */
+/**
+ * `name=value`, `name="a value"` and `name={"json": true}` in the user's message, for the names that the script
+ * declares.
+ */
 function readParams(text: string, params: WrittenScript['params'] = {}): Facts['values'] {
   const values: Record<string, string | number> = {};
   for (const [name, input] of Object.entries(params)) {
@@ -96,12 +99,15 @@ function textOf(text: string, name: string): string | undefined {
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
 const WHOLE = /^\{\{\s*([^{}]*?)\s*\}\}$/;
 
-/** Filled in one pass, so that what a user wrote is never read as a placeholder. */
+/** Filled in one pass, so that text of a user is never read as a placeholder. */
 export function fill(text: string, { values }: Facts): string {
   return text.replace(PLACEHOLDER, (_, name: string) => String(values[name] ?? ''));
 }
 
-/** Any JSON value with placeholders in its texts; one that is a placeholder and nothing else keeps its type, so numbers stay numbers. */
+/**
+ * Any JSON value with placeholders in its texts. A text that is only a placeholder keeps the type of its value, so
+ * numbers stay numbers.
+ */
 export function fillValue(value: unknown, facts: Facts): unknown {
   if (typeof value === 'string') {
     const only = WHOLE.exec(value)?.[1];
@@ -112,7 +118,7 @@ export function fillValue(value: unknown, facts: Facts): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, fillValue(field, facts)]));
 }
 
-/** 0 for what is no number. */
+/** Returns 0 for a value that is not a number. */
 export function fillNumber(value: string | number, facts: Facts): number {
   const number = Number(fill(String(value), facts));
   return Number.isFinite(number) ? number : 0;
@@ -121,7 +127,7 @@ export function fillNumber(value: string | number, facts: Facts): number {
 const PLAIN = ['user', 'system', 'tools', 'step', 'turn', 'attempt', 'tokens', 'index', 'result'];
 const NUMBERED = /^(match\.\w+|result\.[1-9]\d*)$/;
 
-/** What is wrong with the placeholders of a text, and what is allowed; `params` are declared. */
+/** What is wrong with the placeholders of a text, and what is allowed; `params` are the declared ones. */
 export function placeholderProblem(text: string, params: readonly string[]): string | undefined {
   const known = new Set([...PLAIN, ...params.map((name) => `param.${name}`)]);
   for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {

@@ -1,6 +1,6 @@
 /**
- * `follow: user`: the user's message is itself the script. Lines of `tool_name {json}` are calls, other lines are said,
- * and a line `then` begins the next step; so a test or a person can ask for any sequence of tools without a file.
+ * `follow: user`: the user's message is itself the script. Lines of `tool_name {json}` are calls, other lines are text,
+ * and a line `then` starts the next step. So a test or a person can request any sequence of tools without a file.
  */
 import { type RequestedCall, readArguments } from './asked-call.ts';
 import type { Facts } from './rehearsal-facts.ts';

@@ -1,8 +1,8 @@
-/** Which rule of a rehearsal script answers, and what is wrong with rules whose shape has been checked. */
+/** Which rule of a rehearsal script answers, and what is wrong with rules whose shape is valid. */
 import { type Facts, fillNumber, placeholderProblem, withValues } from './rehearsal-facts.ts';
 import type { WrittenReply, WrittenScript, WrittenWhen } from './rehearsal-schema.ts';
 
-/** The most characters of a message that a pattern looks at. */
+/** Greatest number of characters of a message that a pattern reads. */
 const MAX_MATCHED_CHARS = 100_000;
 
 const COUNTS = ['step', 'turn', 'attempt', 'tokens'] as const;
@@ -10,7 +10,7 @@ const TEXTS = ['user', 'system', 'result'] as const;
 
 type TextMatch = NonNullable<WrittenWhen['user']>;
 
-/** The first rule that applies; the loader has seen that the last one always does. */
+/** The first rule that applies; the loader has checked that the last one always does. */
 export function chooseRule({ rules }: WrittenScript, facts: Facts): { reply: WrittenReply; facts: Facts } {
   for (const { when = {}, reply } of rules) {
     const groups = groupsOf(when, facts);
@@ -19,7 +19,7 @@ export function chooseRule({ rules }: WrittenScript, facts: Facts): { reply: Wri
   throw new Error('no rule of the rehearsal script applies');
 }
 
-/** Undefined when the rule does not apply, else what its patterns found. */
+/** Undefined when the rule does not apply; otherwise the groups of its patterns. */
 function groupsOf(when: WrittenWhen, facts: Facts): Record<string, string> | undefined {
   const { values, results, tools } = facts;
   const { result_ok: ok, last_tool, offers } = when;
@@ -57,13 +57,13 @@ function groupsIn(whole: string, match: TextMatch): Record<string, string> | und
   return Object.fromEntries(groups.map(([name, group]) => [`match.${name}`, group ?? '']));
 }
 
-/** @throws Error for what is no regular expression. */
+/** @throws Error when the text is not a regular expression */
 function regexOf({ regex, flags = 'i' }: Exclude<TextMatch, string | string[]>): RegExp {
   if (!/^[imsu]*$/.test(flags)) throw new Error(`flags may be of i, m, s and u; got ${flags}`);
   return new RegExp(regex, flags);
 }
 
-/** A fault in a script: where in the file's structure, and what is allowed there. */
+/** A fault in a script: its position in the file's structure, and what is allowed there. */
 export interface ScriptProblem {
   readonly path: readonly PropertyKey[];
   readonly message: string;

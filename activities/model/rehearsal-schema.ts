@@ -1,4 +1,6 @@
-/** The shape of a rehearsal script as a person writes it (docs/rehearsal.md), with messages that say what is allowed. */
+/**
+ * The shape of a rehearsal script as a person writes it (docs/rehearsal.md), with messages that say what is allowed.
+ */
 import { z } from 'zod';
 import { MODEL_ERROR_CODES } from '#domain/model.ts';
 
@@ -13,11 +15,11 @@ function strict<Shape extends z.ZodRawShape>(shape: Shape) {
   });
 }
 
-/** The longest pause a script may ask for: an hour, more than any activity's time limit. */
+/** The longest pause in a script: an hour, more than any activity's time limit. */
 const MAX_MS = 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** `250`, `'250ms'`, `'1.5s'`, `'2m'` in milliseconds; undefined when it is none of these or above an hour. */
+/** `250`, `'250ms'`, `'1.5s'`, `'2m'` in milliseconds; undefined for other text or more than an hour. */
 export function durationMs(value: string | number): number | undefined {
   const found = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(value).trim());
   const ms = found ? Number(found[1]) * (UNITS[found[2] ?? 'ms'] ?? 1) : Number.NaN;

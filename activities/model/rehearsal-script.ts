@@ -1,6 +1,7 @@
 /**
- * Finds, reads and checks rehearsal scripts. A script is a YAML file named as the model: `rehearsal/echo` is `echo.yaml`
- * in the first folder that has it. A faulty file is told with line and column; a changed file is read again.
+ * Finds, reads and checks rehearsal scripts. A script is a YAML file with the model's name: `rehearsal/echo` is
+ * `echo.yaml` in the first folder that has it. A faulty file is reported with line and column; a changed file is read
+ * again.
  */
 import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -11,7 +12,7 @@ import { problemsOf, type ScriptProblem } from './rehearsal-rules.ts';
 import { scriptSchema, type WrittenScript } from './rehearsal-schema.ts';
 
 export interface ScriptStore {
-  /** @throws ModelError UnknownModel when no folder has it, BadRequest when the file is faulty. */
+  /** @throws ModelError UnknownModel when no folder has it, BadRequest when the file is faulty */
   load(name: string): Promise<WrittenScript>;
   /** Names of all scripts in the folders, sorted. */
   names(): Promise<readonly string[]>;
@@ -19,12 +20,12 @@ export interface ScriptStore {
 
 /** Names that cannot leave the folder. */
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
-/** Far above any script a person writes, and small enough to parse at once. */
+/** Far above any script that a person writes, and small enough to parse at once. */
 const MAX_BYTES = 256 * 1024;
-/** Enough to mend a file in one go without flooding a log line. */
+/** Enough to repair a file in one go without flooding a log line. */
 const MAX_PROBLEMS = 10;
 
-/** Reads scripts from `folders`, the first that has a name winning. */
+/** Reads scripts from `folders`; the first folder that has a name wins. */
 export function createScriptStore(folders: readonly string[]): ScriptStore {
   const cache = new Map<string, { version: string; script: WrittenScript }>();
 
@@ -36,7 +37,7 @@ export function createScriptStore(folders: readonly string[]): ScriptStore {
   const load = async (name: string) => {
     for (const folder of NAME.test(name) ? folders : []) {
       const file = join(folder, `${name}.yaml`);
-      // Takes microseconds at every model call; by way of Node's threads it is forty times as much.
+      // Takes microseconds at every model call; an asynchronous call takes forty times as much.
       const found = statSync(file, { throwIfNoEntry: false });
       if (!found?.isFile()) continue;
       const version = `${found.mtimeMs} ${found.size} ${found.ino}`;
@@ -73,8 +74,8 @@ async function listFolder(folder: string): Promise<string[]> {
 }
 
 /**
- * Reads a script's text. `file` is named in messages.
- * @throws ModelError BadRequest listing each fault as `file:line:column`, its place and what is allowed there.
+ * Parses a script's text; messages contain `file`. @throws ModelError BadRequest listing each fault as
+ * `file:line:column`, its place and what is allowed there
  */
 function parseScript(text: string, file: string): WrittenScript {
   const lines = new LineCounter();
@@ -83,7 +84,7 @@ function parseScript(text: string, file: string): WrittenScript {
   if (faults.length > 0) throw faulty(file, faults);
 
   const locate = (problem: ScriptProblem): string => {
-    // A missing or unknown key has no node of its own: the nearest parent that has one is shown.
+    // A missing or unknown key has no node of its own, so the nearest parent with one is shown.
     for (let depth = problem.path.length; depth >= 0; depth--) {
       const node: unknown = document.getIn(problem.path.slice(0, depth), true);
       const start = rangeStart(node);

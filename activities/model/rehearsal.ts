@@ -1,6 +1,6 @@
 /**
- * `rehearsal`: a scripted model that needs no key (MO-2). It keeps nothing between calls: what it answers depends on the
- * conversation and the attempt alone, so any worker may take any step and a retried step answers alike.
+ * `rehearsal`: a scripted model that needs no key (MO-2). It keeps no state between calls: its answer depends only on
+ * the conversation and the attempt. So any worker may run any step, and a retried step gets the same answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ModelAnswer, ModelError, type ModelProvider, type ModelRequest } from '#domain/model.ts';
@@ -13,7 +13,7 @@ import { durationMs, type WrittenReply } from './rehearsal-schema.ts';
 import type { ScriptStore } from './rehearsal-script.ts';
 import { codeOfStatus } from './status-code.ts';
 
-/** The most calls one answer may ask for; above this a typo would fill the ledger. */
+/** Greatest number of calls in one answer; a larger number is a typo that would fill the ledger. */
 const MAX_CALLS = 1000;
 
 /** The provider `rehearsal`; a request's `model` is the script's name. */
@@ -62,7 +62,7 @@ async function failAsWritten(
   });
 }
 
-/** Gives the text out in the pace that the script asks for, in one piece when it asks for none. */
+/** Emits the text at the pace of the script, or in one piece when it sets none. */
 async function say(
   text: string,
   { stream }: WrittenReply,
@@ -80,7 +80,7 @@ async function say(
   }
 }
 
-/** A surrogate pair is never cut, so that each delta is whole text. */
+/** A surrogate pair is never cut, so that each delta is valid text. */
 function endOfChunk(text: string, end: number): number {
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code <= 0xdbff ? end + 1 : end;

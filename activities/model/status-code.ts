@@ -1,7 +1,7 @@
-/** What an HTTP status of a model provider means for us; shared by the adapters and by rehearsal's scripted errors. */
+/** Maps an HTTP status of a model provider to our error code; the adapters and rehearsal's scripted errors share it. */
 import type { ModelErrorCode } from '#domain/model.ts';
 
-/** 408, 409, 425, 429, 5xx and Anthropic's 529 may pass by themselves (TEMPORAL.md §1, "LLM call"); other 4xx will not. */
+/** 408, 409, 425, 429, 5xx and Anthropic's 529 may pass by themselves; other 4xx do not. */
 export function codeOfStatus(status: number): ModelErrorCode {
   if (status === 429) return 'RateLimited';
   if (status === 401 || status === 403) return 'Auth';

@@ -1,6 +1,6 @@
 /**
- * What is said in a recording, by OpenAI's `/audio/transcriptions` and the many servers like it. One request; retries belong to who asks. Not
- * through `ai`, which refuses the segments of servers that say less of them than OpenAI does.
+ * Transcribes a recording by OpenAI's `/audio/transcriptions` and the many compatible servers. One request; the caller
+ * retries. It does not use `ai`, which refuses segments with fewer fields than OpenAI's.
  */
 import { APICallError } from 'ai';
 import { z } from 'zod';
@@ -15,9 +15,9 @@ export interface TranscriptionAccess {
   readonly baseURL: string;
 }
 
-/** OpenAI's newer models refuse the form that has times; all others are asked for it. */
+/** OpenAI's newer models refuse the format with times; all others are requested with it. */
 const WITHOUT_TIMES = /^gpt-/;
-/** More than hours of speech have. */
+/** Greater than the number in hours of speech. */
 const MAX_SEGMENTS = 100_000;
 
 const answerSchema = z.object({
@@ -29,7 +29,7 @@ const answerSchema = z.object({
     .nullish(),
 });
 
-/** What servers know a recording by: the end of its name. */
+/** Servers recognize a recording's format by its file extension. */
 const ENDS: Readonly<Record<string, string>> = {
   mpeg: 'mp3',
   'x-m4a': 'm4a',
@@ -37,7 +37,7 @@ const ENDS: Readonly<Record<string, string>> = {
   quicktime: 'mov',
 };
 
-/** @throws ModelError for every failure; the signal's own reason when `request.signal` ended the call. */
+/** @throws ModelError for every failure; the signal's own reason when `request.signal` aborted the call. */
 export async function transcribe(
   { settings, apiKey, baseURL }: TranscriptionAccess,
   { model, bytes, type, signal }: TranscribeRequest,

@@ -1,24 +1,27 @@
 /**
- * Tool names as every provider takes them: letters, digits, `_` and `-`, begun by a letter or `_`, 64 at most. Names of
- * MCP and custom tools may be longer or freer, and a model may once have asked for a name nobody has.
+ * Tool names in the form that every provider accepts: letters, digits, `_` and `-`, starting with a letter or `_`, at
+ * most 64. Names of MCP and custom tools may be longer or contain other characters, and a model may request an unknown
+ * name.
  */
 import { createHash } from 'node:crypto';
 
-/** OpenAI and Gemini take 64 characters, Anthropic 128. */
+/** OpenAI and Gemini accept 64 characters, Anthropic 128. */
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
 
 export interface WireNames {
   toWire(name: string): string;
-  /** The offered name; an unknown one is given back as it came, for the caller to refuse. */
+  /** The offered name; an unknown one is returned unchanged, for the caller to refuse. */
   fromWire(name: string): string;
 }
 
-/** Maps the offered names one to one; equal offers give equal wire names in every request, so prompt caches hold. */
+/**
+ * Maps the offered names one to one. Equal offers give equal wire names in every request, so prompt caches stay valid.
+ */
 export function createWireNames(offered: readonly string[]): WireNames {
   const toOffered = new Map<string, string>();
   const toWire = new Map<string, string>();
-  // Names that need no change go first, so that a changed one can never take theirs.
+  // Names that need no change come first, so that a changed one can never take theirs.
   const sorted = [...offered].sort((a, b) => Number(a !== clean(a)) - Number(b !== clean(b)));
   for (const name of sorted) {
     const cleaned = clean(name);

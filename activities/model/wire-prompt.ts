@@ -1,7 +1,7 @@
 /**
- * Turns our transcript into a prompt that every provider accepts: begun and ended by the user's side, roles taking turns,
- * no empty text, and each tool call followed at once by its result. A transcript can break each of these rules after a
- * stop, a crash or a compaction; providers answer 400 to the whole turn then.
+ * Converts our transcript to a prompt that every provider accepts: it starts and ends with the user, roles alternate,
+ * there is no empty text, and its result follows each tool call at once. A transcript can break each of these rules
+ * after a stop, a crash or a compaction; then providers answer 400 to the whole turn.
  */
 import type { ModelMessage, ToolResultPart } from 'ai';
 import type { PromptImage, PromptPdf } from '#domain/image.ts';
@@ -11,7 +11,7 @@ import type { WireNames } from './wire-names.ts';
 
 type AssistantMessage = Extract<ChatMessage, { role: 'assistant' }>;
 
-/** Said to a model that asked for a call whose result was never recorded. */
+/** The result for a call whose result was never recorded. */
 const NO_RESULT = 'No result: the turn was stopped before this call ended.';
 const LEFT_OUT = '(The earlier part of the conversation is left out.)';
 const CONTINUE = '(Continue.)';
@@ -51,7 +51,7 @@ export function wirePrompt(
       files.push(...reply.files);
       if (reply.text.trim()) texts.push(reply.text);
     } else if (message.role === 'tool') {
-      // Results whose calls a compaction has cut off are told as text: alone they are refused.
+      // Results whose calls a compaction has removed become text: alone they are refused.
       const orphans = message.results.filter((result) => !used.has(result));
       texts.push(...orphans.map((result) => `[Result of ${result.name}] ${result.text}`));
     } else if (message.text.trim() || message.calls.length > 0) {
@@ -79,7 +79,7 @@ function wireUser(
   return { files, text: kept && files.length === 0 ? `${text}\n${NOT_SHOWN}` : text };
 }
 
-/** The results of its calls among what follows, up to the next assistant message; by call id. */
+/** The results of its calls in the following messages, up to the next assistant message; by call id. */
 function resultsOf(
   request: AssistantMessage,
   following: readonly ChatMessage[],
@@ -95,8 +95,8 @@ function resultsOf(
 }
 
 /**
- * One assistant message and its results, in the order of the calls. Ids on the wire are counted, since Anthropic refuses
- * the dots in ours and OpenAI's chat protocol takes 40 characters.
+ * One assistant message and its results, in the order of the calls. Ids on the wire are counted, because Anthropic
+ * refuses the dots in ours and OpenAI's chat protocol accepts 40 characters.
  */
 function wireStep(
   message: AssistantMessage,
@@ -140,7 +140,7 @@ function textOf({ callId, text, images: kept }: CallResult, images: StepWires['i
   return kept && !images.has(callId) ? `${text}\n${NOT_SHOWN}` : text || NO_OUTPUT;
 }
 
-/** A part of the user's, and of a result. */
+/** An image in a user's message or in a result. */
 type ImagePart = { type: 'file'; data: { type: 'data'; data: Uint8Array }; mediaType: string };
 
 function filesOf(images: readonly (PromptImage | PromptPdf)[]): ImagePart[] {
@@ -151,7 +151,7 @@ function filesOf(images: readonly (PromptImage | PromptPdf)[]): ImagePart[] {
   }));
 }
 
-/** Two assistant messages in a row, as a recovered turn leaves them, get a user message between them. */
+/** Two consecutive assistant messages, as in a recovered turn, get a user message between them. */
 function separateAssistants(prompt: readonly ModelMessage[]): ModelMessage[] {
   return prompt.flatMap((message, index): ModelMessage[] =>
     message.role === 'assistant' && prompt[index - 1]?.role === 'assistant'

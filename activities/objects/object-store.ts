@@ -1,6 +1,7 @@
 /**
- * Where snapshots of workspaces and the bytes of artifacts are kept: objects that are written once, each under a key that has the SHA-256
- * of its bytes. Two makers: a folder, which machines may share, and a bucket (s3-store.ts).
+ * Stores snapshots of workspaces and the bytes of artifacts: objects that are written once, each under a key that
+ * contains the SHA-256 of its bytes. There are two implementations: a folder, which machines may share, and a bucket
+ * (s3-store.ts).
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
@@ -8,14 +9,14 @@ import { dirname, join } from 'node:path';
 import { Failure } from '#domain/errors.ts';
 import { errnoOf } from '#activities/workspace/file-problem.ts';
 
-/** What does not answer is a Failure `Unavailable`; an object that is not there is one of `Internal`. */
+/** An unreachable store is a Failure `Unavailable`; a missing object is a Failure `Internal`. */
 export interface ObjectStore {
   /** Resolves when the object is durable. Safe to repeat. */
   put(key: string, bytes: Buffer): Promise<void>;
   get(key: string): Promise<Buffer>;
-  /** The keys that begin so, in no order; also what a killed `put` has left. */
+  /** The keys with this prefix, unordered; it includes the remains of a killed `put`. */
   list(prefix: string): AsyncIterable<string>;
-  /** At most 1,000; those that are gone are passed over. */
+  /** Removes at most 1,000 objects; missing ones are ignored. */
   remove(keys: readonly string[]): Promise<void>;
 }
 
@@ -69,7 +70,7 @@ function ignoreMissing(error: unknown): undefined {
   if (!['ENOENT', 'ENOTEMPTY'].includes(errnoOf(error) ?? '')) throw error;
 }
 
-/** A disk that is full or away may be well again. */
+/** A full or unavailable disk may recover. */
 async function answering<Result>(place: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

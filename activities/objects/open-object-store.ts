@@ -1,10 +1,10 @@
-/** The object store that settings name: a folder, or a bucket of a service that speaks S3. */
+/** The object store of the settings: a folder, or a bucket of an S3 service. */
 import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { createEgress } from '#activities/egress/create-egress.ts';
 import { createFolderStore, type ObjectStore } from './object-store.ts';
 import { createS3Store } from './s3-store.ts';
 
-/** The most that an answer of the service may bring: four chunks of a workspace. */
+/** Greatest size of an answer of the service: four chunks of a workspace. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export interface StoreSettings {
@@ -28,7 +28,8 @@ export function openObjectStore(
   const { region, accessKeyId = '', secretAccessKey = '' } = s3;
   const endpoint = (s3.endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, '');
   const { hostname: host, port, protocol } = new URL(endpoint);
-  // The operator's own service, whose address nobody else can choose. Its exchanges are no rows: they would be more than all others.
+  // The operator's own service, whose address nobody else can choose. Its exchanges are not recorded as rows, because
+  // they would outnumber all others.
   const egress = createEgress({ resolve: resolveHost, record: () => Promise.resolve() });
   const client = egress.open({
     labels: { tenant: '', purpose },
@@ -46,7 +47,7 @@ export function openObjectStore(
   return createS3Store(settings, client.fetch);
 }
 
-/** Where large artifacts are kept, where settings say so. */
+/** The store of large artifacts, if the settings name one. */
 export function openArtifactObjects(
   { store, s3 }: Omit<StoreSettings, 'store'> & { readonly store?: string },
   resolveSetting: (text: string) => Promise<string>,

@@ -1,15 +1,15 @@
-/** Objects in a bucket, over the S3 protocol: what is refused for now is asked again, four times in all. */
+/** Objects in a bucket, over the S3 protocol. A temporary refusal is retried, up to four attempts in all. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3mini, S3ServiceError } from 's3mini';
 import { Failure } from '#domain/errors.ts';
 import { noObject, type ObjectStore } from './object-store.ts';
 
 export interface S3Settings {
-  /** Where the service is, such as https://s3.eu-central-1.amazonaws.com. */
+  /** Address of the service, such as https://s3.eu-central-1.amazonaws.com. */
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Put before every key; '' for none. */
+  /** Prefix of every key; '' for none. */
   readonly prefix: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -17,11 +17,14 @@ export interface S3Settings {
 
 const ATTEMPTS = 4;
 const FIRST_WAIT_MS = 100;
-/** Of one answer to a list, and of one deletion (S3 API). */
+/** Greatest number of keys in one list and in one deletion (S3 API). */
 const PAGE = 1_000;
 const TOO_MANY = 429;
 
-/** `settings` are asked for when the store is first used, since keys may be secrets of the vault; `fetch` is the egress door's. */
+/**
+ * `settings` are read when the store is first used, because keys may be secrets of the vault. `fetch` is that of the
+ * egress.
+ */
 export function createS3Store(
   settings: () => Promise<S3Settings>,
   fetch: typeof globalThis.fetch,
@@ -76,12 +79,12 @@ export function createS3Store(
   };
 }
 
-/** Of the network, and what the service says of itself; what it says of the request stays so. */
+/** Errors of the network and of the service may pass; a refusal of the request does not. */
 function mayPass(error: unknown): boolean {
   return !(error instanceof S3ServiceError) || error.status > 499 || error.status === TOO_MANY;
 }
 
-/** Also for what an operator must mend: a call that may run again waits for that. */
+/** Also for faults that an operator must repair: a call that may run again waits for that. */
 function unavailable(error: unknown, { endpoint }: S3mini): Failure {
   const why =
     error instanceof S3ServiceError

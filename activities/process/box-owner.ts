@@ -1,14 +1,14 @@
-/** Who shares a box (SH-3): the calls of one session, one agent's, or all of a tenant that work in the same workspace. */
+/** Who shares a sandbox (SH-3): the calls of one session, of one agent, or all of a tenant with the same workspace. */
 import { createHash } from 'node:crypto';
 import type { BoxOwner } from '@tempoclaw/sandbox';
 import type { Sandbox } from '#domain/sandbox.ts';
 
-/** Whose command runs; a RunningCall is one. */
+/** The owner of a command; a RunningCall is one. */
 export interface CommandOwner {
   readonly tenant: string;
   readonly agent: string;
   readonly sessionKey: string;
-  /** Absolute path of the folder that the box shows at MOUNT. */
+  /** Absolute path of the folder that the sandbox shows at MOUNT. */
   readonly workspace: string;
 }
 
@@ -26,7 +26,7 @@ export function boxOwner(
   return { key, group, labels: { tenant, scope }, workspace };
 }
 
-/** The boxes of one session, of no wider scope. */
+/** The sandboxes of one session, not those of a wider scope. */
 export function boxGroup(tenant: string, sessionKey: string): string {
   const text = JSON.stringify([tenant, sessionKey]);
   return createHash('sha256').update(text).digest('hex').slice(0, 24);

@@ -1,12 +1,12 @@
-/** What holds of each command that an agent runs, whichever tool runs it. */
+/** Limits of each command that an agent runs, whichever tool runs it. */
 import type { ToolResult } from '#domain/tool.ts';
 import { withNote } from './in-folder.ts';
 
-/** TL: at most five minutes, whatever is asked for. */
+/** TL: at most five minutes, whatever is requested. */
 export const MAX_TIMEOUT_SECONDS = 300;
 /** SIGTERM, 3 s, SIGKILL, and the end of the pipes. */
 export const KILL_SECONDS = 10;
-/** Linux takes 128 KiB in one argument. */
+/** Linux permits 128 KiB in one argument. */
 export const MAX_COMMAND_BYTES = 120_000;
 
 /** What ran for less than it was meant to says so. */

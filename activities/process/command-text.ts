@@ -1,4 +1,4 @@
-/** The result of a command in the words models know from upstream (REFERENCE §3): output, `STDERR:`, how it ended. */
+/** The result of a command in the format that models know from upstream: output, `STDERR:`, how it ended. */
 import type { ToolErrorCode } from '#domain/errors.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import type { CommandOutcome } from '@tempoclaw/sandbox';
@@ -6,12 +6,12 @@ import { stripEscapes } from './strip-escapes.ts';
 
 /** Characters of a command's output that the model reads (vectors/registry-limits.json). */
 export const COMMAND_MAX_CHARS = 30_000;
-/** Where a failure or a summary speaks, the end is worth more (vectors/registry-limits.json). */
+/** When the end contains a failure or a summary, it is more important (vectors/registry-limits.json). */
 const IMPORTANT = /error|exception|failed|fatal|traceback|panic|exit code|total|summary|result|done/i;
-/** Where it is looked for: the last lines. */
+/** The number of last characters that are searched for it. */
 const LOOK_BACK = 2_000;
 
-/** `timeoutMs` is the time that was allowed. The result's `whole` is set when the model reads less than was kept. */
+/** `timeoutMs` is the time limit. The result's `whole` is set when the model reads less than was kept. */
 export function commandResult(outcome: CommandOutcome, timeoutMs: number): ToolResult {
   const parts = [plain(outcome.stdout)];
   if (outcome.stderr !== '') parts.push(`STDERR:\n${plain(outcome.stderr)}`);
@@ -51,7 +51,7 @@ export function commandResult(outcome: CommandOutcome, timeoutMs: number): ToolR
   }
 }
 
-/** 70 % head and 30 % tail when the end looks important, else the head alone; no character is cut in two. */
+/** 70 % head and 30 % tail when the end looks important, otherwise only the head; no character is cut in two. */
 export function cutOutput(text: string, max: number): string {
   if (text.length <= max) return text;
   const tailLines = IMPORTANT.test(text.slice(-LOOK_BACK));
@@ -61,12 +61,12 @@ export function cutOutput(text: string, max: number): string {
   return `${head}\n[${remaining} of ${text.length} characters left out]\n${tail}`;
 }
 
-/** Without escape sequences, and without NUL, which no text column takes. */
+/** Without escape sequences, and without NUL, which no text column accepts. */
 export function plain(text: string): string {
   return stripEscapes(text).replaceAll('\0', '');
 }
 
-/** As Go prints it, since upstream's texts do: `1m0s`, `45s`. */
+/** In Go's format, which upstream's texts use: `1m0s`, `45s`. */
 export function goDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   const minutes = Math.floor(seconds / 60);

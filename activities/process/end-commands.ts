@@ -1,8 +1,11 @@
-/** Ends what runs for a session, with what runs for those that it has started or given away: what is over has no turn any more that would do it. */
+/**
+ * Ends what runs for a session, and for the sessions that it has started or delegated to: an ended session has no turn
+ * that would do it.
+ */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { Processes } from './session-processes.ts';
 
-/** Safe to repeat: it looks for what still runs. */
+/** Safe to repeat: it searches for what still runs. */
 export type EndCommands = (tenant: string, session: string) => Promise<void>;
 
 export function createEndCommands(

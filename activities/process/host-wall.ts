@@ -1,4 +1,4 @@
-/** The wall around commands on this worker's machine (SH-6), for its settings. */
+/** Confines commands on this worker's machine (SH-6), by its settings. */
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { type ProvenWall, proveWall, type CommandBounds } from '@tempoclaw/sandb
 
 const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What of the settings says where our own things are. */
+/** The settings that say where our own files and services are. */
 export interface Whereabouts {
   readonly stateDir: string;
   readonly workspaceRoot: string;
@@ -28,14 +28,14 @@ export interface Whereabouts {
   };
 }
 
-/** Where a Temporal server of usual settings has its own services, which ask nobody for a key. */
+/** Ports of a Temporal server with default settings, which require no key. */
 const TEMPORAL_PORTS = [7233, 7234, 7235, 7239, 6933, 6934, 6935, 6939];
-/** Of the state folder: below them each program with credentials, and each look into a film, has a folder. */
+/** Folders below the state folder in which programs with credentials and video tools have their own folders. */
 const COMMAND_FOLDERS = [CREDENTIALS_FOLDER, MEDIA_FOLDER];
-/** Everybody's. */
+/** Public web ports. */
 const WEB_PORTS = [80, 443];
 
-/** Never throws for what the machine lacks. */
+/** Never throws when the machine lacks a capability. */
 export function hostWall(places: Whereabouts): Promise<ProvenWall> {
   const { stateDir, workspaceRoot, secretFiles } = places;
   return proveWall({
@@ -49,7 +49,7 @@ export function hostWall(places: Whereabouts): Promise<ProvenWall> {
   });
 }
 
-/** As settings say them. */
+/** The limits in the settings. */
 export function boundsOf({ processes, memory, disk }: Whereabouts['worker']['commands']): CommandBounds {
   const machine = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   return {

@@ -1,4 +1,4 @@
-/** The command of a tool's call in the folder that it names: held open while it runs, its newest output told as it comes. */
+/** Runs the command of a tool's call in its folder, which is held open, and reports its newest output. */
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { Files, HeldFolder } from '../workspace/files.ts';
 import { boxOwner } from './box-owner.ts';
@@ -7,7 +7,7 @@ import type { BoxRequest, CommandRequest } from '@tempoclaw/sandbox';
 
 export type InFolder = Pick<CommandRequest, 'cwd' | 'pwd' | 'folders' | 'callId' | 'signal' | 'onOutput'>;
 
-/** `isWatched`: whether its output may be told before it has ended. */
+/** `isWatched`: whether its output may be shown before it has ended. */
 export async function inFolder<Result extends object>(
   files: Pick<Files, 'hold'>,
   call: RunningCall,
@@ -24,7 +24,7 @@ export async function inFolder<Result extends object>(
       folder,
     );
     const restored = (await folder.restore?.()) ?? [];
-    // A command cannot change what is kept in rows, and is told when it tried.
+    // A command cannot change documents that are rows; the model reads when it tried.
     const kept = `${restored.join(', ')} cannot be changed by a command and was put back; use write_file or edit`;
     return restored.length === 0 ? result : withNote(result, kept);
   } finally {
@@ -42,7 +42,7 @@ export function withNote<Result extends object>(result: Result, words: string): 
   return result;
 }
 
-/** The box that its command belongs in; none for an agent whose commands run on the host. */
+/** The sandbox that its command runs in; none for an agent whose commands run on the host. */
 export function boxOf(call: RunningCall, { inside }: HeldFolder, timeoutMs: number): BoxRequest | undefined {
   const { sandbox } = call;
   return sandbox && { sandbox, owner: boxOwner(call, sandbox), inside, timeoutMs };

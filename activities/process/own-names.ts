@@ -1,14 +1,14 @@
-/** Names by which what commands start and make is known as ours, and those of settings that their readers see. */
+/** Names that identify what our commands start and create, and names of settings that readers of messages see. */
 import { marksOf } from '@tempoclaw/sandbox';
 
-/** Stands before marks of processes, and names and labels of containers. */
+/** Prefix of marks of processes, and of names and labels of containers. */
 export const OWN_NAME = 'tempoclaw';
 export const OWN_MARKS = marksOf(OWN_NAME);
 
-/** How the image of boxes is made, for people. */
+/** How people build the image of sandboxes. */
 export const MAKE_IMAGE = 'bash docker/sandbox/make-image';
 
-/** Where the bounds of a box in bubblewrap are set. */
+/** The settings of limits for a sandbox with bubblewrap. */
 export const BOX_BOUNDS = {
   processes: 'sandbox.pids',
   memory: 'sandbox.memory',

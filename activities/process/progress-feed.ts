@@ -1,4 +1,4 @@
-/** From a command's output to a line now and then for those who watch. */
+/** Turns a command's output into occasional lines for the event feed. */
 import { StringDecoder } from 'node:string_decoder';
 import { plain } from './command-text.ts';
 
@@ -8,13 +8,13 @@ const MAX_CHARS = 500;
 
 export interface ProgressFeed {
   take(chunk: Buffer): void;
-  /** No more lines after this. */
+  /** Stops the lines. */
   end(): void;
 }
 
 /**
- * Sends the newest lines, at most MAX_CHARS of them, when some came since the last time. A word that is cut is left
- * out, and one that may go on waits until nothing has come for a while: half of a secret does not look like one.
+ * Sends the newest lines, at most MAX_CHARS characters, when new output arrived. A word that is cut is left out, and
+ * one that may continue waits until nothing has arrived for a while, because half of a secret does not look like one.
  */
 export function createProgressFeed(send: (text: string) => void): ProgressFeed {
   const decoder = new StringDecoder('utf8');

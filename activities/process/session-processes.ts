@@ -1,7 +1,7 @@
 /** Background commands of sessions: each session of a tenant sees its own. */
 import type { BackgroundCommands, BackgroundOwner } from '@tempoclaw/sandbox';
 
-/** Whose processes; a RunningCall is one. */
+/** The owner of processes; a RunningCall is one. */
 export interface ProcessOwner {
   readonly tenant: string;
   readonly sessionKey: string;
@@ -25,13 +25,13 @@ export interface Processes extends Pick<BackgroundCommands, 'stopOwn'> {
   readonly write: OfSession<'write'>;
   readonly kill: OfSession<'kill'>;
   /**
-   * Those of all sessions that began in this workspace before their session had read anything from outside, and run on: what is written
-   * there may make them act.
+   * Running commands of all sessions that started in this workspace before their session had read anything from
+   * outside: what is written there may influence them.
    */
   watchersOf(tenant: string, workspace: string): ReturnType<BackgroundCommands['watchersOf']>;
-  /** Ends all of a session's processes, then its boxes; returns how many processes ran. */
+  /** Ends all of a session's processes, then its sandboxes; returns how many processes ran. */
   killSession(tenant: string, sessionKey: string): Promise<number>;
-  /** The same for a session that may never have had any, which costs one look. */
+  /** The same for a session that may never have had any, which costs one check. */
   killLeft(tenant: string, sessionKey: string): Promise<number>;
 }
 

@@ -1,4 +1,7 @@
-/** What a model reads at a step: who it is, what was said and done, and a warning when it goes in circles. */
+/**
+ * Builds what a model reads at a step: the agent's description, the transcript, and a warning when the model repeats
+ * itself.
+ */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import { identicalAnswers, WARN_AT } from './loop-guard.ts';
@@ -9,7 +12,7 @@ export interface Prompt {
   readonly messages: ChatMessage[];
 }
 
-/** `guides`: files of the prompt: its context files, then what follows from what the agent is linked to, such as TEAM.md. */
+/** `guides`: files of the prompt: its context files, then generated ones such as TEAM.md. */
 export function buildPrompt(
   agent: AgentConfig,
   transcript: Transcript,

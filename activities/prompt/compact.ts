@@ -1,19 +1,22 @@
-/** Makes room before a model's window is full: the older part of a transcript becomes a summary; its rows stay. */
+/**
+ * Frees space before a model's window is full: a summary replaces the older part of a transcript in prompts; its rows
+ * stay.
+ */
 import { imageTokens } from '#domain/image.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import type { ShownImages } from './prompt-images.ts';
 import type { Transcript } from './transcript-cache.ts';
 
-/** Above this part of the window a step begins with compaction. */
+/** When more than this part of the window is used, a step starts with compaction. */
 const FULL = 0.8;
 
-/** The newest part that stays word for word. */
+/** The newest part that stays unchanged. */
 const KEPT = 0.3;
 
-/** English prose and JSON run at about four characters a token; providers' own counts come too late to plan with. */
+/** English prose and JSON have about four characters per token; providers' own counts come too late to plan with. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-/** Characters of one message that a summary is made from: a long result's first words say what it was. */
+/** Characters of one message that the summary reads: the beginning of a long result shows what it is. */
 const EXCERPT = 2_000;
 
 /** `images` are those that the prompt shows of it. */
@@ -21,7 +24,7 @@ export function isNearlyFull(transcript: Transcript, contextWindow: number, imag
   return tokensOf(transcript) + imageTokens([...images.values()].flat()) > contextWindow * FULL;
 }
 
-/** An estimate: the system text and the tools are not in it. */
+/** An estimate, without the system text and the tools. */
 export function tokensOf(transcript: Transcript): number {
   const characters = transcript.rows.reduce(
     (sum, row) => sum + row.characters,
@@ -31,12 +34,12 @@ export function tokensOf(transcript: Transcript): number {
 }
 
 export interface CompactionPlan {
-  /** The summary will stand for all rows up to here. */
+  /** The summary replaces all rows up to here. */
   readonly position: number;
   readonly messages: ChatMessage[];
 }
 
-/** Undefined when nothing can be left out: the newest row alone fills the window. */
+/** Undefined when nothing can be left out, because the newest row alone fills the window. */
 export function planCompaction(transcript: Transcript, contextWindow: number): CompactionPlan | undefined {
   const keep = contextWindow * CHARACTERS_PER_TOKEN * KEPT;
   let kept = 0;

@@ -1,4 +1,4 @@
-/** The context files of a prompt in their order (VF-1), within a budget of tokens. */
+/** The context files of a prompt in their order (VF-1), within a limit of tokens. */
 import { createHash } from 'node:crypto';
 import type { AgentConfig } from '#domain/agent.ts';
 import { CONTEXT_FILES, CONTEXT_TOKENS, type DocumentScope, SUBAGENT_FILES } from '#domain/document.ts';
@@ -9,7 +9,7 @@ import type { StepBasis } from '#store/step-basis.ts';
 import { CHARACTERS_PER_TOKEN } from './compact.ts';
 import { createDocumentCache } from './document-cache.ts';
 
-/** `window`: tokens of the model's. Undefined: there are none. */
+/** `window`: tokens of the model's window. Undefined when there are no files. */
 export type ContextFiles = (
   tenant: string,
   agent: AgentConfig,
@@ -17,7 +17,7 @@ export type ContextFiles = (
   window: number,
 ) => Promise<string | undefined>;
 
-/** Of the window; the rest is for the conversation. */
+/** Part of the window; the rest is for the conversation. */
 const PART = 0.2;
 
 export function createContextFiles(pool: Pool): ContextFiles {

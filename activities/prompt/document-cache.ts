@@ -1,9 +1,9 @@
-/** What a prompt has of an agent's documents, read again when one of them has changed. */
+/** Caches what a prompt contains of an agent's documents until one of them changes. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { DocumentScope } from '#domain/document.ts';
 import type { StepBasis } from '#store/step-basis.ts';
 
-/** Undefined: there is nothing. Asks nothing for an agent that never had a document. */
+/** Undefined when there is nothing. It makes no query for an agent that never had a document. */
 export type DocumentText<Options> = (
   tenant: string,
   agent: AgentConfig,
@@ -11,10 +11,10 @@ export type DocumentText<Options> = (
   options: Options,
 ) => Promise<string | undefined>;
 
-/** Scopes whose text a worker remembers. */
+/** Scopes whose text a worker keeps. */
 const MAX_SCOPES = 500;
 
-/** `read` makes the text of a scope; nothing but the scope, the options and the documents goes into it. */
+/** `read` returns the text of a scope; it depends only on the scope, the options and the documents. */
 export function createDocumentCache<Options>(
   read: (scope: DocumentScope, options: Options) => Promise<string | undefined>,
 ): DocumentText<Options> {

@@ -1,10 +1,13 @@
-/** EX-7: a model that asks for the identical calls again and again is warned, then stopped. */
+/** EX-7: a model that repeats identical calls is warned, then stopped. */
 import type { CachedRow } from './transcript-cache.ts';
 
 export const WARN_AT = 3;
 export const END_AT = 5;
 
-/** How many of the turn's last answers asked for exactly the same calls with the same arguments; 0 when the last asked for none. */
+/**
+ * How many of the turn's last answers requested exactly the same calls with the same arguments; 0 when the last
+ * requested none.
+ */
 export function identicalAnswers(rows: readonly CachedRow[], turn: string): number {
   let count = 0;
   let requested: string | undefined;

@@ -1,10 +1,13 @@
-/** Which images of a transcript a model is shown: those of the newest messages and results, so that they do not fill its window. */
+/**
+ * Which images of a transcript a model sees: those of the newest messages and results, so that they do not fill its
+ * window.
+ */
 import { MAX_IMAGES, type PromptImage, type StoredImage } from '#domain/image.ts';
 import type { ChatMessage } from '#domain/message.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import type { Transcript } from './transcript-cache.ts';
 
-/** By call or message, newest first; of each all or none. */
+/** By call or message, newest first; for each, all images or none. */
 export type ShownImages = ReadonlyMap<string, readonly StoredImage[]>;
 
 export function newestImages({ rows }: Transcript): ShownImages {
@@ -26,7 +29,7 @@ function imagesOf(message: ChatMessage): (readonly [id: string, images: readonly
   return message.role === 'user' && message.id !== undefined ? [[message.id, message.images ?? []]] : [];
 }
 
-/** Undefined when there are none: nothing is asked then. */
+/** Undefined when there are none; then it makes no query. */
 export async function readImages(
   ledger: Pick<TurnLedger, 'readFiles'>,
   tenant: string,

@@ -1,4 +1,7 @@
-/** Tools and files of a step's prompt: what the rules offer, its context files, and what follows from what the agent is linked to and may do. */
+/**
+ * Tools and files of a step's prompt: the tools that the rules offer, its context files, and files generated from the
+ * agent's links and teams.
+ */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { OfferedTool } from '#domain/model.ts';
 import { OUTSIDE_TEXT_GUIDE } from '#domain/outside-text.ts';
@@ -17,17 +20,17 @@ export interface PromptPartsDeps {
   readonly scrubber: Scrubber;
   readonly guide: AgentLinks['guide'];
   readonly contextFiles: ContextFiles;
-  /** Of features. */
+  /** Pieces of features. */
   readonly promptPieces: readonly NonNullable<WorkerPart['promptPiece']>[];
 }
 
 export interface PromptParts {
-  /** As they are described to the model. */
+  /** The tools as the model sees them. */
   readonly tools: readonly OfferedTool[];
   readonly guides: readonly string[];
 }
 
-/** `window`: tokens of the model's. */
+/** `window`: tokens of the model's window. */
 export async function promptParts(
   deps: PromptPartsDeps,
   step: Step,
@@ -51,7 +54,7 @@ export async function promptParts(
   return { tools, guides: deferred === undefined ? guides : [...guides, deferred] };
 }
 
-/** What the turn is about beside what its message says. */
+/** What the turn is about, besides its message. */
 function groupsOf({ leads, links, context }: Step): readonly ToolGroup[] {
   return [
     ...(leads || context.team ? (['teams'] as const) : []),
@@ -60,14 +63,17 @@ function groupsOf({ leads, links, context }: Step): readonly ToolGroup[] {
   ];
 }
 
-/** TEAM.md (TE-1), what markers mean (SC-4), DELEGATION.md (DE-3). Asks nothing of an agent without links, or without the tool. */
+/**
+ * TEAM.md (TE-1), the explanation of markers (SC-4), DELEGATION.md (DE-3). Without links, or without the tool, it makes
+ * no query.
+ */
 async function generatedGuides(
   { guide }: PromptPartsDeps,
   { tenant, leads, links, user, context, agent_key: agent }: Step,
   tools: readonly OfferedTool[],
 ): Promise<readonly string[]> {
   const guides = leads ? [teamText(leads)] : [];
-  // Strangers may speak in a channel.
+  // Strangers may write in a channel.
   if (context.channel !== undefined || tools.some(({ outside }) => outside)) guides.push(OUTSIDE_TEXT_GUIDE);
   if (!links || !tools.some(({ name }) => name === 'delegate')) return guides;
   const text = await guide({ tenant, agent, user, roles: context.roles ?? [] });

@@ -1,7 +1,7 @@
 /**
- * The transcripts that this worker read last, so that a step reads only what is new: the thousandth step costs what the
- * first does (DU-3). A session has one writer at a time and its rows never change, so a prefix stays true; a summary made
- * elsewhere shows by its position.
+ * The transcripts that this worker read last, so that a step reads only new rows: the thousandth step costs as much as
+ * the first (DU-3). A session has one writer at a time and its rows never change, so a prefix stays valid. A summary
+ * made on another worker is recognized by its position.
  */
 import type { Attachment } from '#domain/artifact.ts';
 import { MAX_IMAGES, type StoredImage } from '#domain/image.ts';
@@ -15,7 +15,7 @@ export interface CachedRow {
   /** One row is one or two messages: an answer, and the results of its calls. */
   readonly messages: readonly ChatMessage[];
   readonly characters: number;
-  /** Digests of the row's calls, in one word; what the loop guard compares. */
+  /** Digests of the row's calls, joined; the loop guard compares them. */
   readonly callDigests: string | undefined;
   readonly invoke: TranscriptRow['invoke'];
 }
@@ -26,20 +26,20 @@ export interface Transcript {
   readonly rows: readonly CachedRow[];
 }
 
-/** How much of a session's transcript is in memory. */
+/** The part of a session's transcript that is in memory. */
 export interface KnownTranscript {
   readonly position: number;
   readonly summaryPosition: number;
-  /** Which session of this key it is of (StepBasis.since); undefined when nothing is known. */
+  /** Identifies the session among those with this key (StepBasis.since); undefined when nothing is known. */
   readonly since: string | undefined;
 }
 
 export const NOTHING_KNOWN: KnownTranscript = { position: 0, summaryPosition: 0, since: undefined };
 
 export interface TranscriptCache {
-  /** What is known already: ask the store for the rest. */
+  /** The known part; the store has the rest. */
   known(tenant: string, session: string): KnownTranscript;
-  /** The whole transcript: what was known of this session and what the store added. */
+  /** The whole transcript: the known part of this session and the rows that the store returned. */
   extend(tenant: string, session: string, after: number, basis: StepBasis): Transcript;
 }
 
@@ -51,7 +51,7 @@ interface Entry {
   characters: number;
 }
 
-/** `limit`: characters kept over all sessions; the one used longest ago goes first. */
+/** `limit`: characters kept for all sessions; the least recently used is dropped first. */
 export function createTranscriptCache(limit: number): TranscriptCache {
   const entries = new Map<string, Entry>();
   let held = 0;
@@ -72,7 +72,7 @@ export function createTranscriptCache(limit: number): TranscriptCache {
     extend(tenant, session, after, basis) {
       const key = `${tenant}/${session}`;
       const cached = entries.get(key);
-      // Dropped or extended by a step beside this one since the store was asked: only the rows asked for are sure.
+      // A concurrent step has dropped or extended it since the store was queried: only the returned rows are certain.
       const before =
         cached?.rows.filter((row) => row.position <= after && row.position > basis.summary_position) ?? [];
       const rows = [...before, ...basis.transcript.map(readRow)];
@@ -85,7 +85,7 @@ export function createTranscriptCache(limit: number): TranscriptCache {
         characters: rows.reduce((sum, row) => sum + row.characters, 0),
       };
       drop(key);
-      // A row whose calls are not all done may still change; then nothing is kept.
+      // A row with unfinished calls may still change; then nothing is kept.
       const settled = basis.transcript.every((row) =>
         (row.calls ?? []).every((call) => call.state === 'done'),
       );

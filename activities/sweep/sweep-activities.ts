@@ -15,12 +15,12 @@ import type { Workspaces } from '../workspace/workspaces.ts';
 
 export interface SweepDeps extends ArtifactPlaces {
   readonly lost: Pick<LostWork, 'sweepAll'>;
-  /** Of features. */
+  /** Row parts of features. */
   readonly rows: RowParts;
   readonly recover: readonly (() => Promise<number>)[];
   readonly boxes: Pick<Boxes, 'prune' | 'used'>;
   readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
-  /** Of tenants that say nothing themselves. */
+  /** Retention of tenants that set none. */
   readonly retention: Retention;
   readonly workspaces: Pick<Workspaces, 'clean'>;
 }
@@ -46,7 +46,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
   };
 }
 
-/** One after the other; what goes wrong with one keeps none of the others from theirs. */
+/** One after the other; a failure of one does not stop the others. */
 function part(...works: readonly (() => Promise<number>)[]): () => Promise<number> {
   return () =>
     failingAs(activityFailure, async () => {

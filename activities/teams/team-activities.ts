@@ -1,4 +1,4 @@
-/** The room of teams: what their tasks' workflows ask of the world, and the board and mail that tools use. */
+/** The activities of team tasks, and the board and messages that tools use. */
 import type { TeamTaskActivities } from '#domain/team-task.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createTeamBoard, type TeamBoard } from '#temporal/team-board.ts';
@@ -8,7 +8,7 @@ import { createTeamService, type TeamService } from './team-service.ts';
 import { createTeamTaskActivities } from './team-task-run.ts';
 
 export interface TeamTools {
-  /** The boards and mail of the teams that the caller is in. */
+  /** The boards and messages of the teams that the caller belongs to. */
   readonly teams: TeamService;
 }
 

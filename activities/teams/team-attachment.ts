@@ -1,4 +1,4 @@
-/** A file of the caller's workspace, on its way to a team's task. */
+/** A file of the caller's workspace, while it is attached to a team's task. */
 import { basename } from 'node:path';
 import { TEAM_LIMITS } from '#domain/team.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';

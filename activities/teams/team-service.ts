@@ -1,6 +1,6 @@
 /**
- * What the tools team_tasks and team_message do beyond their words: who the caller is in which team, the board, the mail.
- * Every method is within the caller's tenant and the teams that its agent is in; identity is the call's own.
+ * The work of the tools team_tasks and team_message: the caller's membership, the board, the messages. Every method is
+ * limited to the caller's tenant and its agent's teams; the identity is that of the call.
  */
 import { createHash } from 'node:crypto';
 import { type TeamRole, roleIn, taskSessionKey } from '#domain/team.ts';
@@ -35,7 +35,10 @@ export type TeamCaller = Pick<
 >;
 
 export interface TeamService {
-  /** The caller's team: the one that it works for, else the named one, else its only one. Else the words that say why not. */
+  /**
+   * The caller's team: the one that it works for, otherwise the named one, otherwise its only one. Otherwise a text
+   * with the reason.
+   */
   membership(call: TeamCaller, team?: string): Promise<Membership | string>;
   /** Whether the caller has looked at the board in this turn. */
   hasListed(call: TeamCaller): Promise<boolean>;
@@ -77,7 +80,7 @@ export interface TeamServiceDeps {
   readonly wake: SendSystemMessage;
 }
 
-/** They are in words of who made them, and of who works on them. */
+/** The tasks contain text of their creators and members. */
 async function readTasks(
   { origins }: TeamCaller,
   team: string,

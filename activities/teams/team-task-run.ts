@@ -1,4 +1,4 @@
-/** What a team task's workflow asks of the world: its rows, its member's next message, and words to others. */
+/** Activities of a team task's workflow: its rows, its member's next message, and notifications. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
 import { GATE_WORDS, gateWarnings, isUngated, shownGates } from '#domain/gate.ts';
@@ -81,7 +81,7 @@ async function record(
 ): Promise<RecordResult> {
   const { pool, scrubberOf } = deps;
   const { text } = change;
-  // A foreign client's text has not been looked at by anybody yet.
+  // A text of another client has not been scrubbed yet.
   const hidden =
     text?.text === undefined
       ? change
@@ -93,7 +93,7 @@ async function record(
   return { ...recorded, gates: shownGates(recorded.gates, (await scrubberOf(key.tenant)).text) };
 }
 
-/** What gates have said is a row: who is to revise reads it all, and a result goes with what they only warn of. */
+/** Feedback of gates is in rows: the member who revises reads all of it, and a result contains the warnings. */
 async function withJudging(
   pool: Pool,
   { tenant, team, number }: TeamTaskInput,
@@ -159,7 +159,7 @@ async function give(
   return { recorded, turn: isAssigned ? turn : null };
 }
 
-/** What the holder of the task's lease is to do, as a row, and as its workflow is started with. */
+/** The instructions for the holder of the task's lease, as a row, and the start of its workflow. */
 async function turnFor(
   { pool, scrubberOf }: TeamTaskRunDeps,
   input: TeamTaskInput,

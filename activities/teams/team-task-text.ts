@@ -1,4 +1,4 @@
-/** Tasks as models read them: one line each on the board, and one with all that was said about it. */
+/** Tasks as models read them: one line each on the board, and one task with all its comments. */
 import { taskIdOf } from '#domain/team.ts';
 import type { CommentRow, FileRow, TeamTaskRow } from '#store/team-task-store.ts';
 

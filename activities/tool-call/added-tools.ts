@@ -1,9 +1,12 @@
-/** Finds the tool that a call was planned with among those that tenants have added, for the one activity that runs them all. */
+/**
+ * Finds the tool that a call was planned with among those that tenants have added, for the one activity that runs them
+ * all.
+ */
 import type { AddedTools } from '#domain/feature.ts';
 import type { RunToolInput } from '#domain/turn.ts';
 import type { Tool } from '#policy/define-tool.ts';
 
-/** `name`: of the tool, as the call was planned. Undefined when the call is of no such tool, or there is no such call. */
+/** `name` is that of the planned call's tool. Undefined when the call has no such tool, or does not exist. */
 export function createFindAddedTool(
   all: readonly AddedTools[],
 ): (input: RunToolInput, name: string) => Promise<Tool | undefined> {

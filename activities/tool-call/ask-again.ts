@@ -1,4 +1,4 @@
-/** Asks people once more about an approved call whose files have changed since; it waits then as it did before (AP-4). */
+/** Asks people again about an approved call whose files have changed since; it then waits as before (AP-4). */
 import { alwaysWords } from '#domain/approval.ts';
 import { MAX_ASKS } from '#domain/bound-file.ts';
 import { storableText } from '#domain/storable-text.ts';
@@ -9,13 +9,13 @@ import { plannedApproval, RUNS_FILES } from './planned-approval.ts';
 import type { RepeatedApproval, NewAsk } from '#store/call-claim.ts';
 import type { RunnableCall } from './claimed-call.ts';
 
-/** Names that a reason says; the approval has all. */
+/** Greatest number of names in a reason; the approval contains all. */
 const MAX_NAMES = 5;
 
-/** Ends the id of an approval that is not the first of its call. */
+/** Suffix of the id of an approval that is not the first of its call. */
 const AGAIN = /:again-(\d+)$/;
 
-/** A result in its place when it was asked about so often that a person should look. */
+/** Returns a result in its place when people were asked so often that one should investigate. */
 export function newAsk(
   claim: RunnableCall,
   { changed, files, digest }: FilesChanged,

@@ -1,4 +1,4 @@
-/** Reads what a call would run of its workspace, so that an approval is of these bytes (AP-4). */
+/** Reads the workspace files that a call would run, so that an approval is bound to these bytes (AP-4). */
 import { createHash } from 'node:crypto';
 import { BOUND_FILES, type BoundFile, type FileState } from '#domain/bound-file.ts';
 import type { DocumentAccess } from '#domain/document.ts';
@@ -23,26 +23,28 @@ export interface BoundFileDeps {
 export interface BindingCall extends Pick<RuleScope, 'agent' | 'context'> {
   readonly tenant: string;
   readonly session: string;
-  /** Version of the documents; null: there are none, undefined: not known. */
+  /** Version of the documents; null when there are none, undefined when unknown. */
   readonly documents?: string | null;
   readonly tool: Tool;
-  /** Canonical. */
+  /** Canonical arguments. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** Paths are shown and kept. */
+  /** Scrubs paths, which are shown and stored. */
   readonly scrubber: Scrubber;
 }
 
-/** As they are now, in the order in which the call names them. Bounded; never throws for what a file is. */
+/**
+ * The files in their present state, in the order in which the call names them. Bounded; never throws because of a file.
+ */
 export type ReadBoundFiles = (call: BindingCall) => Promise<readonly BoundFile[]>;
 
-/** In place of a path: what is said of the rest. */
+/** Stands in place of a path for the remaining files. */
 const OTHERS = 'others';
 
 export function createBoundFiles({ files, workspaceOf, sandbox }: BoundFileDeps): ReadBoundFiles {
   return async ({ tenant, session, documents, agent, context, tool, args, scrubber }) => {
     const named = tool.runsFiles?.(args);
     const box = sandboxOf(sandbox, agent.sandbox);
-    // In a box without the workspace it runs nothing of it.
+    // In a sandbox without the workspace it runs none of its files.
     if (!named || box?.workspace === 'none') return [];
     const { shows, ...workspace } = workspaceOf(tenant, agent, { ...context, session });
     const scope: FileScope = {
@@ -78,7 +80,7 @@ export function createBoundFiles({ files, workspaceOf, sandbox }: BoundFileDeps)
 /** Nothing is written. */
 const UNWRITTEN = { author: '', outside: () => ({}), hide: (text: string) => text };
 
-/** What is bound is what would be run: copies of documents as they are now, as the command's own look at the folder makes them. */
+/** The bound files are those that would run: documents are copied in their present state, as for the command itself. */
 async function makeCopies(
   files: BoundFileDeps['files'],
   scope: FileScope,
@@ -87,7 +89,7 @@ async function makeCopies(
   try {
     await (await files.hold({ ...scope, documents }, '.', 'search')).close();
   } catch (error) {
-    // Then the look before the run finds other files than were shown, and asks again.
+    // The check before the run finds other files than were shown, and asks again.
     if (!(error instanceof FileProblem)) throw error;
   }
 }

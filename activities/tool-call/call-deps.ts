@@ -1,4 +1,4 @@
-/** What judging, showing and running a call needs, whoever does it. */
+/** Dependencies of judging, showing and running a call. */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
@@ -15,7 +15,7 @@ export interface CallDeps {
   readonly rules: CallRules;
   readonly scrubber: Scrubber;
   readonly sealer: Sealer;
-  /** Of the settings, for agents that do not say otherwise. */
+  /** Sandbox of the settings, for agents that set none. */
   readonly sandbox: SandboxSettings;
   readonly placeOf: PlaceOf;
   readonly boundFiles: ReadBoundFiles;

@@ -1,14 +1,14 @@
-/** What an approval is bound to (AP-4): the exact call, byte for byte, whatever the order of its keys. */
+/** The digest that an approval is bound to (AP-4): the exact call, independent of the order of its keys. */
 import { createHash } from 'node:crypto';
 import type { BoundFile } from '#domain/bound-file.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Tool } from '#policy/define-tool.ts';
 
 /**
- * Hex SHA-256 of tool and arguments in one canonical form (keys sorted, as RFC 8785 does for plain JSON). `definition`:
- * of a tool that may change, so that an approval is of what was shown. `sandbox`: where an approved call runs; calls that
- * nobody is asked about have none, and neither have approvals of versions that did not bind them to it. `files`: of the
- * workspace, as they were when it was asked.
+ * Hex SHA-256 of tool and arguments in canonical form (keys sorted, as in RFC 8785 for plain JSON). `definition`
+ * belongs to a tool that may change, so that an approval applies to what was shown. `sandbox` is where an approved call
+ * runs. Calls without an approval have none, and neither have approvals of versions that did not bind them to it.
+ * `files` are those of the workspace when the approval was created.
  */
 export function callDigest(
   tool: string,
@@ -25,7 +25,7 @@ export function callDigest(
     .digest('hex');
 }
 
-/** One text for all that are equal but for the order of their keys. */
+/** One text for all values that differ only in the order of their keys. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -1,4 +1,4 @@
-/** A call that has something outside beyond its attempt: what is kept of it, and what its MCP server asks people. */
+/** A call with state outside its attempt: what is stored of it, and what its MCP server asks people. */
 import { approvalIdOf } from '#domain/ids.ts';
 import { standardAnswer } from '#domain/form.ts';
 import type { CallOutside, PendingExternalCall, PendingForm } from '#domain/pending-call.ts';
@@ -14,14 +14,14 @@ import { callDigest } from './call-digest.ts';
 import { type SampleDeps, sampleModel } from './sample-model.ts';
 import { untilRecorded } from './until-recorded.ts';
 
-/** Characters of a line that stands for a question. */
+/** Characters of a question's line. */
 const SUMMARY = 120;
 
 export interface OutsideDeps extends SampleDeps {
   readonly ledger: Pick<TurnLedger, 'keepOutside'>;
   readonly sealer: Sealer;
   readonly needsToken: NeedsToken;
-  /** For which a question waits unless the terms of its call say otherwise. */
+  /** How long a question waits unless the terms of its call say otherwise. */
   readonly approvalSeconds: number;
 }
 
@@ -49,7 +49,7 @@ export function createOutside(
       const sealed = sealer.seal(JSON.stringify(now), place);
       let tries = 0;
       const isOurs = await untilRecorded(() => {
-        // What is there already must be known to whoever comes next.
+        // The next attempt must know what exists already.
         if (tries > 0) attempt.signal.throwIfAborted();
         tries += 1;
         return ledger.keepOutside(tenant, call, fence, sealed);
@@ -82,7 +82,7 @@ function answerOf(sealer: Sealer, tenant: string, { form }: RunnableCall): CallO
   return { status, ...(sealed && { content: JSON.parse(sealer.open(sealed, formPlace(tenant, id))) }) };
 }
 
-/** The question as it is put to people. */
+/** The question in the form that people see. */
 export async function newForm(
   { scrubber, sealer, needsToken, approvalSeconds }: OutsideDeps,
   { tenant, call }: RunToolInput,
@@ -111,5 +111,5 @@ const NEVER = { refused: 'it is a question of an MCP server' };
 
 const leftPlace = (tenant: string, call: string): string => `${tenant}/tool_calls/${call}/outside`;
 
-/** What the answer to a form is sealed with. */
+/** The place that the answer to a form is sealed for. */
 export const formPlace = (tenant: string, approval: string): string => `${tenant}/approvals/${approval}`;

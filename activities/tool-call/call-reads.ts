@@ -1,4 +1,6 @@
-/** PO-5: what was read from outside before what a call reads was written, and the same of what the call itself writes. */
+/**
+ * PO-5: what was read from outside before what a call reads was written, and the same for what the call itself writes.
+ */
 import { basename, relative, resolve } from 'node:path';
 import type { RunFiles } from '#domain/bound-file.ts';
 import type { DocumentScope } from '#domain/document.ts';
@@ -22,9 +24,9 @@ import { changedSince, type FileStamps, stampFiles } from '../workspace/file-sta
 export interface CallReads {
   /** For the files of the call. */
   readonly origins: FileOrigins;
-  /** What was read from outside before the files were written that the call runs, by paths as it names them. */
+  /** What was read from outside before the files that the call runs were written, by the paths that it names. */
   ofRunFiles(files: RunFiles): Promise<UsedTools>;
-  /** With what the call has read by now and what stands marked in its text, and with words for the model. */
+  /** Adds what the call has read until now, marked parts of its text, and text for the model. */
   noted(result: ToolResult, tool: { readonly marks: boolean; readonly acts: boolean }): Promise<ToolResult>;
 }
 
@@ -33,9 +35,9 @@ export interface ReadingCall {
   readonly scope: DocumentScope;
   readonly workspace: string;
   readonly workspaceFrom?: string | undefined;
-  /** What its session had read from outside, and the call itself where its tool reads from there. */
+  /** What its session had read from outside, and the call itself when its tool reads from there. */
   readonly outside: UsedTools;
-  /** Whether the rules of now would let the command run unasked. */
+  /** Whether the present rules would let the command run without asking. */
   readonly mayRun: (command: string) => Promise<boolean>;
 }
 
@@ -55,7 +57,7 @@ export function createCallReads(
     const known = (): UsedTools => ({ ...found, ...outside });
     const hasKnown = (): boolean => Object.keys(known()).length > 0;
     const ended: string[] = [];
-    /** They were judged before anything from outside was read, and would now run what it says. */
+    /** They were judged before anything from outside was read, and might now act on it. */
     const endWatchers = async (): Promise<void> => {
       if (Object.keys(outside).length === 0) return;
       for (const watcher of await processes.watchersOf(tenant, workspace)) {
@@ -102,7 +104,7 @@ export function createCallReads(
       },
       async noted(result, { marks, acts }) {
         await settleCommand();
-        // What it has written as a document stands beside the files at the next command.
+        // Documents that it has written appear among the files of the next command.
         if (acts) await endWatchers();
         if (!marks && isMarked(result.ok ? result.text : result.message))
           add({ [OUTSIDE_DOCUMENT]: call, ...(await documentsRead(pool, scope)) });

@@ -1,10 +1,10 @@
-/** A call that an attempt may run, and by which claim it holds it. */
+/** A call that an attempt may run, and its claim. */
 import type { Claim } from '#store/call-claim.ts';
 
 /** A call that may run. */
 export type RunnableCall = Extract<Claim, { kind: 'run' }>;
 
-/** A call that an attempt holds; its fence names the attempt. */
+/** A call that an attempt has claimed; its fence identifies the attempt. */
 export interface ClaimedCall {
   readonly running: RunnableCall;
   readonly fence: string;

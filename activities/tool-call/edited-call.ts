@@ -1,4 +1,7 @@
-/** What is written down of a call that a person has edited: bound to the files that it runs now, as it was shown to nobody before. */
+/**
+ * The record of a call that a person has edited: it is bound to the files that it runs now, because the edited call was
+ * not shown before.
+ */
 import { storableJson } from '#domain/storable-text.ts';
 import type { CallDeps } from './call-deps.ts';
 import { callDigest } from './call-digest.ts';

@@ -1,4 +1,4 @@
-/** PO-5: the addresses that a call may name without being new. */
+/** PO-5: the addresses that a call may contain without being new. */
 import { addressesIn, addressesOf, withoutFragment } from '#domain/policy/addresses.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CallRules, CallToJudge } from '#policy/call-rules.ts';
@@ -11,7 +11,10 @@ export interface AddressQuestion {
   readonly used: UsedTools;
 }
 
-/** For judging calls with these arguments. Nothing where nothing was read from outside or no address is named: no rule asks then. */
+/**
+ * For judging calls with these arguments. Empty when nothing was read from outside or the call contains no address:
+ * then no rule uses it.
+ */
 export type KnownAddresses = (
   question: AddressQuestion,
   args: readonly unknown[],
@@ -21,7 +24,7 @@ export function createKnownAddresses(pool: Pool, rules: Pick<CallRules, 'outside
   return async ({ tenant, session, used }, args) => {
     if (Object.keys(rules.outside(used)).length === 0 || addressesOf(args).length === 0) return {};
     const { texts, calls } = await readAddressSources(pool, tenant, session);
-    // Only what was judged by its address: a file may be written with any words.
+    // Only arguments that were judged as addresses: a file may contain any text.
     const requests = calls.filter(({ tool }) => Object.keys(rules.outside({ [tool]: '' })).length > 0);
     const named = requests
       .flatMap((call) => addressesOf(call.args))

@@ -1,4 +1,4 @@
-/** Runs one tool that may run: arguments opened, judged again, read and given to it; then its result as others may see it. */
+/** Runs one tool that may run: it opens, judges and reads the arguments, runs the tool, then scrubs the result. */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { MOUNT } from '@tempoclaw/sandbox/settings';
 import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, sandboxOf, sandboxTerms } from '#domain/sandbox.ts';
@@ -44,17 +44,17 @@ export interface PerformDeps extends CallDeps {
   readonly documentWritten: readonly DocumentWritten[];
 }
 
-/** The call has not run: what it would run now is not what was approved. */
+/** The call has not run: it would now run other files than those approved. */
 export interface FilesChanged {
   readonly changed: readonly string[];
   readonly files: readonly BoundFile[];
-  /** Of the call with these files. */
+  /** Digest of the call with these files. */
   readonly digest: string;
 }
 
 /**
- * What goes wrong in a tool is a result for the model (EX-4). Throws only when Postgres or Temporal fails a tool that may run again: it
- * is run again when they are back. Of one that may not, the model reads whether it had begun.
+ * Errors in a tool are results for the model (EX-4). It throws only when Postgres or Temporal fails a tool that may run
+ * again, so that it is retried when they are back. For other tools, the model reads whether it had started.
  */
 export async function perform(
   deps: PerformDeps,
@@ -89,7 +89,7 @@ export async function perform(
     });
     const call = { ...context, origins: reads.origins, outside };
     const performed = async (): Promise<ToolResult | FilesChanged> => {
-      // What stands in a file that it runs is done as if the model had read it.
+      // A file that it runs has the effect of text that the model has read.
       const runs = claim.approved ? undefined : tool.runsFiles?.(args);
       const used = { ...claim.used, ...(runs && (await reads.ofRunFiles(runs))) };
       const refusal = await refusedAgain(deps, tool, input, { ...claim, used }, { args, workspace });
@@ -100,7 +100,7 @@ export async function perform(
       if (guarded) return reads.noted(guarded, { marks: false, acts: false });
       const read = readArguments(tool, undefined, args);
       if (!read.ok) return toolError('InvalidArgs', read.message);
-      // Last, so that as little time as may be is left between this look and the start.
+      // This comes last, so that little time passes between this check and the start.
       const result =
         (claim.again ? await tool.probe?.(deps.tools, read.input, call) : undefined) ??
         (await changedSince(deps, tool, input, claim, args)) ??
@@ -117,7 +117,7 @@ export async function perform(
   }
 }
 
-/** Why the rules of now do not let the call run; undefined when they do. */
+/** Why the present rules do not permit the call; undefined when they do. */
 async function refusedAgain(
   deps: PerformDeps,
   tool: Tool,
@@ -156,7 +156,7 @@ async function mayRunNow(
   return (await judgeNow(deps, exec, claim, { args: { command }, workspace })).verdict === 'allow';
 }
 
-/** Files that were approved, and links that a command is judged by, stay what they are until it is run. */
+/** Approved files, and links that a command is judged by, are kept unchanged until it runs. */
 async function withKeptFiles<Result>(
   { tools }: PerformDeps,
   tool: Tool,
@@ -173,7 +173,7 @@ async function withKeptFiles<Result>(
   }
 }
 
-/** Tools that ask services of their own say themselves what their errors mean. */
+/** Tools that call services of their own interpret those errors themselves. */
 function isAway(error: unknown): boolean {
   return isDatabaseFault(error) || (error instanceof Failure && error.type === 'Unavailable');
 }
@@ -188,7 +188,7 @@ function awayResult(replay: ReplayClass, hasStarted: boolean, error: unknown): T
     : toolError('ExecutionFailed', 'what the tool needs failed before it began; the call has not run');
 }
 
-/** Why the call is not the one that was judged; undefined when it is. */
+/** Why the call differs from the one that was judged; undefined when it does not. */
 function otherThanJudged(
   deps: PerformDeps,
   tool: Tool,
@@ -225,7 +225,7 @@ function callContext(
   signal: AbortSignal,
 ): RunningCall & { readonly documents: DocumentAccess } {
   const { agent, context } = claim;
-  // What a tool that reads from outside writes itself was read there too.
+  // What a tool writes that reads from outside was itself read there.
   const readOutside = deps.rules.outside({ ...claim.used, [tool.name]: input.call });
   const sandbox = sandboxOf(deps.sandbox, agent.sandbox);
   const { shows, ...workspace } = deps.workspaceOf(input.tenant, agent, {
@@ -273,7 +273,7 @@ function callContext(
     progress: (text) => {
       const data = { call_id: input.call, text: storableText(deps.scrubber.text(cleanOutsideText(text))) };
       const key = { tenant: input.tenant, session: claim.session, turn: claim.turn };
-      // Only for those who watch: a piece that is lost is part of the result all the same.
+      // Only for the event feed: a lost piece is still part of the result.
       deps.ledger.appendEvents(key, [{ type: 'tool.output', data }]).catch(() => undefined);
     },
   };
@@ -300,7 +300,7 @@ function documentAccess(
   };
 }
 
-/** What may run unasked depends on where it runs. */
+/** The place decides what may run without asking. */
 async function placeFor({ placeOf }: PerformDeps, tool: Tool, claim: RunnableCall): Promise<CommandPlace> {
   return isCommand(tool.name) ? placeOf(claim.agent.sandbox ?? null) : 'host';
 }
@@ -315,7 +315,7 @@ function unlike({ definition, name }: Tool): string {
     : `${name} was changed after the call had been judged; the call has not run`;
 }
 
-/** A stopped tool that changes nothing has simply not answered; of any other nobody knows how far it came. */
+/** A stopped tool that changes nothing has simply not answered; for any other it is unknown how far it got. */
 function stoppedResult(replay: ReplayClass): ToolResult {
   if (replay === 'readonly') return toolError('Cancelled', 'the call was stopped');
   return toolError('Cancelled', 'the call was stopped while it ran; what it had done by then stays done');

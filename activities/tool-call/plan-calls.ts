@@ -1,4 +1,4 @@
-/** From what a model asked for to what the loop will do: each call is looked up, read, judged and written down. */
+/** Plans the calls that a model requested: each is looked up, read, judged and recorded. */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { callSummary } from './call-summary.ts';
 import type { AgentConfig } from '#domain/agent.ts';
@@ -31,7 +31,7 @@ import type { CallRow, RecordedCall } from '#store/step-basis.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { StepEngine } from '../turn/step-engine.ts';
 
-/** More calls in one answer than any model means to make. */
+/** More calls in one answer than any model intends. */
 const MAX_CALLS = 64;
 
 export interface PlanDeps extends CallDeps {
@@ -39,11 +39,11 @@ export interface PlanDeps extends CallDeps {
   readonly approvalSeconds: number;
   readonly engine: Pick<StepEngine, 'scheduled'>;
   readonly needsToken: NeedsToken;
-  /** Around commands on this machine. */
+  /** Confines commands on this machine. */
   readonly wall: Wall;
 }
 
-/** For a call that is judged already. */
+/** For a call that is already judged. */
 export type PlannedDeps = Pick<PlanDeps, 'scrubber' | 'sealer' | 'sandbox' | 'approvalSeconds' | 'engine'>;
 
 export interface CallBasis
@@ -51,7 +51,7 @@ export interface CallBasis
     Pick<CallToJudge, 'allowlist' | 'used' | 'addresses' | 'workspace'> {
   readonly tenant: string;
   readonly session: string;
-  /** The agent's tools, by the names that the answer has them by. */
+  /** The agent's tools, by the names in the answer. */
   readonly catalog: Catalog;
   readonly documents?: string | null;
   readonly turn: string;
@@ -66,12 +66,12 @@ export interface CallBasis
 }
 
 export interface CallPlan {
-  /** All of them, for the ledger. */
+  /** All calls, for the ledger. */
   readonly calls: readonly NewCall[];
   readonly approvals: readonly NewApproval[];
-  /** Those the loop runs. */
+  /** The calls that the loop runs. */
   readonly planned: readonly PlannedCall[];
-  /** What hooks used models for. */
+  /** Model uses of hooks. */
   readonly uses: readonly ModelUse[];
 }
 
@@ -120,7 +120,7 @@ interface OnePlan {
   readonly uses?: readonly ModelUse[];
 }
 
-/** What hooks leave of a call is judged once more, as if the model had asked for that. */
+/** A call that hooks have changed is judged again, as if the model had requested it. */
 async function planCall(
   deps: PlanDeps,
   basis: CallBasis,
@@ -150,7 +150,7 @@ interface JudgedCall {
   readonly common: Common;
   readonly read: ParsedCall;
   readonly verdict: Exclude<Verdict, { readonly verdict: 'deny' }>;
-  /** Where it is not what the rules would store. */
+  /** Set when it differs from what the rules would store. */
   readonly always?: AlwaysOffer;
 }
 
@@ -195,7 +195,7 @@ async function planJudged(
   const agent = { ...basis.agent, ...(basis.sandbox ? { sandbox: basis.sandbox } : {}) };
   const files = await deps.boundFiles({ ...basis, agent, tool: read.tool, args, scrubber: deps.scrubber });
   const digest = callDigest(tool, args, custom_tool, sandbox, files);
-  // It may quote the call.
+  // The reason may quote the call.
   const reason = storableText(deps.scrubber.text(verdict.reason));
   const { terms = {} } = verdict;
   const expires = terms.expires_seconds ?? deps.approvalSeconds;
@@ -227,7 +227,7 @@ async function planJudged(
   };
 }
 
-/** What its row says of a call, whatever comes of it. */
+/** What its row says about a call, whatever its outcome. */
 function described(
   deps: PlanDeps,
   { catalog, tenant }: CallBasis,
@@ -253,7 +253,7 @@ function described(
   };
 }
 
-/** The same plan with what it asks to be decided with tokens. */
+/** The same plan; its questions require tokens. */
 function withTokens(plan: CallPlan): CallPlan {
   return {
     ...plan,
@@ -264,7 +264,7 @@ function withTokens(plan: CallPlan): CallPlan {
   };
 }
 
-/** The same calls again, from their rows: what a repeated step returns. Those that are done are not run again. */
+/** The same calls again, from their rows: the result of a repeated step. Finished calls do not run again. */
 export function planRecorded(
   deps: PlannedDeps,
   step: Pick<CallBasis, 'tenant' | 'agent' | 'catalog'>,
@@ -273,7 +273,7 @@ export function planRecorded(
   return calls.flatMap((call) => {
     if (call.state === 'done') return [];
     const read = step.catalog.parse(call.tool, realArgs(deps.sealer, step.tenant, call));
-    // A tool that went or changed meanwhile: its activity writes down that the call cannot run.
+    // A tool that was removed or changed meanwhile: its activity records that the call cannot run.
     const unread = { id: call.id, tool: call.tool, summary: call.tool, timeout: HOST_EXEC_SECONDS };
     const planned = read.ok ? plannedCall(deps, step, call.id, read) : unread;
     if (call.approval === null) return [planned];
@@ -284,7 +284,7 @@ export function planRecorded(
   });
 }
 
-/** What the model asked for, also where people see less of it. */
+/** The arguments that the model requested, also when people see only a part. */
 export function realArgs(sealer: Sealer, tenant: string, call: CallRow): Readonly<Record<string, unknown>> {
   if (!call.sealed) return call.args;
   return JSON.parse(sealer.open(call.sealed, sealedCall(tenant, call.id))) as Record<string, unknown>;
@@ -313,7 +313,7 @@ function plannedCall(
   return deps.engine.scheduled(call, read.tool, agent, place);
 }
 
-/** What a command may take when the model does not say; where it will run is not known yet. */
+/** The default time limit of a command; where it will run is not known yet. */
 function longestExec(agent: AgentConfig, sandbox: SandboxSettings): number {
   const standard = sandboxOf(sandbox, agent.sandbox) === undefined ? HOST_EXEC_SECONDS : BOX_EXEC_SECONDS;
   return agent.exec?.timeout_seconds ?? standard;
@@ -326,9 +326,9 @@ function nameOf(deps: Pick<PlanDeps, 'scrubber'>, request: RequestedCall): strin
 
 type Common = Omit<NewCall, 'verdict'>;
 
-/** Its result is known already: the refusal, for the model to read (EX-4). */
+/** Its result is already known: the refusal, which the model reads (EX-4). */
 function refused(deps: Pick<PlanDeps, 'scrubber'>, common: Common, code: string, words: string): OnePlan {
-  // It may quote what the model wrote.
+  // The message may quote the model's text.
   const message = storableText(deps.scrubber.text(words));
   return {
     call: {
@@ -343,7 +343,7 @@ function refused(deps: Pick<PlanDeps, 'scrubber'>, common: Common, code: string,
   };
 }
 
-/** What the sealed arguments of a call are bound to. */
+/** The place that the sealed arguments of a call are bound to. */
 export function sealedCall(tenant: string, callId: string): string {
   return `${tenant}/tool_calls/${callId}`;
 }

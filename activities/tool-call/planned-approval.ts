@@ -1,4 +1,4 @@
-/** What people are asked about a call: what "always" would store, and what the approval's workflow must know of its terms. */
+/** What people are asked about a call: what "always" would store, and the terms for the approval's workflow. */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { type AlwaysOffer, alwaysWords } from '#domain/approval.ts';
 import type { ApprovalTerms } from '#domain/approval-terms.ts';
@@ -8,10 +8,10 @@ import type { PlannedCall } from '#domain/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { NewCall } from '#store/answer-record.ts';
 
-/** What is allowed always is asked about no more, so that nobody would look at them again. */
+/** A permanent permission asks nobody again, so nobody would check the files again. */
 export const RUNS_FILES = 'it runs files of the workspace, which may be others the next time';
 
-/** What people are shown is what is stored, so nothing that they see only in part. */
+/** People see exactly what is stored, so nothing is stored that they see only in part. */
 export function offerOf(
   { rules }: { readonly rules: Pick<CallRules, 'alwaysOffer'> },
   { tool, args, sealed, custom_tool }: Pick<NewCall, 'tool' | 'args' | 'sealed' | 'custom_tool'>,
@@ -30,7 +30,7 @@ export function offerOf(
   });
 }
 
-/** Characters of files in the web UI; the API has all. */
+/** Characters of file names in the web UI; the API returns all. */
 const FILES_SHOWN = 2_000;
 
 interface ShownTerms {
@@ -41,7 +41,7 @@ interface ShownTerms {
   readonly form?: McpForm | null;
 }
 
-/** What the approval's workflow must know of its terms; who may decide is looked up when somebody does. */
+/** The terms for the approval's workflow; who may decide is checked at the decision. */
 export function plannedApproval(
   id: string,
   expires: number,

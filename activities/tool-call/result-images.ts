@@ -1,4 +1,4 @@
-/** The images of a result as they are kept, and the words in their place, which every model reads. */
+/** The images of a result as they are stored, and the text in their place, which every model reads. */
 import { createHash } from 'node:crypto';
 import { imageProblem, MAX_IMAGES, readImage } from '#domain/image.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
@@ -9,7 +9,7 @@ export interface ShownImages {
   readonly lines: readonly string[];
 }
 
-/** Pixels cannot be scrubbed; a file that has a secret in its bytes, such as its comments, is left out. */
+/** Pixels cannot be scrubbed; a file with a secret in its bytes, such as its comments, is left out. */
 export function shownImages(
   { text: scrub }: Pick<Scrubber, 'text'>,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * The one path round every tool (EX-3): claim with rate limit and approval, judge again, run, scrub, cut, record. A tool
- * is an activity type of its own; this is what each of them does.
+ * The common steps of every tool call (EX-3): claim with rate limit and approval, judge again, run, scrub, cut, record.
+ * Each tool is an activity type of its own with these steps.
  */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
@@ -31,7 +31,7 @@ export interface RunToolDeps extends PerformDeps {
   readonly rateLimit: { readonly perHour: number; readonly burst: number };
   readonly budgets: BudgetGuard;
   readonly models: OutsideDeps['models'];
-  /** For which an approval waits unless its terms say otherwise. */
+  /** How long an approval waits unless its terms say otherwise. */
   readonly approvalSeconds: number;
   readonly needsToken: NeedsToken;
 }
@@ -52,15 +52,15 @@ export function createRunTool(
 }
 
 /**
- * The same for tools that are no activity types of their own: `toolOf` finds the one that a call was planned with. An
- * activity type that nobody here knows is left to be retried, by a newer worker that has it.
+ * The same for tools without their own activity type: `toolOf` finds the one that a call was planned with. An unknown
+ * activity type is retried, until a newer worker that has it runs it.
  */
 export function createRunCustomTool(
   parts: ForAnyTenant<RunToolDeps>,
   toolOf: (input: RunToolInput, name: string) => Promise<Tool | undefined>,
 ): (input: RunToolInput) => Promise<RunToolResult> {
   const run = parts.engine.toolActivity(ANY_TOOL, async (input, attempt, claimed) => {
-    // One that began with its answer's record has no activity of its own yet.
+    // A call that started with its answer's record has no activity yet.
     const name = claimed?.running.tool ?? Context.current().info.activityType;
     const tool = await toolOf(input, name);
     if (!tool) throw ApplicationFailure.retryable(`this worker has no activity ${name}`, 'NotFoundError');
@@ -80,12 +80,12 @@ async function claimAndRun(
 ): Promise<RunToolResult> {
   const known = deps.engine.knownResult(input);
   if (known) return known;
-  // Not of the activity's id and attempt: a local activity that is run again has the same ones.
+  // Not derived from the activity's id and attempt, because a local activity that runs again has the same ones.
   const fence = randomUUID();
   const claimAs = (once: boolean): Promise<Claim> =>
     deps.ledger.claim(input.tenant, input.call, fence, {
       once,
-      // One of an MCP server may leave something there, which its row says.
+      // A call of an MCP server may leave state there, which its row contains.
       reads: tool.replay === 'readonly' && !tool.mcp,
       ...deps.rateLimit,
       budget: tool.limits.costly ? deps.budgets.request(attempt.number) : undefined,
@@ -123,7 +123,7 @@ async function runClaimed(
     const request = await askAgain(deps, input, claimed, attempt, ask, milliseconds);
     return done.pending.left.isHeld ? { ...request, continues: deps.engine.queue } : request;
   }
-  // Its task goes on, or the model is asked again: so does whoever is next.
+  // Its task continues, or the model is called again, so the next attempt also continues.
   if (isCutOff(done, attempt.signal) && (outside?.left?.task !== undefined || outside?.isSampling))
     throw stillRuns();
   const result = isCutOff(done, attempt.signal) ? cutOff(tool, claimed.running, done) : done;
@@ -134,12 +134,12 @@ function stillRuns(): ApplicationFailure {
   return ApplicationFailure.retryable('what it has at its MCP server is not over', 'StillRuns');
 }
 
-/** It was ended by the end of its worker, or since the server took that for dead: by nobody who wanted the call to end. */
+/** The end of its worker ended it, or the server believed the worker dead: nobody wanted the call to end. */
 function isCutOff(result: ToolResult, signal: AbortSignal): result is ToolFailure {
   return signal.aborted && !isStopped(signal) && !result.ok && result.code === 'Cancelled';
 }
 
-/** What may be run again is, where there is a worker. */
+/** A call that may run again is retried on another worker. */
 function cutOff(tool: Tool, { args }: RunnableCall, result: ToolFailure): ToolResult {
   if (replayOf(tool, args) !== 'once')
     throw ApplicationFailure.retryable(
@@ -150,7 +150,7 @@ function cutOff(tool: Tool, { args }: RunnableCall, result: ToolFailure): ToolRe
   return { ...result, code: 'OutcomeUnknown', message };
 }
 
-/** The claim is given back, and the loop waits for the new approval. */
+/** Releases the claim; the loop waits for the new approval. */
 async function askAgain(
   deps: RunToolDeps,
   input: RunToolInput,
@@ -183,7 +183,7 @@ async function recordResult(
     result,
     milliseconds,
   );
-  // Its result is what the child will say; until then the call stays open.
+  // The child's result will be the call's result; until then the call stays open.
   if (child?.wait) return outcome;
 
   const query = deps.engine.nextStepQuery(input.tenant, claim);
@@ -207,7 +207,7 @@ async function recordResult(
         next: query?.budget,
       },
     });
-  // A child's start and images are in no answer of an activity.
+  // A child's start and images are not in an activity's answer.
   const recorded = await (child || images
     ? untilRecorded(record)
     : recordedWithin(RECORD_MS, attempt.signal, record));
@@ -221,17 +221,22 @@ async function recordResult(
   return outcome;
 }
 
-/** Well within what an attempt has beyond its tool's own time (workflows/activity-options.ts); then the loop has the outcome recorded. */
+/**
+ * Much less than an attempt's time beyond its tool's own (workflows/activity-options.ts); after that the loop records
+ * the outcome.
+ */
 const RECORD_MS = 10_000;
-/** Of a result that goes through history: with those of all calls of a step it is far below what Temporal takes (2 MB). */
+/**
+ * Size of a result that goes through history: all results of a step together stay far below Temporal's limit (2 MB).
+ */
 const UNRECORDED_BYTES = 8_192;
 
-/** What a costly call has used; what it pays outside is not known to us. */
+/** The use of a costly call; its costs at a service are unknown. */
 function settlement(attempt: number, milliseconds: number): BudgetSettlement {
   return { attempt, spent: { tokens: 0, usd: 0, seconds: milliseconds / 1000, calls: 1 } };
 }
 
-/** The call does not run: why, as its result. */
+/** The call does not run; its result is the reason. */
 async function settleUnrun(deps: RunToolDeps, input: RunToolInput, claim: Unrun): Promise<RunToolResult> {
   const { code, message } = skipReason(claim);
   const key = { tenant: input.tenant, session: claim.session, turn: claim.turn };

@@ -1,4 +1,4 @@
-/** What people are told of where a call's command runs (SH-6). */
+/** What people read about where a call's command runs (SH-6). */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import type { Wall } from '@tempoclaw/sandbox/settings';
 import { RUNS_AT_PLACE, type RunsAt } from '#domain/sandbox.ts';
@@ -12,7 +12,7 @@ export function runsOf(wall: Wall, tool: Tool, place: CommandPlace): { readonly 
   return runsCommand(tool) ? { runs: RUNS_AT_PLACE[place] } : {};
 }
 
-/** Whether it matters where an agent's commands run. */
+/** Whether the place of an agent's commands affects the tool. */
 export function runsCommand({ name, group }: Tool): boolean {
   return isCommand(name) || group === 'custom';
 }

@@ -1,4 +1,7 @@
-/** An answer of the agent's model for an MCP server (sampling), once people have allowed it: without tools or transcript, counted as the turn's use. */
+/**
+ * An answer of the agent's model for an MCP server (sampling), after people have allowed it: without tools or
+ * transcript, counted as the turn's use.
+ */
 import type { SampledAnswer } from '#domain/pending-call.ts';
 import { SAMPLING_SECONDS, type SamplingPrompt } from '#domain/sampling.ts';
 import type { ChatMessage } from '#domain/message.ts';
@@ -23,7 +26,7 @@ export interface SampleDeps {
 const SYSTEM =
   'An MCP server asks you for a text, and a person has allowed it. You have no tools, and nothing of your other work belongs in it.';
 
-/** `holder` names what it holds of budgets. Throws what ends the attempt. */
+/** `holder` identifies its reservation. Throws errors that end the attempt. */
 export async function sampleModel(
   { models, budgets, scrubber }: SampleDeps,
   { tenant }: RunToolInput,

@@ -34,7 +34,7 @@ export function shownResult(
 ): ShownResult {
   const child = result.ok ? result.child : undefined;
   const code = result.ok ? null : result.code;
-  // Cleaned before it is scrubbed: what is invisible may stand within a secret.
+  // It is cleaned before it is scrubbed, because invisible characters may be inside a secret.
   const hide = (text: string): string => storableText(scrubber.text(cleanOutsideText(text)));
   const scrubbed = hide(result.ok ? result.text : `${result.code}: ${result.message}`);
   const { text: words, whole } = cutText(scrubbed, MODEL_RESULT_BYTES, `/v1/tool-calls/${id}/result`);
@@ -66,5 +66,5 @@ export function shownResult(
   };
 }
 
-/** Characters of a result that history and the feed show. */
+/** Characters of a result in history and feed. */
 const PREVIEW = 200;

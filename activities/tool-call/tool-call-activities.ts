@@ -1,4 +1,6 @@
-/** The room of tool calls: an activity for each native tool, under its own name, and one for all that tenants have made. */
+/**
+ * The activities of tool calls: one for each native tool, under its own name, and one for all that tenants have added.
+ */
 import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
@@ -9,13 +11,13 @@ import { createRunCustomTool, createRunTool, type RunToolDeps } from './run-tool
 export function createToolCallActivities(
   parts: ForAnyTenant<RunToolDeps> & {
     readonly catalog: Catalog;
-    /** Of features. */
+    /** Added tools of features. */
     readonly added: readonly AddedTools[];
   },
 ): Readonly<Record<string, (input: RunToolInput) => Promise<RunToolResult>>> {
   return {
     ...Object.fromEntries(parts.catalog.list().map((tool) => [tool.name, createRunTool(parts, tool)])),
-    // Temporal's name for the one that takes every other activity type: a custom tool's own name.
+    // Temporal's name for the activity that handles every other type, such as a custom tool's own name.
     default: createRunCustomTool(parts, createFindAddedTool(parts.added)),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What the tools need of the world, each room giving its part. Each tool states its own by `Pick<ToolDeps, …>`; workers/ puts the whole
- * together.
+ * The dependencies of tools, each provided by a group of activities. Each tool selects its own by `Pick<ToolDeps, …>`;
+ * workers/ creates all of them.
  */
 import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
@@ -13,26 +13,26 @@ import type { TeamTools } from '../teams/team-activities.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
 import type { Files } from '../workspace/files.ts';
 
-/** Of this machine and of the rows. */
+/** Dependencies from this machine and the database. */
 export interface WorldDeps {
   readonly sessions: SessionQueries;
   readonly runningBefore: RunningBefore;
-  /** Milliseconds since 1970; a dependency so that tests can set it. */
+  /** Milliseconds since 1970; a dependency, so that tests can set it. */
   readonly now: () => number;
-  /** The one way out over HTTP. */
+  /** The only way to make HTTP requests. */
   readonly egress: Egress;
   /** Files in the caller's workspace. */
   readonly files: Files;
   /** Commands that end with the call. */
   readonly shell: Shell;
-  /** Commands that outlive it, each owned by its session. */
+  /** Commands that outlive it; each belongs to its session. */
   readonly processes: Processes;
 }
 
-/** With those that reach other workflows. */
+/** All dependencies, including those that reach other workflows. */
 export interface ToolDeps extends WorldDeps, AssignmentTools, TeamTools {
   readonly sendToSession: SendToSession;
-  /** Servers of the settings that speak OpenAI's protocol. */
+  /** Configured servers with OpenAI's protocol. */
   readonly openAiServers: OpenAiServers;
   /** The deployment, for its operators. */
   readonly gateway: Gateway;

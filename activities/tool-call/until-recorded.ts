@@ -1,15 +1,15 @@
-/** Writes that must come true, however long Postgres is away. */
+/** Writes that must succeed, however long Postgres is unavailable. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseFault } from '#store/pool.ts';
 
 /**
- * What has been done must not be forgotten because Postgres fails: the result is in this process only.
- * Ends with the attempt: start-to-close, or the worker's own end.
+ * Finished work must not be lost because Postgres fails: only this process has the result. It ends with the attempt: by
+ * the start-to-close timeout, or by the worker's own end.
  */
 export async function untilRecorded<Recorded>(record: () => Promise<Recorded>): Promise<Recorded> {
   for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
     try {
-      // When another attempt holds the call or it is over, this result is late and refused; the row tells the outcome.
+      // When another attempt has the call or it is over, this result is late and refused; the row has the outcome.
       return await record();
     } catch (error) {
       if (!isDatabaseFault(error)) throw error;
@@ -18,7 +18,10 @@ export async function untilRecorded<Recorded>(record: () => Promise<Recorded>): 
   }
 }
 
-/** Undefined when it has failed for `milliseconds`, or until the signal is aborted. A record that is under way then may still come true. */
+/**
+ * Undefined when it has failed for `milliseconds`, or when the signal is aborted. A write in progress may then still
+ * succeed.
+ */
 export async function recordedWithin<Recorded>(
   milliseconds: number,
   signal: AbortSignal,

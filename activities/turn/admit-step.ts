@@ -1,4 +1,7 @@
-/** Admits a step to its model: hooks on its prompts, the limits of its turn, and its budget, or what ends it. */
+/**
+ * Admits a step to its model: it runs hooks on its prompts and checks the turn's limits and budget, or returns what
+ * ends the turn.
+ */
 import { DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
 import { NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
 import type { CallModelResult } from '#domain/turn.ts';
@@ -16,7 +19,7 @@ export interface AdmitDeps extends PromptHookDeps {
 
 export async function admitStep(deps: AdmitDeps, loaded: LoadedStep): Promise<Step | CallModelResult> {
   const { transcript: rows, denied, uses } = await runPromptHooks(deps, loaded);
-  // Before the transcript is known: a repeat must find what was denied.
+  // This comes before the transcript is known: a repeat must find what was denied.
   if (denied) return end(deps, loaded, denied, uses);
   const { tenant, session, knownUpTo, budget } = loaded;
   const transcript = deps.transcripts.extend(tenant, session, knownUpTo, { ...loaded, transcript: rows });
@@ -24,7 +27,7 @@ export async function admitStep(deps: AdmitDeps, loaded: LoadedStep): Promise<St
   const step: Step = { ...loaded, transcript, readUpTo, hookUses: uses };
   const limit = limitReached(step);
   if (limit) return end(deps, step, limit, uses);
-  // Its message says which tools: no model is asked.
+  // Its message lists the tools, so no model is called.
   if (invokedCalls(step)) return step;
   if (budget && !budget.held) return deps.budgets.atLimit(step, budget.exceeded);
   await deps.budgets.takeBackAsk(step);
@@ -41,7 +44,7 @@ async function end(
   return limit;
 }
 
-/** EX-7. */
+/** Checks the limits of EX-7. */
 function limitReached({ agent, step, turn, transcript }: Step): CallModelResult | undefined {
   const iterations = Math.min(agent.limits?.iterations ?? DEFAULT_ITERATIONS, MAX_ITERATIONS);
   if (step > iterations) {

@@ -1,11 +1,14 @@
-/** What the session's feed says of a model's answer: its words, what it asks people for, and what was refused at once. */
+/**
+ * Events of a model's answer for the session's feed: its text, its questions to people, and what was refused
+ * immediately.
+ */
 import { alwaysWords } from '#domain/approval.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { HookRun } from '#domain/hook.ts';
 import type { ModelAnswer } from '#domain/model.ts';
 import type { CallPlan } from '../tool-call/plan-calls.ts';
 
-/** What is written down as the answer's text: one without words and calls says so, to users and to whoever gave the work. */
+/** The stored text of an answer. One without text and calls says so, to users and to the giver of the work. */
 export function answerText({ text, calls, finish }: ModelAnswer): string {
   if (text.trim() !== '' || calls.length > 0) return text;
   return finish === 'length'
@@ -13,7 +16,7 @@ export function answerText({ text, calls, finish }: ModelAnswer): string {
     : '[The model ended its answer without a word. Ask again, or say what is missing.]';
 }
 
-/** `text` is scrubbed; nothing is said when it is empty. */
+/** `text` is scrubbed; an empty one makes no event. */
 export function answerEvents(plan: CallPlan, messageId: string, text: string, step: number): NewEvent[] {
   const lines: NewEvent[] =
     text === '' ? [] : [{ type: 'message.completed', data: { message_id: messageId, text, step } }];
@@ -48,7 +51,7 @@ export function answerEvents(plan: CallPlan, messageId: string, text: string, st
   return [...lines, ...hooked, ...requests, ...refused];
 }
 
-/** `call` is the call that they were asked about; absent for a prompt. */
+/** `call` is the call that the hooks judged; absent for a prompt. */
 export function hookEvents(ran: readonly HookRun[], call?: string): NewEvent[] {
   return ran.map((run) => ({ type: 'hook.decided', data: { ...run, call_id: call } }));
 }

@@ -1,6 +1,6 @@
 /**
- * One model call in five phases: load what the step goes by, admit it, generate the answer, plan its calls, and record all of it
- * (DESIGN §3.1). A repeat after the record returns the recorded answer and pays nothing.
+ * One model call in five phases: load the basis of the step, admit it, generate the answer, plan its calls, and record
+ * everything. A repeat after the record returns the recorded answer and costs nothing.
  */
 import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';
@@ -50,7 +50,7 @@ async function callModel(
     const answer = await generateAnswer(deps, step);
     const plan = await planAnswer(deps, step, answer);
     const result = await recordAnswer(deps, step, answer, plan);
-    // Another attempt of this step was first: its answer is the one that counts, or the messages that it has taken are to be read.
+    // Another attempt of this step was first: its answer counts, or the messages that it has taken must be read.
     if (result !== 'refused') return result;
   }
 }

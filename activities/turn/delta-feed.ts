@@ -1,27 +1,27 @@
-/** Pieces of an answer on their way to those who watch: gathered, so that a fast model costs no writes at all. */
+/** Sends pieces of an answer to readers of the feed. They are gathered, so that a fast model costs no writes at all. */
 import type { ScrubStream } from '@tempoclaw/scrubber';
 import type { NewEvent } from '#domain/event.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { Fallback } from '../model/fallback.ts';
 
-/** A reader sees text arrive at this pace; the first words come sooner, unless they are all. */
+/** Readers see text arrive at this pace; the first words come sooner, unless they are all. */
 const GATHER_MS = { first: 12, further: 120 } as const;
 
 export interface DeltaFeed {
   readonly add: (text: string) => void;
-  /** What was shown of this step is void: another model begins anew, and readers see which, and why. */
+  /** The text shown of this step is void: another model starts again, and readers see which and why. */
   readonly reset: (fallback: Pick<Fallback, 'from' | 'to' | 'error'>) => void;
-  /** Forgets what is still gathered, since the whole message follows, and waits for the last write. */
+  /** Drops gathered text, because the whole message follows, and waits for the last write. */
   close(): Promise<void>;
 }
 
-/** A write that fails is not tried again and does not harm the answer: the whole message comes with the record. */
+/** A failed write is not retried and does not affect the answer: the whole message comes with the record. */
 export function createDeltaFeed(
   write: (events: readonly NewEvent[], isImmediate: boolean) => Promise<void>,
   input: {
     readonly step: number;
     readonly attempt: number;
-    /** A model may repeat a secret that it was told, and pieces may cut it anywhere. */
+    /** A model may repeat a secret from its prompt, and pieces may cut it anywhere. */
     readonly secrets: ScrubStream;
   },
 ): DeltaFeed {

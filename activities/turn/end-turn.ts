@@ -1,4 +1,4 @@
-/** The ends of turns: of one that has run, of those that were lost, and of what a session without a turn has left running. */
+/** Ends turns: one that has run, lost ones, and what a session without a turn has left running. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
 import { LOST_END } from '#domain/lost-work.ts';
@@ -20,18 +20,20 @@ export interface EndTurnDeps {
   readonly endCommands: EndCommands;
   readonly assignments: Pick<Assignments, 'stopAll'>;
   readonly releaseTasks: TeamBoard['releaseTasks'];
-  /** Whether what the session has given away has yet to be answered there. */
+  /** Whether work that the session has given away is still unanswered there. */
   readonly hasPending: (tenant: string, session: string) => Promise<boolean>;
   readonly releaseAnswer: ReleaseAnswer;
   readonly defaultAgent: string;
   readonly scrubberOf: ScrubberOf;
 }
 
-/** The one record of a turn's end, however it ended: open calls are settled, waiting approvals withdrawn, readers told. */
+/**
+ * The one record of a turn's end, in any way: open calls are settled, waiting approvals withdrawn, readers notified.
+ */
 export function createEndTurn(deps: EndTurnDeps): TurnActivities['end_turn'] {
   return failingAs(recordFailure, async (input) => {
     await deps.engine.endDetached(input.tenant, input.turn);
-    // Before the record: who reads `stopped` may rely on it.
+    // This comes before the record, so that readers of `stopped` may rely on it.
     if (input.endCommands) await deps.endCommands(input.tenant, input.session);
     if (input.endAssignments)
       await deps.assignments.stopAll(input.tenant, input.session, input.by ?? 'system');
@@ -45,13 +47,13 @@ export function createEndTurn(deps: EndTurnDeps): TurnActivities['end_turn'] {
   });
 }
 
-/** Where there is no tenant there is nothing to record, however often it is tried. */
+/** Without the tenant there is nothing to record, and a retry does not help. */
 function passNoTenant(error: unknown): null {
   if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
   return null;
 }
 
-/** Messages that no model call has taken may still bring their text. */
+/** Messages that no model call has read may still contain their text. */
 async function hidden(scrubberOf: ScrubberOf, input: EndTurnInput): Promise<EndTurnInput> {
   const { messages, dropped } = input;
   if (!messages && !dropped) return input;
@@ -63,12 +65,12 @@ async function hidden(scrubberOf: ScrubberOf, input: EndTurnInput): Promise<EndT
   };
 }
 
-/** A younger one that waits may be on its way to its session. */
+/** A younger waiting turn may still be on its way to its session. */
 const ON_ITS_WAY_SECONDS = 60;
 
 /**
- * Ends the turns of a session whose runs were ended from outside, and what they have left running, as a stop would. Only for a run of
- * the session that has begun no turn yet: then none of it runs. Safe to repeat.
+ * Ends the turns of a session whose runs were ended from outside, and what they have left running, as a stop would.
+ * Only for a run of the session that has started no turn yet: then nothing of it runs. Safe to repeat.
  */
 export function createEndLostTurns(
   pool: Pool,
@@ -90,7 +92,7 @@ export function createEndLostTurns(
   });
 }
 
-/** Ends what a session has left running in which no turn runs. Safe to repeat: it looks for what still runs. */
+/** Ends what a session without a running turn has left running. Safe to repeat: it searches for what still runs. */
 export function createStopSession(
   deps: Pick<EndTurnDeps, 'endCommands' | 'assignments'>,
 ): TurnActivities['stop_session'] {

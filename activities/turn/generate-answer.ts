@@ -1,4 +1,7 @@
-/** Generates the answer of a step: by its model, whose prompt is made shorter when it must, or by the calls that its message names. */
+/**
+ * Generates the answer of a step: by its model, with a prompt that is shortened when necessary, or by the calls in its
+ * message.
+ */
 import type { Spent } from '#domain/budget.ts';
 import { createMeter, type Meter, NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
 import type { WorkerPart } from '#domain/feature.ts';
@@ -28,17 +31,17 @@ export interface GenerateDeps extends PromptPartsDeps {
   readonly budgets: Pick<BudgetGuard, 'releaseFailed'>;
   readonly engine: Pick<StepEngine, 'beforeModelCall'>;
   readonly sealer: Sealer;
-  /** Of features. */
+  /** Callbacks of features. */
   readonly summarized: readonly NonNullable<WorkerPart['summarized']>[];
 }
 
 export interface GeneratedAnswer extends InvokedAnswer {
   readonly spent: Spent;
-  /** What else the step used models for so far. */
+  /** Other model uses of the step so far. */
   readonly uses?: readonly ModelUse[] | undefined;
 }
 
-/** One attempt's run of a step's models: `meter` counts what it uses, `failed` is what it has used in vain. */
+/** One attempt's run of a step's models: `meter` counts its use, `failed` contains the use of failed calls. */
 interface ModelRun {
   readonly step: Step;
   readonly refs: readonly string[];
@@ -85,7 +88,7 @@ async function askModels(deps: GenerateDeps, run: ModelRun): Promise<InvokedAnsw
     return await generate(deps, run, transcript, parts);
   } catch (error) {
     if (!(error instanceof ModelError && error.code === 'ContextOverflow')) throw error;
-    // The window is smaller than we think: what was refused is the better measure.
+    // The real window is smaller than assumed, so the refused size is the better estimate.
     const measured = Math.min(window, tokensOf(transcript)) / 2;
     const smaller = await compact(deps, run, transcript, measured);
     if (smaller === transcript) throw error;
@@ -93,7 +96,7 @@ async function askModels(deps: GenerateDeps, run: ModelRun): Promise<InvokedAnsw
   }
 }
 
-/** None where no model of the run sees. */
+/** None when no model of the run sees. */
 function shownImages({ models }: GenerateDeps, { refs }: ModelRun, transcript: Transcript): ShownImages {
   return refs.some((ref) => models.seesImages(ref)) ? newestImages(transcript) : new Map();
 }
@@ -120,7 +123,7 @@ async function compact(
   const use = useOf(deps.models, 'summary', ref, answer.usage);
   meter.add(use.usage, use.usd);
   const summary = storableText(deps.scrubber.text(answer.text));
-  // Before the record: from then on nobody makes this summary again.
+  // This comes before the record, because afterwards nobody makes this summary again.
   if (step.agent.memory?.at_compaction && !step.context.subagent) {
     const session = { ...step, agent: step.agent.key, readOutside: deps.rules.outside(step.used) };
     for (const summarized of deps.summarized) await summarized(session, summary);
@@ -158,7 +161,7 @@ async function generate(
     idempotencyKey: answerIdOf(step.turn, step.step),
     attempt: attempt.number,
     signal: attempt.signal,
-    // What gates have yet to judge is shown when they have.
+    // An answer that gates must judge is shown after they have.
     onDelta: isShown ? feed.add : () => undefined,
   };
   try {

@@ -1,4 +1,4 @@
-/** A call made over the API is a turn without a model: its message says which tools, its answer is their result. */
+/** A call over the API is a turn without a model: its message lists the tools, and its answer is their result. */
 import type { ModelAnswer } from '#domain/model.ts';
 import type { Step } from './step.ts';
 import { invocationPlace, type InvokedCall } from '#store/message-store.ts';
@@ -10,7 +10,7 @@ export interface InvokedAnswer {
   readonly ref: string;
 }
 
-/** Stands where a model's reference stands, for an answer that no model gave. */
+/** Used in place of a model's reference, for an answer without a model. */
 export const NO_MODEL = 'none';
 
 /** Undefined for a turn whose message a model answers. */

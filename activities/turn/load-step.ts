@@ -1,4 +1,4 @@
-/** Loads a step: takes what it brings, and reads what it goes by. */
+/** Loads a step: takes its messages and reads its basis. */
 import { Failure } from '#domain/errors.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import { agentOfTurn } from '#domain/subagent-agent.ts';
@@ -29,7 +29,7 @@ export async function loadStep(
 ): Promise<LoadedStep | Extract<CallModelResult, { kind: 'duplicate' }>> {
   let known = deps.transcripts.known(input.tenant, input.session);
   let basis = deps.engine.knownBasis(input, attempt, known) ?? (await beginStep(deps, input, attempt, known));
-  // What this worker knows is of a session that was forgotten.
+  // The rows in this worker's memory belong to a session that was forgotten.
   if (!basis.duplicate && known.since !== undefined && known.since !== basis.since) {
     known = NOTHING_KNOWN;
     basis = await beginStep(deps, input, attempt, known);

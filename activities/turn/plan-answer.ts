@@ -18,7 +18,7 @@ import { NO_MODEL } from './invoked-answer.ts';
 import { databaseNow, type LoadedStep, type Step } from './step.ts';
 
 export interface PlanAnswerDeps extends PlanDeps {
-  /** Whether the turn of this lease of a team's task is still to answer with the task's result. */
+  /** Whether the turn with this lease must still answer with the task's result. */
   readonly awaitsAnswer: (tenant: string, team: TeamContext) => Promise<boolean>;
   readonly workspaceOf: WorkspaceOf;
 }
@@ -27,7 +27,7 @@ export interface PlanAnswerDeps extends PlanDeps {
 export const ANSWER_PREVIEW = 500;
 
 export interface AnswerPlan extends CallPlan {
-  /** What must judge the answer before it is handed out. */
+  /** Gates that must judge the answer before it is released. */
   readonly gates?: readonly ShownGate[];
 }
 
@@ -37,7 +37,7 @@ export async function planAnswer(
   { answer, ref }: GeneratedAnswer,
 ): Promise<AnswerPlan> {
   const { tenant, session, agent, context } = step;
-  // By the names that the answer has them by: the dialect's of a model, their own where no model was asked.
+  // By the names in the answer: those of a model's dialect, or canonical ones without a model.
   const catalog = ref === NO_MODEL ? step.catalog : step.catalog.in(agent.tool_names ?? 'canonical');
   const runs = answer.calls.some(({ name }) => {
     const found = catalog.find(name);
@@ -71,8 +71,8 @@ export function recordedAnswer(
 }
 
 /**
- * Undefined when there are none; a call made over the API is no answer of the agent. `isTasks`: what a member says after it has handed
- * its task in is not the task's result.
+ * Undefined when there are none; a call over the API is no answer of the agent. `isTasks`: what a member writes after
+ * it has submitted its task is not the task's result.
  */
 function gatesOf(
   { agent, context }: Pick<LoadedStep, 'agent' | 'context'>,

@@ -1,4 +1,4 @@
-/** What a step brings of people's words is put to hooks, before anything else reads it. */
+/** Runs hooks on the people's messages of a step, before anything else reads them. */
 import type { ModelUse } from '#domain/model-use.ts';
 import { storableText } from '#domain/storable-text.ts';
 import type { CallModelResult } from '#domain/turn.ts';
@@ -12,7 +12,7 @@ export interface PromptHookDeps {
   readonly guards: Pick<Guards, 'ofPrompt'>;
   readonly scrubber: Scrubber;
   readonly ledger: Pick<TurnLedger, 'appendEvents'>;
-  /** What hooks said of a message, and what they left of it. */
+  /** The decision of hooks on a message, and the remaining text. */
   readonly markHooked: (
     tenant: string,
     session: string,
@@ -27,13 +27,13 @@ interface PromptVerdict {
 }
 
 interface PromptHookResult {
-  /** The rows that this worker has not known, as hooks left them. */
+  /** Rows that this worker did not know, as hooks left them. */
   readonly transcript: LoadedStep['transcript'];
   readonly denied?: Extract<CallModelResult, { kind: 'limit' }>;
   readonly uses: readonly ModelUse[];
 }
 
-/** A repeat asks about no message again. One that is denied ends the turn; the others are asked about all the same. */
+/** A repeat runs hooks on no message again. A denied message ends the turn; hooks still run on the others. */
 export async function runPromptHooks(deps: PromptHookDeps, loaded: LoadedStep): Promise<PromptHookResult> {
   const { tenant, session, turn, step } = loaded;
   const { signal } = loaded.attempt;

@@ -1,6 +1,6 @@
 /**
- * Wakes a session with a message that the system itself writes: its row first, its id given by the caller, then the
- * session's workflow, then the turn's row. Who repeats it with the same id wakes the session once.
+ * Wakes a session with a system message: its row first, with an id from the caller, then the session's workflow, then
+ * the turn's row. A repeat with the same id wakes the session once.
  */
 import type { Attachment } from '#domain/artifact.ts';
 import { Failure } from '#domain/errors.ts';
@@ -19,30 +19,32 @@ import { insertQueuedTurn } from '#store/turn-store.ts';
 export interface SystemMessage {
   readonly tenant: string;
   readonly session: string;
-  /** The same for each repeat; new for each message. */
+  /** The same for each repeat; another one for each new message. */
   readonly messageId: string;
   readonly text: string;
   readonly attachments?: readonly Attachment[];
   readonly mode: Extract<SubmitMode, 'queue' | 'steer'>;
-  /** Of the turn that made the system speak, so that the new one has the same user and no more rights. */
+  /** Context of the turn that caused the message, so that the new turn has the same user and no more rights. */
   readonly context: MessageContext;
-  /** Of a session that may not be there yet; else it must be. */
+  /** The agent of a session that may not exist yet; without it the session must exist. */
   readonly agent?: string | undefined;
-  /** The session works for this team, whose budgets its use counts for. */
+  /** The team that the session works for, whose budgets its use counts for. */
   readonly team?: string;
-  /** The turn from which it follows that the system speaks: what the new turn uses counts for that one too (DU-7). */
+  /** The turn that caused the message: the new turn's use counts for that one too (DU-7). */
   readonly from?: TurnPlace | undefined;
-  /** The words are the user's own. */
+  /** The text comes from the user. */
   readonly isOwn?: boolean | undefined;
   /** The session whose words it tells; that of `from` unless given. */
   readonly sourceSession?: string | undefined;
 }
 
-/** Throws Failures: `Unavailable` and `QueueFull` pass, so that an activity which wakes is retried until it has. */
+/**
+ * Throws Failures: `Unavailable` and `QueueFull` are transient, so an activity that wakes is retried until it succeeds.
+ */
 export type SendSystemMessage = (wake: SystemMessage) => Promise<Receipt>;
 
 export interface WakeDeps extends ActivityDeps {
-  /** Starts the session's workflow, or finds it running, and gives it the message. */
+  /** Starts the session's workflow or finds it running, and submits the message. */
   readonly submit: (
     tenant: string,
     session: string,

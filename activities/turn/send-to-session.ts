@@ -1,10 +1,10 @@
-/** What the tool `sessions_send` does: one message a call, with no more rights than the caller's turn has. */
+/** The work of the tool `sessions_send`: one message per call, with no more rights than the caller's turn has. */
 import { createHash } from 'node:crypto';
 import type { Receipt } from '#domain/turn.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { SendSystemMessage } from './send-system-message.ts';
 
-/** Says something in another session, once a call. */
+/** Sends a message to another session, once per call. */
 export type SendToSession = (
   call: Pick<RunningCall, 'tenant' | 'user' | 'sessionKey' | 'turnId' | 'callId' | 'offeredTools'>,
   session: string,

@@ -1,6 +1,6 @@
 /**
- * What a step asks of the engine that runs it, and the plain engine: each call is an activity of its own, and each record a commit of its
- * own. The plain engine is the whole; another one may know more between two activities, and writes the same rows.
+ * The interface of the engine that runs steps, and the plain engine: each call is an activity, and each record a
+ * commit. The plain engine is complete. Another one may keep more between two activities, and writes the same rows.
  */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import type { AgentConfig } from '#domain/agent.ts';
@@ -42,43 +42,43 @@ export type ToolWork = (
   claimed?: ClaimedCall,
 ) => Promise<RunToolResult>;
 
-/** What an activity must know of its tool. */
+/** The properties of a tool that an activity uses. */
 export interface ActivityTool {
   readonly name: string;
   readonly limits: Pick<Tool['limits'], 'inline'>;
 }
 
-/** The one activity of all tools that are rows. How a call of one runs is in its plan. */
+/** The one activity of all tools that are rows. The plan of a call says how it runs. */
 export const ANY_TOOL = { name: 'default', limits: { inline: true } } as const;
 
-/** What there is to read for the step after a call, together with the call's result. */
+/** A query for the step after a call, made together with the call's result. */
 export interface NextStepQuery {
   readonly known: KnownTranscript;
   readonly budget: BudgetRequest;
 }
 
 export interface StepEngine {
-  /** The task queue that only this worker polls, which runs what this worker alone holds. */
+  /** The task queue that only this worker polls, for work whose state only this worker has. */
   readonly queue?: string;
-  /** The activities, made of their work. */
+  /** Create activities from their work. */
   modelActivity(work: ModelWork): ModelActivity;
   toolActivity(tool: ActivityTool, work: ToolWork): (input: RunToolInput) => Promise<RunToolResult>;
-  /** What was read for this step together with the result before it; undefined: it has to be read. */
+  /** What was read for this step together with the previous result; undefined when it must be read. */
   knownBasis(input: CallModelInput, attempt: Attempt, known: KnownTranscript): ReadBasis | undefined;
-  /** The result that the call has already; undefined: the ledger knows. */
+  /** The result that the call already has; undefined when the ledger must be queried. */
   knownResult(input: RunToolInput): RunToolResult | undefined;
-  /** How the workflow is to run a call. `place` is where its command would run, where that is known. */
+  /** How the workflow must run a call. `place` is where its command would run, if known. */
   scheduled(call: PlannedCall, tool: Tool, agent: AgentConfig, place?: CommandPlace): PlannedCall;
   beforeModelCall(attempt: Attempt, agent: AgentConfig): void;
-  /** `refused`: another attempt has recorded the step, or it has to be answered anew. */
+  /** `refused`: another attempt has recorded the step, or it must be answered again. */
   recordAnswer(answer: AnswerToRecord): Promise<Exclude<AnswerFate, 'over'>>;
-  /** `seconds` is what the model took for the answer that the result is of. */
+  /** `seconds` is the model's time for the answer. */
   afterAnswer(result: CallModelResult, agent: AgentConfig, model: string, seconds: number): CallModelResult;
-  /** What to read for the next step with the result of this call; undefined: nothing. */
+  /** The query for the next step with the result of this call; undefined for none. */
   nextStepQuery(tenant: string, call: RunnableCall): NextStepQuery | undefined;
-  /** It has been read. */
+  /** Called after the query. */
   keepNextStep(tenant: string, call: RunnableCall, known: KnownTranscript, next: StepBasis): void;
-  /** Ends what still runs of a turn that no activity waits for; for who ends the turn. */
+  /** Ends what still runs of a turn that no activity waits for; for the code that ends the turn. */
   endDetached(tenant: string, turn: string): Promise<void>;
 }
 

@@ -10,27 +10,27 @@ import type { Transcript } from '../prompt/transcript-cache.ts';
 /** `readAt` (performance.now): when its rules were read. */
 export type ReadBasis = StepBasis & { readonly readAt: number };
 
-/** What the call is for and what it goes by. `transcript` is the rows that this worker has not known. */
+/** The input of the call and its basis. `transcript` contains the rows that this worker did not know. */
 export interface LoadedStep extends CallModelInput, ReadBasis {
-  /** As its turn has it. */
+  /** The agent as its turn has it. */
   readonly agent: AgentConfig;
-  /** The agent's tools, by their own names. */
+  /** The agent's tools, by their canonical names. */
   readonly catalog: Catalog;
   readonly attempt: Attempt;
-  /** Position of the last row of the transcript that this worker has known. */
+  /** Position of the last row of the transcript that this worker knows. */
   readonly knownUpTo: number;
 }
 
-/** Its model may be asked, or its message names the calls itself. `transcript` is all of it. */
+/** Its model may be called, or its message lists the calls. `transcript` is complete. */
 export interface Step extends Omit<LoadedStep, 'transcript'> {
   readonly transcript: Transcript;
-  /** Position of the last row that the answer is made from. */
+  /** Position of the last row that the answer is based on. */
   readonly readUpTo: number;
-  /** What hooks on its prompts used models for. */
+  /** Model uses of hooks on its prompts. */
   readonly hookUses: readonly ModelUse[];
 }
 
-/** By the database's clock, in milliseconds since 1970. */
+/** The database's clock, in milliseconds since 1970. */
 export function databaseNow({ now, readAt }: Pick<ReadBasis, 'now' | 'readAt'>): number {
   return now + (performance.now() - readAt);
 }

@@ -1,4 +1,4 @@
-/** The room of turns: its model calls, and its end, however it ends. */
+/** The activities of turns: model calls and ends. */
 import type { TurnActivities } from '#domain/turn.ts';
 import { hasPendingResults } from '#store/end-assignment.ts';
 import { awaitsAnswer } from '#store/task-gate-store.ts';

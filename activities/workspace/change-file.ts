@@ -1,4 +1,6 @@
-/** Whole writes of a workspace's files, and changes of what they hold: one at a time for a file, in whichever process. */
+/**
+ * Writes whole files of a workspace, and changes their contents: one change of a file at a time, across all processes.
+ */
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -10,7 +12,7 @@ import { type Folder, openParent } from './open-folder.ts';
 import { existing, type LastStep, replaceFile } from './replace-file.ts';
 import type { SafePath } from './resolve-path.ts';
 
-/** Files that are changed in memory may have this many bytes. */
+/** Greatest size in bytes of a file that is changed in memory. */
 export const MAX_CHANGE_BYTES = 20 * 1024 * 1024;
 
 interface FileChangesParts extends FilesOptions {
@@ -29,7 +31,7 @@ export function createFileChanges(options: FileChangesParts): Pick<Files, 'write
         return closing(folder, async () => {
           const bytes = typeof content === 'string' ? Buffer.from(content) : content;
           let written = { bytes: 0, version: '' };
-          // Not while somebody changes what he has read: that change would be over this one.
+          // The lock covers the last check and the write, so that no concurrent change is overwritten.
           const last: LastStep = (put) =>
             options.lock(lockNameOf(safe), async () => {
               check?.((await existing(folder, name, path)) && versionOf(await lookAt(folder, name)));

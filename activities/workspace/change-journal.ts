@@ -1,6 +1,6 @@
 /**
- * DU-2: makes "read, change, write" (edit, append) safe to repeat. Before the change the digests of the file before and
- * after it are noted under the call's key; a repeat sees from the file which of the two it is.
+ * DU-2: makes "read, change, write" (edit, append) safe to repeat. Before the change, the digests of the file before
+ * and after it are recorded under the call's key; a repeat compares the file with both.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
@@ -8,7 +8,10 @@ import { join } from 'node:path';
 import { errnoOf } from './file-problem.ts';
 
 export interface ChangeJournal {
-  /** `fresh`: go on; `done`: an earlier attempt did it; `lost`: it was begun and the file is now something else. */
+  /**
+   * `fresh`: continue; `done`: an earlier attempt did it; `lost`: it was started and the file is now different from
+   * both.
+   */
   judge(key: string, current: Buffer | null): Promise<'fresh' | 'done' | 'lost'>;
   /** Called right before the change. */
   note(key: string, before: Buffer | null, after: Buffer): Promise<void>;
@@ -16,10 +19,10 @@ export interface ChangeJournal {
 
 /** Longer than any activity is retried. */
 const KEEP_MS = 24 * 3600 * 1000;
-/** Looking for old entries is done once in so many notes. */
+/** Old entries are removed once per this many records. */
 const PRUNE_EVERY = 200;
 
-/** `folder` is a private folder of ours; entries are small and go after a day. */
+/** `folder` is a private folder; entries are small and are removed after a day. */
 export function createChangeJournal(folder: string, now: () => number): ChangeJournal {
   let notes = 0;
   const entry = (key: string): string => join(folder, `${fileDigest(key)}.json`);
@@ -43,7 +46,7 @@ export function createChangeJournal(folder: string, now: () => number): ChangeJo
   };
 }
 
-/** Null for a file that is not there. */
+/** Null for a missing file. */
 export function fileDigest(content: Buffer | string | null): string {
   return content === null ? 'none' : createHash('sha256').update(content).digest('hex');
 }

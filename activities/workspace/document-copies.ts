@@ -1,7 +1,7 @@
 /**
- * Documents as read-only files of the workspace, for commands and searches. Truth is the row: a copy is made anew where it is another. What
- * was made is listed in the workspace before it is made, so that whoever comes after a killed worker can tell a copy from a file of the
- * user's, which stays as it is.
+ * Documents as read-only files of the workspace, for commands and searches. The row is authoritative: a differing copy
+ * is written again. The list of copies is written into the workspace before the copies. So after a worker was killed, a
+ * copy can be distinguished from a user's file, which stays unchanged.
  */
 import { createHash } from 'node:crypto';
 import { lstat, realpath, unlink } from 'node:fs/promises';
@@ -17,9 +17,9 @@ import { replaceFile } from './replace-file.ts';
 import type { SafePath } from './resolve-path.ts';
 
 export interface DocumentCopies {
-  /** Makes them as the rows are, where that is not so. Those that had been made and were changed by somebody else. */
+  /** Writes the copies that differ from the rows. Returns those that somebody else had changed. */
   refresh(workspace: string, access: DocumentAccess): Promise<readonly string[]>;
-  /** From path to digest, of all that were made in it. */
+  /** Paths and digests of all copies in it. */
   listed(workspace: string): Promise<Listed>;
 }
 
@@ -27,15 +27,15 @@ type Listed = Readonly<Record<string, string>>;
 
 const LIST = '.tempoclaw/documents.json';
 const READ_ONLY = 0o444;
-/** Of paths and digests. */
+/** Bytes of the list of paths and digests. */
 const LIST_BYTES = DOCUMENT_LIMITS.count * 2 * (DOCUMENT_LIMITS.path * 2 + 80);
-/** Workspaces that a worker remembers. */
+/** Number of workspaces that a worker keeps in memory. */
 const REMEMBERED = 1_000;
 
 const listSchema = z.record(z.string(), z.string());
 
 interface Made {
-  /** Whose, and which. */
+  /** The owner and the version of the documents. */
   readonly version: string;
   readonly files: ReadonlyMap<string, { readonly digest: string; readonly mark: string }>;
 }
@@ -44,7 +44,7 @@ export function createDocumentCopies(pool: Pool): DocumentCopies {
   const known = new Map<string, Made>();
   const running = new Map<string, Promise<unknown>>();
 
-  /** One after the other in a workspace. */
+  /** Sequential for each workspace. */
   async function inTurn<Result>(home: string, work: () => Promise<Result>): Promise<Result> {
     const before = running.get(home) ?? Promise.resolve();
     const mine = before.then(work, work);
@@ -88,7 +88,7 @@ export function createDocumentCopies(pool: Pool): DocumentCopies {
   };
 }
 
-/** Lists what will have been made before anything is. */
+/** Lists the copies that will be written, before any is. */
 async function plan(
   home: string,
   rows: readonly DocumentRow[],
@@ -103,7 +103,7 @@ async function plan(
     const last = made?.files.get(path);
     const isSame = last?.digest === digest && last.mark === (await markOf(home, path));
     const there = isSame ? digest : await digestOf(home, path);
-    // A file of the user's that has a document's name.
+    // A user's file that has a document's name.
     if (there !== undefined && there !== digest && !(path in before)) continue;
     list[path] = digest;
     if (there !== digest) expected.push(row);
@@ -128,7 +128,7 @@ async function isUntouched(home: string, { files }: Made): Promise<boolean> {
   return marks.every(Boolean);
 }
 
-/** Changes with whatever is done to the file. */
+/** It changes with every change of the file. */
 async function markOf(home: string, path: string): Promise<string> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await lstat(join(home, path), { bigint: true });
@@ -139,7 +139,7 @@ async function markOf(home: string, path: string): Promise<string> {
   }
 }
 
-/** Undefined: there is nothing. Empty: no file that could be a copy. */
+/** Undefined when there is nothing. Empty for a file that cannot be a copy. */
 async function digestOf(home: string, path: string): Promise<string | undefined> {
   try {
     const bytes = await readSmall(home, path, DOCUMENT_LIMITS.bytes);
@@ -160,7 +160,7 @@ async function readSmall(home: string, path: string, max: number): Promise<Buffe
   }
 }
 
-/** What a command has made of the list is as if there were none. */
+/** A list that a command has changed counts as none. */
 async function readList(home: string): Promise<Listed> {
   try {
     const text = await readSmall(home, LIST, LIST_BYTES);
@@ -171,7 +171,7 @@ async function readList(home: string): Promise<Listed> {
   }
 }
 
-/** Something else stands there or on the way, which is not ours to touch. */
+/** Something else is there or on the path, which is left alone. */
 function isOther(error: unknown): boolean {
   const errno = errnoOf(error) ?? '';
   return error instanceof FileProblem || ['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'EEXIST'].includes(errno);
@@ -190,7 +190,7 @@ async function writeCopy(home: string, path: string, text: string): Promise<void
   const write = (): Promise<void> => writeAt(home, path, text, READ_ONLY);
   await write().catch(async (error: unknown) => {
     if (!isOther(error)) throw error;
-    // A link, or another name of it. What cannot be removed stays: the row counts all the same.
+    // A link, or another name of it. A file that cannot be removed stays: the row is authoritative.
     await removeCopy(home, path);
     await write().catch((again: unknown) => {
       if (!isOther(again)) throw again;

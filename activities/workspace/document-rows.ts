@@ -1,4 +1,4 @@
-/** What the paths of a workspace name of documents, and reading and writing that (VF-1 to VF-3). */
+/** Finds the documents that workspace paths name, and reads and writes them (VF-1 to VF-3). */
 import { isUtf8 } from 'node:buffer';
 import { realpath } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -21,21 +21,21 @@ import type { Files, FileScope } from './files.ts';
 import { resolvePath } from './resolve-path.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 
-/** A path of the workspace itself, as it is meant. */
+/** A path of the workspace itself, without links. */
 export interface Place {
   readonly access: DocumentAccess;
-  /** From the workspace; empty for itself. */
+  /** Relative to the workspace; empty for the workspace itself. */
   readonly inside: string;
 }
 
 export interface DocumentRows {
-  /** Undefined where there can be no row; what is wrong with the path is for the files to say. */
+  /** Undefined when no row is possible; the file functions report invalid paths. */
   placeOf(scope: FileScope, path: string): Promise<Place | undefined>;
-  /** The same of a path that is a document's. */
+  /** The same for a path that belongs to a document. */
   rowAt(scope: FileScope, path: string): Promise<Place | undefined>;
-  /** What the row has; undefined: it is the disk's to say. @throws FileProblem for a copy whose row is gone */
+  /** The text of the row; undefined when the disk decides. @throws FileProblem for a copy whose row is gone */
   text(scope: FileScope, path: string): Promise<string | undefined>;
-  /** As Files.change. What is changed is the row, or what stands on the disk where there is none. */
+  /** Like Files.change. It changes the row, or the file on the disk when there is no row. */
   change(
     scope: FileScope,
     place: Place,
@@ -46,7 +46,7 @@ export interface DocumentRows {
   ): Promise<{ done: boolean }>;
 }
 
-/** Whether there can be any row: else nothing is asked for. */
+/** Whether any row is possible; otherwise no query is made. */
 export function hasDocuments({ documents }: FileScope): boolean {
   return documents !== undefined && documents.version !== null;
 }
@@ -104,10 +104,10 @@ export function createDocumentRows(
     return place && textAt(scope, place, path);
   }
 
-  /** What is changed where there is no row yet. */
+  /** The previous text when there is no row yet. */
   async function onDisk(scope: FileScope, path: string): Promise<Buffer | null> {
     const bytes = await files.readBytes(scope, path, DOCUMENT_LIMITS.bytes).catch((error: unknown) => {
-      // A link out of the workspace, a folder: no text to begin with.
+      // A link out of the workspace, or a folder: there is no previous text.
       if (error instanceof FileProblem) return null;
       throw error;
     });
@@ -128,7 +128,7 @@ export function createDocumentRows(
         path: inside,
         author: access.author,
         call: scope.idempotencyKey || undefined,
-        // What is changed within a text from outside leaves it one.
+        // A partial change leaves a text from outside marked as such.
         outside: isOutside || (isWhole ? false : undefined),
         read,
         by(seen) {
@@ -153,7 +153,7 @@ export function createDocumentRows(
   return { placeOf, rowAt, text, change };
 }
 
-/** No link is followed at it or below it. */
+/** No link is followed at this path or below it. */
 function isRowPlace(inside: string): boolean {
   return inside === MEMORY_FOLDER || documentKind(inside) !== undefined;
 }

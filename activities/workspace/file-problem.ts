@@ -1,8 +1,8 @@
-/** Why a file could not be used, in words for the model; the one place where errno becomes a tool error. */
+/** Why a file could not be used, in words for the model. Only this module maps errno to tool errors. */
 import type { ToolErrorCode } from '#domain/errors.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 
-/** Thrown by what reads and writes files and media; tools turn it into a value with `withFileProblems`. */
+/** Thrown by functions that read and write files and media; tools convert it to a value with `withFileProblems`. */
 export class FileProblem extends Error {
   override readonly name = 'FileProblem';
   readonly code: ToolErrorCode;
@@ -37,7 +37,7 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** `doing` is a phrase such as `failed to read file`; `path` is shown as the model wrote it, never the host's own. */
+/** `doing` is a phrase such as `failed to read file`; `path` is shown as the model wrote it, never the host's path. */
 export function fileProblem(error: unknown, doing: string, path: string): FileProblem {
   if (error instanceof FileProblem) return error;
   const errno = errnoOf(error);
@@ -52,7 +52,7 @@ export function shown(path: string): string {
   return plain.length > 200 ? `${plain.slice(0, 197)}...` : plain;
 }
 
-/** Runs `work` and gives a FileProblem back as the tool's result; everything else is thrown on. */
+/** Runs `work` and returns a FileProblem as the tool's result; other errors are rethrown. */
 export async function withFileProblems<Result = ToolResult>(
   work: () => Promise<Result>,
 ): Promise<Result | ToolFailure> {

@@ -1,20 +1,23 @@
-/** What is in a workspace by how it looks, to see what a command has changed there. What runs there is hostile: no link is followed. */
+/**
+ * Stamps of a workspace's files, to detect what a command has changed. Programs there may be hostile: no link is
+ * followed.
+ */
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from './file-problem.ts';
 
-/** By path; undefined where a change could not be seen. */
+/** By path; undefined when a change could not be detected. */
 export type FileStamps = ReadonlyMap<string, string | undefined>;
 
-/** Of a workspace; in one with more, or deeper, changes are not told apart. */
+/** Greatest number of entries of a workspace; with more, or deeper ones, changes are not distinguished. */
 const MAX_ENTRIES = 20_000;
 const MAX_DEPTH = 50;
 /** Two changes within one tick of a file system's clock look the same. */
 const TICK_MS = 20;
-/** Changed paths that are named one by one. */
+/** Greatest number of changed paths that are named individually. */
 const MAX_NAMED = 100;
 
-/** Undefined: there are too many. `own`: names at its top that are passed over. */
+/** Undefined when there are too many. `own`: top-level names that are skipped. */
 export async function stampFiles(workspace: string, own: readonly string[]): Promise<FileStamps | undefined> {
   const stamps = new Map<string, string | undefined>();
   const since = Date.now() - TICK_MS;
@@ -31,7 +34,7 @@ export async function stampFiles(workspace: string, own: readonly string[]): Pro
     for (const path of below) if (!(await probe(path, depth + 1).catch(isGone))) return false;
     return true;
   };
-  // What cannot be looked at is not told apart either.
+  // A file that cannot be read cannot be compared either.
   return (await probe('', 0).catch(cannot)) ? stamps : undefined;
 }
 
@@ -41,7 +44,7 @@ async function stampOf(path: string, since: number): Promise<string | undefined>
   return `${found.ino} ${found.size} ${found.ctimeNs}`;
 }
 
-/** Removed between two looks. */
+/** It was removed between two reads. */
 function isGone(error: unknown): true {
   if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
   return true;
@@ -52,7 +55,10 @@ function cannot(error: unknown): false {
   return false;
 }
 
-/** Files that are new or another, or the folders at the top that they are in; the whole, '', where it cannot be told. */
+/**
+ * New or changed files, or the top-level folders that contain them; '' for the whole workspace when it cannot be
+ * determined.
+ */
 export function changedSince(before: FileStamps | undefined, now: FileStamps | undefined): readonly string[] {
   if (!before || !now) return [''];
   const changed = [...now].flatMap(([path, stamp]) =>

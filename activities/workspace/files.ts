@@ -1,4 +1,4 @@
-/** What tools may do with files, held in the caller's workspace (VF-4). Problems are thrown as FileProblem. */
+/** File operations of tools, confined to the caller's workspace (VF-4). Problems are thrown as FileProblem. */
 import { lstat, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -18,62 +18,71 @@ import { DEFAULT_PATH_RULES, type PathRules } from '#domain/path-rules.ts';
 import { isDenied, resolvePath, type SafePath } from './resolve-path.ts';
 import { createResolvers } from './resolve-file.ts';
 
-/** Whose files; a RunningCall is one. */
+/** The owner of files; a RunningCall is one. */
 export interface FileScope {
   readonly workspace: string;
   readonly idempotencyKey: string;
-  /** Of the call. */
+  /** Session of the call. */
   readonly sessionKey?: string;
-  /** The folder that a new workspace begins as a copy of. */
+  /** The folder that a new workspace is copied from. */
   readonly workspaceFrom?: string | undefined;
-  /** Whose documents stand in it (with-documents.ts); absent: it has none. */
+  /** Documents that appear in it (with-documents.ts); absent when it has none. */
   readonly documents?: DocumentAccess | undefined;
-  /** Who is told of what is read and written; absent: nobody. */
+  /** Records reads and writes; absent when nothing does. */
   readonly origins?: FileOrigins | undefined;
-  /** Another path of the workspace: where a box shows it. */
+  /** The path of the workspace in a sandbox, when it differs. */
   readonly mount?: string;
-  /** Ends the wait for a workspace that another worker has. */
+  /** Aborts the wait for a workspace that another worker has. */
   readonly signal?: AbortSignal;
-  /** Of a workspace that follows the work: who notes what is changed, and the journal that goes with it. */
+  /** For a workspace that follows the work: records changes, and the journal that follows too. */
   readonly use?: Pick<WorkspaceUse, 'wrote' | 'journal'>;
 }
 
-/** One use of a workspace that follows the work (activities/snapshots/). What it says of changes is kept when it leaves, and not before. */
+/**
+ * One use of a workspace that follows the work (activities/snapshots/). Its changes are stored when it leaves, and not
+ * before.
+ */
 export interface WorkspaceUse {
-  /** Where the workspace is on this machine, without links. */
+  /** Path of the workspace on this machine, without links. */
   readonly path: string;
-  /** A change at this path, absolute and without links; of anything, where it is the workspace itself. Others are passed over. */
+  /**
+   * Records a change at this path, absolute and without links; of anything, when it is the workspace itself. Paths
+   * elsewhere are ignored.
+   */
   wrote(path: string): void;
   readonly journal: ChangeJournal;
-  /** Once. Throws Failure `Unavailable` or FileProblem when what it has changed could not be kept. */
+  /** Called once. Throws Failure `Unavailable` or FileProblem when the changes could not be stored. */
   leave(): Promise<void>;
 }
 
 export interface Entry {
   readonly name: string;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
-  /** Bytes; of files only. */
+  /** Bytes; only of files. */
   readonly size: number;
 }
 
-/** A folder that programs run in or search: held open, so that it stays the one that was checked. */
+/** A folder that programs run in or search. It is held open, so that it stays the one that was checked. */
 export interface HeldFolder {
-  /** To be given to spawn as `cwd`; valid until close. */
+  /** The `cwd` for spawn; valid until close. */
   readonly cwd: string;
   /** Its real path, for people and for PWD. */
   readonly path: string;
-  /** From the workspace, '' for the workspace itself. */
+  /** Relative to the workspace; '' for the workspace itself. */
   readonly inside: string;
   /** Denied prefixes below it, relative to it. */
   readonly denied: readonly string[];
   /**
-   * The lines of the file `name` below it that begin at these bytes, each without its end and cut at `maxBytes`; undefined
-   * when the file may not be read. What a program found by name is so shown from the file that was checked.
+   * The lines of the file `name` below it that start at these bytes, each without its end and cut at `maxBytes`;
+   * undefined when the file may not be read. So a match that a program found by name is shown from the file that was
+   * checked.
    */
   linesAt(name: string, offsets: readonly number[], maxBytes: number): Promise<readonly Buffer[] | undefined>;
-  /** For after a command: puts documents' files back as they are kept; those that it had changed. */
+  /** Called after a command: restores documents' files; returns those that the command had changed. */
   restore?(): Promise<readonly string[]>;
-  /** Keeps a workspace that follows the work with this worker after `close`, until it is said to be over. */
+  /**
+   * Keeps a workspace that follows the work with this worker after `close`, until the function says that it is over.
+   */
   heldWhile?(isRunning: () => Promise<boolean>): void;
   close(): Promise<void>;
 }
@@ -81,18 +90,18 @@ export interface HeldFolder {
 export interface Listing {
   readonly entries: readonly Entry[];
   readonly total: number;
-  /** Of the folder; said once a session. */
+  /** The folder's guide; returned once per session. */
   readonly guide?: string | undefined;
 }
 
 export interface Files {
   /** Lines of a text file. */
   readPage(scope: FileScope, path: string, request: FilePageRequest): Promise<FilePage>;
-  /** The whole of a file; undefined when it has more bytes than `most`. */
+  /** The whole of a file; undefined when it has more than `most` bytes. */
   readBytes(scope: FileScope, path: string, max: number): Promise<Buffer | undefined>;
   /**
-   * Replaces or makes a file and its parent folders. Safe to repeat. `check` gets the version of what is there (undefined: nothing), and
-   * throws to leave it.
+   * Replaces or creates a file and its parent folders. Safe to repeat. `check` receives the version of the existing
+   * file (undefined when there is none), and throws to prevent the write.
    */
   write(
     scope: FileScope,
@@ -100,14 +109,17 @@ export interface Files {
     content: string | Buffer | AsyncIterable<Buffer>,
     check?: (version: string | undefined) => void,
   ): Promise<{ created: boolean; bytes: number; version: string }>;
-  /** All of a file, to be read once. Who does not read it to its end destroys it. The version is another one after each change. */
+  /**
+   * The whole file, to be read once. A caller that does not read it to its end must destroy it. The version differs
+   * after each change.
+   */
   openRead(
     scope: FileScope,
     path: string,
   ): Promise<{ readonly bytes: number; readonly version: string; readonly stream: Readable }>;
   /**
-   * Changes a file by a function of its bytes (null when there is none and `mayCreate`). Safe to repeat under the same
-   * idempotency key: `done` says that an earlier attempt did it.
+   * Changes a file by a function of its bytes (null when it does not exist and `mayCreate`). Safe to repeat under the
+   * same idempotency key: `done` says that an earlier attempt did it.
    */
   change(
     scope: FileScope,
@@ -115,15 +127,15 @@ export interface Files {
     mayCreate: boolean,
     by: (old: Buffer | null) => Buffer,
   ): Promise<{ done: boolean }>;
-  /** Immediate children by name; at most `limit`, `total` says how many there are. */
+  /** Immediate children by name; at most `limit`, and `total` is their number. */
   list(scope: FileScope, path: string, limit: number): Promise<Listing>;
-  /** `run`: for commands, which may write there. */
+  /** `run` is for commands, which may write there. */
   hold(scope: FileScope, path: string, use: 'search' | 'run'): Promise<HeldFolder>;
-  /** Whether the path names a folder; FileNotFound when it names nothing. */
+  /** Whether the path names a folder; FileNotFound when it does not exist. */
   isFolder(scope: FileScope, path: string): Promise<boolean>;
   /**
-   * Where workspaces follow the work: has this one, as it is now, stay with this worker until what it gives is called.
-   * @throws FileProblem `Timeout` when another worker has it for longer than `patienceMs`
+   * For workspaces that follow the work: keeps this one with this worker until the returned function is called. @throws
+   * FileProblem `Timeout` when another worker has it for longer than `patienceMs`
    */
   keep?(scope: FileScope, patienceMs?: number): Promise<() => Promise<void>>;
 }
@@ -136,7 +148,7 @@ export interface FilesOptions {
   readonly lock: FileLock;
 }
 
-/** Names read from one folder; beyond it the listing says so. */
+/** Greatest number of names read from one folder; the listing reports more. */
 const MAX_NAMES = 100_000;
 
 export function createFiles(options: FilesOptions): Files {
@@ -230,7 +242,7 @@ async function entryOf(folder: Folder, name: string): Promise<Entry | undefined>
     if (stat.isSymbolicLink()) return { name, kind: 'link', size: 0 };
     return { name, kind: stat.isFile() ? 'file' : 'other', size: stat.size };
   } catch (error) {
-    // Removed between reading the folder and looking at it.
+    // It was removed after the folder was read.
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
@@ -271,7 +283,7 @@ async function linesAt(
       return lines;
     });
   } catch (error) {
-    // Refused, or gone meanwhile: not to be shown.
+    // It is refused, or was removed meanwhile: it is not shown.
     if (error instanceof FileProblem || errnoOf(error) !== undefined) return undefined;
     throw error;
   }

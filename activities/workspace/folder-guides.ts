@@ -1,15 +1,21 @@
-/** The AGENTS.md of a repository or a folder in it: the nearest above what is read counts, and the model is told once that it is there. */
+/**
+ * The AGENTS.md of a repository or a folder in it: the nearest one above the file applies, and the model is informed of
+ * it once.
+ */
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FileScope } from './files.ts';
 import { shown } from './file-problem.ts';
 
 const GUIDE = 'AGENTS.md';
-/** Folders of sessions that a worker remembers; what it forgets is told again. */
+/** Number of folders of sessions that a worker keeps in memory; dropped ones are reported again. */
 const REMEMBERED = 10_000;
 
 export interface FolderGuides {
-  /** `inside`: from `root`, a file or, with a last `.`, a folder. Undefined: there is none, or the session knows. */
+  /**
+   * `inside`: relative to `root`, a file or, with a final `.`, a folder. Undefined when there is none, or the session
+   * knows it.
+   */
   of(scope: FileScope, root: string, inside: string): Promise<string | undefined>;
 }
 
@@ -18,7 +24,7 @@ export function createFolderGuides(): FolderGuides {
   return {
     async of({ sessionKey, documents }, root, inside) {
       if (sessionKey === undefined) return undefined;
-      // That of the workspace itself is a document, which the prompt has, unless there is none.
+      // The workspace's own guide is a document, which the prompt contains, unless there is none.
       const folder = await nearest(root, dirname(inside), documents?.version === null);
       if (folder === undefined) return undefined;
       const key = JSON.stringify([sessionKey, root, folder]);
@@ -37,7 +43,7 @@ async function nearest(root: string, folder: string, withRoot: boolean): Promise
   if (folder === '.' && !withRoot) return undefined;
   const isThere = await lstat(join(root, folder, GUIDE)).then(
     (found) => found.isFile(),
-    // What cannot be looked at cannot be read either.
+    // A file that cannot be stat'ed cannot be read either.
     () => false,
   );
   if (isThere) return folder;

@@ -1,4 +1,7 @@
-/** Keeps file tools out of what git obeys: the `.git` of any repository, and folders that are repositories themselves. */
+/**
+ * Keeps file tools away from files that git interprets: the `.git` of any repository, and folders that are repositories
+ * themselves.
+ */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isGitInternal } from '@tempoclaw/shell-judge';
@@ -7,14 +10,16 @@ import { errnoOf, FileProblem, shown } from './file-problem.ts';
 import type { SafePath } from './resolve-path.ts';
 
 /**
- * Refuses a write that git would obey, and one that would make its folder a repository. The path has no links left; that
- * it is still this path when it is opened is for openFolder to see. @throws FileProblem
+ * Refuses a write that git would interpret, and one that would make its folder a repository. The path has no links;
+ * openFolder checks that it is still this path when it is opened. @throws FileProblem
  */
 export async function guardGit(path: SafePath): Promise<void> {
   if (isGitInternal(path.inside) || (await isInRepository(path))) throw gitProblem(path.requestedPath);
 }
 
-/** Commands are not started there either, since what they write by a plain name would be git's. @throws FileProblem */
+/**
+ * Commands do not start there either, because the files they write by plain names would be git's. @throws FileProblem
+ */
 export function guardGitFolder(path: SafePath): void {
   if (isGitInternal(path.inside)) throw gitProblem(path.requestedPath);
 }
@@ -26,7 +31,7 @@ function gitProblem(requestedPath: string): FileProblem {
   );
 }
 
-/** Some folder on the way is a bare repository, or becomes one by what is made on this path. */
+/** A folder on the path is a bare repository, or becomes one by what is created at this path. */
 async function isInRepository({ root, inside }: SafePath): Promise<boolean> {
   let folder = root;
   for (const next of inside.split('/')) {

@@ -1,4 +1,4 @@
-/** VF-4 without doing anything: whether a path could be used as a tool would use it, and the code that the tool would give. */
+/** VF-4 without side effects: whether a tool could use a path, and the code that the tool would return. */
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { JudgePath, PathOp } from '#domain/path-rules.ts';
@@ -57,7 +57,7 @@ async function look(safe: SafePath, op: PathOp): Promise<boolean> {
   }
 }
 
-/** A new file may be in folders that are still to be made: then the deepest one that is there counts. */
+/** A new file may need new folders: then the deepest existing one is checked. */
 async function lookForWrite(safe: SafePath): Promise<void> {
   try {
     const { folder, name } = await openParent(safe, false);

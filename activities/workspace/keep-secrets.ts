@@ -1,4 +1,4 @@
-/** A model reads `[REDACTED]` where a file has a secret; when it writes the file back, the secret must not be lost to that. */
+/** A model reads `[REDACTED]` where a file has a secret; when it writes the file back, the secret must not be lost. */
 import { FileProblem } from './file-problem.ts';
 
 /** What scrubbing puts in place of values (packages/scrubber). */
@@ -9,7 +9,7 @@ export function hasPlaceholder(text: string): boolean {
 }
 
 /**
- * Refuses a change that adds placeholders to a file with secrets in it. `hasSecret` says whether a reader of a text gets
+ * Refuses a change that adds placeholders to a file with secrets. `hasSecret` says whether readers of a text see
  * placeholders. @throws FileProblem
  */
 export function keepSecrets(

@@ -1,4 +1,4 @@
-/** A file of a workspace opened as it was checked, and which version of it that is. */
+/** Opens a file of a workspace exactly as it was checked, and determines its version. */
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileDigest } from './change-journal.ts';
@@ -46,7 +46,7 @@ export async function openIn(folder: Folder, name: string, requestedPath: string
   }
 }
 
-/** Another one after whatever is done to the file. */
+/** It differs after every change of the file. */
 export function versionOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return fileDigest([ino, size, mtimeNs, ctimeNs].join(' ')).slice(0, 32);
 }

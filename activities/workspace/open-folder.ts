@@ -1,6 +1,6 @@
 /**
- * A folder held open, so that what is done by name in it cannot be redirected by swapping a folder for a link in between
- * (SECURITY §2, CVE-2026-44112). Linux reaches it through /proc/self/fd; elsewhere the path itself is used.
+ * A folder held open, so that operations by name in it cannot be redirected by replacing a folder with a link in
+ * between (CVE-2026-44112). Linux reaches it through /proc/self/fd; other systems use the path itself.
  */
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink, stat } from 'node:fs/promises';
@@ -22,7 +22,7 @@ export async function openFolder(absolute: string, requestedPath: string): Promi
   return check(await openDirectory(absolute), absolute, requestedPath);
 }
 
-/** Opens the folder that holds `path`, making missing ones from the root on when `make` is set. */
+/** Opens the folder that contains `path`, and creates missing ones from the root on when `make` is set. */
 export async function openParent(path: SafePath, make: boolean): Promise<{ folder: Folder; name: string }> {
   const parts = path.inside.split('/');
   const name = parts.pop();
@@ -49,7 +49,7 @@ export async function openParent(path: SafePath, make: boolean): Promise<{ folde
   return { folder, name };
 }
 
-/** False when it is there already. */
+/** False when it exists already. */
 async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path);
@@ -64,12 +64,12 @@ async function openDirectory(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 }
 
-/** The folder `name` in one that is held, never through a link. `absolute` is where it stands. Throws errno errors. */
+/** The folder `name` in an open one, never through a link. `absolute` is its path. Throws errno errors. */
 export async function openChild(parent: Folder, name: string, absolute: string): Promise<Folder> {
   return asFolder(await openDirectory(parent.at(name)), absolute);
 }
 
-/** The opened folder must still be the one that was judged. `previous` is closed once its child is held. */
+/** The opened folder must still be the one that was judged. `previous` is closed once its child is open. */
 async function check(
   handle: FileHandle,
   absolute: string,

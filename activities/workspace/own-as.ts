@@ -1,6 +1,6 @@
 /**
- * Whose a new file is. As root we make files for the user of boxes, who owns the workspace then: they belong to whom the
- * file before them, or their folder, belongs to. Other users cannot give files away and need not.
+ * The owner of a new file. As root we create files for the user of sandboxes, who then owns the workspace: they get the
+ * owner of the previous file or of their folder. Other users cannot change owners and need not.
  */
 import type { FileHandle } from 'node:fs/promises';
 

@@ -1,9 +1,12 @@
-/** What became of a change of a file (Files.change) whose attempt was lost, by the digests that it had noted. */
+/** The outcome of a change of a file (Files.change) whose attempt was lost, by the digests that it had recorded. */
 import type { ToolResult } from '#domain/tool.ts';
 import { FileProblem, withFileProblems } from './file-problem.ts';
 import type { Files, FileScope } from './files.ts';
 
-/** `done` when the file is as the change left it, OutcomeUnknown when it is neither that nor what it was, undefined when it is as before. */
+/**
+ * `done` when the file is as the change left it, OutcomeUnknown when it differs from both, undefined when it is
+ * unchanged.
+ */
 export async function probeChange(
   files: Pick<Files, 'change'>,
   scope: FileScope,
@@ -17,6 +20,6 @@ export async function probeChange(
     });
     return done;
   });
-  // Whatever else is wrong is told by the call itself.
+  // The call itself reports other errors.
   return result.ok || result.code === 'OutcomeUnknown' ? result : undefined;
 }

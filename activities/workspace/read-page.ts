@@ -1,32 +1,32 @@
-/** A page of lines out of an open file of any size, in bounded memory: bytes outside the page are counted, not kept. */
+/** A page of lines from an open file of any size, in bounded memory: bytes outside the page are counted, not kept. */
 import { isUtf8 } from 'node:buffer';
 import { FileProblem, shown } from './file-problem.ts';
 
 export interface FilePageRequest {
   /** First line, from 0. */
   readonly offset: number;
-  /** Lines; as many as fit when absent. */
+  /** Number of lines; when absent, as many as fit. */
   readonly limit?: number;
   /** UTF-16 units of text. */
   readonly maxChars: number;
 }
 
 export interface FilePage {
-  /** Whole lines with their ends, but for a line that alone is longer than the page. */
+  /** Whole lines with their ends, except a single line that is longer than the page. */
   readonly text: string;
   readonly lines: number;
   /** Known when the end was reached or the file is small enough to count. */
   readonly totalLines?: number;
   readonly more: boolean;
-  /** The only line given is not whole. */
+  /** The only returned line is not whole. */
   readonly cutLine: boolean;
   readonly invalidUtf8: boolean;
   readonly size: number;
-  /** Of the folder that the file is in; said once a session. */
+  /** The folder's guide; returned once per session. */
   readonly guide?: string | undefined;
 }
 
-/** What a page is read from: an open file, or a text. */
+/** The source of a page: an open file, or a text. */
 export interface PageSource {
   stat(): Promise<{ readonly size: number }>;
   read(
@@ -48,11 +48,11 @@ export function sourceOf(text: string): PageSource {
 }
 
 const CHUNK = 64 * 1024;
-/** Bytes looked at for a NUL, as git and ripgrep do. */
+/** Number of bytes that are searched for a NUL, as in git and ripgrep. */
 const SNIFF = 8 * 1024;
-/** So that a page deep in a file stays within the 10 s of a local activity. */
+/** A page deep in a file must stay within the 10 s of a local activity. */
 const MAX_SCAN = 1024 ** 3;
-/** Files up to here are read on to tell how many lines there are. */
+/** Files up to this size are read to the end, to count their lines. */
 const COUNT_LIMIT = 16 * 1024 * 1024;
 const NEWLINE = 10;
 
@@ -64,7 +64,7 @@ interface Scan {
   position: number;
 }
 
-/** Reads a page. Throws FileProblem for a binary file, and for a page that begins beyond the first GiB. */
+/** Reads a page. Throws FileProblem for a binary file, and for a page that starts beyond the first GiB. */
 export async function readPage(
   file: PageSource,
   request: FilePageRequest,

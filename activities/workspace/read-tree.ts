@@ -1,10 +1,13 @@
-/** Reads a folder of a workspace as plain files (domain/file-tree.ts): bounded, without links, hidden files and what git obeys. */
+/**
+ * Reads a folder of a workspace as plain files (domain/file-tree.ts): bounded, without links, hidden files and files
+ * that git interprets.
+ */
 import { TREE_LIMITS, type TreeFile, treePathProblem } from '#domain/file-tree.ts';
 import { isGits } from '../assignments/pass-files.ts';
 import { FileProblem } from './file-problem.ts';
 import type { Entry, Files, FileScope } from './files.ts';
 
-/** Names that begin with a dot are passed over. @throws FileProblem that says which file cannot be part of it. */
+/** Names that start with a dot are skipped. @throws FileProblem that says which file cannot be part of it */
 export async function readTree(
   files: Pick<Files, 'list' | 'readBytes'>,
   scope: FileScope,
@@ -54,7 +57,7 @@ export async function readTree(
   return found;
 }
 
-/** Of one folder, with those that are passed over. */
+/** Entries of one folder, including skipped ones. */
 const MAX_NAMES = 2 * TREE_LIMITS.files;
 
 function refused(message: string): FileProblem {

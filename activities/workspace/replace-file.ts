@@ -1,4 +1,4 @@
-/** Whole-file replacement that is either done or not: temporary file, fsync, rename in the same held folder (F17). */
+/** Atomic replacement of a whole file: temporary file, fsync, rename in the same open folder. */
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises';
@@ -9,21 +9,19 @@ import { ownAs } from './own-as.ts';
 const PREFIX = '.tempoclaw-';
 const SUFFIX = '.tmp';
 
-/** Our own temporary files, which a killed worker may leave; never listed. */
+/** Recognizes our own temporary files, which a killed worker may leave; they are never listed. */
 export function isTemporary(name: string): boolean {
   return name.startsWith(PREFIX) && name.endsWith(SUFFIX);
 }
 
-/** `key` names the attempt: a repeat takes over what a killed one left behind. */
+/** `key` identifies the attempt: a repeat uses what a killed one left behind. */
 export function temporaryName(key: string): string {
   return `${PREFIX}${createHash('sha256').update(key).digest('hex').slice(0, 24)}${SUFFIX}`;
 }
 
 export type LastStep = (put: () => Promise<void>) => Promise<void>;
 
-/**
- * Puts `content` in the place of `name`. The mode and the owner of an old file are kept.
- */
+/** Replaces `name` by `content`. The mode and the owner of an old file are kept. */
 export async function replaceFile(
   folder: Folder,
   name: string,
@@ -31,8 +29,9 @@ export async function replaceFile(
   key: string,
   requestedPath: string,
   /**
-   * `mode`: of a copy that can be made anew: this mode, and no wait for the disk. `last`: what stands round the last look at the old
-   * file and the rename, while which nobody else changes it; it may throw, and then nothing is changed.
+   * `mode` is for a copy that can be written again: it sets this mode and does not wait for the disk. `last` wraps the
+   * last check of the old file and the rename, during which nobody else changes it. It may throw, and then nothing is
+   * changed.
    */
   { mode, last = (put) => put() }: { readonly mode?: number; readonly last?: LastStep } = {},
 ): Promise<{ created: boolean }> {

@@ -1,4 +1,4 @@
-/** From a path of a call to a place on disk, and the word to who follows what is read and written there. */
+/** Resolves a path of a call to a place on disk, and notifies those that record reads and writes there. */
 import { realpath } from 'node:fs/promises';
 import type { PathRules } from '#domain/path-rules.ts';
 import type { FileScope } from './files.ts';
@@ -7,11 +7,11 @@ import { makeWorkspace } from './workspace-folder.ts';
 
 export interface Resolvers {
   resolve(scope: FileScope, path: string): Promise<SafePath>;
-  /** `isWhole`: nothing of what the file had stays. */
+  /** `isWhole`: none of the file's old content stays. */
   resolveChange(scope: FileScope, path: string, isWhole: boolean): Promise<SafePath>;
 }
 
-/** Each throws FileProblem, as resolvePath. */
+/** Each throws FileProblem, like resolvePath. */
 export function createResolvers(rules: PathRules): Resolvers {
   const at = async (scope: FileScope, path: string, access: 'read' | 'write'): Promise<SafePath> => {
     await makeWorkspace(scope.workspace, scope.workspaceFrom);
@@ -25,7 +25,7 @@ export function createResolvers(rules: PathRules): Resolvers {
     },
     async resolveChange(scope, path, isWhole) {
       const safe = await at(scope, path, 'write');
-      // Before it is: what is begun and not done is a change too.
+      // This comes before the change: an interrupted change is a change too.
       scope.use?.wrote(safe.absolute);
       if (await isFollowed(scope, safe)) await scope.origins?.changed(safe.inside, isWhole);
       return safe;
@@ -33,7 +33,7 @@ export function createResolvers(rules: PathRules): Resolvers {
   };
 }
 
-/** Of the workspace, and not of another root. */
+/** Whether the file is in the workspace, and not in another root. */
 async function isFollowed({ origins, workspace }: FileScope, { root }: SafePath): Promise<boolean> {
   return origins !== undefined && root === (await realpath(workspace));
 }

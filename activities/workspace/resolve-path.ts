@@ -1,6 +1,6 @@
 /**
- * VF-4: the one way from a path as the model writes it to a path on disk. Every path-like parameter of every tool goes
- * through here (SECURITY §2), links are followed as the kernel does, and only then is containment judged.
+ * VF-4: the only conversion from a path of the model to a path on disk. Every path parameter of every tool uses it. It
+ * follows links as the kernel does, and only then checks containment.
  */
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
@@ -9,11 +9,11 @@ import { guardGit } from './guard-git.ts';
 import type { PathRules } from '#domain/path-rules.ts';
 
 export interface SafePath {
-  /** Without links; what is below the deepest existing folder may not exist. */
+  /** Without links; parts below the deepest existing folder may not exist. */
   readonly absolute: string;
-  /** The root that holds it, without links. */
+  /** The root that contains it, without links. */
   readonly root: string;
-  /** From the root; empty for the root itself. */
+  /** Relative to the root; empty for the root itself. */
   readonly inside: string;
   /** As the model wrote it, for messages. */
   readonly requestedPath: string;
@@ -26,9 +26,10 @@ const MAX_BYTES = 4096;
 
 /**
  * Resolves `path` against `workspace` (absolute, existing). Throws FileProblem: InvalidPath when it leads out of every
- * root, PermissionDenied for a denied prefix, a write to a read-only root or to what git obeys. Says nothing about what exists outside.
- * `mount` is where a box shows the workspace: paths and links that were written in there begin with it. `isRow`: what stands at such a
- * path of the workspace is no file, so that a link there is not followed.
+ * root, PermissionDenied for a denied prefix, a write to a read-only root or to files that git interprets. It reveals
+ * nothing about what exists outside. `mount` is the path of the workspace in a sandbox: paths and links that were
+ * written there start with it. `isRow`: such a path of the workspace is a row and not a file, so a link there is not
+ * followed.
  */
 export async function resolvePath(
   rules: PathRules,
@@ -73,12 +74,12 @@ async function contained(
   );
 }
 
-/** Containment by whole components: /a/bc is not inside /a/b. Both without links. */
+/** Containment by whole components: /a/bc is not inside /a/b. Both are without links. */
 export function contains(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`);
 }
 
-/** Whether a path relative to its root is at or below a denied prefix; letter case does not matter. */
+/** Whether a path relative to its root is at or below a denied prefix; letter case is ignored. */
 export function isDenied(prefixes: readonly string[], inside: string): boolean {
   const low = inside.toLowerCase();
   return prefixes.some((prefix) => {
@@ -87,7 +88,9 @@ export function isDenied(prefixes: readonly string[], inside: string): boolean {
   });
 }
 
-/** As the kernel walks it, but going on by name where nothing exists (so that a dangling link names its target). */
+/**
+ * Follows links like the kernel, but continues by name when nothing exists (so that a dangling link gives its target).
+ */
 async function followLinks(
   start: string,
   path: string,
@@ -129,7 +132,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
   } catch {
-    // Missing or unreadable: judged by name here, and again on the opened file by openFolder.
+    // Missing or unreadable: it is judged by name here, and openFolder checks it again when it is open.
     return undefined;
   }
 }

@@ -1,9 +1,12 @@
-/** Reads where ripgrep found something: file, line, offset. The words themselves are read elsewhere, from the file that may be read. */
+/**
+ * Reads where ripgrep found something: file, line, offset. The text itself is read separately, from the file that may
+ * be read.
+ */
 
 export interface FoundLine {
-  /** From 1. */
+  /** Counts from 1. */
   readonly number: number;
-  /** Of the line's first byte. */
+  /** Offset of the line's first byte. */
   readonly offset: number;
   /** False for a line of context. */
   readonly match: boolean;
@@ -15,8 +18,8 @@ export interface FoundFile {
 }
 
 /**
- * Output of the form `path NUL line:offset:…`, with `-` for context. One column, so that a line of megabytes comes as a
- * remark of some bytes: as JSON, eight megabytes of matches were half a gigabyte.
+ * Output of the form `path NUL line:offset:…`, with `-` for context. It is limited to one column, so that a line of
+ * megabytes becomes a remark of some bytes: as JSON, eight megabytes of matches were half a gigabyte.
  */
 export const PLACE_ARGS = [
   '--null',
@@ -31,10 +34,10 @@ export const PLACE_ARGS = [
 
 const PLACE = /^(?:\.\/)?([^\0]+)\0(\d+)([:-])(\d+)[:-]/;
 
-/** Matches and context together. */
+/** Number of matches and context lines together. */
 const MAX_LINES = 20_000;
 
-/** `take` says false once `maxMatches` lines matched. */
+/** `take` returns false after `maxMatches` matching lines. */
 export function createMatchReader(maxMatches: number): {
   readonly files: readonly FoundFile[];
   take(line: string): boolean;
@@ -46,7 +49,7 @@ export function createMatchReader(maxMatches: number): {
     files,
     take(line) {
       const [, path, number, mark, offset] = PLACE.exec(line) ?? [];
-      // A name with a line break in it: not shown.
+      // A name with a line break is not shown.
       if (path === undefined) return true;
       if (files.at(-1)?.path !== path) files.push({ path, lines: [] });
       files.at(-1)?.lines.push({ number: Number(number), offset: Number(offset), match: mark === ':' });

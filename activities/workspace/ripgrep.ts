@@ -1,4 +1,4 @@
-/** Runs ripgrep in a held folder: in a process of its own, so that no pattern and no tree can block the worker. */
+/** Runs ripgrep in an open folder in a separate process, so that no pattern or tree can block the worker. */
 import { spawn } from 'node:child_process';
 import { rgPath } from '@vscode/ripgrep';
 import type { HeldFolder } from './files.ts';
@@ -9,24 +9,24 @@ export interface RipgrepEnd {
   readonly errors: string;
 }
 
-/** Leaves 2 s of a local activity's 10 for what comes after. */
+/** Leaves 2 s of a local activity's 10 for the rest. */
 export const SEARCH_MS = 8_000;
 const MAX_ERRORS = 4_000;
 
-/** Never looked into, whatever the caller's globs say; `denied` comes last, since the last match wins. */
+/** Never searched, whatever the caller's globs say; `denied` comes last, because the last match wins. */
 function exclusions(folder: HeldFolder): string[] {
   const ours = ['--glob', '!.git', '--glob', '!.tempoclaw-*.tmp'];
   return [...ours, ...folder.denied.flatMap((prefix) => ['--iglob', `!/${escapeGlob(prefix)}`])];
 }
 
-/** What stands for itself in a glob. */
+/** Escapes a text so that it matches itself in a glob. */
 export function escapeGlob(text: string): string {
   return text.replace(/[[\]{}*?!\\]/g, '\\$&');
 }
 
 /**
- * Calls `onLine` for each line of output, which is a name or a place, until it says false. Links are not followed; ignore files outside the folder
- * do not count. `signal` and SEARCH_MS end it.
+ * Calls `onLine` for each line of output, a name or a position, until it returns false. Links are not followed; ignore
+ * files outside the folder have no effect. `signal` and SEARCH_MS end it.
  */
 export async function ripgrep(
   folder: HeldFolder,

@@ -1,6 +1,7 @@
 /**
- * Context files and memory among the files of a workspace (VF-1 to VF-3): what a path names is a row, where the call's user has one, and
- * else a file. Only reading goes on to the disk; what is written at such a path is a row. Truth is the row, the disk has copies.
+ * Context files and memory among the files of a workspace (VF-1 to VF-3): a path is a row if the call's user has one,
+ * otherwise a file. Only reads continue to the disk; a write at such a path writes a row. The row is authoritative; the
+ * disk has copies.
  */
 import { Readable } from 'node:stream';
 import { DOCUMENT_LIMITS, MEMORY_FOLDER } from '#domain/document.ts';
@@ -115,7 +116,7 @@ function joined(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`;
 }
 
-/** Immediate ones. */
+/** The immediate children. */
 function childrenOf(rows: readonly DocumentRow[], folder: string): readonly Entry[] {
   const start = folder === '' ? '' : `${folder}/`;
   return rows.flatMap(({ path, bytes }): Entry[] => {

@@ -1,4 +1,7 @@
-/** Bytes in and out of workspaces for who is no agent: where this process sees the folders that workers work in. */
+/**
+ * Reads and writes files of workspaces for callers other than agents, where this process can access the folders of
+ * workers.
+ */
 import { randomUUID } from 'node:crypto';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure, type FailureType, type ToolErrorCode } from '#domain/errors.ts';
@@ -14,7 +17,7 @@ import { createWorkspaceOf, isWorkersRoot } from './workspace-folder.ts';
 export interface WorkspaceAccessParts {
   /** Of all workspaces. */
   readonly root: string;
-  /** They follow the work: a folder on this machine is nothing but a copy. */
+  /** They follow the work: a folder on this machine is only a copy. */
   readonly follow: boolean;
   readonly pool: Pool;
   readonly deniedPaths: readonly string[];

@@ -1,4 +1,4 @@
-/** Where an agent's files are: one folder a tenant and workspace name under the configured root (VF-5). */
+/** The folder of an agent's files: one folder per tenant and workspace name below the configured root (VF-5). */
 import { createHash, randomUUID } from 'node:crypto';
 import { cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,10 +9,10 @@ import { type TeamContext, teamWorkspace } from '#domain/team.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import { errnoOf } from './file-problem.ts';
 
-/** For whom and in which session an agent works. */
+/** The user and the session that an agent works for. */
 export interface WorkspaceFor extends Pick<MessageContext, 'user' | 'subagent'> {
   readonly session: string;
-  /** It works on a task of. */
+  /** The team whose task it works on. */
   readonly team?: Pick<TeamContext, 'key'> | undefined;
 }
 
@@ -20,13 +20,16 @@ export interface WorkspaceFor extends Pick<MessageContext, 'user' | 'subagent'> 
 export interface Workspace {
   /** The folder. */
   readonly workspace: string;
-  /** The folder that a new one begins as a copy of. */
+  /** The folder that a new one is copied from. */
   readonly workspaceFrom?: string | undefined;
-  /** Whose documents stand in it as files: those that the user sees, the agent's own, or nobody's where several agents work. */
+  /**
+   * Whose documents appear in it as files: those that the user sees, the agent's own, or none when several agents work
+   * there.
+   */
   readonly shows: 'user' | 'agent' | 'none';
 }
 
-/** The folder of an agent's work. */
+/** Returns the folder of an agent's work. */
 export type WorkspaceOf = (
   tenant: string,
   agent: Pick<AgentConfig, 'key' | 'workspace'>,
@@ -41,7 +44,7 @@ export function createWorkspaceOf(root: string): WorkspaceOf {
     if (scope === 'team') return { workspace: at(teamWorkspace(name ?? key)), shows: 'none' };
     if (scope === 'shared') return { workspace: at(name ?? key), shows: 'agent' };
     const copied = from === undefined ? undefined : at(from);
-    // Subagents work on the files of who started the first of them.
+    // Subagents use the files of the session that started the topmost of them.
     const whose = scope === 'user' ? user : (subagent?.root ?? session);
     if (whose === undefined) return { workspace: at(key), shows: 'user' };
     return { workspace: at(key, ownSuffix(scope, whose)), workspaceFrom: copied, shows: 'user' };
@@ -59,8 +62,8 @@ function workspaceFolder(root: string, tenant: string, workspace: string): strin
 }
 
 /**
- * A name of letters that no file system takes for another's stands for itself; any other, of whatever length and signs, by its digest,
- * whose dot no plain one has.
+ * A name of letters that no file system confuses with another is used unchanged. Any other name is replaced by its
+ * digest, with a dot that no plain name contains.
  */
 function plainOrDigest(name: string): string {
   if (/^[a-z0-9_-]{1,64}$/.test(name)) return name;
@@ -68,9 +71,9 @@ function plainOrDigest(name: string): string {
 }
 
 /**
- * Makes it where it is not there: for its owner only. Those above it can be passed and not listed, since commands may run as another
- * user than ours (own-as.ts). The mode of one that is there is its owner's. `from`: it begins as a copy of that, whole or not at all;
- * of two at once the first counts.
+ * Creates it if necessary, for its owner only. The folders above can be passed but not listed, because commands may run
+ * as another user than ours (own-as.ts). An existing folder keeps its mode. `from`: it starts as a copy of that folder,
+ * completely or not at all; of two concurrent copies the first counts.
  */
 export async function makeWorkspace(folder: string, from?: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true, mode: 0o711 });
@@ -88,7 +91,10 @@ async function isThere(folder: string): Promise<boolean> {
   );
 }
 
-/** What a killed worker leaves of it has a name that no workspace has. Links stay as they are, so that nothing outside is copied. */
+/**
+ * The remains of a killed worker have a name that no workspace has. Links are copied as links, so that nothing outside
+ * is copied.
+ */
 async function copyFolder(from: string, folder: string): Promise<void> {
   const copy = join(dirname(folder), `.new-${randomUUID()}`);
   try {
@@ -96,7 +102,7 @@ async function copyFolder(from: string, folder: string): Promise<void> {
       recursive: true,
       verbatimSymlinks: true,
       preserveTimestamps: true,
-      // Ours, of the folder it was made in; sockets and pipes are no files to copy.
+      // Our own files belong to the folder they were created in; sockets and pipes cannot be copied.
       filter: async (path) => {
         if (path === join(from, '.tempoclaw')) return false;
         const found = await lstat(path);
@@ -110,12 +116,12 @@ async function copyFolder(from: string, folder: string): Promise<void> {
   }
 }
 
-/** How the names of all agents' workspaces end that are a user's or a session's own. */
+/** Suffix of the names of all agents' workspaces that belong to a user or a session. */
 export function ownSuffix(scope: 'user' | 'session', name: string): string {
   return `.${scope}-${plainOrDigest(name)}`;
 }
 
-/** Removes the folders whose names end so; how many there were. Safe to repeat. */
+/** Removes the folders with this suffix; returns how many there were. Safe to repeat. */
 export async function removeWorkspaces(root: string, tenant: string, suffix: string): Promise<number> {
   const folders = await readdir(join(root, tenant)).catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return [];
@@ -126,15 +132,15 @@ export async function removeWorkspaces(root: string, tenant: string, suffix: str
   return own.length;
 }
 
-/** No tenant's name: it says that workers work below the root. */
+/** Not a tenant's name: it marks a root that workers use. */
 const MARK = '.workers';
 
-/** By a worker that begins. */
+/** Called by a worker that starts. */
 export async function makeRoot(root: string): Promise<void> {
   await mkdir(join(root, MARK), { recursive: true, mode: 0o711 });
 }
 
-/** Whether workers of this machine, or of those that share the folder, work there. */
+/** Whether workers of this machine, or of machines that share the folder, use it. */
 export function isWorkersRoot(root: string): Promise<boolean> {
   return isThere(join(root, MARK));
 }

@@ -1,4 +1,4 @@
-/** The workspaces of a worker: their files, how they are cleaned, and how they go for good. */
+/** The workspaces of a worker: their files, cleaning and deletion. */
 import type { Db } from '#store/database.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Files } from './files.ts';
@@ -8,20 +8,23 @@ export interface Workspaces {
   readonly files: Files;
   /** Removes what nothing needs any more; returns how much. */
   clean(): Promise<number>;
-  /** For good. */
+  /** Removes permanently. */
   readonly remove: RemoveWorkspaces;
-  /** When all that runs in them is over. */
+  /** Called when everything that runs in them is over. */
   close(): Promise<void>;
 }
 
-/** Those of all agents whose names end so (ownSuffix). `onGone` is of the commit with which they go, where there is one. Safe to repeat. */
+/**
+ * Removes the workspaces of all agents with this suffix (ownSuffix). `onGone` runs in the commit that removes them, if
+ * there is one. Safe to repeat.
+ */
 export type RemoveWorkspaces = (
   tenant: string,
   suffix: string,
   onGone: (db: Db, count: number) => Promise<void>,
 ) => Promise<void>;
 
-/** Folders below `root`, which are all there is of them. */
+/** Folders below `root`, for workspaces that are nothing else. */
 export function foldersOnly(files: Files, root: string, pool: Pool): Workspaces {
   return {
     files,

@@ -1,4 +1,4 @@
-/** PO-4: what other rules would say of the calls of the last days. Nothing is run, and no row is written. */
+/** PO-4: what other rules would decide on the calls of the last days. It runs nothing and writes no row. */
 import { setImmediate } from 'node:timers/promises';
 import type { ResolveProgram } from '@tempoclaw/shell-judge';
 import type { AgentConfig, ExecPolicy, RuleDecision, ToolPolicy } from '#domain/agent.ts';
@@ -21,7 +21,7 @@ import { findTenantPolicy } from '#store/tenant-policy-store.ts';
 export interface BacktestDeps {
   readonly pool: Pool;
   readonly catalogs: AgentCatalogs;
-  /** In force; each part is replaced by the one that the question brings. */
+  /** The present settings; the request replaces parts of them. */
   readonly settings: {
     readonly tools: ToolPolicy;
     readonly exec?: ExecPolicy | undefined;
@@ -47,24 +47,24 @@ export interface Differing {
 export interface BacktestReport {
   readonly since: Date;
   readonly calls: number;
-  /** There are more calls than were looked at. */
+  /** There are more calls than were checked. */
   readonly truncated: boolean;
-  /** As it was recorded, and as it would be. */
+  /** The decision as recorded, and under the other rules. */
   readonly before: Counts;
   readonly after: Counts;
   readonly differ: number;
-  /** Calls of tools that are gone, or whose arguments the tool no longer takes: not counted. */
+  /** Calls of tools that no longer exist, or whose arguments the tool no longer accepts: not counted. */
   readonly unreadable: number;
   readonly differing: readonly Differing[];
 }
 
-/** Calls looked at, newest first: some seconds of judging. */
+/** Greatest number of calls checked, newest first: some seconds of judging. */
 export const MAX_CALLS = 20_000;
 
-/** Judging goes on for so long before others have their turn. */
+/** Milliseconds of judging before other requests run. */
 const SLICE_MS = 20;
 
-/** `after` is the last differing call of the page before; at most `limit` of those behind it are given. */
+/** `after` is the last differing call of the previous page; returns at most `limit` of those after it. */
 export async function backtest(
   deps: BacktestDeps,
   question: BacktestQuestion,
@@ -83,7 +83,7 @@ export async function backtest(
     let began = performance.now();
     for (const call of calls.slice(0, MAX_CALLS - seen)) {
       if (performance.now() - began > SLICE_MS) {
-        // Other requests of the process have their turn.
+        // Other requests of the process run here.
         await setImmediate();
         began = performance.now();
       }
@@ -109,7 +109,7 @@ function isBehind(call: PastCall, after: { readonly at: string; readonly id: str
   return mine < last || (mine === last && call.id < after.id);
 }
 
-/** Undefined for a call that cannot be judged any more. */
+/** Undefined for a call that can no longer be judged. */
 export async function createJudge(
   deps: BacktestDeps,
   question: Omit<BacktestQuestion, 'days'>,

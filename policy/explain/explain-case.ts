@@ -1,6 +1,6 @@
 /**
- * PO-4: one case of any kind, read, judged and answered by the functions that the tools use. Nothing is run and nothing is
- * changed; a URL's name is looked up unless the case says what it resolves to.
+ * PO-4: one case of any kind, read, judged and answered by the functions that the tools use. It runs and changes
+ * nothing; a URL's name is resolved unless the case contains its addresses.
  */
 import { registerValues, scrubText } from '@tempoclaw/scrubber';
 import { judgeCommand, proposeAllowlistEntry, resolverAt, type ResolveProgram } from '@tempoclaw/shell-judge';
@@ -26,17 +26,17 @@ import { explainUrl, type ExplainUrlDeps } from './explain-url.ts';
 import { shellRemedy } from './remedies.ts';
 
 export interface ExplainDeps extends ExplainToolDeps, ExplainUrlDeps {
-  /** As it is where commands run; without it nothing is said of what a person may allow always. */
+  /** As it is where commands run; without it, the answer does not say what can be allowed permanently. */
   readonly resolveProgram?: ResolveProgram | undefined;
   readonly judgePath: JudgePath;
-  /** The folder that the case means. Throws when it may not name one. */
+  /** The folder that the case names. Throws when it may not name one. */
   readonly workspaceOf: (input: {
     readonly workspace?: string | undefined;
     readonly agent?: string | undefined;
   }) => Promise<string>;
 }
 
-/** Throws a Failure: InvalidInput for a case that cannot be read, NotFound for an agent that is not there. */
+/** @throws Failure InvalidInput for a case that cannot be read, NotFound for an agent that does not exist */
 export async function explainCase(
   deps: ExplainDeps,
   kind: ExplainKind,
@@ -81,7 +81,7 @@ async function explainShell(
   ]);
   const stored = scope.allowlist.filter(({ tool }) => tool === 'exec').map(({ pattern }) => pattern);
   const resolve = source.resolveProgram ?? (() => null);
-  // Where else it would run depends on the worker's machine.
+  // The place without a sandbox depends on the worker's machine.
   const sandbox = sandboxOf(scope.settings.sandbox ?? {}, scope.agent.sandbox);
   const place = sandbox?.mode === 'required' ? 'image' : 'host';
   const verdict = judgeCommand(input.command, {
@@ -153,7 +153,7 @@ function explainScrub({ text, registered = [] }: z.infer<typeof explainScrubSche
   return { text: scrubbed, found: [...found] };
 }
 
-/** An address is no credential: a server's is hidden as what it is. */
+/** An address is not a credential: a server's address is hidden as such. */
 function kindOf(value: string): 'credential' | 'server_ip' {
   return /^(?:\d{1,3}\.){3}\d{1,3}$/.test(value) ? 'server_ip' : 'credential';
 }

@@ -1,6 +1,6 @@
 /**
- * Under which rules a case is explained: those in force for an agent, or settings that the case brings. Settings may be a
- * `tempoclaw.yaml` as JSON, a tool policy alone, or its layers one by one, also in the words of other systems
+ * The rules under which a case is explained: the present ones of an agent, or settings in the case. Settings may be a
+ * `tempoclaw.yaml` as JSON, a tool policy alone, or its layers one by one, also under other systems' names
  * (`alsoAllow`, `byProvider`).
  */
 import { toolPolicyOf } from '#domain/policy/settings-tools.ts';
@@ -19,7 +19,7 @@ import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn.ts';
 
-/** An agent as its rows have it. */
+/** An agent as its rows contain it. */
 export interface KnownAgent {
   readonly agent: AgentConfig;
   readonly tenant_policy: TenantPolicy | null;
@@ -37,7 +37,7 @@ export interface RuleSource {
   };
   /** Throws NotFound. */
   readonly agentOf: (key: string | undefined) => Promise<KnownAgent>;
-  /** What a session has read; where there are rows. Throws NotFound. */
+  /** What a session has read, if there are rows. Throws NotFound. */
   readonly usedIn?: (session: string) => Promise<UsedTools>;
   /** Skills in use in its turn. */
   readonly skillsIn?: (session: string) => Promise<readonly SkillInUse[]>;
@@ -101,7 +101,7 @@ function contextOf(input: ToolCase['context'] = {}): MessageContext {
   return { user, channel, allowed_tools, group, within, subagent: isSubagent ? level : undefined };
 }
 
-/** What a case may bring layer by layer, in place of settings as `tempoclaw.yaml` has them. */
+/** Layers that a case may contain one by one, in place of settings in the form of `tempoclaw.yaml`. */
 const PLACES = 'global tenant agent group request subagent within provider registered groups profiles'.split(
   ' ',
 );
@@ -136,7 +136,7 @@ function withConfig(
   const policy = (place: string): ToolPolicy | undefined => {
     const input = config[place];
     if (input === undefined) return undefined;
-    // Groups and profiles of the case's own are not ours to check.
+    // A case's own groups and profiles are not checked.
     return universe ? (policyWords(input) as ToolPolicy) : read(toolPolicySchema, input, place);
   };
   const list = (place: string): readonly string[] | undefined => {
@@ -187,7 +187,7 @@ function universeOf(config: Readonly<Record<string, unknown>>): ExplainScope['un
   return { tools, profiles };
 }
 
-/** What a name alone tells: `mcp_{server}__{tool}` is a tool of that server (MC-2). */
+/** What a name alone determines: `mcp_{server}__{tool}` is a tool of that server (MC-2). */
 export function policyToolNamed(name: string, group?: string): PolicyTool {
   const server = group?.startsWith('mcp:') ? group.slice(4) : /^mcp_(.+?)__/.exec(name)?.[1];
   return server === undefined ? { name, group: group ?? 'other' } : { name, mcpServer: server };

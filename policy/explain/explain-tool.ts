@@ -16,7 +16,7 @@ import { type ExplainScope, policyToolNamed, type RuleSource, scopeOf } from './
 import { toolRemedy } from './remedies.ts';
 
 export interface ExplainToolDeps extends RuleSource {
-  /** The tools that there are for an agent. */
+  /** The catalog of an agent. */
   readonly catalogOf: (agent: string) => Promise<Catalog>;
 }
 
@@ -83,7 +83,7 @@ function judgeCall(
   args: Readonly<Record<string, unknown>>,
 ): Verdict {
   const read = catalog.parse(call.tool.name, args);
-  // As in a turn, where the model is told that its arguments are wrong.
+  // As in a turn, where the model reads that its arguments are wrong.
   if (!read.ok)
     return { verdict: 'deny', reason: `${read.code}: ${read.message}`, step: 'arguments', rule: null };
   return rules.judge({ ...call, tool: read.tool, args: read.args });

@@ -1,4 +1,4 @@
-/** PO-4 for addresses: the judge of every outgoing request, with answers of a resolver or those that the case brings. */
+/** PO-4 for addresses: uses the judge of every outgoing request, with answers of a resolver or those in the case. */
 import type { z } from 'zod';
 import {
   judgeAddresses,
@@ -13,7 +13,7 @@ import type { RuleSource } from './explain-scope.ts';
 import { urlRemedy } from './remedies.ts';
 
 export interface ExplainUrlDeps extends RuleSource {
-  /** Addresses of a name; none when there is none. Bounded in time. */
+  /** Addresses of a name; empty when there are none. Bounded in time. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
 }
 
@@ -28,7 +28,7 @@ export async function explainUrl(deps: ExplainUrlDeps, input: UrlCase): Promise<
     if (first.decision === 'deny') break;
     if (index >= MAX_REDIRECTS) return refused(`it leads on more than ${MAX_REDIRECTS} times`);
     if (!URL.canParse(location, at)) return refused('it leads to an address that cannot be read');
-    // Not made canonical here: the judge must see what was written.
+    // Not canonicalized here, because the judge must see what was written.
     at = /^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, at).href;
     if (seen.has(at)) return refused('it leads round in circles');
     seen.add(at);
@@ -38,7 +38,7 @@ export async function explainUrl(deps: ExplainUrlDeps, input: UrlCase): Promise<
   return answerOf(first);
 }
 
-/** Those in force for the agent, and what the case adds to them. */
+/** The present rules of the agent, with the additions of the case. */
 async function rulesOf({ settings, agentOf }: RuleSource, input: UrlCase): Promise<UrlRules> {
   const { agent, tenant_policy } = await agentOf(input.agent);
   const { policy, allowed_domains, blocked_domains } = input;
@@ -74,7 +74,7 @@ async function judgeHop(
   );
 }
 
-/** What the case says that the name resolves to, lookup by lookup; undefined when it leaves that to a resolver. */
+/** The case's addresses of the name, lookup by lookup; undefined when a resolver should be used. */
 function answersOf(input: UrlCase, host: string): readonly (readonly string[])[] | undefined {
   const { dns, dns_sequence: sequence } = input;
   const list = (answer: string | string[] | undefined): string[] =>

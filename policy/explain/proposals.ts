@@ -1,4 +1,4 @@
-/** AP-7: which rules the decisions of the last days suggest, where each would stand, and what it would change. */
+/** AP-7: which rules the decisions of the last days suggest, where each would be added, and what it would change. */
 import { createHash } from 'node:crypto';
 import type { AgentConfig } from '#domain/agent.ts';
 import { proposeRules, type Proposal, type ProposedRule } from '#domain/policy/propose-rules.ts';
@@ -8,25 +8,25 @@ import { findTenantPolicy } from '#store/tenant-policy-store.ts';
 import type { Verdict } from '../call-rules.ts';
 import { type BacktestDeps, type BacktestQuestion, createJudge } from './backtest.ts';
 
-/** Whose rules it would be added to: the innermost that answers the calls. */
+/** Where the rule would be added: the innermost place that covers the calls. */
 export type ProposalPlace = 'agent' | 'tenant' | 'settings';
 
 export interface PlacedProposal extends Proposal<DecidedPastCall> {
-  /** Of what it says and where: the same proposal has the same one. */
+  /** Derived from the rule and its place, so that equal proposals have equal ids. */
   readonly id: string;
   readonly place: ProposalPlace;
-  /** The rules as they would be. */
+  /** The rules after the change. */
   readonly change: Change;
 }
 
 type Change = Omit<BacktestQuestion, 'days' | 'tenant'>;
 
-/** Decisions looked at of each kind, newest first. */
+/** Greatest number of decisions checked of each kind, newest first. */
 const MAX_DECISIONS = 2_000;
 /** Each is judged at up to three places. */
 const MAX_PROPOSALS = 20;
 
-/** Calls that were allowed always in the meantime, or are judged otherwise by now, suggest nothing. Reads only. */
+/** Calls that were permanently allowed since, or are judged differently now, suggest nothing. Reads only. */
 export async function findProposals(
   deps: BacktestDeps,
   tenant: string,
@@ -93,7 +93,7 @@ function placesFor(
 
 type Rules = Pick<AgentConfig, 'tools' | 'exec'>;
 
-/** The parts that it changes. */
+/** The changed parts of the rules. */
 export function withRule(
   { tools, exec }: { [Part in keyof Rules]: Rules[Part] | undefined },
   adds: ProposedRule,

@@ -1,4 +1,4 @@
-/** What would change a decision, in one sentence for who may change it. */
+/** What would change a decision, in one sentence for a person who may change it. */
 import type { UrlRule } from '@tempoclaw/egress/rules';
 import type { ShellVerdict } from '@tempoclaw/shell-judge';
 import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
@@ -11,7 +11,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   agent: 'the agent (tempoclaw agents update)',
 };
 
-/** Undefined when the call is allowed: nothing is to be remedied. */
+/** Undefined when the call is allowed. */
 export function toolRemedy(
   decision: 'allow' | 'ask' | 'deny',
   step: CallStep,
@@ -74,7 +74,7 @@ export function shellRemedy({ decision, category, rule }: ShellVerdict): string 
   const known = SHELL[rule];
   if (known !== undefined) return known;
   if (category === 'denied_path') return 'no setting opens these paths; leave them out';
-  // The narrower of the two, where a part of a category has a switch of its own.
+  // The narrower of the two, when a part of a category has its own switch.
   const name = SHELL_SWITCHES.find((one) => one === rule) ?? SHELL_SWITCHES.find((one) => one === category);
   if (name === undefined) return 'write it with words that stand for themselves, or approve it';
   const off = `exec.categories.${name}: false lets all of its kind through`;

@@ -1,4 +1,4 @@
-/** datetime: the time now, in a zone. */
+/** datetime: the current time in a time zone. */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';

@@ -24,7 +24,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'gateway'>>({
   keywords:
     'config configuration reload restart server status health version setup setting admin options provider providers models enabled installed switched feature features channels plugins installation instance diagnose reread running tempoclaw',
   group: 'automation',
-  // Reading them again is the same.
+  // Reloading again has the same effect.
   replay: 'idempotent',
   onlyReads: ({ action }) => action !== 'reload',
   input,

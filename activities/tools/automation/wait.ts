@@ -1,4 +1,4 @@
-/** wait: time passes in the workflow (a durable timer), so no worker is held; the tool only checks the request. */
+/** wait: the workflow waits with a durable timer, so it occupies no worker; the tool only checks the request. */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 

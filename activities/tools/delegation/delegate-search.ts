@@ -1,4 +1,4 @@
-/** delegate_search: which of the agents that the caller is linked to is best for a task (DE-3). */
+/** delegate_search: which linked agents are best for a task (DE-3). */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';

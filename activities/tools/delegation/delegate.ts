@@ -1,4 +1,4 @@
-/** delegate: work for another agent, a workflow that outlives the turn (DE-2). */
+/** delegate: gives work to another agent, as a workflow that outlives the turn (DE-2). */
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -81,7 +81,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments' | 'files'>>({
   parameterAliases: { agent: 'agent_key', target: 'agent_key', id: 'delegation_id' },
   refusedParameters: {
     team_task_id: NOT_A_TASK,
-    // Of `spawn` with an agent's name.
+    // The text for `spawn` with an agent's name.
     model: 'model: another agent has a model of its own; leave it out',
     thinking: 'thinking: another agent thinks as it is set up; leave it out',
     announce: 'announce: the result comes as a message after your turn; leave it out',
@@ -129,7 +129,7 @@ async function delegate(
   return { ok: true, text: JSON.stringify(receipt), child };
 }
 
-/** It is told in words of who gave it, and of who did it. */
+/** Its status contains text of the giver and of the agent that did it. */
 async function readWork({ origins }: RunningCall, rows: readonly AssignmentRow[]): Promise<void> {
   await origins?.readSessions(rows.flatMap((row) => [row.origin_session, row.session_key]));
 }
@@ -176,7 +176,7 @@ async function cancel(
   const stopped = await Promise.all(
     rows.map(
       async (row) =>
-        // One that this call has ended before, when its worker was lost on the way to saying so.
+        // This call has ended it before, when its worker was lost before it could report that.
         row !== undefined && ((await assignments.stop(call, row)) || row.stopped_by === call.callId),
     ),
   );

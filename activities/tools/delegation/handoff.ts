@@ -1,4 +1,4 @@
-/** handoff: the conversation goes on with another agent until the route is cleared (DE-5). */
+/** handoff: the conversation continues with another agent until the route is cleared (DE-5). */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';

@@ -1,6 +1,6 @@
 /**
- * edit: one text for another in a file. Works on bytes, so what is not touched stays as it is, UTF-8 or not.
- * `verify`: the digests of the file before and after are noted under the call's key (change-journal).
+ * edit: replaces one text by another in a file. It works on bytes, so the other parts stay unchanged, UTF-8 or not.
+ * `verify`: the digests of the file before and after are recorded under the call's key (change-journal).
  */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
@@ -76,7 +76,7 @@ function editedBefore({ path }: Input): ToolResult {
   return { ok: true, text: `File edited: ${path} (by an earlier attempt of this call)` };
 }
 
-/** Texts as upstream's (vectors/edit.json). */
+/** The texts are upstream's (vectors/edit.json). */
 function replaced(old: Buffer, args: Input, word: string): { bytes: Buffer; count: number } {
   const from = Buffer.from(args.old_string);
   const to = Buffer.from(args.new_string);
@@ -107,7 +107,7 @@ function replaced(old: Buffer, args: Input, word: string): { bytes: Buffer; coun
   return { bytes, count: places.length };
 }
 
-/** Why a text that looks right may not be there. */
+/** Says why a text that looks right may not be found. */
 function hint(old: Buffer, text: string, word: string): string {
   if (hasPlaceholder(text))
     return `: [REDACTED] stands for a secret that is hidden from you; choose a text without it`;

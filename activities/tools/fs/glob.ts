@@ -1,4 +1,4 @@
-/** glob: files of the workspace by a pattern over their path. */
+/** glob: files of the workspace by a pattern for their path. */
 import { compileGlob } from '@tempoclaw/shell-judge/glob';
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
@@ -8,7 +8,7 @@ import { ripgrep } from '#activities/workspace/ripgrep.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
 const MAX_SHOWN = 1_000;
-/** Found before sorting; beyond it the list is of the first found. */
+/** Greatest number of files before sorting; beyond it the list contains the first that were found. */
 const MAX_FOUND = 50_000;
 
 const input = z.object({

@@ -5,7 +5,7 @@ import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Entry } from '#activities/workspace/files.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
 
-/** More than a model reads with profit; the text stays under 64 KB for names of usual length. */
+/** More entries do not help a model; the text stays under 64 KB for names of usual length. */
 const MAX_ENTRIES = 1000;
 
 const input = z.object({

@@ -7,7 +7,7 @@ import type { FilePage } from '#activities/workspace/read-page.ts';
 import { IMAGE_BYTES, readImage } from '#domain/image.ts';
 import { toolError } from '#domain/tool.ts';
 
-/** REFERENCE §1. */
+/** Greatest number of characters in one answer. */
 export const READ_MAX_CHARS = 50_000;
 
 const input = z.object({
@@ -37,7 +37,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
       const page = await files
         .readPage(call, path, { offset, maxChars: READ_MAX_CHARS, limit })
         .catch(async (error: unknown) => {
-          // What is binary may be an image.
+          // A binary file may be an image.
           const isBinary = error instanceof FileProblem && error.code === 'ExecutionFailed';
           const bytes = isBinary ? await files.readBytes(call, path, IMAGE_BYTES) : undefined;
           if (bytes && readImage(bytes)) return bytes;

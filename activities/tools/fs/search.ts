@@ -14,7 +14,7 @@ import {
 import { escapeGlob, ripgrep } from '#activities/workspace/ripgrep.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
-/** As read_file and exec, what one answer may hold. */
+/** Greatest size of an answer, like that of read_file and exec. */
 const MAX_CHARS = 30_000;
 const MAX_LINE_CHARS = 500;
 
@@ -75,7 +75,7 @@ function argumentsOf(request: Input, onlyFile: string | undefined): string[] {
   return args;
 }
 
-/** ripgrep opens files by name and says where; the words come from the file that may be read, if it may. */
+/** ripgrep opens files by name and reports positions. The text comes from the file that may be read, if it may. */
 async function render(
   folder: HeldFolder,
   found: readonly FoundFile[],

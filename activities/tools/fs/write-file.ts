@@ -1,6 +1,6 @@
 /**
- * write_file: a whole file, or its end. `verify`: a file that has the content has been written, and an append notes the
- * digests of the file before and after it under the call's key, so a repeat does not append twice.
+ * write_file: writes a whole file, or appends to it. `verify`: a file with the content has been written. An append
+ * records the digests of the file before and after it under the call's key, so a repeat does not append twice.
  */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';

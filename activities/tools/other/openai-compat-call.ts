@@ -1,6 +1,6 @@
 /**
- * openai_compat_call: a request in OpenAI's protocol to a server of the settings, with a body of the caller's own. `once`: it may
- * cost money, and only some servers know the key by which a repeat is the same.
+ * openai_compat_call: a request in OpenAI's protocol to a configured server, with a body of the caller. `once`: it may
+ * cost money, and only some servers support the key that identifies a repeat.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ import { isRecord } from '#domain/outside-value.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import { defineTool, textField } from '#policy/define-tool.ts';
 
-/** What answers in JSON and changes nothing there: the key may do more. */
+/** Endpoints that answer in JSON and change nothing there; the provider's key may permit more. */
 const ENDPOINTS = [
   'chat/completions',
   'completions',
@@ -24,7 +24,7 @@ const ENDPOINTS = [
   'images/generations',
 ] as const;
 const MAX_BODY_BYTES = 1_048_576;
-/** Of an answer that the model reads, so that its marks stand. */
+/** Characters of an answer that the model reads, so that the markers stay whole. */
 const SHOWN_CHARS = 20_000;
 
 const input = z.object({
@@ -83,7 +83,10 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'openAiServ
   },
 });
 
-/** What has the server go elsewhere, where no rule of ours is asked, or read what other callers of the key left there. */
+/**
+ * Fields that make the server fetch other addresses, which none of our rules judges, or read data of other users of the
+ * key.
+ */
 function fetchedBy(body: Readonly<Record<string, unknown>>): string | undefined {
   const shared = ['previous_response_id', 'conversation', 'prompt_id', 'background'].find(
     (name) => name in body,

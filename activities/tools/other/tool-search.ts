@@ -1,4 +1,4 @@
-/** tool_search: tools that the model may call and that its prompt does not describe, because there are many. */
+/** tool_search: finds tools that the model may call and that its prompt does not describe, because there are many. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { markOutside } from '#domain/outside-text.ts';
@@ -6,7 +6,7 @@ import { scoreTexts } from '#domain/score-texts.ts';
 import { TOOL_SEARCH, toolLine } from '#policy/deferred-tools.ts';
 import { defineTool, type FindableTool } from '#policy/define-tool.ts';
 
-/** What has less of the query's words than this, by how rare they are, is no find. */
+/** A tool with a lower score, by the rarity of the query's words, is no match. */
 const MIN = 0.1;
 /** Characters of a tool's arguments that are shown. */
 const SCHEMA = 8_000;
@@ -45,7 +45,7 @@ export const tool = defineTool<z.infer<typeof input>>({
   },
 });
 
-/** The name counts most, and what a tool takes least. */
+/** The name counts most, and the arguments least. */
 function partsOf({ name, description, keywords = '', parameters }: FindableTool) {
   const taken = JSON.stringify(parameters).slice(0, SCHEMA);
   return [
@@ -56,7 +56,7 @@ function partsOf({ name, description, keywords = '', parameters }: FindableTool)
   ];
 }
 
-/** A name in the query, or the other way round, is meant. */
+/** A name in the query, or the query in a name, is a match. */
 function isNamed({ name }: FindableTool, query: string): boolean {
   const requested = query.trim().toLowerCase();
   const own = name.toLowerCase();

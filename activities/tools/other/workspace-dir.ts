@@ -1,4 +1,4 @@
-/** workspace_dir: where file tools and commands work. */
+/** workspace_dir: the folder in which file tools and commands work. */
 import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';

@@ -1,6 +1,6 @@
 /**
- * exec: a shell command in the workspace. `once`: nobody knows what a command does, so it is never run a second time.
- * Whether it may run is judged before (SH-1, SH-2); this runs it, within its time and its room.
+ * exec: a shell command in the workspace. `once`: the effects of a command are unknown, so it is never run a second
+ * time. It is judged before (SH-1, SH-2); this runs it, within its time and place.
  */
 import { filesRunBy, readsNetwork } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { HeldFolder } from '#activities/workspace/files.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
-/** clawft's default under its own name. */
+/** clawft's default, under its own name of the tool. */
 const CLAWFT_TIMEOUT_SECONDS = 30;
 const input = z.object({
   command: z.string().min(1).max(MAX_COMMAND_BYTES).describe('The command line, run by bash -c'),

@@ -1,6 +1,6 @@
 /**
- * process: the background commands of this session. `once`, since input that was written twice may do harm; looking
- * and killing would bear a repeat.
+ * process: the background commands of this session. `once`, because writing input twice may do harm, although reading
+ * and killing could be repeated.
  */
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';

@@ -1,6 +1,6 @@
 /**
- * spawn_process: a program with its arguments, which no shell reads; clawft's `spawn`. `once`, and judged as the command that
- * it is (policy/exec-rules.ts).
+ * spawn_process: a program with its arguments, without a shell; clawft's `spawn`. `once`, and judged as the command
+ * that it is (policy/exec-rules.ts).
  */
 import { filesRunBy, readsNetwork } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { toolError } from '#domain/tool.ts';
 import { folderOf, lineOf } from '#policy/exec-rules.ts';
 
-/** clawft's, and its time-out in seconds. */
+/** clawft's limit on processes at once, and its timeout in seconds. */
 const AT_ONCE = 5;
 const TIMEOUT_SECONDS = 60;
 
@@ -59,7 +59,7 @@ export const tool = defineTool<Input, Needs>({
     costly: true,
     timeoutSeconds: (args: Input) => secondsOf(args) + KILL_SECONDS,
   },
-  // What runs, and not what its caller says of it: people decide by this line.
+  // The program that runs, and not the caller's description: people decide by this line.
   summary: ({ command, args = [] }) => [command, ...args].join(' '),
   runsFiles: (args) => ({ ...filesRunBy(lineOf('spawn_process', args) ?? ''), folder: folderOf(args) }),
   forms: {
@@ -85,7 +85,7 @@ export const tool = defineTool<Input, Needs>({
         );
       const timeoutMs = secondsOf(args) * 1000;
       return inFolder(files, call, args.working_dir, async (place, folder) => {
-        // `exec` runs programs alone: no word of the shell, and the process is the program's.
+        // `exec` runs only programs, not shell words, and the process is the program's.
         const command = `exec -- ${line}`;
         const outcome = await shell.run({
           ...place,

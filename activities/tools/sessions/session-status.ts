@@ -1,4 +1,4 @@
-/** session_status: what a session is doing; the caller's own by default. */
+/** session_status: the state of a session; the caller's own by default. */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';

@@ -1,13 +1,13 @@
-/** sessions_history: what was said in a session, newest entries, oldest first. */
+/** sessions_history: the transcript of a session, newest entries, oldest first. */
 import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { isSessionKey } from '#domain/ids.ts';
 import { toolError } from '#domain/tool.ts';
 
-/** One message may be a page long; the rest is read by its own session. */
+/** One message may be a page long; its own session has the rest. */
 const MAX_ENTRY_CHARS = 4_000;
-/** Below the cut of every result, so that the newest entries are whole. */
+/** Less than the limit of every result, so that the newest entries are whole. */
 const MAX_CHARS = 50_000;
 
 const input = z.object({

@@ -1,4 +1,4 @@
-/** sessions_send: says something in another session of the same agent and user, which answers in a turn of its own. */
+/** sessions_send: sends a message to another session of the same agent and user, which answers in a turn of its own. */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -18,7 +18,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions' 
   keywords:
     'tell note forward other conversation chat write drop post say something another own chats steer continue elsewhere relay',
   group: 'sessions',
-  // The message's id follows from the call, so that it is said once.
+  // The message's id derives from the call, so that it is sent once.
   replay: 'idempotent',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },

@@ -1,4 +1,4 @@
-/** spawn: agents of its own for parts of the work, each a workflow that outlives the turn (SA-*). */
+/** spawn: starts subagents for parts of the work, each as a workflow that outlives the turn (SA-*). */
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -74,7 +74,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments'>>({
   },
   forms: {
     goclaw: { input: input.omit({ thinking: true, announce: true, detached: true }) },
-    // clawft's `spawn` starts a program.
+    // In clawft, `spawn` starts a program.
     clawft: { name: 'subagent' },
   },
   redirect: ({ agent, action = 'spawn', ...input }) => {
@@ -166,7 +166,8 @@ async function wait(assignments: Assignments, { timeout }: Input, call: RunningC
 async function cancel(assignments: Assignments, { id }: Input, call: RunningCall): Promise<ToolResult> {
   if (!id) return toolError('InvalidArgs', 'id is required for action=cancel');
   const rows = await assignments.subagents(call);
-  // Those that are being ended are as good as ended, but for the call whose worker was lost before it could say so.
+  // Subagents that are being stopped count as ended, except for the call whose worker was lost before it could report
+  // that.
   const running = rows.filter(
     (row) => isActive(row) && (row.stopped_by === null || row.stopped_by === call.callId),
   );

@@ -1,4 +1,4 @@
-/** team_message: mail between the members of a team (TE-5); each message wakes whom it is for, once. */
+/** team_message: messages between the members of a team (TE-5); each message wakes its addressees once. */
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -69,7 +69,7 @@ async function broadcast(
   return { ok: true, text: 'Broadcast sent to all teammates.' };
 }
 
-/** Marked as read by the same statement that reads. */
+/** The same statement reads them and marks them as read. */
 async function read(service: TeamService, team: string, call: RunningCall): Promise<ToolResult> {
   const { messages, left } = await service.read(call, team, TEAM_LIMITS.mailPage);
   const shown = messages.map(({ sender, text, created_at }) => ({

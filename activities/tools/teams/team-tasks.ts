@@ -1,4 +1,7 @@
-/** team_tasks: the board of the caller's team (TE-2 … TE-4, TE-6). What may be done is decided by the task's workflow. */
+/**
+ * team_tasks: the board of the caller's team (TE-2 … TE-4, TE-6). The task's workflow decides which actions are
+ * permitted.
+ */
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
@@ -72,7 +75,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'teams' | 'files'>>({
   keywords:
     'todo ticket backlog kanban assignment assign work member claim done finish mark progress blocked open items project still to do left issues sprint milestone who does what due priority create new task review approve comment',
   group: 'teams',
-  // Each change has the call's id: the same again is done once.
+  // Each change has the call's id, so a repeat has no further effect.
   replay: 'idempotent',
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
@@ -98,7 +101,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'teams' | 'files'>>({
   },
 });
 
-/** DE-6: what no gate has seen is no result. */
+/** DE-6: work that no gate has judged is no result. */
 const JUDGED =
   'quality gates judge the result of this task: do not complete it, answer with the whole result instead; the task is completed when your answer has passed';
 
