@@ -172,12 +172,12 @@ export interface AddedTools {
   find(input: RunToolInput): Promise<{ readonly tool: Tool; readonly isGone: boolean } | undefined>;
 }
 
-/** A step whose prompt is made. */
+/** A step whose prompt is built. */
 export interface PromptStep extends Pick<StepBasis, 'user' | 'context' | 'documents' | 'tools_version'> {
   readonly tenant: string;
   readonly session: string;
   readonly agent: AgentConfig;
-  /** The names of the tools that the rules offer. */
+  /** Names of the tools that the rules offer. */
   readonly offered: readonly string[];
 }
 

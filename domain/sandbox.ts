@@ -45,7 +45,7 @@ export function runsAtWords(runs: RunsAt): string {
 /** The sandbox as settings and an agent's row write it. */
 export type SandboxSettings = Kept<typeof sandboxSettingsSchema>;
 
-/** As it holds for a call; there is none for an agent whose mode is `off`. */
+/** The sandbox for a call; undefined for an agent whose mode is `off`. */
 export interface Sandbox extends BoxSettings {
   readonly scope: SandboxScope;
 }
@@ -53,7 +53,7 @@ export interface Sandbox extends BoxSettings {
 /** The sandbox as an approval names it. */
 export type SandboxTerms = { readonly mode: 'off' } | Omit<Sandbox, 'stated'>;
 
-/** SECURITY R4 for pids; the others let a build or a test run through and a runaway not. */
+/** The other limits permit a build or a test run and stop a runaway process. */
 export const DEFAULT_SANDBOX = {
   image: 'tempoclaw-sandbox',
   scope: 'session',

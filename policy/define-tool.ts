@@ -60,7 +60,7 @@ export interface Redirect {
 
 /** What the running call may use besides its dependencies. */
 export interface RunningCall extends CallContext {
-  /** The name that the model used: `exec_shell` has another default time-out than `exec`. */
+  /** The name that the model used: `exec_shell` has another default timeout than `exec`. */
   readonly calledAs: string;
   /** Aborted when the turn is stopped, the time is up or the worker shuts down. */
   readonly signal: AbortSignal;
@@ -127,9 +127,12 @@ export interface ToolSpec<Input, Needs> {
   /** Says why the agent may not call it for the user, whatever the policy says; undefined when it may. */
   readonly accessProblem?: (agent: string, user: string | null) => string | undefined;
   readonly replay: ReplayClass;
-  /** Its calls may go on outside beyond an attempt (domain/pending-call.ts). */
+  /** Its calls may continue outside after an attempt (domain/pending-call.ts). */
   readonly mayContinueOutside?: true;
-  /** Calls that only look, of a tool that also does things: they are `readonly`. Policies take the tool for one that does things. */
+  /**
+   * Whether a call only reads, for a tool that also changes things: such calls are `readonly`. Policies treat the tool
+   * as one that changes things.
+   */
   readonly onlyReads?: (args: Readonly<Record<string, unknown>>) => boolean;
   /** Its results come from outside, and are marked (domain/outside-text.ts). */
   readonly outside?: true;

@@ -37,7 +37,7 @@ export function createFollowLinks(workspace: string, folder = '.'): FollowLinks 
     const isPattern = /[*?[]/.test(part);
     const names = isPattern ? namesLike(at, part, parts.length > 0) : [part];
     lookups += names.length;
-    // Behind a link also what is no link itself is elsewhere.
+    // Behind a link, even a path that is not itself a link is elsewhere.
     const here = isPattern && links > 0 ? [{ at, parts: [], links }] : [];
     const next = names.map((name) => {
       const target = linkTarget(join(at, name));
@@ -66,7 +66,7 @@ function shownFrom(root: string, place: string): string {
   return inside.startsWith('..') ? place : inside || '.';
 }
 
-/** Those that the pattern may stand for and that may lead on: links, and folders where more follows. */
+/** Names that the pattern may match and that may lead further: links, and folders when more parts follow. */
 function namesLike(folder: string, pattern: string, isFollowed: boolean): readonly string[] {
   return entriesOf(folder)
     .filter((entry) => entry.isSymbolicLink() || (isFollowed && entry.isDirectory()))

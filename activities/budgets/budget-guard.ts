@@ -189,7 +189,7 @@ export function createBudgetGuard({
   }
 }
 
-/** The question that this step asks next. */
+/** Id of the step's next question. */
 function askIdOf({ tenant, turn, step, increases = 0 }: HoldingStep): string {
   return approvalIdOf(tenant, `${answerIdOf(turn, step)}.more${increases + 1}`);
 }

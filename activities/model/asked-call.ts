@@ -19,7 +19,7 @@ export function nestingProblem(json: string): string | undefined {
 /** Characters of unreadable arguments that are quoted to the model. */
 const MAX_QUOTED_CHARS = 200;
 
-/** Arguments as a mapping; a text is read as JSON, and what is no JSON object is told to the model. */
+/** Arguments as an object. A text is parsed as JSON; the model reads when it is not a JSON object. */
 export function readArguments(value: unknown): Pick<RequestedCall, 'args' | 'invalid'> {
   const problem = typeof value === 'string' ? nestingProblem(value) : undefined;
   const read = typeof value === 'string' && !problem ? readJson(value) : (value ?? {});

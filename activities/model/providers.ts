@@ -24,9 +24,9 @@ interface Protocol {
   chat(access: Access, model: string): ReturnType<SdkCall['createModel']>;
   /** Absent when there are no embedding models. */
   vectors?(access: Access, model: string): ReturnType<SdkEmbedding['createModel']>;
-  /** OpenAI's transcriptions are spoken there. */
+  /** The service supports OpenAI's transcriptions. */
   readonly transcribes?: true;
-  /** What goes with each request. */
+  /** Options of each request. */
   readonly with?: (
     request: ModelRequest,
   ) => Pick<SdkCall, 'headers' | 'options' | 'cacheMarks' | 'imagesInResults'>;

@@ -90,7 +90,7 @@ interface NumberRule {
   readonly max?: number;
 }
 
-/** JSON goes to the last brace of its line. */
+/** JSON extends to the last brace of its line. */
 function textOf(text: string, name: string): string | undefined {
   const found = new RegExp(`(?:^|\\s)${name}=(?:"([^"]*)"|'([^']*)'|(\\{.*\\}|\\S*))`).exec(text);
   return found?.slice(1).find((value) => value !== undefined);

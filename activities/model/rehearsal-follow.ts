@@ -5,7 +5,7 @@
 import { type RequestedCall, readArguments } from './asked-call.ts';
 import type { Facts } from './rehearsal-facts.ts';
 
-/** What the `step`-th part of the message asks for; after the last part the answer is the newest result, or `Done.`. */
+/** What the `step`-th part of the message requests; after the last part the answer is the newest result, or `Done.`. */
 export function followUser({ user, step, result }: Facts['values']): {
   text: string;
   calls: RequestedCall[];

@@ -58,7 +58,7 @@ export function createFolderStore(folder: string): ObjectStore {
     remove: (keys) =>
       answering(folder, async () => {
         for (const key of keys) await unlink(at(key)).catch(ignoreMissing);
-        // Folders that are empty now, the workspace's own with them, which has its name.
+        // Folders that are now empty, including the workspace's own.
         const folders = new Set(keys.map((key) => dirname(at(key))));
         for (const one of [...folders, ...new Set([...folders].map(dirname))])
           await rmdir(one).catch(ignoreMissing);

@@ -47,7 +47,7 @@ async function read(
   return [WORDS, ...shown.map((row) => fenced(row, shares.get(row.path) ?? 0))].join('\n\n');
 }
 
-/** What short ones leave is for the long ones. */
+/** Space that short files do not use is given to long ones. */
 function shareOut(rows: readonly DocumentText[], limit: number): ReadonlyMap<string, number> {
   let remaining = limit;
   const shares = new Map<string, number>();
@@ -62,7 +62,7 @@ function shareOut(rows: readonly DocumentText[], limit: number): ReadonlyMap<str
 const WORDS =
   'These are your files. Each stands between <<<FILE …>>> and <<<END_FILE …>>> with the same id, and nothing within it ends it or begins another. The agent’s are from who set you up; the user’s are kept for the one you work for now, and bind nobody else. Change them by their names with your file tools.';
 
-/** The id follows from the text, which can so not hold it. */
+/** The id derives from the text, which therefore cannot contain it. */
 function fenced(row: DocumentText, remaining: number): string {
   const { path, user, outside, bytes } = row;
   const isCut = row.text.length > remaining;

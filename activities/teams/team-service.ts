@@ -40,7 +40,7 @@ export interface TeamService {
    * with the reason.
    */
   membership(call: TeamCaller, team?: string): Promise<Membership | string>;
-  /** Whether the caller has looked at the board in this turn. */
+  /** Whether the caller has read the board in this turn. */
   hasListed(call: TeamCaller): Promise<boolean>;
   list(
     call: TeamCaller,

@@ -215,7 +215,7 @@ async function turnFor(
   };
 }
 
-/** Those that wait hear of every end; who was to do one that waits in vain finds a message about it. */
+/** Waiting tasks are notified of every end; the owner of one that waits in vain gets a message. */
 async function notifyDependents(
   { pool, reach }: TeamTaskRunDeps,
   { numbers, status, ...input }: Parameters<TeamTaskActivities['notify_dependents']>[0],

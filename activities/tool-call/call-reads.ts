@@ -68,7 +68,7 @@ export function createCallReads(
     };
     let before: { readonly stamps: FileStamps | undefined } | undefined;
     let continues = false;
-    /** One that was cut off, or goes on, leaves the whole workspace marked. */
+    /** A command that was interrupted, or continues, leaves the whole workspace marked. */
     const settleCommand = async (): Promise<void> => {
       if (!before || continues) return;
       const changed = changedSince(before.stamps, await stampFiles(workspace, ownNames));

@@ -59,7 +59,9 @@ export interface CallBasis
   readonly user: string | null;
   /** The database's clock: milliseconds since 1970. */
   readonly requestedAt: number;
-  /** Of the agent as it is now: where its calls run, whichever revision of it the turn has. */
+  /**
+   * Sandbox setting of the agent's newest revision: it decides where its calls run, whichever revision the turn has.
+   */
   readonly sandbox: AgentConfig['sandbox'] | null;
   /** Where a command would run. */
   readonly place: CommandPlace;
@@ -102,7 +104,7 @@ export async function planCalls(
   return plan.approvals.length > 0 && (await deps.needsToken(basis.tenant)) ? withTokens(plan) : plan;
 }
 
-/** The first of those that are too many, refused with words for all of them. */
+/** The first call beyond the limit, refused with a text for all of them. */
 function notRun(deps: PlanDeps, basis: CallBasis, request: RequestedCall, total: number): OnePlan {
   const id = callIdOf(basis.turn, basis.step, MAX_CALLS);
   const rest = total - MAX_CALLS - 1;
@@ -319,7 +321,7 @@ function longestExec(agent: AgentConfig, sandbox: SandboxSettings): number {
   return agent.exec?.timeout_seconds ?? standard;
 }
 
-/** What the model wrote in place of a tool's name may be anything. */
+/** The model may have written anything in place of a tool's name. */
 function nameOf(deps: Pick<PlanDeps, 'scrubber'>, request: RequestedCall): string {
   return storableText(deps.scrubber.text(request.name.slice(0, 4096)).slice(0, 128));
 }

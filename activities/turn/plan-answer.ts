@@ -1,4 +1,7 @@
-/** Plans what comes of an answer: its calls looked up and judged, or the gates that an answer without calls must pass; the same again of an answer that was recorded. */
+/**
+ * Plans what comes of an answer: its calls looked up and judged, or the gates that an answer without calls must pass;
+ * the same again of an answer that was recorded.
+ */
 import { type ShownGate, shownGates, taskGates, turnGates } from '#domain/gate.ts';
 import type { TeamContext } from '#domain/team.ts';
 import type { CallModelResult } from '#domain/turn.ts';

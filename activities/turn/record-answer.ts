@@ -19,7 +19,7 @@ export interface RecordDeps {
   readonly engine: Pick<StepEngine, 'recordAnswer' | 'afterAnswer'>;
 }
 
-/** `refused` where another attempt of the step was first. */
+/** `refused` when another attempt of the step was first. */
 export async function recordAnswer(
   deps: RecordDeps,
   step: Step,

@@ -63,7 +63,7 @@ export async function runPromptHooks(deps: PromptHookDeps, loaded: LoadedStep): 
   };
 }
 
-/** Nobody is there to be asked about a prompt. */
+/** Nobody can be asked about a prompt. */
 function textOf(
   { decision, reason = '', prompt }: GuardOutcome,
   text: string,

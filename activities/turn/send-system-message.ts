@@ -34,7 +34,7 @@ export interface SystemMessage {
   readonly from?: TurnPlace | undefined;
   /** The text comes from the user. */
   readonly isOwn?: boolean | undefined;
-  /** The session whose words it tells; that of `from` unless given. */
+  /** The session whose text it contains; by default that of `from`. */
   readonly sourceSession?: string | undefined;
 }
 

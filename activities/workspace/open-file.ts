@@ -31,7 +31,7 @@ export async function openFile(path: SafePath): Promise<FileHandle> {
   return closing(folder, () => openIn(folder, name, path.requestedPath));
 }
 
-/** The same in a folder that is held. */
+/** The same in an open folder. */
 export async function openIn(folder: Folder, name: string, requestedPath: string): Promise<FileHandle> {
   const file = await open(
     folder.at(name),

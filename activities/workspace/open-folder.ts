@@ -17,7 +17,9 @@ export interface Folder {
   close(): Promise<void>;
 }
 
-/** Opens the folder `absolute` (from resolvePath). Throws errno errors, or FileProblem when it is no longer that folder. */
+/**
+ * Opens the folder `absolute` (from resolvePath). Throws errno errors, or FileProblem when it is no longer that folder.
+ */
 export async function openFolder(absolute: string, requestedPath: string): Promise<Folder> {
   return check(await openDirectory(absolute), absolute, requestedPath);
 }

@@ -58,7 +58,7 @@ export async function replaceFile(
   return { created: old === undefined };
 }
 
-/** What stands at `name`, by its own name and not through a link. Refuses what is no regular file. */
+/** The file at `name` itself, not through a link. Refuses anything that is not a regular file. */
 export async function existing(
   folder: Folder,
   name: string,
@@ -74,7 +74,7 @@ export async function existing(
   }
 }
 
-/** Only what is a regular file with one name is read or written. @throws FileProblem */
+/** Only regular files with one name are read or written. @throws FileProblem */
 export function refuseIrregular(found: Stats, doing: string, requestedPath: string): void {
   const refuse = (code: 'InvalidPath' | 'PermissionDenied', why: string): never => {
     throw new FileProblem(code, `${doing} ${shown(requestedPath)}: ${why}`);

@@ -15,7 +15,7 @@ export interface SafePath {
   readonly root: string;
   /** Relative to the root; empty for the root itself. */
   readonly inside: string;
-  /** As the model wrote it, for messages. */
+  /** The path as the model wrote it, for messages. */
   readonly requestedPath: string;
 }
 

@@ -15,7 +15,7 @@ import { withDocuments } from './with-documents.ts';
 import { createWorkspaceOf, isWorkersRoot } from './workspace-folder.ts';
 
 export interface WorkspaceAccessParts {
-  /** Of all workspaces. */
+  /** The folder of all workspaces. */
   readonly root: string;
   /** They follow the work: a folder on this machine is only a copy. */
   readonly follow: boolean;

@@ -30,7 +30,7 @@ export function withUses(spent: Spent, uses: readonly ModelUse[]): Spent {
   return { ...spent, tokens: spent.tokens + tokens, usd: sum };
 }
 
-/** Nothing was asked of a model. */
+/** No model was called. */
 export const NOTHING_SPENT: Spent = { tokens: 0, usd: 0, seconds: 0, calls: 0 };
 
 /**

@@ -1,4 +1,7 @@
-/** SECURITY R5: where a call may go, from the settings, its tenant and its agent. Each can only narrow what the one before lets through. */
+/**
+ * Where a call may connect, from the settings, its tenant and its agent. Each layer can only narrow what the one before
+ * permits.
+ */
 import type { DomainRules, UrlRules } from '@tempoclaw/egress/rules';
 
 /** What the operator sets; only the operator can open private addresses. */

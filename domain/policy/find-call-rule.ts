@@ -1,4 +1,6 @@
-/** AP-5: the rule, if any, that allows, denies or puts a call to a person; any tool may have one. */
+/**
+ * AP-5: finds the rule, if any, that allows or denies a call or requires a person's decision; any tool may have one.
+ */
 import { commandSpellings } from '@tempoclaw/shell-judge';
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import type { CallRule, RuleDecision, ToolPolicy } from '#domain/agent.ts';

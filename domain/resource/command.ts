@@ -14,7 +14,9 @@ interface FlagParts {
   readonly bounds?: readonly [min: number, max: number];
 }
 
-/** One option, written as commander reads it: `--max-concurrent <number>`. Its name is that of the field that it fills. */
+/**
+ * One option, written as commander reads it: `--max-concurrent <number>`. Its name is that of the field that it fills.
+ */
 export type Flag = readonly [flags: string, help?: string, parts?: FlagParts];
 
 export type Flags = Readonly<Record<string, Flag>>;
@@ -83,7 +85,8 @@ export interface AnyCommand {
   readonly takesProgram?: true;
   readonly flags?: Flags;
   /**
-   * The body, or the query of a request without one. When absent, the arguments and flags are the fields of their names.
+   * The body, or the query of a request without one. When absent, the arguments and flags are the fields of their
+   * names.
    */
   sends?(input: never): object;
   /** Printed for programs in place of an empty answer. */

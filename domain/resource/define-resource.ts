@@ -85,8 +85,8 @@ interface Base<Key extends string, Item extends z.ZodType> {
 }
 
 /**
- * `operations` gets the makers of the usual operations and returns operations by their operationIds, in the order of the
- * commands. `more` returns further ones, where one function would be too long.
+ * `operations` gets the makers of the usual operations and returns operations by their operationIds, in the order of
+ * the commands. `more` returns further ones, where one function would be too long.
  */
 export function defineResource<
   const Key extends string,

@@ -1,4 +1,7 @@
-/** Context files and memory of agents and their users (VF-1, VF-2), with their versions. Commands that read files: cli/commands/files.ts. */
+/**
+ * Context files and memory of agents and their users (VF-1, VF-2), with their versions. Commands that read files:
+ * cli/commands/files.ts.
+ */
 import { z } from 'zod';
 import { DOCUMENT_LIMITS, isDocumentPath } from '../document.ts';
 import { isStorable } from '../outside-value.ts';

@@ -1,4 +1,7 @@
-/** What holds for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4). What its commands do at the terminal: cli/commands/policy.ts. */
+/**
+ * What holds for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4). What
+ * its commands do at the terminal: cli/commands/policy.ts.
+ */
 import { z } from 'zod';
 import {
   backtestReportSchema,

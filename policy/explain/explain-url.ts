@@ -65,7 +65,7 @@ async function judgeHop(
   if (verdict.decision === 'deny' || verdict.address !== undefined) return verdict;
   const caseAnswers = answersOf(input, verdict.host);
   const answers = caseAnswers ?? [await deps.resolve(verdict.host)];
-  // No rule forbids it: this machine merely cannot say where it leads, and a request from here would fail by itself.
+  // No rule forbids it: this machine only cannot resolve it, and a request from here would fail by itself.
   if (caseAnswers === undefined && answers[0]?.length === 0)
     return { ...verdict, reason: `${verdict.host} may be asked by its name; it does not resolve from here` };
   const judged = answers.map((addresses) => judgeAddresses(verdict, addresses, rules));

@@ -61,7 +61,7 @@ export async function findProposals(
   return found;
 }
 
-/** Who wrote that certain people decide wants them to. */
+/** A rule with named approvers must keep its approvers. */
 function isApprovalRequired(now: Verdict | undefined): boolean {
   if (now?.verdict !== 'ask') return false;
   const { approvers, quorum, exclude_requester } = now.terms ?? {};

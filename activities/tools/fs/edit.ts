@@ -53,7 +53,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   },
   run: ({ files }, args, call) =>
     withFileProblems(async () => {
-      // clawft's callers know the parameter as old_text.
+      // clawft calls the parameter old_text.
       const word = call.calledAs === 'edit_file' ? 'old_text' : 'old_string';
       if (args.old_string === args.new_string)
         throw new FileProblem('InvalidArgs', `${word} and its replacement are the same; nothing to do`);

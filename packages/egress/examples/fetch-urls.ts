@@ -1,6 +1,6 @@
 /**
- * Fetches addresses that somebody else chose: `node examples/fetch-urls.ts [--internal HOST:PORT]… URL…`. Prints the status and
- * size of each answer, or why there is none, and what was recorded of it.
+ * Fetches addresses that somebody else chose: `node examples/fetch-urls.ts [--internal HOST:PORT]… URL…`. It prints the
+ * status and size of each answer, or the reason why there is none, and the record of the exchange.
  */
 import { parseArgs } from 'node:util';
 import { createEgress, EgressError } from '@tempoclaw/egress';

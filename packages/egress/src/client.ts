@@ -1,7 +1,7 @@
 /**
- * HTTP requests, WebSockets and plain connections to addresses that others choose. A client has rules and connections of its own, so that
- * no connection which one set of rules allowed serves another. Each address is judged as text, by what it resolves to, and once more by the
- * peer that was reached; each redirect is judged like the first address.
+ * HTTP requests, WebSockets and plain connections to addresses that others choose. Each client has its own rules and
+ * connections, so that a connection which one set of rules permitted never serves another. Each address is judged as
+ * text, by what it resolves to, and by the peer that was reached. Each redirect is judged like the first address.
  */
 import { Agent, fetch as undiciFetch } from 'undici';
 import { judgeUrl, MAX_REDIRECTS, type UrlRules } from './rules/judge-url.ts';
@@ -14,18 +14,18 @@ import { nextHop, withoutSecrets } from './next-hop.ts';
 import { type EgressProxy, openProxy, type ProxyUse } from './proxy.ts';
 import { type EgressSocket, type OpenSocket, openSocket } from './socket.ts';
 
-/** Limits of one exchange. The answers of redirects count as one with the last. */
+/** Limits of one exchange. The answers of redirects count together with the last. */
 export interface EgressLimits {
-  /** How many redirects are followed; with 0 the caller sees them. */
+  /** How many redirects are followed; with 0 the caller receives them. */
   readonly redirects: number;
-  /** Of the answer, decompressed. */
+  /** Bytes of the answer, decompressed. */
   readonly bytes: number;
-  /** Until the answer is read whole; undefined for streams, which are silent for at most `idleMs`. */
+  /** Milliseconds until the whole answer is read; undefined for streams, which may be silent for at most `idleMs`. */
   readonly totalMs: number | undefined;
   readonly idleMs: number;
 }
 
-/** What holds unless a client has other limits. */
+/** The default limits of a client. */
 export const EGRESS_LIMITS: EgressLimits = {
   redirects: MAX_REDIRECTS,
   bytes: 10_485_760,
@@ -43,13 +43,16 @@ export interface EgressUse<Labels> {
 }
 
 export interface EgressClient {
-  /** As fetch, decompressing; throws EgressError. Redirects are followed as the limits say, whatever `redirect` says. */
+  /**
+   * Like fetch, with decompression; throws EgressError. The limits decide how many redirects are followed, whatever
+   * `redirect` says.
+   */
   readonly fetch: typeof globalThis.fetch;
   /** A WebSocket to an http(s) address. @throws EgressError when the rules forbid it */
   connect(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): EgressSocket;
   /**
-   * A plain connection to the host and port of an http address, for another protocol. It ends by `signal`, or after `totalMs`.
-   * @throws EgressError
+   * A plain connection to the host and port of an http address, for another protocol. It is ended by `signal`, or after
+   * `totalMs`. @throws EgressError
    */
   dial(url: string, signal: AbortSignal): Promise<Socket>;
   /** Ends its connections; resolves when all its exchanges are recorded. */
@@ -64,8 +67,8 @@ export interface EgressDeps<Labels> {
 export interface Egress<Labels> {
   open(use: EgressUse<Labels>): EgressClient;
   /**
-   * For a program that speaks HTTP itself and knows proxies, such as a browser. `host` is an address of this machine, or the path of a
-   * socket to make.
+   * Opens a proxy for a program with its own HTTP client, such as a browser. `host` is an address of this machine, or
+   * the path of a socket to create.
    */
   proxy(use: ProxyUse<Labels>, host?: string): Promise<EgressProxy<Labels>>;
 }
@@ -92,7 +95,7 @@ function openClient<Labels>(deps: EgressDeps<Labels>, use: EgressUse<Labels>): E
   const sockets: OpenSocket[] = [];
   return {
     async fetch(input, init) {
-      // As it was written: a Request has its canonical form.
+      // The address as it was written; a Request contains its canonical form.
       const requested = input instanceof Request ? input.url : String(input);
       const verdict = judgeUrl(requested, use.rules);
       if (verdict.decision === 'deny')
@@ -138,7 +141,7 @@ interface ClientParts {
   readonly limits: EgressLimits;
 }
 
-/** The answer that the redirects lead to. */
+/** Follows redirects and returns the final answer. */
 async function followRedirects(
   first: Request,
   exchange: Exchange,
@@ -182,12 +185,12 @@ function countAnswer({ status, statusText, headers, body }: Response, exchange: 
   if (!body) void exchange.end(null);
   const stream = body ? ReadableStream.from(countBody(body, exchange)) : null;
   const answer = new Response(stream, { status, statusText, headers });
-  // Where it was found in the end; the constructor has no way to say it.
+  // The final address; the constructor cannot set it.
   Object.defineProperty(answer, 'url', { value: exchange.url });
   return answer;
 }
 
-/** Up to the bound: also what a small body grows to when it is decompressed. */
+/** Counts up to the limit, also for a small body that is large when decompressed. */
 async function* countBody(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) {
@@ -199,7 +202,7 @@ async function* countBody(body: AsyncIterable<Uint8Array>, exchange: Exchange): 
   } catch (error) {
     throw exchange.fail(error);
   } finally {
-    // Its reader has had enough.
+    // The reader has stopped reading.
     void exchange.end('stopped');
   }
 }

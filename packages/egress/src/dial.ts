@@ -1,4 +1,7 @@
-/** A plain connection of a client, for another protocol than HTTP: judged and dialled as its other connections are, and recorded. */
+/**
+ * A plain connection of a client, for other protocols than HTTP: judged, dialled and recorded like its other
+ * connections.
+ */
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { Exchange } from './egress-log.ts';
@@ -9,7 +12,7 @@ export interface Dialled {
   end(): void;
 }
 
-/** `exchange` has the address, which the connector judges. Rejects with EgressError. */
+/** `exchange` contains the address, which the connector judges. Rejects with EgressError. */
 export function dial(
   connect: buildConnector.connector,
   exchange: Exchange,
@@ -28,7 +31,7 @@ export function dial(
         socket.destroy();
       };
       signal.addEventListener('abort', stop, { once: true });
-      // Whoever has it may not listen yet, or not any more.
+      // The owner may not listen yet, or not any more.
       socket.on('error', (problem) => exchange.fail(problem));
       socket.once('close', end);
       if (signal.aborted) stop();

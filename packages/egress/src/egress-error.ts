@@ -1,13 +1,13 @@
-/** Why nothing came back from the outside, in words for the caller. */
+/** Why an exchange failed, in words for the caller. */
 import type { UrlDenied, UrlRule } from './rules/judge-url.ts';
 import type { EgressLimits } from './client.ts';
 
-/** Of the rules, or of what happened on the way. */
+/** A problem of the rules, or of the exchange itself. */
 export type EgressProblem = UrlRule | 'redirects' | 'too_large' | 'timeout' | 'unreachable' | 'stopped';
 
 export class EgressError extends Error {
   readonly rule: EgressProblem;
-  /** Nothing was sent: the rules forbid it. */
+  /** The rules forbid it, and nothing was sent. */
   readonly isRefused: boolean;
 
   constructor(rule: EgressProblem, message: string, isRefused = false) {
@@ -25,7 +25,10 @@ export function refusedBy({ rule, reason }: UrlDenied, url: string): EgressError
 /** Characters of a host that a page chose. */
 const HOST = 80;
 
-/** Of a redirect, whose address is the words of who answered: no more of it than the host, and no more of the reason than that. */
+/**
+ * A refused redirect. Its address comes from the answering server, so the error contains only its host and the rule's
+ * reason.
+ */
 export function refusedRedirect({ rule, reason }: UrlDenied, url: string): EgressError {
   const host = hostOf(url);
   const why = reason.replaceAll(host, 'it').slice(0, 150);
@@ -40,7 +43,7 @@ function hostOf(url: string): string {
   return URL.parse(url)?.host ?? 'an address that is none';
 }
 
-/** What was thrown on the way to an answer. `stopped`: the caller's own signal. */
+/** Converts an error of an exchange. `stopped` is the caller's own signal. */
 export function egressErrorOf(
   error: unknown,
   url: string,
@@ -73,7 +76,7 @@ function isTimeout({ name, code }: Error & { readonly code?: unknown }): boolean
   return name === 'TimeoutError' || (typeof code === 'string' && /TIMEOUT|ETIMEDOUT/.test(code));
 }
 
-/** Nothing can have come through to the other side. */
+/** Whether certainly nothing has reached the other side. */
 export function isUnsent(error: unknown): boolean {
   return (
     error instanceof EgressError &&

@@ -1,44 +1,44 @@
-/** Records what goes out: each exchange once, whether a client or a proxy carries it. */
+/** Records requests: each exchange once, whether it uses a client or a proxy. */
 import type { EgressLimits } from './client.ts';
 import { EgressError, egressErrorOf, type EgressProblem } from './egress-error.ts';
 
-/** What is recorded of an exchange with the outside. Neither paths nor headers nor bodies, since those may be secret. */
+/** The record of an exchange. It contains neither paths nor headers nor bodies, because those may be secret. */
 export interface ExchangeRecord<Labels> {
-  /** Those of the client or the proxy. */
+  /** Labels of the client or the proxy. */
   readonly labels: Labels;
   /** `CONNECT` for a tunnel or a plain connection. */
   readonly method: string;
   /** `host:port` of the last address; empty when the address cannot be read. */
   readonly host: string;
-  /** Null when no answer came. */
+  /** Null when no answer arrived. */
   readonly status: number | null;
-  /** Those that came from outside, decompressed. */
+  /** Bytes from outside, decompressed. */
   readonly bytes: number;
   readonly milliseconds: number;
-  /** Null when it went well. */
+  /** Null when it succeeded. */
   readonly problem: EgressProblem | null;
 }
 
-/** Records an exchange. Never rejects: the request has its answer already. */
+/** Records an exchange. Never rejects, because the request already has its answer. */
 export type RecordExchange<Labels> = (exchange: ExchangeRecord<Labels>) => Promise<void>;
 
 export interface Exchange {
   /** A redirect changes it. */
   url: string;
-  /** Of the answer, once it is there. */
+  /** Status of the answer, after it has arrived. */
   status: number | null;
-  /** Bytes that came from outside; why there were too many, when there were, which ends it. */
+  /** Adds bytes from outside; returns an error when there were too many, which ends the exchange. */
   count(bytes: number): EgressError | undefined;
   /** Records it, the first time. Resolves when it is recorded. */
   end(problem: EgressProblem | null): Promise<void>;
-  /** The same for one that failed; returns why, in words for the caller. */
+  /** Records a failure; returns the reason in words for the caller. */
   fail(error: unknown): EgressError;
 }
 
 export interface ExchangeOptions {
-  /** Recorded only when it fails. */
+  /** It is recorded only when it fails. */
   readonly isRoutine?: boolean;
-  /** The caller's own. */
+  /** The caller's own signal. */
   readonly stopped?: AbortSignal;
   /** Called once, when it fails. */
   readonly onFailure?: (problem: EgressError) => void;
@@ -46,7 +46,7 @@ export interface ExchangeOptions {
 
 export interface EgressLog<Labels> {
   begin(labels: Labels, method: string, url: string, options?: ExchangeOptions): Exchange;
-  /** Resolves when all that has ended is recorded. */
+  /** Resolves when all ended exchanges are recorded. */
   settled(): Promise<void>;
 }
 

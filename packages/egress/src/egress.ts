@@ -1,4 +1,4 @@
-/** Requests to addresses that others choose: the client and the proxy, with all that callers use. */
+/** Requests to addresses that others choose: the public exports of the package, client and proxy. */
 export {
   createEgress,
   EGRESS_LIMITS,

@@ -1,17 +1,17 @@
-/** A connection to what the rules let through, for clients and for proxies. */
+/** Connects only to addresses that the rules permit, for clients and for proxies. */
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
 import { judgeAddresses, judgeUrl, type UrlAllowed, type UrlRules } from './rules/judge-url.ts';
 import { type EgressError, refusedBy } from './egress-error.ts';
 
-/** All addresses of a name; throws or gives none when there are none. */
+/** Returns all addresses of a name; throws or returns none when there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** Names that are slow to resolve, and peers that are slow to answer. */
+/** Milliseconds for slow resolvers and slow peers. */
 const CONNECT_MS = 10_000;
 
-/** Dials only what the rules let through: all answers of the resolver pass, and so does the peer that was reached. */
+/** Dials only what the rules permit: all answers of the resolver must pass, and so must the peer that was reached. */
 export function guardedConnector(resolve: Resolve, rules: UrlRules): buildConnector.connector {
   return (options, callback) => {
     const { protocol, hostname, port } = options;

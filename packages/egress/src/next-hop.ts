@@ -1,4 +1,7 @@
-/** Where an answer leads, as browsers follow it (Fetch standard, HTTP-redirect fetch), and what goes along. */
+/**
+ * The address that a redirect leads to, as browsers follow it (Fetch standard, HTTP-redirect fetch), and the headers
+ * that are sent there.
+ */
 import { EgressError } from './egress-error.ts';
 
 export interface Hop {
@@ -10,7 +13,7 @@ export interface Hop {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Undefined when it is no redirect. Throws EgressError for one that may not be followed. */
+/** Undefined when the answer is no redirect. Throws EgressError for one that may not be followed. */
 export function nextHop(
   hop: Hop,
   { status, headers }: Pick<Response, 'status' | 'headers'>,
@@ -19,7 +22,7 @@ export function nextHop(
   if (!REDIRECTS.has(status) || location === null) return undefined;
   if (!URL.canParse(location, hop.url))
     throw new EgressError('malformed', `${hop.url} leads to an address that cannot be read`);
-  // Not made canonical here: the judge must see what was written.
+  // Not canonicalized here, because the judge must see what was written.
   const url = /^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, hop.url).href;
   if (hop.url.startsWith('https:') && !/^https:/i.test(url))
     throw new EgressError('scheme', `${hop.url} leads from https to ${url.slice(0, 300)}`, true);
@@ -36,9 +39,9 @@ function withoutBody(headers: Headers): Headers {
   return kept;
 }
 
-/** What was meant for one origin is not carried to another. */
+/** Headers for one origin are not sent to another. */
 export function withoutSecrets(headers: Headers, from: string, to: string): Headers {
   if (URL.canParse(to) && new URL(from).origin === new URL(to).origin) return headers;
-  // Any header may be a key: only what says how the answer should look goes on.
+  // Any header may be a key, so only headers about the form of the answer are kept.
   return new Headers([...headers].filter(([name]) => name.startsWith('accept') || name === 'user-agent'));
 }

@@ -1,6 +1,6 @@
 /**
- * A proxy on this machine for programs that speak HTTP themselves. It judges each request and each tunnel as a client does (egress.ts), dials
- * the address that was judged, and records each. What is in a tunnel it does not see.
+ * A proxy on this machine for programs with their own HTTP client. It judges each request and each tunnel like a client
+ * (egress.ts), dials the judged address, and records each. It does not see the contents of a tunnel.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
@@ -22,9 +22,12 @@ export interface EgressProxy<Labels> {
   readonly server: string;
   readonly username: string;
   readonly password: string;
-  /** Labels and rules of the requests from now on. Rules that differ end the connections that the ones before let through. */
+  /**
+   * Sets labels and rules of the requests from now on. Different rules end the connections that the earlier ones
+   * permitted.
+   */
   serve(use: ProxyUse<Labels>): void;
-  /** Why something was not reached, since the last call: each reason once, the newest ones. */
+  /** Errors since the last call: each reason once, the newest ones. */
   takeRefusals(): readonly EgressError[];
   /** Ends all connections; resolves when they are recorded. */
   close(): Promise<void>;
@@ -35,17 +38,17 @@ interface ProxyDeps<Labels> {
   readonly record: RecordExchange<Labels>;
 }
 
-/** Of one connection. */
+/** Bytes of one connection. */
 const BYTES = 100 * 1024 * 1024;
-/** Of all that one proxy has ever carried. */
+/** Bytes that one proxy carries in total. */
 const ALL_BYTES = 1024 * 1024 * 1024;
-/** At once. Chromium opens at most 32 to a proxy. */
+/** Number of concurrent connections. Chromium opens at most 32 to a proxy. */
 const CONNECTIONS = 64;
 const IDLE_MS = 60_000;
 const LIMITS = { redirects: 0, bytes: BYTES, totalMs: undefined, idleMs: IDLE_MS };
 const TOO_LARGE = `more than ${ALL_BYTES} bytes came over all connections`;
 const REFUSALS = 50;
-/** RFC 9110 §7.6.1, and what is between the program and this proxy. */
+/** RFC 9110 §7.6.1, and headers between the program and this proxy. */
 const HOP_BY_HOP = new Set(
   'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
     ' ',
@@ -54,11 +57,11 @@ const HOP_BY_HOP = new Set(
 
 interface Carried extends Exchange {
   readonly connect: buildConnector.connector;
-  /** Bytes that came from outside. False: there were too many. */
+  /** Counts bytes from outside. False when there were too many. */
   take(bytes: number): boolean;
 }
 
-/** `host`: an address of this machine, or the path of a socket to make. */
+/** `host`: an address of this machine, or the path of a socket to create. */
 export async function openProxy<Labels>(
   { resolve, record }: ProxyDeps<Labels>,
   first: ProxyUse<Labels>,
@@ -78,11 +81,11 @@ export async function openProxy<Labels>(
   const hold = (socket: Duplex): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // It ends the exchange by its close; without a listener it would end the process.
+    // The error also closes the exchange; without a listener it would end the process.
     socket.on('error', () => socket.destroy());
   };
   const onFailure = (problem: EgressError): void => {
-    // A page that asks for the same all the time leaves room for what else is refused.
+    // A page that repeats one request must not displace other refusals.
     refusals.delete(problem.message);
     refusals.set(problem.message, problem);
     const [oldest] = refusals.keys();
@@ -149,13 +152,13 @@ export async function openProxy<Labels>(
 const REALM = 'Basic realm="egress"';
 const UNAUTHORIZED = `HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: ${REALM}\r\nContent-Length: 0\r\n\r\n`;
 
-/** Takes the same time wherever they differ. */
+/** Compares in constant time. */
 function isSame(text: string, expected: string): boolean {
   const digest = (value: string): Buffer => createHash('sha256').update(value).digest();
   return timingSafeEqual(digest(text), digest(expected));
 }
 
-/** A request of plain HTTP, its address in whole (RFC 9112 §3.2.2). */
+/** A request of plain HTTP with its whole address (RFC 9112 §3.2.2). */
 function forward(exchange: Carried, rules: UrlRules, request: IncomingMessage, reply: ServerResponse): void {
   const refuse = (error: unknown): void => {
     const { message, isRefused } = exchange.fail(error);
@@ -176,7 +179,7 @@ function forward(exchange: Carried, rules: UrlRules, request: IncomingMessage, r
     setHost: false,
     createConnection(_options, made) {
       const place = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port };
-      // Node's type has no call without a socket.
+      // Node's type has no signature without a socket.
       exchange.connect(place, (error, socket) => made(error, socket as Socket));
       return undefined;
     },
@@ -211,7 +214,7 @@ function withoutHops(raw: readonly string[]): string[] {
   return kept;
 }
 
-/** CONNECT: bytes both ways, to the place that was judged. */
+/** CONNECT: copies bytes both ways, to the judged address. */
 function tunnel(exchange: Carried, place: string, client: Duplex): void {
   const refuse = (error: unknown): void => {
     const { isRefused } = exchange.fail(error);
@@ -220,7 +223,7 @@ function tunnel(exchange: Carried, place: string, client: Duplex): void {
   if (!URL.canParse(`https://${place}/`))
     return refuse(new EgressError('malformed', 'a tunnel needs host:port', true));
   const { hostname, port } = new URL(`https://${place}/`);
-  // Plain: the program makes it TLS. The port is always there, so that the scheme does not matter to the judge.
+  // Plain: the program adds TLS. The port is always present, so the scheme does not affect the judge.
   const options = { protocol: 'http:', hostname: hostname.replace(/^\[|\]$/g, ''), port: port || '443' };
   exchange.connect(options, (error, socket) => {
     if (error) return refuse(error);

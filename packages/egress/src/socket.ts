@@ -1,10 +1,10 @@
-/** A WebSocket of a client: dialled as its other connections are, its bytes counted, and recorded. */
+/** A WebSocket of a client: dialled like its other connections, with its bytes counted, and recorded. */
 import { type Agent, WebSocket } from 'undici';
 import type { Exchange } from './egress-log.ts';
 import { EgressError } from './egress-error.ts';
 
 export interface EgressSocket {
-  /** What comes, once it is open and `first` is sent; ends when it is closed. Throws EgressError. */
+  /** Sends `first` after the socket is open, then yields what arrives; ends when it is closed. Throws EgressError. */
   messages(first: readonly string[]): AsyncIterable<string | Buffer>;
   close(): void;
 }
@@ -31,7 +31,7 @@ export function openSocket(
     changed = Promise.withResolvers();
   };
   const isOpening = (): boolean => !isOver && socket.readyState === WebSocket.CONNECTING;
-  /** Its reader learns of the end once it is recorded. */
+  /** The reader sees the end after it is recorded. */
   const finish = async (failure?: EgressError): Promise<void> => {
     await exchange.end(null);
     problem ??= failure;

@@ -1,6 +1,6 @@
 /**
- * Runs the command of somebody else in a folder: `node examples/run-command.ts FOLDER COMMAND`. Behind the wall it writes only there
- * and sees no folder beside it. After 10 seconds it is ended with all that it started.
+ * Runs somebody else's command in a folder: `node examples/run-command.ts FOLDER COMMAND`. Where it is confined, it
+ * writes only there and sees no folder beside it. After 10 seconds it is ended with everything it started.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * A program: stands on the host for a background command that runs in a box. It passes input and output on, ends with the
- * command's exit code, and when it is ended it ends the command in its box first. Its one argument is an AttachedCommand in
- * base64. As a process of its own it outlives a turn as any background command does.
+ * A program on the host that represents a background command in a container. It forwards input and output and exits
+ * with the command's exit code. When it is ended, it ends the command in its container first. Its only argument is an
+ * AttachedCommand in base64. As a separate process it outlives a turn like any background command.
  */
 import { randomBytes } from 'node:crypto';
 import { env } from 'node:process';
@@ -15,40 +15,40 @@ import { createEngine, type Engine } from './engine.ts';
 import { FIXED } from './settings/settings.ts';
 
 export interface AttachedCommand {
-  /** Marks its processes (marks.ts). */
+  /** Name that marks its processes (marks.ts). */
   readonly name: string;
   readonly dockerHost: string;
   readonly box: string;
   readonly cwd: string;
   readonly command: string;
-  /** Names of those of its own environment that the command gets. */
+  /** Names of its own environment variables that the command gets. */
   readonly variables: readonly string[];
 }
 
-/** Whoever ends us waits for more than this before it does so for good (boxed-shell.ts). */
+/** The caller waits longer than this before it sends SIGKILL (boxed-shell.ts). */
 const GRACE_MS = 1_500;
 const DRAIN_MS = 300;
-/** What a shell says of a command that it could not run to its end. */
+/** A shell's exit code for a command that it could not run to its end. */
 const LOST = 125;
 
 async function attach({ dockerHost, name, ...run }: AttachedCommand): Promise<number> {
   const engine = createEngine(dockerHost);
   const nonce = randomBytes(8).toString('hex');
   const mark = `${marksOf(name).process}=${nonce}`;
-  // A signal that comes while the command is being started ends it once it has.
+  // A signal that arrives while the command is being started ends it after the start.
   const request = Promise.withResolvers<void>();
   let isRequested = false;
   const ask = (): void => {
     isRequested = true;
     request.resolve();
   };
-  // It comes more than once: to the process group and to each process.
+  // The signal arrives more than once: for the process group and for each process.
   process.on('SIGTERM', ask);
   process.on('SIGINT', ask);
   const stream = await begin(engine, { ...run, nonce, mark });
   const output = createBoxOutput(nonce, (fd, chunk) => {
     const to = fd === 2 ? process.stderr : process.stdout;
-    // A reader that is slower than the command holds it up.
+    // A reader that is slower than the command blocks it.
     if (to.write(chunk)) return;
     stream.pause();
     to.once('drain', () => stream.resume());
@@ -92,17 +92,17 @@ function passOn(stream: Duplex, output: BoxOutput): Promise<void> {
   return new Promise((resolve) => {
     stream.on('data', (chunk: Buffer) => {
       output.take(chunk);
-      // Its last words may come before the last of its output.
+      // Its trailer may come before the last of its output.
       if (output.found) setTimeout(resolve, DRAIN_MS);
     });
     stream.once('end', resolve);
     stream.once('close', resolve);
-    // Whoever asks reads it in the missing trailer.
+    // The caller recognizes this by the missing trailer.
     stream.once('error', () => resolve());
   });
 }
 
 const [encoded = ''] = process.argv.slice(2);
 const code = await attach(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8')) as AttachedCommand);
-// Input may be open still, and output must be out.
+// Input may still be open, and output must be flushed.
 process.stdout.write('', () => process.exit(code));

@@ -1,14 +1,14 @@
-/** Writes to the input of a background command: its FIFO, without ever waiting for a command that does not read. */
+/** Writes to the FIFO that is a background command's input, without waiting for a command that does not read. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BackgroundProcess } from './background.ts';
 
-/** For a command that reads slowly; then what is left is not written. */
+/** Milliseconds for a command that reads slowly; after that the rest is not written. */
 const WRITE_MS = 3_000;
 const AGAIN_MS = 20;
 
-/** False when the command has ended, or its input is closed or full and stays so; part may have been written then. */
+/** False when the command has ended, or its input stays closed or full; then a part may have been written. */
 export async function feedInput(
   folder: string,
   { running, pid }: BackgroundProcess,
@@ -52,7 +52,7 @@ async function writeSome(file: FileHandle, data: Buffer, from: number): Promise<
   }
 }
 
-/** A command that has only just started may not have its FIFO yet. */
+/** A command that has just started may not have its FIFO yet. */
 const OPEN_TRIES = 50;
 
 async function openInput(fifo: string): Promise<FileHandle | undefined> {

@@ -1,22 +1,22 @@
-/** Reads what a background command has written, from the files of fixed size that its script keeps. */
+/** Reads the output of a background command from the files of fixed size that its script writes. */
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SEGMENT_BYTES } from './background-script.ts';
 
 export interface LogPage {
   readonly text: string;
-  /** Place of the text's first byte among all that was ever written. */
+  /** Position of the text's first byte in all output. */
   readonly from: number;
-  /** Where the next page begins. */
+  /** Position where the next page starts. */
   readonly next: number;
   /** Bytes written so far. */
   readonly total: number;
 }
 
-/** A command that writes faster than we read rotates files away under us; looked at anew so many times. */
+/** A fast command may rotate files away while they are read; this is how often the read is retried. */
 const TRIES = 5;
 
-/** `bytes` from `from` on; the last `bytes` when `from` is absent. What is no longer kept is passed over. */
+/** `bytes` from `from` on; the last `bytes` when `from` is absent. Output that is no longer kept is skipped. */
 export async function readLog(folder: string, from: number | undefined, bytes: number): Promise<LogPage> {
   let page: LogPage = { text: '', from: 0, next: 0, total: 0 };
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -62,14 +62,14 @@ async function segmentsIn(folder: string): Promise<Segment[]> {
     try {
       segments.push({ path, start: number * SEGMENT_BYTES, size: (await stat(path)).size });
     } catch (error) {
-      // Rotated away meanwhile.
+      // It was rotated away meanwhile.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
   return segments;
 }
 
-/** Fewer bytes than asked for, or none, when the file has been rotated away. */
+/** Returns fewer bytes than requested, or none, when the file has been rotated away. */
 async function readAt(path: string, position: number, length: number): Promise<Buffer> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -1,19 +1,19 @@
 /**
- * The shell program around a background command. It outlives the worker, so it is sh and not ours: it feeds the command
- * from a FIFO, keeps the newest output in files of fixed size, and writes the exit code down.
+ * The shell script around a background command. It outlives the worker, so it is sh and needs nothing of ours: it feeds
+ * the command from a FIFO, keeps the newest output in files of fixed size, and writes the exit code.
  */
 
 import { BACKGROUND_LIMITS } from './host-limits.ts';
 
-/** Of one file of output; the newest two or three are kept. */
+/** Bytes of one file of output; the newest two or three are kept. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 export const KEPT_SEGMENTS = 3;
 
 /**
  * Arguments: folder of the entry, shell, command. `ulimit -f` (units of 512 bytes in sh) ends `cat` at the size of a
- * segment with SIGXFSZ (128 + 25), whereupon the next segment begins; any other failure (disk full) drops output but
- * never holds the command up. SIGUSR1 closes the command's input. SIGTERM, which all that it started gets too, is outlived: the command has its grace,
- * which would end with the parent of its keeper (wall.py).
+ * segment with SIGXFSZ (128 + 25), and then the next segment starts. Any other failure (disk full) drops output but
+ * never blocks the command. SIGUSR1 closes the command's input. The script survives SIGTERM, which everything it
+ * started gets too: the command has its grace period, which would end with the parent of its keeper (wall.py).
  */
 export const BACKGROUND_SCRIPT = `
 dir=$1; shell=$2; command=$3

@@ -1,6 +1,6 @@
 /**
- * Commands that outlive the call and the worker. All that is known of one stands in its folder, so any later worker on
- * this machine can go on with it: <dir>/<owner>/<group>/<id>/{meta.json, pid, in, out.N, exit}.
+ * Commands that outlive the call and the worker. A command's folder contains all of its state, so any later worker on
+ * this machine can continue with it: <dir>/<owner>/<group>/<id>/{meta.json, pid, in, out.N, exit}.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import { marksOf } from './marks.ts';
 import { isAlive, processRow } from './process-table.ts';
 import { shellProgram } from './shell.ts';
 
-/** Whose processes: those of one group of one owner see each other. */
+/** The owner of processes: those of one group of one owner see each other. */
 export interface BackgroundOwner {
   readonly owner: string;
   readonly group: string;
@@ -26,7 +26,7 @@ export interface BackgroundProcess {
   readonly command: string;
   readonly startedAt: string;
   readonly running: boolean;
-  /** Null while it runs, and when it was killed before it could be written down. */
+  /** Null while it runs, and when it was killed before the exit code was written. */
   readonly exitCode: number | null;
 }
 
@@ -38,60 +38,60 @@ export type Started =
   | { readonly ok: true; readonly id: string; readonly pid: number }
   | { readonly ok: false; readonly message: string };
 
-/** Each sees the processes of its owner only; undefined where there is no such process. */
+/** Each function sees only the owner's processes; undefined when the process does not exist. */
 export interface BackgroundCommands {
   start(
     owner: BackgroundOwner & { readonly idempotencyKey: string },
     request: {
       readonly command: string;
-      /** What is run for the command, where that is not itself. */
+      /** The line that is run in place of the command, if any. */
       readonly line?: string;
       readonly cwd: string;
       readonly pwd: string;
-      /** Between SIGTERM and SIGKILL, where it needs longer than usual. */
+      /** Time between SIGTERM and SIGKILL, when it needs more than usual. */
       readonly graceMs?: number;
-      /** The workspace whose files may make it act: it is among the watchers of that. */
+      /** The workspace whose files may influence it: it is one of the watchers of that workspace. */
       readonly watches?: string | undefined;
     },
   ): Promise<Started>;
   /** Newest first. */
   list(owner: BackgroundOwner): Promise<readonly BackgroundProcess[]>;
   find(owner: BackgroundOwner, id: string): Promise<BackgroundProcess | undefined>;
-  /** Output from a byte on (all output counts, also what is no longer kept); the newest when `from` is absent. */
+  /** Output from a byte on (all output counts, including what is no longer kept); the newest when `from` is absent. */
   log(
     owner: BackgroundOwner,
     id: string,
     from: number | undefined,
     bytes: number,
   ): Promise<LogPage | undefined>;
-  /** Those of all groups of an owner that watch this workspace, and run on. */
+  /** Running processes of all groups of an owner that watch this workspace. */
   watchersOf(owner: string, workspace: string): Promise<readonly Watcher[]>;
-  /** Writes to its input, then closes it when `end` is set. False when it takes no input (any more). */
+  /** Writes to its input, then closes it when `end` is set. False when it accepts no input (any more). */
   write(owner: BackgroundOwner, id: string, data: string, end: boolean): Promise<boolean | undefined>;
-  /** Ends it and all it started. False when it had ended already. */
+  /** Ends it and everything it started. False when it had already ended. */
   kill(owner: BackgroundOwner, id: string): Promise<boolean | undefined>;
-  /** Ends all processes of a group, then its boxes; returns how many processes ran. */
+  /** Ends all processes of a group, then its sandboxes; returns how many processes ran. */
   killGroup(owner: BackgroundOwner): Promise<number>;
-  /** The same for a group that may never have had any, which costs one look. */
+  /** The same for a group that may never have had any, which costs one check. */
   killRemaining(owner: BackgroundOwner): Promise<number>;
-  /** Ends those that were started here, in this worker; returns how many ran. */
+  /** Ends those that this worker started; returns how many ran. */
   stopOwn(): Promise<number>;
 }
 
 export interface BackgroundOptions {
-  /** Marks what is started here (marks.ts). */
+  /** Name that marks what is started here (marks.ts). */
   readonly name: string;
-  /** A private folder of ours on this machine. */
+  /** A private folder on this machine. */
   readonly dir: string;
-  /** From commandEnvironment. */
+  /** Environment from commandEnvironment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly now: () => number;
   readonly graceMs?: number;
-  /** Ends the boxes of a group. */
+  /** Ends the sandboxes of a group. */
   readonly endBoxes?: (owner: BackgroundOwner) => Promise<void>;
 }
 
-/** Written before the command starts, so that none runs unknown. */
+/** Written before the command starts, so that no running command is unknown. */
 interface Meta {
   readonly id: string;
   readonly command: string;
@@ -100,9 +100,9 @@ interface Meta {
   readonly watches?: string | undefined;
 }
 
-/** At once in a group. */
+/** Greatest number of running commands of a group. */
 const MAX_RUNNING = 10;
-/** Ended ones whose output is kept, of a group. */
+/** Greatest number of ended commands of a group whose output is kept. */
 const MAX_ENDED = 20;
 const ID = /^proc_[0-9a-f]{12}$/;
 
@@ -126,7 +126,7 @@ export function createBackgroundCommands(options: BackgroundOptions): Background
     return ended;
   }
 
-  /** Folders of those that were started here and are not forgotten. */
+  /** Folders of commands that were started here and not removed. */
   const own = new Set<string>();
 
   return {
@@ -166,7 +166,7 @@ export function createBackgroundCommands(options: BackgroundOptions): Background
         return { ok: false, message: `the command could not be started: ${failed ?? 'no process'}` };
       }
       child.unref();
-      // The script writes it too, in case this worker ends right here.
+      // The script writes it too, in case this worker ends here.
       await writeDone(join(entry, 'pid'), String(pid));
       return { ok: true, id, pid };
     },
@@ -202,7 +202,7 @@ export function createBackgroundCommands(options: BackgroundOptions): Background
     async kill(owner, id) {
       const entry = await known(owner, id);
       if (entry === undefined) return undefined;
-      // Also when the command itself has ended: what it started may run on.
+      // Also when the command itself has ended, because what it started may continue.
       const remaining = await findTree(entry.target);
       if (remaining.length === 0) return false;
       await killTree(entry.target, Math.max(graceMs, entry.graceMs));
@@ -222,7 +222,7 @@ export function createBackgroundCommands(options: BackgroundOptions): Background
   };
 }
 
-/** Ends every background command under a folder of them, whichever worker started it; returns how many ran. */
+/** Ends every background command in a folder, whichever worker started it; returns how many ran. */
 export async function endBackgroundCommands(dir: string, name: string): Promise<number> {
   const { process: mark } = marksOf(name);
   let count = 0;
@@ -232,7 +232,7 @@ export async function endBackgroundCommands(dir: string, name: string): Promise<
   return count;
 }
 
-/** Also those whose command has ended while what it started runs on. */
+/** Includes commands that have ended while what they started still runs. */
 async function endAll(entries: readonly Known[], graceMs: number): Promise<number> {
   const ended = await Promise.all(
     entries.map(async ({ target, graceMs: own }) => {
@@ -257,7 +257,7 @@ interface Known {
   readonly folder: string;
   readonly shown: BackgroundProcess;
   readonly target: Target;
-  /** The least that it needs between SIGTERM and SIGKILL. */
+  /** The least time that it needs between SIGTERM and SIGKILL. */
   readonly graceMs: number;
   readonly watches: string | undefined;
 }
@@ -273,7 +273,7 @@ async function readEntry(folder: string, variable: string): Promise<Known | unde
   const same = row !== undefined && isAlive(row) && hasMark(pid, mark);
   return {
     folder,
-    // A pid that is somebody else's by now must not be signalled; the mark still finds what is ours.
+    // A pid that belongs to another process by now must not be signalled; the mark still finds our processes.
     target: { pid: same ? pid : 0, mark },
     graceMs: meta.grace_ms ?? 0,
     watches: meta.watches,
@@ -318,7 +318,7 @@ async function readOrNothing(path: string): Promise<string | undefined> {
   }
 }
 
-/** A name for a folder that any owner or group can have. */
+/** A folder name for any owner or group. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

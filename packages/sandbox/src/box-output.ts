@@ -1,22 +1,22 @@
 /**
- * Reads what a command in a box writes: takes the engine's two streams out of the one they come in, and the runner's own last words
- * (box-scripts.ts) off the second.
+ * Parses the output of a command in a container: separates the engine's two streams, and removes the runner's trailer
+ * (box-scripts.ts) from the second.
  */
 import { readTrailer, type Trailer, TRAILER_BYTES } from './box-scripts.ts';
 
-/** Of a frame: the stream and its length. */
+/** Bytes of a frame's header: the stream and its length. */
 const HEAD = 8;
 const STDERR = 2;
 
 export interface BoxOutput {
   take(chunk: Buffer): void;
-  /** Gives what was kept back, since it might have been last words, and is not. */
+  /** Emits bytes that were held back as a possible trailer and are none. */
   flush(): void;
-  /** How the runner says that its command ended. */
+  /** The runner's report of how its command ended. */
   readonly found: Trailer | undefined;
 }
 
-/** `give` gets stream 1 (stdout) or 2 (stderr) and pieces of what was written to it. */
+/** `give` receives the stream, 1 (stdout) or 2 (stderr), and pieces of its output. */
 export function createBoxOutput(nonce: string, give: (stream: number, chunk: Buffer) => void): BoxOutput {
   let head = Buffer.alloc(0);
   let stream = 0;

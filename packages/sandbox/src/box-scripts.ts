@@ -1,17 +1,16 @@
 /**
- * The shell programs that run inside a box. They need of its image: sh, date, grep, sleep, tr, and bash if
- * there is one.
+ * The shell scripts that run inside a container. Its image must have sh, date, grep, sleep, tr, and should have bash.
  *
- * Whose process is whose is told by what nobody inside can forge: a process that the engine started has the parent 0,
- * all others descend from one of those or were left to process 1 when their parent ended.
+ * A property that nobody inside can forge shows whose process is whose: a process that the engine started has the
+ * parent 0. All others descend from one of those, or were left to process 1 when their parent ended.
  */
 import type { Marks } from './marks.ts';
 
 /**
- * Process 1. Collects what ended, ends what is past its time (its worker is dead, or the engine was away) and what nobody
- * owns any more, and the box itself: $1 seconds after the last command,
- * $2 seconds after its start when nothing runs, twice that whatever runs. The last process id tells whether anything ran
- * while it slept: its own sleep takes one.
+ * Process 1. It reaps ended processes, and ends those that exceed their time (their worker is dead, or the engine was
+ * unavailable) or have no owner. It ends the container itself $1 seconds after the last command, $2 seconds after its
+ * start when nothing runs, and after twice that in any case. The last process id shows whether anything ran while it
+ * slept: its own sleep takes one.
  */
 export const keeperScript = ({ until }: Pick<Marks, 'until'>): string => `
 limit=$1; old=$2; idle=0; age=0; before=0
@@ -39,8 +38,8 @@ done
 `;
 
 /**
- * Defines \`victims\` ($mark: NAME=value of the environment): the ids of the processes of the call that has the mark, and
- * of strays when no other call runs. Processes of others are left alone, and so is what asks.
+ * Defines \`victims\` ($mark: NAME=value of the environment): the ids of the processes of the call with the mark, and
+ * of strays when no other call runs. Processes of others and the caller itself are left alone.
  */
 const VICTIMS = `
 victims() {
@@ -114,9 +113,9 @@ end_all() {
 `;
 
 /**
- * Runs a command to its end and ends what it left. $1 nonce, $2 mark, $3 tenths of a second between SIGTERM and SIGKILL,
- * $4 command. The last words on stderr are those of TRAILER. The shell's remark on a child that a signal ended is how it
- * tells that from an exit code above 128.
+ * Runs a command to its end and ends its leftover processes. $1 nonce, $2 mark, $3 tenths of a second between SIGTERM
+ * and SIGKILL, $4 command. The last text on stderr is that of TRAILER. The shell's remark on a child that a signal
+ * ended distinguishes that from an exit code above 128.
  */
 export const RUNNER = `
 ${VICTIMS}
@@ -137,10 +136,10 @@ printf '\\036%s %s %s %s %s\\036' "$nonce" "$code" "$signal" "$clean" "\${count:
 exit "$code"
 `;
 
-/** What the ender says when none of it is left: the engine knows an exit code only a while after the output's end. */
+/** Printed by ENDER when nothing remains: the engine knows an exit code only some time after the output's end. */
 export const NONE_LEFT = 'none-left';
 
-/** Ends all of a call from outside of it. $1 mark, $2 tenths of a second. */
+/** Ends all processes of a call from outside of it. $1 mark, $2 tenths of a second. */
 export const ENDER = `
 ${VICTIMS}
 mark=$1
@@ -150,18 +149,18 @@ end_all "$2" 2>/dev/null && echo ${NONE_LEFT}
 /** Longest form of the trailer, in bytes. */
 export const TRAILER_BYTES = 64;
 
-/** How the runner says that its command ended. */
+/** The runner's report of how its command ended. */
 export interface Trailer {
   readonly code: number;
   readonly signalled: boolean;
-  /** Nothing of it runs any more. */
+  /** None of its processes runs any more. */
   readonly clean: boolean;
-  /** Processes that it had left running. */
+  /** Number of processes that it had left running. */
   readonly left: number;
   readonly bytes: number;
 }
 
-/** Reads the trailer at the end of what stderr gave; undefined when it is not (yet) there. */
+/** Reads the trailer at the end of stderr; undefined when it is not there (yet). */
 export function readTrailer(end: Buffer, nonce: string): Trailer | undefined {
   if (end.at(-1) !== 0x1e) return undefined;
   const found = new RegExp(`\\x1e${nonce} (\\d{1,3}) ([01]) ([01]) (\\d{1,6})\\x1e$`).exec(

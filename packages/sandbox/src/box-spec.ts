@@ -1,6 +1,6 @@
 /**
- * What a box is to the engine. Pure: the same owner, workspace and settings give the same name, by which
- * every worker of the installation finds it.
+ * The container specification for the engine. Pure: the same owner, workspace and settings give the same name, by which
+ * every worker of the installation finds the container.
  */
 import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions } from 'dockerode';
@@ -8,15 +8,15 @@ import { marksOf } from './marks.ts';
 import { keeperScript } from './box-scripts.ts';
 import { type BoxSettings, DEFAULT_PATH, MOUNT } from './settings/settings.ts';
 
-/** Whose box. */
+/** The owner of a container. */
 export interface BoxOwner {
-  /** Owners with the same key, workspace and settings share a box. */
+  /** Owners with the same key, workspace and settings share a container. */
   readonly key: readonly string[];
-  /** The boxes of a group are ended together; absent for one of no group. */
+  /** The containers of a group are ended together; absent without a group. */
   readonly group?: string | undefined;
-  /** More labels, without the name before them. */
+  /** More labels, without the prefix. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Absolute path of the folder that the box shows at MOUNT. */
+  /** Absolute path of the folder that the container shows at MOUNT. */
   readonly workspace: string;
 }
 
@@ -30,16 +30,16 @@ export interface BoxSpec {
   readonly options: ContainerCreateOptions;
 }
 
-/** The label by which boxes of an installation are found. */
+/** The label by which containers of an installation are found. */
 export const installationLabel = (name: string, installation: string): string =>
   `${name}.sandbox=${installation}`;
 
-/** The one of those of a group. */
+/** The label of the containers of a group. */
 export const groupLabel = (name: string, group: string): string => `${name}.group=${group}`;
 
-/** In the engine's form; `image` is the id that the image's name had when it was looked at. */
+/** In the engine's format; `image` is the id that the image's name had at the last check. */
 export function boxSpec(parts: {
-  /** Stands before names and labels. */
+  /** Prefix of names and labels. */
   readonly name: string;
   readonly installation: string;
   readonly owner: BoxOwner;
@@ -92,7 +92,7 @@ export function boxSpec(parts: {
         NetworkMode: sandbox.network ? 'bridge' : 'none',
         PidsLimit: sandbox.pids,
         Memory: sandbox.memoryBytes,
-        // The same as Memory: no swap beside it.
+        // The same as Memory, so that there is no swap.
         MemorySwap: sandbox.memoryBytes,
         NanoCpus: Math.round(sandbox.cpus * 1e9),
         Ulimits: [
@@ -108,7 +108,7 @@ export function boxSpec(parts: {
   };
 }
 
-/** What every command in a box sees; of the worker's own environment it sees nothing. */
+/** The environment of every command in a container, which sees nothing of the worker's own. */
 export const BOX_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: DEFAULT_PATH,
   HOME: '/tmp',
@@ -119,8 +119,8 @@ export const BOX_ENVIRONMENT: Readonly<Record<string, string>> = {
 };
 
 /**
- * A quarter of the memory, which it counts towards: a full /tmp must not take all of it. Owned by the user, since the
- * engine gives it the mode that the folder has in the image.
+ * A quarter of the memory, of which it is a part: a full /tmp must not use all of it. It is owned by the user, because
+ * the engine gives it the mode of the folder in the image.
  */
 function tmpfsOf({ workspace, memoryBytes }: BoxSettings, user: string): Record<string, string> {
   const [uid, gid] = user.split(':');

@@ -1,5 +1,5 @@
 /**
- * Where a command runs: in a container, else in bubblewrap, else on the host, as the settings of its box allow. What
+ * Runs a command in a container, otherwise in bubblewrap, otherwise on the host, as its settings permit. A command that
  * must run in a container never runs anywhere else.
  */
 import { fileURLToPath } from 'node:url';
@@ -27,24 +27,26 @@ export interface BoxedShellOptions {
   readonly host: Shell;
   readonly boxes: Boxes;
   readonly bubblewrap: Bubblewrap;
-  /** Names this worker among all on the engine's machine. */
+  /** Identifies this worker among all on the engine's machine. */
   readonly worker: string;
   readonly graceMs?: number;
-  /** Of a workspace; its memory and processes are the box's. */
+  /** Bytes of a workspace on disk; memory and processes are limited by the sandbox's settings. */
   readonly diskBytes: number;
-  /** Where the bounds of a box in bubblewrap are set, as whoever passes one reads. */
+  /** Names of the settings that limit bubblewrap, for messages. */
   readonly boundNames: CommandBounds['settings'];
 }
 
 const ATTACH = fileURLToPath(new URL('./attach.ts', import.meta.url));
 
-/** What stands for a command in a box asks a busy engine to end it: room for its own grace and some rounds. */
+/**
+ * The program that represents a command asks a busy engine to end it; this covers its grace period and some retries.
+ */
 const ATTACHED_GRACE_MS = 8_000;
 
-/** Linux takes 128 KiB in one argument. */
+/** Linux permits 128 KiB in one argument. */
 const MAX_LINE = 130_000;
 
-/** A box that ended between two commands is made anew; one that does so again and again is told. */
+/** A container that ended between two commands is created again; one that ends repeatedly is reported. */
 const TRIES = 3;
 
 export function createBoxedShell(options: BoxedShellOptions): Shell {
@@ -73,7 +75,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
     }
   };
 
-  /** Where a command goes that no box has, with a note for the caller; undefined where it must have one. */
+  /** Where a command without a container runs, with a note for the caller; undefined when it requires a container. */
   const elsewhere = async ({ sandbox, owner, inside }: BoxRequest, reason: string) => {
     if (sandbox.mode === 'required') return undefined;
     const isBubbled = await bubblewrap.works();
@@ -164,7 +166,7 @@ function bubblewrapBounds(
   return boxBounds(boxes.name, sandbox, { disk: diskBytes, folder, settings: boundNames });
 }
 
-/** Words before bubblewrap, which has no bounds of its own. */
+/** Arguments before bubblewrap, which has no limits of its own. */
 export function boxBounds(
   name: string,
   { pids, memoryBytes }: Pick<BoxSettings, 'pids' | 'memoryBytes'>,
@@ -173,7 +175,10 @@ export function boxBounds(
   return boundPrefix({ name, processes: pids, memory: memoryBytes, disk, settings }, [folder]);
 }
 
-/** A program of ours that stands for the command on the host. `variables`: names of those of its own that the command gets. */
+/**
+ * A program of ours that represents the command on the host. `variables`: names of its own variables that the command
+ * gets.
+ */
 export async function attachedLine(
   boxes: Boxes,
   command: string,

@@ -1,6 +1,6 @@
 /**
- * One container a key, made when it is first needed and found again by its name. Any number of workers may ask
- * for the same one at once: the engine lets one make it.
+ * One container per key, created when it is first needed and found again by its name. Any number of workers may request
+ * the same one concurrently: the engine lets one create it.
  */
 import { realpath } from 'node:fs/promises';
 import type { ContainerInfo } from 'dockerode';
@@ -18,52 +18,55 @@ import { boxUser, makeWorkspace, ownWorkspace } from './own-workspace.ts';
 import type { BoxSettings } from './settings/settings.ts';
 
 export interface Boxes {
-  /** Marks what runs in them (marks.ts). */
+  /** Name that marks what runs in them (marks.ts). */
   readonly name: string;
   readonly engine: Engine;
-  /** Whether a box can be had. Never throws, and costs nothing when asked again. */
+  /** Whether a container is possible. Never throws, and a repeated call costs nothing. */
   look(sandbox: BoxSettings): Promise<EngineProbe>;
-  /** The name of the owner's box, which ran a moment ago. Throws EngineProblem. Safe to repeat. */
+  /** The name of the owner's container, which was just running. Throws EngineProblem. Safe to repeat. */
   obtain(owner: BoxOwner, sandbox: BoxSettings, probe: Extract<EngineProbe, { ok: true }>): Promise<string>;
-  /** What `obtain` would make, over the owner's folder, which is its user's then. */
+  /** The specification that `obtain` would use for the owner's folder, which then belongs to the container's user. */
   describe(
     owner: BoxOwner,
     sandbox: BoxSettings,
     check: Extract<EngineProbe, { ok: true }>,
   ): Promise<BoxSpec>;
-  /** It was seen not to run: what is remembered of it is wrong. */
+  /** The container was found not running: what is cached about it is wrong. */
   forget(name: string): void;
-  /** The engine was seen not to answer. */
+  /** The engine did not answer. */
   lost(): void;
-  /** Ends a box with all in it. Throws EngineProblem. */
+  /** Removes a container with everything in it. Throws EngineProblem. */
   remove(name: string): Promise<void>;
-  /** Ends those of a group as far as the engine lets us: what is left ends by itself when it is idle. Safe to repeat. */
+  /**
+   * Ends the containers of a group as far as the engine permits; the others end by themselves when they are idle. Safe
+   * to repeat.
+   */
   endGroup(group: string): Promise<void>;
-  /** Whether this worker has had any. */
+  /** Whether this worker has used any. */
   readonly used: boolean;
   /**
-   * Removes boxes of this installation that have ended or are far too old; returns how many. They end by themselves; this is for those
-   * whose engine ended first.
+   * Removes containers of this installation that have ended or are far too old; returns how many. They end by
+   * themselves; this is for those whose engine ended first.
    */
   prune(): Promise<number>;
 }
 
 export interface BoxesOptions {
-  /** Stands before names and labels of containers, and marks what runs in them (marks.ts). */
+  /** Prefix of names and labels of containers, and of marks of what runs in them (marks.ts). */
   readonly name: string;
   readonly engine: Engine;
   readonly look: EngineLook;
-  /** Tells this installation's boxes from others' on the same engine: the same for all its workers. */
+  /** Distinguishes this installation's containers from others' on the same engine: the same for all its workers. */
   readonly installation: string;
   readonly life: BoxLife;
   readonly now: () => number;
 }
 
-/** For all that making a box takes, so that an engine that hangs is known within ten seconds. */
+/** Time for all steps of creating a container, so that a hanging engine is detected within ten seconds. */
 const OBTAIN_MS = 8_000;
-/** For a box that another worker makes, or that is just being removed. */
+/** Wait for a container that another worker creates, or that is being removed. */
 const AGAIN_MS = 100;
-/** Remembered boxes; the oldest is forgotten and, when needed, looked up again. */
+/** Number of cached containers; the oldest is dropped and, when needed, looked up again. */
 const REMEMBERED = 2_000;
 
 export function createBoxes(options: BoxesOptions): Boxes {
@@ -82,7 +85,7 @@ export function createBoxes(options: BoxesOptions): Boxes {
       }
       return ended.length;
     } catch (error) {
-      // No engine: no boxes either, or none that can be reached.
+      // Without a reachable engine there are no containers.
       if (!(error instanceof EngineProblem)) throw error;
       return 0;
     }
@@ -152,7 +155,7 @@ export function createBoxes(options: BoxesOptions): Boxes {
     prune: () =>
       endThose(
         [installationLabel(name, installation)],
-        // Those that have not begun may be another worker's, just being made.
+        // Containers that have not started may belong to another worker that is creating them.
         ({ State, Created }) =>
           ['exited', 'dead'].includes(State) ||
           (State === 'created' && now() / 1000 - Created > 60) ||
@@ -191,7 +194,7 @@ async function stateOf(engine: Engine, name: string): Promise<string> {
   }
 }
 
-/** False when another has just made it. */
+/** False when another worker has just created it. */
 async function made(engine: Engine, spec: BoxSpec, ms: number): Promise<boolean> {
   try {
     await engine.ask((docker, abortSignal) => docker.createContainer({ ...spec.options, abortSignal }), ms);
@@ -208,7 +211,7 @@ async function hasStarted(engine: Engine, name: string, ms: number): Promise<boo
     await engine.ask((docker, abortSignal) => docker.getContainer(name).start({ abortSignal }), ms);
     return true;
   } catch (error) {
-    // 304: another has started it.
+    // 304: another worker has started it.
     if (error instanceof EngineProblem && error.status === 304) return true;
     if (error instanceof EngineProblem && (error.status === 404 || error.status === 409)) return false;
     throw error;
@@ -221,7 +224,7 @@ async function removed(engine: Engine, name: string): Promise<void> {
       docker.getContainer(name).remove({ force: true, v: true, abortSignal }),
     );
   } catch (error) {
-    // 409: it is being removed already.
+    // 409: it is already being removed.
     if (!(error instanceof EngineProblem && (error.status === 404 || error.status === 409))) throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The second choice to a container: bubblewrap's namespaces around one command. The system's programs are seen, the
- * workspace at its place, and nothing else of the host; limits on memory and processes are a matter of `boxBounds` (boxed-shell.ts).
+ * The alternative to a container: bubblewrap's namespaces around one command. It sees the system's programs, the
+ * workspace at its path, and nothing else of the host. `boxBounds` (boxed-shell.ts) limits memory and processes.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,11 +11,11 @@ import { type FilterArch, seccompFilter } from './seccomp-filter.ts';
 import { type BoxSettings, MOUNT } from './settings/settings.ts';
 
 export interface Bubblewrap {
-  /** Whether a box can be made with it here; found out once. Never throws. */
+  /** Whether it works here; checked once. Never throws. */
   works(): Promise<boolean>;
   /**
-   * What comes before the command's shell: `inside` is the folder to start in, from the workspace; `more` are options of bubblewrap's,
-   * such as other folders to show. Only where it works.
+   * The arguments before the command's shell. `inside` is the start folder, relative to the workspace; `more` are
+   * further options of bubblewrap, such as other folders to show. Only where it works.
    */
   prefix(
     workspace: string,
@@ -25,7 +25,7 @@ export interface Bubblewrap {
   ): Promise<readonly string[]>;
 }
 
-/** What the dynamic linker, names of hosts and users, time and certificates need; no keys, no passwords. */
+/** Files that the dynamic linker, names of hosts and users, time and certificates need; no keys, no passwords. */
 const ETC = [
   'alternatives',
   'ca-certificates',
@@ -50,22 +50,22 @@ const ETC = [
 const PROGRAMS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 const TRY_MS = 5_000;
 /**
- * After the last mount: nothing can be added beside what is shown. /proc too, since under a worker that is root the
- * kernel's own settings in it belong to whom the command runs as, and no capability is asked for.
+ * These come after the last mount: nothing can be added beside what is shown. They include /proc. If the worker is
+ * root, the kernel's settings there would belong to the command's user, and no capability is needed to change them.
  */
 const CLOSED = ['--remount-ro', '/proc', '--remount-ro', '/'];
 
-/** Versions before 0.8 have not got it; the filter refuses new namespaces alone then. */
+/** Versions before 0.8 do not have it; then the filter alone refuses new namespaces. */
 const NO_NAMESPACES = ['--unshare-user', '--disable-userns'];
-/** A folder in memory, which older ones cannot bound. */
+/** A folder in memory, whose size older versions cannot limit. */
 const tmpfs = (options: readonly string[], { memoryBytes }: Pick<BoxSettings, 'memoryBytes'>): string[] => [
   ...(options.length > 0 ? ['--size', String(Math.floor(memoryBytes / 4))] : []),
   '--tmpfs',
 ];
 
 /**
- * Whatever this process was started with stays behind: descriptors that we have opened ourselves are closed by the kernel.
- * Shells other than bash can name those up to 9 only. $0 is the filter, which has no other way in than a descriptor.
+ * Closes inherited descriptors: the kernel closes those that we opened ourselves. Shells other than bash can name only
+ * descriptors up to 9. $0 is the filter, which can only be passed as a descriptor.
  */
 const START = `for fd in /proc/self/fd/*; do
   fd=\${fd##*/}
@@ -83,7 +83,7 @@ export function createBubblewrap(folders: readonly string[]): Bubblewrap {
     ...(isKnown(process.arch) ? [filter(process.arch), 'bwrap', '--seccomp', '3'] : ['/dev/null', 'bwrap']),
     ...more,
   ];
-  // The options that it works with here.
+  // The options that work here.
   let known: Promise<readonly string[] | undefined> | undefined;
   const probe = (): Promise<readonly string[] | undefined> => {
     known ??= folders.some((folder) => existsSync(`${folder}/bwrap`))
@@ -101,7 +101,7 @@ export function createBubblewrap(folders: readonly string[]): Bubblewrap {
   };
 }
 
-/** The kernel or its settings may forbid it although the program is there. */
+/** The kernel or its settings may forbid it although the program exists. */
 async function tried(
   begin: (more: readonly string[]) => readonly string[],
 ): Promise<readonly string[] | undefined> {
@@ -117,12 +117,15 @@ async function tried(
   return undefined;
 }
 
-/** On others there is none. */
+/** There is no filter for other architectures. */
 function isKnown(arch: string): arch is FilterArch {
   return arch === 'x64' || arch === 'arm64';
 }
 
-/** Path of the filter's file, private to this process and made again when it is gone; what is old in /tmp may be removed. */
+/**
+ * Path of the filter's file, private to this process and created again when it is gone, because old files in /tmp may
+ * be removed.
+ */
 function createFilterFile(): (arch: FilterArch) => string {
   let file: string | undefined;
   return (arch) => {
@@ -163,7 +166,7 @@ function bubblewrapArguments(
 }
 
 interface BoxArguments extends Pick<BoxSettings, 'network'> {
-  /** Before the place of a folder in memory. */
+  /** Options before the path of a folder in memory. */
   readonly memory: readonly string[];
 }
 

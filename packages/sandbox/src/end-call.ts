@@ -1,19 +1,19 @@
-/** Ends what a call runs in a box, from outside of it. What cannot be ended goes with its box. */
+/** Ends what a call runs in a container, from outside. If something cannot be ended, the container is removed. */
 import type { Readable } from 'node:stream';
 import { ENDER, NONE_LEFT } from './box-scripts.ts';
 import type { Boxes } from './boxes.ts';
 import { type Engine, EngineProblem } from './engine.ts';
 
-/** Past the grace and the rounds of SIGKILL. */
+/** Longer than the grace period and the rounds of SIGKILL. */
 const END_MS = 5_000;
-/** A box that is full of processes lets nothing in, and goes. */
+/** A container that is full of processes accepts no command, and is removed. */
 const MAX_FAILURES = 2;
-/** What is left of a pipe when the command has ended is not waited for longer. */
+/** How long to wait for the rest of a pipe after the command has ended. */
 const DRAIN_MS = 300;
 
 /**
- * True when nothing of the call runs any more, by its processes and by its streams; false when the box had to be removed,
- * or could not be.
+ * True when nothing of the call runs any more, by its processes and its streams. False when the container had to be
+ * removed, or could not be.
  */
 export async function endAll(
   boxes: Boxes,
@@ -33,8 +33,8 @@ export async function endAll(
 }
 
 /**
- * Ends what has the mark until its streams are over too: a command that the engine was just starting is not there yet
- * when it is first looked for. False when that took too long, some of it is left or the box lets nothing in.
+ * Ends processes with the mark until its streams are over too: a command that the engine is just starting is not found
+ * by the first search. False when that took too long, some of it remains or the container accepts no command.
  */
 export async function endUntilClosed(
   engine: Engine,
@@ -67,7 +67,7 @@ export function untilClosed(stream: Readable): Promise<boolean> {
   });
 }
 
-/** False when some of it is left or the box lets nothing in. */
+/** False when some of it remains or the container accepts no command. */
 async function endCall(engine: Engine, box: string, mark: string, graceMs: number): Promise<boolean> {
   try {
     const exec = await engine.ask((docker, abortSignal) =>
@@ -92,7 +92,7 @@ async function endCall(engine: Engine, box: string, mark: string, graceMs: numbe
     }, graceMs + END_MS);
   } catch (error) {
     if (!(error instanceof EngineProblem)) throw error;
-    // No container: nothing of it runs.
+    // Without a container nothing of it runs.
     return error.status === 404 || error.status === 409;
   }
 }

@@ -1,12 +1,12 @@
 /**
- * The container engine, asked with a time-out each time. What it refuses and that it does not answer are EngineProblems,
- * with words for people. The client is loaded when it is first needed.
+ * The container engine; each request has a timeout. Refusals and timeouts are EngineProblems with text for people. The
+ * client is loaded when it is first needed.
  */
 import { Agent } from 'node:http';
 import type Docker from 'dockerode';
 import type { DockerOptions } from 'dockerode';
 
-/** `unreachable`: no answer, so nobody knows whether it was done. Else its HTTP status. */
+/** `unreachable`: there was no answer, so it is unknown whether the request took effect. Otherwise the HTTP status. */
 export class EngineProblem extends Error {
   override readonly name = 'EngineProblem';
   readonly status: number | 'unreachable';
@@ -18,14 +18,14 @@ export class EngineProblem extends Error {
 }
 
 export interface Engine {
-  /** As it was given or found, for people. */
+  /** The configured or detected address, for people. */
   readonly address: string;
-  /** One request; the signal ends it. Throws EngineProblem. */
+  /** Makes one request, which the signal ends. Throws EngineProblem. */
   ask<T>(work: (docker: Docker, abortSignal: AbortSignal) => Promise<T>, ms?: number): Promise<T>;
 }
 
 const DEFAULT_ADDRESS = 'unix:///var/run/docker.sock';
-/** So that all that may be asked for one command stays under ten seconds. */
+/** All requests for one command together stay under ten seconds. */
 const ANSWER_MS = 4_000;
 
 export function createEngine(dockerHost: string | undefined): Engine {
@@ -38,10 +38,10 @@ export function createEngine(dockerHost: string | undefined): Engine {
       const stop = new AbortController();
       let timer: NodeJS.Timeout | undefined;
       try {
-        // Loading the client is our own time, which a busy machine makes long.
+        // Loading the client does not count, because it takes long on a busy machine.
         const docker = await client;
         timer = setTimeout(() => stop.abort(), ms);
-        // Not every request takes the signal; none may be waited for longer.
+        // Not every request supports the signal; none may take longer.
         return await Promise.race([work(docker, stop.signal), whenAborted(stop.signal)]);
       } catch (error) {
         throw problemOf(error, address, stop.signal.aborted ? ms : undefined);
@@ -62,14 +62,14 @@ async function connect(address: string): Promise<Docker> {
   const { default: Client } = await import('dockerode');
   return new Client({
     ...optionsOf(address),
-    // A kept connection is a broken one once the engine has been restarted.
+    // A kept connection is broken after a restart of the engine.
     agent: new Agent({ keepAlive: false }),
   } as DockerOptions);
 }
 
 function optionsOf(address: string): DockerOptions {
   const path = /^unix:\/\/(\/.+)$/.exec(address)?.[1];
-  // The client fills in what is absent from variables of its own.
+  // The client reads missing settings from its own variables.
   if (path !== undefined)
     return {
       socketPath: path,

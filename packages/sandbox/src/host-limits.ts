@@ -1,19 +1,18 @@
 /**
- * What holds for a command that runs on the host, as lines of sh before it. The environment is
- * command-environment's.
+ * Limits for a command on the host, as lines of sh before it. command-environment sets the environment.
  *
- * There is no limit on address space: V8, Go and sanitizers reserve far more than they use. Instead the kernel is told to
- * take commands first when memory is short, so that neither we nor a database go.
+ * There is no limit on address space: V8, Go and sanitizers reserve far more than they use. Instead the kernel is
+ * configured to end commands first when memory is short, so that neither we nor a database are ended.
  */
 
-/** One file, in blocks of 512 bytes: 16 GiB. */
+/** Size of one file, in blocks of 512 bytes: 16 GiB. */
 const FILE_BLOCKS = 33_554_432;
-/** Of one process; no foreground command may run longer than five minutes by the clock. */
+/** CPU seconds of one process; no foreground command may run longer than five minutes of real time. */
 const CPU_SECONDS = 3_600;
-/** All threads of the user: above what people have, below what brings a machine down. Root has no such limit. */
+/** All threads of the user: more than people have, less than what overloads a machine. Root has no such limit. */
 const THREADS = 16_384;
 
-/** A limit that cannot be set (it is lower already) stays as it is. */
+/** A limit that cannot be set (because it is already lower) stays unchanged. */
 const COMMON = `{
   ulimit -c 0
   ulimit -f ${FILE_BLOCKS}

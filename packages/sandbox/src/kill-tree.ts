@@ -1,6 +1,6 @@
 /**
- * Ends a command with all that it started: its process group and session, its descendants, and whatever
- * carries its mark in the environment, which also finds those that made a session of their own.
+ * Ends a command with everything it started: its process group and session, its descendants, and all processes with its
+ * mark in the environment, which also finds those that created their own session.
  */
 import {
   commandOf,
@@ -16,36 +16,36 @@ import {
 export interface Target {
   /** Leader of the group and session; 0 when only the mark is known. */
   readonly pid: number;
-  /** The parent of what it leaves behind, which ends with the last of it and is not ended itself. */
+  /** The parent of its leftover processes, which ends after the last of them and is not killed itself. */
   readonly keeper?: number | undefined;
   /** `NAME=value` in the environment of all its processes. */
   readonly mark: string;
   /** Clock ticks since boot at its start: older processes cannot belong to it. */
   readonly since?: number;
-  /** Smaller process ids cannot belong to it: ids have not come round since its start. */
+  /** Smaller process ids cannot belong to it, because ids have not wrapped around since its start. */
   readonly after?: number;
 }
 
-/** Between SIGTERM and SIGKILL, unless a caller has another. */
+/** Default milliseconds between SIGTERM and SIGKILL. */
 export const GRACE_MS = 3_000;
-/** How often we look whether they are gone. */
+/** Milliseconds between checks whether they have ended. */
 const LOOK_MS = 50;
-/** A process that starts others while it is killed is killed again, so many times. */
+/** A process that starts others while it is killed is killed again, at most this often. */
 const ROUNDS = 20;
-/** A start is a matter of microseconds, but on a machine that has much else to do. */
+/** A start takes microseconds, unless the machine is busy. */
 const STARTING_MS = 5;
 const STARTING_LOOKS = 100;
-/** Each look after the first reads only what has been started since. */
+/** Each search after the first reads only processes that started since. */
 const TABLE_LOOKS = 10;
 
 /**
- * SIGTERM, up to `graceMs`, SIGKILL. Resolves when all are dead, or after a further second for what the kernel does
- * not let die; false then.
+ * Sends SIGTERM, waits up to `graceMs`, sends SIGKILL. Resolves to true when all are dead, or to false one second later
+ * if the kernel keeps some alive.
  */
 export async function killTree(target: Target, graceMs: number = GRACE_MS): Promise<boolean> {
   let victims = await findTree(target);
   signalAll(target, victims, 'SIGTERM');
-  // A stopped process gets its SIGTERM only when it goes on.
+  // A stopped process receives its SIGTERM only when it continues.
   signalAll(target, victims, 'SIGCONT');
   const until = performance.now() + graceMs;
   while (performance.now() < until) {
@@ -54,7 +54,7 @@ export async function killTree(target: Target, graceMs: number = GRACE_MS): Prom
   }
   for (let round = 0; round < ROUNDS; round += 1) {
     const found = await findTree(target, victims);
-    // Only a look that began after the last of them had ended proves that none of them started another.
+    // Only a search that started after the last of them had ended proves that none of them started another.
     if (found.length === 0 && !(await anyAlive(target, victims))) return endKeeper(target);
     victims = [...victims, ...found];
     signalAll(target, victims, 'SIGKILL');
@@ -63,13 +63,13 @@ export async function killTree(target: Target, graceMs: number = GRACE_MS): Prom
   return !(await anyAlive(target, victims));
 }
 
-/** One that was stopped does not end by itself. */
+/** A stopped keeper does not end by itself. */
 function endKeeper({ keeper }: Target): true {
   if (keeper !== undefined && processRow(keeper)?.state === 'T') send(keeper, 'SIGKILL');
   return true;
 }
 
-/** Ends what a command left behind when it ended by itself. Returns how many there were. */
+/** Ends processes that remain after a command ended by itself. Returns how many there were. */
 export async function killLeftovers(target: Target, graceMs: number): Promise<number> {
   const remaining = await findTree(target);
   if (remaining.length > 0 || groupExists(target.pid)) await killTree(target, graceMs);
@@ -77,8 +77,8 @@ export async function killLeftovers(target: Target, graceMs: number): Promise<nu
 }
 
 /**
- * All living processes that belong to the target; `known` are taken as belonging to it also when their mark is gone. A
- * process that is just being started by another program shows no environment yet, and is looked at again until it does.
+ * All living processes that belong to the target; `known` ones belong to it even when their mark is gone. A process
+ * that is just being started by another program shows no environment yet, and is read again until it does.
  */
 export async function findTree(target: Target, known: readonly ProcessRow[] = []): Promise<ProcessRow[]> {
   for (let probe = 1; ; probe += 1) {
@@ -90,7 +90,7 @@ export async function findTree(target: Target, known: readonly ProcessRow[] = []
 
 interface TreeLook {
   readonly members: ProcessRow[];
-  /** One that may belong to it does not show its environment yet. */
+  /** A process that may belong to it does not show its environment yet. */
   readonly starting: boolean;
 }
 
@@ -100,7 +100,7 @@ async function lookForTree(target: Target, known: readonly ProcessRow[]): Promis
     (row) => isAlive(row) && Number(row.started) >= since,
   );
   const knownIds = new Set(known.map(identityOf));
-  // 0 and 1 are the kernel's own: everything descends from them.
+  // 0 and 1 belong to the system: everything descends from them.
   const leader = target.pid > 1 ? target.pid : Number.NaN;
   const members = new Set<number>([leader, target.keeper ?? Number.NaN]);
   const starting: number[] = [];
@@ -126,7 +126,7 @@ async function lookForTree(target: Target, known: readonly ProcessRow[]): Promis
   };
 }
 
-/** The table of one moment: what is started while it is read, by one that ends meanwhile, is read too. */
+/** A consistent table: processes that are started while it is read, by one that ends meanwhile, are included. */
 async function wholeTable(after?: number): Promise<readonly ProcessRow[]> {
   const rows = new Map<number, ProcessRow>();
   let from = after;
@@ -135,13 +135,16 @@ async function wholeTable(after?: number): Promise<readonly ProcessRow[]> {
     for (const row of await processTable(from)) rows.set(row.pid, row);
     const now = lastPid();
     if (last === undefined || now === last) break;
-    // Where ids have come round, all are read again.
+    // When ids have wrapped around, all are read again.
     from = now !== undefined && now > last ? last : undefined;
   }
   return [...rows.values()];
 }
 
-/** Between two programs: the old one's memory is gone, the new one's words are not there yet. The kernel's own threads have neither, and no group. */
+/**
+ * Between two programs: the old memory is gone, and the new arguments are not there yet. The kernel's own threads have
+ * neither, and no group.
+ */
 function isStarting({ pid, group }: ProcessRow): boolean {
   return group !== 0 && commandOf(pid) === '';
 }
@@ -173,14 +176,14 @@ function groupExists(pid: number): boolean {
 }
 
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
-  // 0, 1 and -1 mean our own group, init, and everybody.
+  // 0, 1 and -1 mean our own group, init, and all processes.
   if (Math.abs(pid) <= 1) return false;
   try {
     process.kill(pid, signal);
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // ESRCH: it is gone already. EPERM: it became another user's (setuid); it is not ours to signal.
+    // ESRCH: it has already ended. EPERM: it changed to another user (setuid), so we may not signal it.
     if (code === 'ESRCH' || code === 'EPERM') return false;
     throw error;
   }

@@ -34,7 +34,7 @@ async function start({ id, file, args, cwd, env }: LaunchRequest): Promise<void>
   }
 }
 
-/** A way to the worker, its header sent: the rest is the command's. */
+/** A connection to the worker after its header was sent: the rest is the command's output. */
 async function output(id: string, which: 1 | 2): Promise<Socket> {
   const socket = connect(path);
   await once(socket, 'connect');
@@ -43,6 +43,6 @@ async function output(id: string, which: 1 | 2): Promise<Socket> {
 }
 
 function send(message: LauncherMessage): void {
-  // Without a worker there is nobody to tell; the end of the channel ends this process.
+  // Without a worker the message has no receiver; the end of the channel ends this process.
   process.send?.(message, () => undefined);
 }

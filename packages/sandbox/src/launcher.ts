@@ -1,7 +1,8 @@
 /**
- * Starts commands from a small process of ours: a start copies the page tables of whoever starts, for a worker of 250 MB some
- * milliseconds in which it does nothing else. What a command writes goes to the worker directly, over two sockets; the small
- * process only starts and says how it ended. Where a wall is (wall.ts) it stands behind that, with all that it starts.
+ * Starts commands from a small process. A start copies the page tables of the starting process, which blocks a worker
+ * of 250 MB for some milliseconds. A command's output goes directly to the worker over two sockets. The small process
+ * only starts it and reports how it ended. Where commands are confined (wall.ts), it runs confined with everything it
+ * starts.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,27 +16,27 @@ import { fileURLToPath } from 'node:url';
 import { processRow } from './process-table.ts';
 import { makeWorkerFolder, NAME_LENGTH } from './worker-folders.ts';
 
-/** A program with all that it is given: its input is empty, and it leads a session and process group of its own. */
+/** A program with its whole input: stdin is empty, and it leads its own session and process group. */
 export interface Launch {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The folders that are its own: behind the wall it writes there and sees nobody else's. */
+  /** Its own folders: when confined, it writes there and sees nobody else's. */
   readonly folders: readonly string[];
-  /** It has values in its environment that no other command may see, one with the same folders neither. */
+  /** Its environment contains values that no other command may see, not even one with the same folders. */
   readonly apart?: boolean;
 }
 
 export interface Launched {
   readonly pid: number;
-  /** Clock ticks since boot at its start; 0 where nobody knows. */
+  /** Clock ticks since boot at its start; 0 when unknown. */
   readonly since: number;
-  /** The parent of all that it leaves behind, where it has one (wall_keeper.py). */
+  /** The parent of all processes that it leaves behind, if it has one (wall_keeper.py). */
   readonly keeper?: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Never rejects. Both null when nobody can say. */
+  /** Never rejects. Both are null when it is unknown. */
   readonly end: Promise<CommandEnd>;
 }
 
@@ -44,20 +45,20 @@ export interface CommandEnd {
   readonly signal: string | null;
 }
 
-/** Nobody can say whether the program runs. */
+/** It is unknown whether the program runs. */
 export class LaunchLost extends Error {}
 
 /** Throws when the program does not start; a `LaunchLost` when it may have. */
 export type Launcher = (launch: Launch & Pick<LaunchRequest, 'folder'>) => Promise<Launched>;
 
-/** To the small process. */
+/** Sent to the small process. */
 export interface LaunchRequest extends Launch {
   readonly id: string;
   /** Device and inode of `cwd`. */
   readonly folder?: string;
 }
 
-/** From it: that a program runs, that it does not, or that it has ended. */
+/** Sent by it: a program runs, does not run, or has ended. */
 export type LauncherMessage =
   | { readonly up: true }
   | ({ readonly id: string } & (
@@ -66,17 +67,17 @@ export type LauncherMessage =
       | CommandEnd
     ));
 
-/** First on each socket: whose output follows, and which (1 or 2). */
+/** The first line on each socket: the command, and which output follows (1 or 2). */
 export const headerOf = (id: string, output: 1 | 2): string => `${id}${output}`;
 const ID_BYTES = 16;
 const HEADER = ID_BYTES * 2 + 1;
 const HEADER_MS = 10_000;
-/** A start that takes longer has a small process that was stopped: it is ended, and with it what it started. */
+/** After a longer start, the small process is stuck: it is ended together with what it started. */
 const START_MS = 30_000;
 
 export const LAUNCHER_PROGRAM = fileURLToPath(new URL('./launcher-process.ts', import.meta.url));
 
-/** The words that start the small process for a socket. */
+/** Returns the arguments that start the small process for a socket. */
 type HelperCommand = (socket: string) => readonly string[];
 
 const HERE: HelperCommand = (socket) => [
@@ -86,18 +87,18 @@ const HERE: HelperCommand = (socket) => [
   socket,
 ];
 
-/** To be asked in the turn of the event loop that started it: an ended one keeps its row until then. */
+/** Call it in the same turn of the event loop as the start: an ended process keeps its row until then. */
 export function startOf(pid: number): number {
   return Number(processRow(pid)?.started ?? 0);
 }
 
-/** The most that the path of a socket may have, on macOS, and what stands in ours after the folder: `/NAME/s`. */
+/** Greatest length of a socket's path (on macOS), and of its part after the folder: `/NAME/s`. */
 const MAX_PATH = 103;
 const MAX_NAME = NAME_LENGTH + 3;
 
 /**
- * Where sockets of launchers are: not where commands write, who would put another's socket in the place of ours and be
- * connected to that. Only where the state folder's path is too long for a socket in the temporary folder (wall.ts).
+ * The folder of launchers' sockets. Commands cannot write there; otherwise one could replace our socket and receive
+ * connections. Only a state folder with a too long path uses the temporary folder (wall.ts).
  */
 export function socketsFolder(stateDir: string): string {
   const own = join(stateDir, 'run');
@@ -105,8 +106,8 @@ export function socketsFolder(stateDir: string): string {
 }
 
 /**
- * By a small process and by nothing else: it is started with the first command, which waits for it, and anew when it is lost, and ends
- * with this one. A start throws where it does not come up.
+ * Starts commands only through a small process. It is started for the first command, which waits for it, and again when
+ * it is lost; it ends with this process. A start throws when the small process does not start.
  */
 export function createLauncher(sockets = tmpdir(), command: HelperCommand = HERE): Launcher {
   let helper: Promise<Launcher> | undefined;
@@ -127,7 +128,9 @@ export function createLauncher(sockets = tmpdir(), command: HelperCommand = HERE
   };
 }
 
-/** The same behind the wall. From there nobody looks into what we hold open: it is told which folder that is. */
+/**
+ * The same when confined. Then it cannot open our folder descriptors, so it receives device and inode of the folder.
+ */
 export function createWalledLauncher(command: HelperCommand, sockets?: string): Launcher {
   const launch = createLauncher(sockets, command);
   return async (request) => {
@@ -137,7 +140,7 @@ export function createWalledLauncher(command: HelperCommand, sockets?: string): 
   };
 }
 
-/** What is awaited of one program. */
+/** What is awaited for one program. */
 interface Waiting {
   readonly outputs: Socket[];
   readonly ready: () => void;
@@ -154,9 +157,9 @@ interface Watch {
 
 async function startHelper(command: HelperCommand, sockets: string, { onUp, onLost }: Watch): Promise<void> {
   const waiting = new Map<string, Waiting>();
-  // This process may end while nothing runs, and not while something does.
+  // This process may exit while no command runs, but not while one does.
   const hold = (): void => (waiting.size > 0 ? child.channel?.ref() : child.channel?.unref());
-  /** The end of a short command may be told before its sockets are looked at. */
+  /** The end of a short command may be reported before its sockets are connected. */
   const forget = (id: string, one: Waiting): void => {
     if (one.over && one.outputs[0] && one.outputs[1]) waiting.delete(id);
     hold();
@@ -173,7 +176,7 @@ async function startHelper(command: HelperCommand, sockets: string, { onUp, onLo
   });
   const [file = '', ...args] = command(join(folder, 's'));
   const child = spawn(file, args, {
-    // Nothing of ours: a command can read the environment of whoever started it.
+    // It contains nothing of ours, because a command can read the environment of its starter.
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
@@ -256,7 +259,7 @@ function ask(
       ended,
     };
     waiting.set(id, one);
-    // A folder that is held open here is found there under our id.
+    // A folder that is held open here is found there under our process id.
     const cwd = launch.cwd.replace(/^\/proc\/self\//, `/proc/${process.pid}/`);
     const request: LaunchRequest = { ...launch, cwd, id };
     child.send(request, (error) => {
@@ -269,9 +272,9 @@ function ask(
 
 async function listen(path: string, take: (header: string, socket: Socket) => void): Promise<Server> {
   const server = createServer((socket) => {
-    // A command that is killed may break it; its end is told in another way.
+    // A killed command may break it; its end is reported separately.
     socket.on('error', () => undefined);
-    // Anybody of our user may come here; who does not know an id is not kept.
+    // Any process of our user may connect; a connection without a known id is closed.
     socket.setTimeout(HEADER_MS, () => socket.destroy());
     const read = (): void => {
       const header: Buffer | null = socket.read(HEADER) as Buffer | null;

@@ -1,14 +1,14 @@
-/** How processes and containers are marked as those of one installation: all by its name. */
+/** Marks of an installation's processes and containers, all derived from its name. */
 
 /** Names of environment variables. */
 export interface Marks {
-  /** Names the run of a command: `CALL_ID.NONCE`. */
+  /** Identifies the run of a command: `CALL_ID.NONCE`. */
   readonly call: string;
-  /** Names the process that runs it. */
+  /** Identifies the process that runs it. */
   readonly worker: string;
-  /** Names a background command. */
+  /** Identifies a background command. */
   readonly process: string;
-  /** When a command in a container is past its time, in seconds since 1970. */
+  /** When the time of a command in a container is over, in seconds since 1970. */
   readonly until: string;
 }
 

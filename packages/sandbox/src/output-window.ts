@@ -1,13 +1,13 @@
-/** What is kept of a stream of any length: its first 70 % and last 30 % of a fixed room. */
+/** Keeps the first 70 % and last 30 % of a stream of any length, in a fixed size. */
 
 export interface OutputWindow {
   write(chunk: Buffer): void;
-  /** As text, with a line in place of what was left out. */
+  /** The text, with a line in place of what was left out. */
   text(): string;
   readonly total: number;
 }
 
-/** 1 MiB a stream. */
+/** 1 MiB per stream. */
 export const STREAM_BYTES = 1_048_576;
 
 export function createOutputWindow(bytes: number = STREAM_BYTES): OutputWindow {
@@ -38,7 +38,7 @@ export function createOutputWindow(bytes: number = STREAM_BYTES): OutputWindow {
       total += chunk.length;
       const toHead = Math.min(headLimit - headBytes, chunk.length);
       if (toHead > 0) {
-        // Copied, since a chunk may be a view of a larger pool.
+        // Copied, because a chunk may be a view of a larger pool.
         head.push(Buffer.from(chunk.subarray(0, toHead)));
         headBytes += toHead;
       }
@@ -58,8 +58,8 @@ export function createOutputWindow(bytes: number = STREAM_BYTES): OutputWindow {
 }
 
 /**
- * A word that the cut goes through is left out whole: half of a secret does not look like one, and is not scrubbed.
- * A word longer than this is no secret by its shape.
+ * A word that the cut goes through is left out whole, because half of a secret does not look like one and is not
+ * scrubbed. A word longer than this does not have the shape of a secret.
  */
 const MAX_WORD = 8_192;
 

@@ -1,12 +1,12 @@
 /**
- * Whose the workspace's files are. A worker that is not root runs boxes as itself. One that is root must not: it gives
- * the files to a user of boxes; files that are made later must follow their folder.
+ * The owner of the workspace's files. A worker that is not root runs containers as its own user. One that is root must
+ * not: it gives the files to a user of containers. Files that are created later must get their folder's owner.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lchown, lstat, mkdir, open, opendir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** An id that distributions give to nobody. */
+/** An id that distributions assign to nobody. */
 const BOX_ID = 10_001;
 /** Deeper folders keep their owner; no project has them. */
 const MAX_DEPTH = 100;
@@ -16,13 +16,13 @@ export interface BoxUser {
   readonly gid: number;
 }
 
-/** For its owner only. Those above it can be passed and not listed, since a box may run as another user. */
+/** For its owner only. The folders above can be passed but not listed, because a container may run as another user. */
 export async function makeWorkspace(folder: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true, mode: 0o711 });
   await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
-/** Whom a box over the workspace runs as. */
+/** The user of a container over the workspace. */
 export async function boxUser(workspace: string, rootless: boolean): Promise<BoxUser> {
   // A rootless engine's root is the user that runs the engine.
   if (rootless) return { uid: 0, gid: 0 };
@@ -32,7 +32,7 @@ export async function boxUser(workspace: string, rootless: boolean): Promise<Box
   return owner.uid === 0 ? { uid: BOX_ID, gid: BOX_ID } : { uid: owner.uid, gid: owner.gid };
 }
 
-/** Makes the files that user's; only root can, and only root has to. */
+/** Gives the files to that user; only root can, and only root has to. */
 export async function ownWorkspace(workspace: string, user: BoxUser): Promise<void> {
   if (process.geteuid?.() !== 0 || user.uid === 0) return;
   const folder = await openFolder(workspace);
@@ -40,8 +40,8 @@ export async function ownWorkspace(workspace: string, user: BoxUser): Promise<vo
 }
 
 /**
- * Every folder is held open while its entries are given away: another box may swap a folder for a link meanwhile, and
- * root must not follow it. Closes the folder.
+ * Every folder is held open while the owner of its entries is changed: another container may replace a folder by a link
+ * meanwhile, and root must not follow it. Closes the folder.
  */
 async function give(folder: FileHandle, user: BoxUser, depth: number): Promise<void> {
   try {
@@ -68,7 +68,7 @@ async function giveEntry(path: string, { uid, gid }: BoxUser): Promise<void> {
   }
 }
 
-/** Undefined when it is no folder (any more). */
+/** Undefined when it is not a folder (any more). */
 async function openFolder(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -1,27 +1,27 @@
-/** Whether boxes can be had: engine, image, runtime. Remembered, so that asking again costs nothing. */
+/** Whether containers are possible: engine, image, runtime. The answer is cached, so repeated calls cost nothing. */
 import { EngineProblem, type Engine } from './engine.ts';
 
 export type EngineProbe =
   | {
       readonly ok: true;
       readonly image: string;
-      /** Set when it was asked for and the engine has it. */
+      /** Set when it was requested and the engine has it. */
       readonly runtime: 'runsc' | undefined;
       readonly runtimes: readonly string[];
       readonly version: string;
-      /** The engine runs without root: its root is its user, and other ids in a box are nobody's outside. */
+      /** The engine runs without root: its root is its user, and other ids in a container belong to nobody outside. */
       readonly rootless: boolean;
     }
   | { readonly ok: false; readonly lacks: 'engine' | 'image'; readonly reason: string };
 
 export interface EngineLook {
-  /** `fresh`: ask again when the last answer was no. Never throws. */
+  /** `fresh`: check again when the last answer was no. Never throws. */
   at(image: string, runtime: 'runsc' | undefined, fresh: boolean): Promise<EngineProbe>;
-  /** What is known may no longer be so. */
+  /** Drops the cached answer, which may no longer be true. */
   forget(): void;
 }
 
-/** How long an answer stands. */
+/** How long an answer is cached. */
 const YES_MS = 60_000;
 const NO_MS = 30_000;
 
@@ -31,7 +31,7 @@ interface EngineFacts {
   yes: boolean;
 }
 
-/** `makeImage` says how the image is made, for people. */
+/** `makeImage` says how to build the image, for people. */
 export function createEngineProbe(engine: Engine, now: () => number, makeImage?: string): EngineLook {
   const known = new Map<string, EngineFacts>();
   const keep = async (entry: EngineFacts): Promise<EngineProbe> => {
@@ -46,7 +46,7 @@ export function createEngineProbe(engine: Engine, now: () => number, makeImage?:
       const old = known.get(key);
       if (old !== undefined && old.until > now() && (old.yes || !fresh)) return old.look;
       const pending = lookAt(engine, image, runtime, makeImage);
-      // Those who ask meanwhile wait for the same answer.
+      // Concurrent callers wait for the same answer.
       const entry = { look: pending, until: now() + NO_MS, yes: true };
       known.set(key, entry);
       return keep(entry);

@@ -1,4 +1,6 @@
-/** What runs on this machine, as Linux tells it under /proc. Elsewhere it is empty, and only process groups are known. */
+/**
+ * The processes on this machine, from Linux's /proc. On other systems it is empty, and only process groups are known.
+ */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 
@@ -7,17 +9,17 @@ export interface ProcessRow {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** `Z` and `X` are dead already. */
+  /** `Z` and `X` are already dead. */
   readonly state: string;
-  /** Clock ticks since boot: with the pid it names a process for ever. */
+  /** Clock ticks since boot: with the pid it identifies a process permanently. */
   readonly started: string;
 }
 
-/** Undefined when there is no such process (or no /proc). */
+/** Undefined when the process does not exist (or there is no /proc). */
 export function processRow(pid: number): ProcessRow | undefined {
   const stat = readProc(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The name in parentheses may hold spaces and parentheses itself.
+  // The name in parentheses may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20);
   const [state, parent, group, session] = fields;
   const started = fields[19];
@@ -25,13 +27,13 @@ export function processRow(pid: number): ProcessRow | undefined {
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), state, started };
 }
 
-/** Others may run between so many rows. */
+/** Other work of the event loop may run after this many rows. */
 const BATCH = 100;
 
-/** So few ids are looked at one by one: listing all of /proc costs more, and another turn of the event loop. */
+/** Up to this many ids are read one by one: listing all of /proc costs more, and another turn of the event loop. */
 const NEAR = 32;
 
-/** All processes, or those with larger ids than `after`, which spares reading the others. */
+/** All processes, or those with larger ids than `after`, without reading the others. */
 export async function processTable(after = 0): Promise<readonly ProcessRow[]> {
   const younger = after > 0 ? (lastPid() ?? 0) - after : NEAR + 1;
   if (younger >= 0 && younger <= NEAR) {
@@ -57,23 +59,23 @@ export async function processTable(after = 0): Promise<readonly ProcessRow[]> {
   return rows;
 }
 
-/** The id that the kernel gave out last, which is the largest until ids come round; undefined where it does not tell. */
+/** The id that the kernel assigned last, which is the largest until ids wrap around; undefined when it is unknown. */
 export function lastPid(): number | undefined {
   const value = Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1));
   return Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
-/** The environment a process was started with; undefined when it may not be read or the process is gone. */
+/** The environment a process was started with; undefined when it may not be read or the process has ended. */
 export function environmentOf(pid: number): string | undefined {
   return readProc(`/proc/${pid}/environ`);
 }
 
-/** Its words one behind another, NUL between them; undefined when it is gone. */
+/** Its arguments in order, with NUL between them; undefined when it has ended. */
 export function commandOf(pid: number): string | undefined {
   return readProc(`/proc/${pid}/cmdline`);
 }
 
-/** What it has in memory, in pages of 4 KiB as /proc counts them; 0 when it is gone. */
+/** Its memory in pages of 4 KiB, as /proc counts them; 0 when it has ended. */
 export function residentBytes(pid: number): number {
   return Number(readProc(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0) * 4096;
 }
@@ -82,7 +84,7 @@ export function isAlive({ state }: ProcessRow): boolean {
   return state !== 'Z' && state !== 'X';
 }
 
-/** `pid.started` of this very process; the pid alone where /proc is missing. */
+/** `pid.started` of this process; only the pid when /proc is missing. */
 export function ownIdentity(): string {
   const row = processRow(process.pid);
   return row === undefined ? String(process.pid) : identityOf(row);
@@ -92,11 +94,11 @@ export function identityOf({ pid, started }: ProcessRow): string {
   return `${pid}.${started}`;
 }
 
-/** An environment of more than this is read to here; marks of ours come last in it, so it is generous. */
+/** An environment is read up to this size. It is generous, because our marks come last in it. */
 const MAX_BYTES = 1024 * 1024;
 const chunk = Buffer.allocUnsafe(16 * 1024);
 
-/** Synchronous: the kernel answers from memory in some microseconds, a trip through the thread pool costs ten times that. */
+/** Synchronous: the kernel answers from memory in some microseconds, and the thread pool would cost ten times that. */
 function readProc(path: string): string | undefined {
   let file: number | undefined;
   try {
@@ -108,7 +110,7 @@ function readProc(path: string): string | undefined {
     }
     return text;
   } catch {
-    // Ended meanwhile, or another user's: neither is ours to look at.
+    // It has ended meanwhile, or belongs to another user.
     return undefined;
   } finally {
     if (file !== undefined) closeSync(file);

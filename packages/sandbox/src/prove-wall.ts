@@ -1,5 +1,5 @@
 /**
- * What the wall is worth on this machine, found out by trying to get past it. Only what was proven counts: a kernel may
+ * Tests how well commands are confined on this machine by trying to escape. Only what was proven counts: a kernel may
  * lack a part of it, and a container may forbid it.
  */
 import { randomBytes } from 'node:crypto';
@@ -13,11 +13,11 @@ import { buildWall, type HostWall, type WallSettings, withoutWall } from './wall
 
 export interface ProvenWall {
   readonly host: HostWall;
-  /** Why there is no more than that. */
+  /** Why it is not more. */
   readonly why?: string;
 }
 
-/** Never throws for what this machine lacks. */
+/** Never throws when this machine lacks a capability. */
 export async function proveWall(settings: WallSettings): Promise<ProvenWall> {
   await mkdir(settings.stateDir, { recursive: true });
   const secret = join(settings.stateDir, `wall-proof-${randomBytes(6).toString('hex')}`);
@@ -59,20 +59,20 @@ export async function proveWall(settings: WallSettings): Promise<ProvenWall> {
   }
 }
 
-/** What came of each attempt: `refused` when the wall stood in the way. */
+/** The result of each attempt: `refused` when it was prevented. */
 interface Seen {
   readonly read: string;
   readonly write: string;
-  /** Its mode, which is its owner's to change. */
+  /** The file's mode, which its owner could change. */
   readonly mode: string;
-  /** A workspace that is not the command's. */
+  /** A workspace that does not belong to the command. */
   readonly other: string;
   readonly environment: string;
   readonly signal: string;
   readonly priority: string;
   readonly closed: string;
   readonly listen: string;
-  /** To see that the wall, and nothing else, refuses the closed one. */
+  /** An open port, to verify that only the confinement refuses the closed one. */
   readonly open: string;
   readonly socket: string;
 }

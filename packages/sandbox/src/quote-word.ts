@@ -1,4 +1,4 @@
-/** One word of a shell's command line, of which the shell reads nothing. */
+/** Quotes one word of a command line so that the shell interprets none of it. */
 export function quoteWord(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,15 +1,21 @@
-/** Ends what commands of dead workers left running: a killed worker cannot do it itself, the next one does at its start. */
+/**
+ * Ends what commands of dead workers left running: a killed worker cannot do it itself, so the next one does at its
+ * start.
+ */
 import { hostname } from 'node:os';
 import { killTree } from './kill-tree.ts';
 import { marksOf } from './marks.ts';
 import { environmentOf, identityOf, isAlive, processTable } from './process-table.ts';
 
-/** Before the identity of a worker in the mark of a command in a box, which an engine may run for workers of other machines. */
+/**
+ * Prefix of the worker's identity in the mark of a command in a container, because an engine may serve workers of other
+ * machines.
+ */
 export const THIS_MACHINE = `${hostname()}/`;
 
 /**
- * Kills every process whose mark of this name has a worker that no longer lives. Background processes carry no worker's mark and
- * stay. Returns how many were found.
+ * Kills every process whose mark of this name has a worker that no longer lives. Background processes have no worker's
+ * mark and stay. Returns how many were found.
  */
 export async function reapOrphans(name: string): Promise<number> {
   const names = marksOf(name);
@@ -21,7 +27,7 @@ export async function reapOrphans(name: string): Promise<number> {
     const call = marks[names.call];
     const worker = marks[names.worker]?.replace(THIS_MACHINE, '');
     if (worker === undefined || call === undefined || marks[names.process] !== undefined) continue;
-    // Without a start time the pid may be anybody's by now; with a machine it is another's.
+    // Without a start time the pid may belong to another process by now; with a machine name it is another machine's.
     if (!/^\d+\.\d+$/.test(worker) || living.has(worker)) continue;
     found += 1;
     await killTree({ pid: row.pid, mark: `${names.call}=${call}` }, 0);

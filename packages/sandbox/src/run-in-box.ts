@@ -1,4 +1,7 @@
-/** Runs one command in a box to its end: bounded time and output, and nothing of it left running in the box. */
+/**
+ * Runs one command in a container to its end: bounded time and output, and nothing of it remains running in the
+ * container.
+ */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
@@ -15,15 +18,15 @@ import { FIXED } from './settings/settings.ts';
 
 export interface BoxRun {
   readonly box: string;
-  /** Where in the box. */
+  /** The working directory in the container. */
   readonly cwd: string;
   readonly timeoutMs: number;
   readonly graceMs: number;
-  /** Names this worker in the marks of what it runs. */
+  /** Identifies this worker in the marks of what it runs. */
   readonly worker: string;
 }
 
-/** A program without a shell has no box: what runs so is ours. */
+/** A program without a shell does not use a container: such programs are ours. */
 export type LineRequest = CommandRequest & { readonly command: string };
 
 /** The box was not there to run the command in: it has not begun, and may be tried in another. */
@@ -31,14 +34,14 @@ export class NotStarted extends Error {
   override readonly name = 'NotStarted';
 }
 
-/** For each of the two requests that begin a command: a busy engine starts processes slowly. */
+/** For each of the two requests that start a command: a busy engine starts processes slowly. */
 const BEGIN_MS = 8_000;
-/** While a command runs the engine is asked so often whether it lives, and given up after a silence. */
+/** Milliseconds between pings of the engine while a command runs, which is given up after a silence. */
 const PING_MS = 1_000;
 const SILENCE_MS = 8_000;
-/** When it is lost, so long is waited for why. */
+/** How long to wait for the reason when it is lost. */
 const WHY_MS = 1_000;
-/** After its time-out a command that nobody has ended is ended by the box itself. */
+/** The container itself ends a command that nobody has ended this long after its timeout. */
 const OVERTIME_SECONDS = 20;
 
 export async function runInBox(boxes: Boxes, run: BoxRun, request: LineRequest): Promise<CommandOutcome> {
@@ -72,7 +75,7 @@ export async function runInBox(boxes: Boxes, run: BoxRun, request: LineRequest):
     stdoutBytes: stdout.total,
     stderrBytes: stderr.total,
     timeoutMs: run.timeoutMs,
-    // Of what was lost with its box there was nothing to end.
+    // A command that was lost with its container left nothing to end.
     note:
       isOver || outcome.ended === 'lost'
         ? undefined
@@ -100,7 +103,7 @@ function byItself({ code, signalled, left }: Trailer) {
     : { ended: 'signal' as const, exitCode: null, signalName: name, leftovers: left };
 }
 
-/** Throws while it has certainly not begun; returns the problem where nobody knows. */
+/** Throws while it has certainly not started; returns the problem when that is unknown. */
 async function begin(
   engine: Engine,
   run: BoxRun,
@@ -114,7 +117,7 @@ async function begin(
     ...FIXED,
     PWD: run.cwd,
     [marks.worker]: run.worker,
-    // By the engine's clock, which is ours; with room for ending it from here.
+    // By the engine's clock, which is ours; with time for ending it from here.
     [marks.until]: String(Math.ceil((Date.now() + run.timeoutMs) / 1000) + OVERTIME_SECONDS),
   };
   let made = false;
@@ -150,7 +153,7 @@ async function begin(
 
 type How = 'ended' | 'timeout' | 'cancelled' | 'lost';
 
-/** `ended`: the runner has said how it ended, or the stream is over. */
+/** `ended`: the runner has reported how it ended, or the stream is over. */
 function ending(
   engine: Engine,
   stream: Readable,
@@ -177,7 +180,7 @@ function ending(
     }, PING_MS);
     signal.addEventListener('abort', cancel, { once: true });
     stream.on('data', (chunk: Buffer) => {
-      // An engine that is busy with output may be late with its answers.
+      // An engine that is busy with output may answer late.
       hear();
       output.take(chunk);
       if (output.found) settle('ended');

@@ -1,4 +1,4 @@
-/** Commands behind a wall, in bubblewrap and in containers: all that callers use. */
+/** Confined commands, in bubblewrap and in containers: the public exports of the package. */
 export {
   type BackgroundCommands,
   type BackgroundOptions,

@@ -1,6 +1,7 @@
 /**
- * The wall in the words of macOS's sandbox (SBPL): the last rule that fits decides. Services that would run something
- * outside for whoever asks are closed with all others that are files or names; of names only what every program needs.
+ * The confinement as a profile of macOS's sandbox (SBPL): the last rule that matches decides. Services that would run
+ * something outside for any client are closed, together with all other services that are files or names. Of names, only
+ * those that every program needs are open.
  */
 import type { WallPlan } from './wall.ts';
 

@@ -1,14 +1,14 @@
 /**
- * The seccomp program of a box that is no container: what its commands may not ask of the kernel, as the engine's default profile
- * has it for containers. A classic BPF program as bytes, for bubblewrap's `--seccomp`. What is refused fails with EPERM, so that
- * programs go on without it.
+ * The seccomp program of a sandbox without a container: the system calls that its commands may not make, as in the
+ * engine's default profile for containers. It is a classic BPF program as bytes, for bubblewrap's `--seccomp`. Refused
+ * calls fail with EPERM, so that programs continue without them.
  */
 
 export type FilterArch = 'x64' | 'arm64';
 
 /** Numbers of <asm/unistd.h>: on x64, and on arm64 (the generic table). Those from 424 on are the same everywhere. */
 const REFUSED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
-  // Other namespaces and mounts: more of the kernel than a command needs.
+  // Other namespaces and mounts give access to more of the kernel than a command needs.
   setns: [308, 268],
   mount: [165, 40],
   umount2: [166, 39],
@@ -31,14 +31,14 @@ const REFUSED: Readonly<Record<string, readonly [x64: number, arm64: number]>> =
   process_vm_writev: [311, 271],
   pidfd_getfd: [438, 438],
   kcmp: [312, 272],
-  // Parts of the kernel that most of its holes are in.
+  // Parts of the kernel that contain most of its vulnerabilities.
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
-  // The machine's own.
+  // State of the whole machine.
   kexec_load: [246, 104],
   kexec_file_load: [320, 294],
   init_module: [175, 105],
@@ -56,21 +56,24 @@ const NUMBERS = {
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const NEW_NAMESPACES = 0x7e020000;
-/** Of unshare only: in clone it is a part of the signal. */
+/** For unshare only: in clone this bit is part of the signal. */
 const CLONE_NEWTIME = 0x80;
-/** PTRACE_ATTACH, PTRACE_SEIZE: of a process that has not asked for it. */
+/** PTRACE_ATTACH, PTRACE_SEIZE: tracing of a process that has not requested it. */
 const ATTACHES = [16, 0x4206];
-/** TIOCSTI, TIOCLINUX: words put into a terminal as if somebody had typed them. */
+/** TIOCSTI, TIOCLINUX: text put into a terminal as if somebody had typed it. */
 const TYPES = [0x5412, 0x541c];
-/** Of the x32 ABI, whose numbers are others. */
+/** Calls of the x32 ABI, which have other numbers. */
 const X32_BIT = 0x40000000;
 
 const ALLOW = 0x7fff0000;
 const EPERM = 0x00050001;
-/** As of a kernel that has no clone3: its flags are in memory, where no filter looks, and C libraries then use clone. */
+/**
+ * The answer of a kernel without clone3: its flags are in memory, which no filter can read, and C libraries then use
+ * clone.
+ */
 const ENOSYS = 0x00050026;
 
-/** Offsets in struct seccomp_data; of arguments the lower half. */
+/** Offsets in struct seccomp_data; for arguments, of the lower half. */
 const NR = 0;
 const ARCH = 4;
 const argument = (index: number): number => 16 + 8 * index;
@@ -84,19 +87,19 @@ const RETURN = 0x06;
 type Instruction = readonly [code: number, onTrue: number, onFalse: number, value: number];
 
 const result = (value: number): Instruction => [RETURN, 0, 0, value];
-/** Gives `value` when it holds, else goes on behind it. */
+/** Returns `value` when the test is true; otherwise continues after it. */
 const when = (test: number, value: number, outcome: number): Instruction[] => [
   [test, 0, 1, value],
   result(outcome),
 ];
 
-/** Of one system call the ones with such an argument; the number is loaded again after it. */
+/** Refuses one system call with such an argument; the number is loaded again afterwards. */
 function refuseWith(nr: number, index: number, tests: readonly Instruction[]): Instruction[] {
   const body: Instruction[] = [[LOAD, 0, 0, argument(index)], ...tests, [LOAD, 0, 0, NR]];
   return [[IF_EQUAL, 0, body.length, nr], ...body];
 }
 
-/** `struct sock_filter[]`, little endian, as both architectures are. */
+/** `struct sock_filter[]`, little endian, like both architectures. */
 export function seccompFilter(arch: FilterArch): Buffer {
   const own = NUMBERS[arch];
   const program: readonly Instruction[] = [
@@ -131,7 +134,7 @@ export function seccompFilter(arch: FilterArch): Buffer {
   return bytes;
 }
 
-/** The number of a refused call, for who tries it. */
+/** The number of a refused call, for a test of it. */
 export function refusedNumber(name: string, arch: FilterArch): number | undefined {
   const row = REFUSED[name];
   return row && (arch === 'x64' ? row[0] : row[1]);

@@ -1,4 +1,4 @@
-/** Runs one shell command to its end: bounded time, bounded output, and nothing of it left running afterwards. */
+/** Runs one shell command to its end: bounded time, bounded output, and nothing of it remains running. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
@@ -13,55 +13,55 @@ import { lastPid } from './process-table.ts';
 import { quoteWord } from './quote-word.ts';
 import type { HostWall } from './wall.ts';
 
-/** Started by itself, without a shell: nothing of its arguments is read by anybody else. */
+/** A program that is started directly, without a shell, so that nothing interprets its arguments. */
 export interface Program {
   /** Absolute path. */
   readonly file: string;
   readonly args: readonly string[];
-  /** Beside what every command gets. */
+  /** Variables besides those of every command. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface CommandRequest {
   /** A command line for the shell, or a program. */
   readonly command: string | Program;
-  /** What spawn is given, and the real path that PWD says. */
+  /** The `cwd` for spawn, and the real path for PWD. */
   readonly cwd: string;
   readonly pwd: string;
-  /** The folders that are its own (launcher.ts). */
+  /** Its own folders (launcher.ts). */
   readonly folders: readonly string[];
-  /** Beside the environment that every command has; for this command's eyes only. */
+  /** Variables besides those of every command; only this command may see them. */
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** The box that it is to run in; a plain host shell has no use for it. */
+  /** The sandbox that it must run in; a plain host shell ignores it. */
   readonly box?: BoxRequest;
-  /** A program that runs the command's shell in its place: that with these arguments before it. */
+  /** A program with arguments that runs the command's shell. */
   readonly prefix?: readonly string[];
-  /** Names this run; part of the mark by which its processes are found. */
+  /** Identifies this run; part of the mark by which its processes are found. */
   readonly callId: string;
   readonly signal: AbortSignal;
-  /** Pieces of output as they come; to be bounded by the caller. */
+  /** Receives pieces of output as they arrive; the caller must limit them. */
   readonly onOutput?: (chunk: Buffer) => void;
 }
 
 export interface BoxRequest {
   readonly sandbox: BoxSettings;
   readonly owner: BoxOwner;
-  /** Folder to run in, from the workspace; '' for the workspace itself. */
+  /** Working directory relative to the workspace; '' for the workspace itself. */
   readonly inside: string;
   readonly timeoutMs: number;
 }
 
 export interface CommandOutcome {
   /**
-   * `unstarted`: the shell itself could not be run; `stderr` says why. `unboxed`: there is no box and the command has not
-   * run; `lost`: its box was lost while it ran. `reason` says why.
+   * `unstarted`: the shell itself could not be run; `stderr` says why. `unboxed`: there is no sandbox and the command
+   * has not run. `lost`: its sandbox was lost while it ran. `reason` says why.
    */
   readonly ended: 'exit' | 'signal' | 'timeout' | 'cancelled' | 'unstarted' | 'unboxed' | 'lost';
   readonly reason?: string;
-  /** The time that was allowed, where it was not the request's. */
+  /** The time limit, when it was not the request's. */
   readonly timeoutMs?: number;
-  /** A line for the caller beside the output. */
+  /** A line for the caller besides the output. */
   readonly note?: string;
   readonly exitCode: number | null;
   readonly signalName: string | null;
@@ -69,7 +69,7 @@ export interface CommandOutcome {
   readonly stderr: string;
   readonly stdoutBytes: number;
   readonly stderrBytes: number;
-  /** Processes that the command left running and that were ended. */
+  /** Number of processes that the command left running and that were ended. */
   readonly leftovers: number;
 }
 
@@ -78,19 +78,21 @@ export type BackgroundLine =
       readonly ok: true;
       readonly line: string;
       readonly note?: string;
-      /** How long the line may take to end what it stands for once it has SIGTERM, where that is longer than usual. */
+      /** How long the line may take after SIGTERM to end the command that it represents, when longer than usual. */
       readonly graceMs?: number;
     }
   | { readonly ok: false; readonly reason: string };
 
 export interface Shell {
-  /** Never throws for what the command does. Retry safety is the command's own. */
+  /** Never throws because of the command. The command itself decides whether a retry is safe. */
   run(request: CommandRequest): Promise<CommandOutcome>;
-  /** The path under which the caller's commands see the workspace. */
+  /** The path at which the caller's commands see the workspace. */
   workspacePath(workspace: string, sandbox: BoxSettings | undefined): Promise<string>;
   /** Where a command of the caller would find its programs. Never throws. */
   placeOf(sandbox: BoxSettings | undefined): Promise<CommandPlace>;
-  /** The command line that runs a background command where the box says, with folders of its own, and a note for the caller. */
+  /**
+   * The command line that runs a background command in its sandbox, with its own folders, and a note for the caller.
+   */
   backgroundLine(
     command: string,
     folders: readonly string[],
@@ -99,27 +101,33 @@ export interface Shell {
 }
 
 export interface ShellOptions {
-  /** Marks what is started here (marks.ts). */
+  /** Name that marks what is started here (marks.ts). */
   readonly name: string;
-  /** From commandEnvironment. */
+  /** Environment from commandEnvironment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** From ownIdentity. */
+  /** Identity from ownIdentity. */
   readonly worker: string;
   readonly graceMs?: number;
-  /** Starts what has no wall around its starter. */
+  /** Starts commands whose starter is not confined. */
   readonly launch?: Launcher;
-  /** Around all but what a `prefix` boxes in, which a wall would keep from making its box. Absent: commands run as this process. */
+  /**
+   * Confines all commands except those with a `prefix`, whose sandbox the confinement would prevent. Absent: commands
+   * run like this process.
+   */
   readonly wall?: HostWall;
 }
 
-/** bash where there is one, since most commands are written for it. */
+/** bash when it exists, because most commands are written for it. */
 export function shellProgram(): string {
   return existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 }
 
-/** A pipe that somebody else still holds is not waited for longer. */
+/** How long to wait for a pipe that another process still has. */
 const DRAIN_MS = 300;
-/** Too short for process ids (32,768 at the least) to come round: what a command started has a larger one than its own. */
+/**
+ * Too short for process ids (at least 32,768) to wrap around: processes that a command started have larger ids than its
+ * own.
+ */
 const ROUND_MS = 250;
 
 export function createShell(options: ShellOptions): Shell {
@@ -138,7 +146,7 @@ export function createShell(options: ShellOptions): Shell {
       if (request.signal.aborted) return notStarted('cancelled', '');
       const stdout = createOutputWindow();
       const stderr = createOutputWindow();
-      // Random, since two runs of one id (a retry) must not end each other's processes.
+      // Random, because two runs of one id (a retry) must not end each other's processes.
       const value = `${request.callId}.${randomBytes(6).toString('hex')}`;
       const began = performance.now();
       const mark = `${marks.call}=${value}`;
@@ -167,7 +175,7 @@ export function createShell(options: ShellOptions): Shell {
       const { kind, code, signal } = await ending(child, request);
       const byItself = kind === 'exit' || kind === 'signal';
       if (!byItself) await killTree(target, graceMs);
-      // A command in a pipe of its own (`a | b`) may have written its last words an instant ago.
+      // A command in a pipe (`a | b`) may have written its last output an instant ago.
       const drained = byItself && (await closed(child, DRAIN_MS));
       const leftovers = byItself ? await killLeftovers(amongYounger(target, began), graceMs) : 0;
       if (!drained) await closed(child, DRAIN_MS);
@@ -190,7 +198,7 @@ export function createShell(options: ShellOptions): Shell {
 
 const LOST = 'the process that started the command was lost, and the command was ended';
 
-/** Spares reading every process's row after a command that was over soon. */
+/** Avoids reading every process's row after a short command. */
 function amongYounger(target: Target, began: number): Target {
   const cameRound = performance.now() - began >= ROUND_MS || (lastPid() ?? 0) < target.pid;
   return cameRound ? target : { ...target, after: target.pid };
@@ -216,7 +224,7 @@ function start(
   return starter({ file: '/bin/sh', args, cwd, env: { ...own, PWD: request.pwd }, folders, apart });
 }
 
-/** The command line that runs a command behind a wall of its own. */
+/** The command line that runs a command confined separately. */
 function walledLine(command: string, folders: readonly string[], wall: HostWall | undefined): string {
   const prefix = wall?.prefix(folders) ?? [];
   if (wall === undefined || prefix.length === 0) return command;
@@ -255,13 +263,13 @@ async function closed({ stdout, stderr }: Launched, ms: number): Promise<boolean
   const pending = [stdout, stderr].map((stream) =>
     finished(stream, { writable: false, signal: late.signal }),
   );
-  // A broken pipe has ended too, and the time is a bound and no failure.
+  // A broken pipe has ended too, and a timeout is not a failure.
   await Promise.allSettled(pending);
   clearTimeout(timer);
   return ended();
 }
 
-/** The outcome of what has not run. */
+/** The outcome of a command that has not run. */
 export function notStarted(
   ended: 'cancelled' | 'unstarted' | 'unboxed' | 'lost',
   reason: string,

@@ -1,7 +1,8 @@
 /**
- * The wall around commands on the host. What stands behind it reads no secret of the deployment and no file of another
- * user, changes nothing but its own folders, reaches none of our ports, and neither sees nor touches a process outside. On Linux it
- * is Landlock with seccomp (wall.py), on macOS sandbox-exec. How much of it holds here is proven when a worker starts (prove-wall.ts).
+ * Confines commands on the host. A confined command reads no secret of the deployment and no file of another user,
+ * changes only its own folders, reaches none of our ports, and neither sees nor affects a process outside. On Linux
+ * this is Landlock with seccomp (wall.py), on macOS sandbox-exec. A worker's start proves how much of it works here
+ * (prove-wall.ts).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
@@ -13,46 +14,46 @@ import { createLauncher, createWalledLauncher, type Launcher, socketsFolder } fr
 import { seatbeltProfile } from './seatbelt-profile.ts';
 import { makeTemporaryFolder } from './worker-folders.ts';
 
-/** All paths are real ones. */
+/** All paths are real paths. */
 export interface WallPlan {
-  /** Files and folders that are not seen; they need not be there yet. */
+  /** Files and folders that are hidden; they need not exist yet. */
   readonly hidden: readonly string[];
-  /** Folders to read below hidden ones. */
+  /** Readable folders below hidden ones. */
   readonly shown: readonly string[];
-  /** Folders, also below hidden ones, of which a command has its own folders and sees no others. */
+  /** Folders, also below hidden ones, in which a command sees only its own folders. */
   readonly apart: readonly string[];
-  /** TCP ports that nothing connects to, wherever they are, and that nothing listens on. */
+  /** TCP ports to which nothing connects, on any host, and on which nothing listens. */
   readonly ports: readonly number[];
   readonly bounds: CommandBounds;
 }
 
-/** Of the commands of one workspace together, kept by wall_bounds.py. */
+/** Limits for the commands of one workspace together, enforced by wall_bounds.py. */
 export interface CommandBounds {
-  /** Stands before the words of a bound that is passed. */
+  /** Prefix of the message when a limit is exceeded. */
   readonly name: string;
-  /** With their threads. */
+  /** Number of processes with their threads. */
   readonly processes: number;
-  /** Bytes, as are those of `disk`: of the workspace and its temporary folder. */
+  /** Bytes. `disk` is in bytes too: of the workspace and its temporary folder. */
   readonly memory: number;
   readonly disk: number;
-  /** Where each is set, as whoever passes it reads. */
+  /** Names of the settings, for messages. */
   readonly settings: Readonly<Record<'processes' | 'memory' | 'disk', string>>;
 }
 
-/** How commands get behind the wall. */
+/** How commands are confined. */
 export interface HostWall {
   readonly wall: Wall;
-  /** What commands on the host are started by. */
+  /** Starts commands on the host. */
   readonly start: Launcher;
-  /** Words before a program, which then has a wall of its own around it and these folders. */
+  /** Arguments before a program, which then is confined separately with these folders. */
   prefix(folders: readonly string[]): readonly string[];
-  /** What a command with these folders is given, so that it finds a place of its own for temporary files and caches. */
+  /** Variables for a command with these folders, so that it has its own place for temporary files and caches. */
   environment(folders: readonly string[]): Readonly<Record<string, string>>;
-  /** Ends what is kept for commands. */
+  /** Ends the processes and files kept for commands. */
   close(): void;
 }
 
-/** No wall: commands run as the worker does. */
+/** No confinement: commands run like the worker. */
 export function withoutWall(stateDir?: string): HostWall {
   const start = createLauncher(stateDir === undefined ? undefined : socketsFolder(stateDir));
   return {
@@ -68,18 +69,18 @@ export interface WallSettings {
   readonly stateDir: string;
   readonly workspaceRoot: string;
   readonly secretFiles: readonly string[];
-  /** Folders below which those are that a single command gets. */
+  /** Folders that contain the folders of single commands. */
   readonly commandFolders: readonly string[];
-  /** The folder of the program that runs the commands, which they must not change. It has a `package.json`. */
+  /** The folder of the program that runs the commands, which must not change it. It contains a `package.json`. */
   readonly program: string;
   readonly ports: readonly number[];
   readonly bounds: CommandBounds;
 }
 
-/** A person's debugger: a signal makes Node listen there for code to run. */
+/** A person's debugger: after a signal, Node listens there for code to run. */
 const INSPECTOR_PORT = 9229;
 
-/** Why no wall can be built around these folders, or the wall; not yet proven. */
+/** Why no confinement with these folders is possible, or the confinement, not yet proven. */
 export function buildWall(settings: WallSettings): HostWall | string {
   mkdirSync(settings.workspaceRoot, { recursive: true });
   const workspaces = realpathSync(settings.workspaceRoot);
@@ -92,9 +93,9 @@ export function buildWall(settings: WallSettings): HostWall | string {
   const own = realpathSync(makeTemporaryFolder('commands'));
   for (const folder of settings.commandFolders) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const plan: WallPlan = {
-    // What lies in a temporary folder is another command's, or a person's.
+    // Files in a temporary folder belong to other commands or to people.
     hidden: [...hidden, ...[base, '/tmp', '/var/tmp'].map(realPath)],
-    // Its packages, the Node that runs it among them, may be linked from elsewhere.
+    // Its packages, including the Node that runs it, may be links to elsewhere.
     shown: [realPath(settings.program), realPath(join(settings.program, 'node_modules'))],
     apart: [workspaces, own, ...settings.commandFolders.map(realPath)],
     ports: [INSPECTOR_PORT, ...settings.ports],
@@ -121,7 +122,7 @@ export function buildWall(settings: WallSettings): HostWall | string {
       const temporary = temporaryOf(folders);
       return {
         TMPDIR: join(temporary, 'tmp'),
-        // Whatever is cached is run later, also by people and other users: not theirs.
+        // Cached files are run later, also by people and other users, so caches are separate.
         XDG_CACHE_HOME: join(temporary, 'cache'),
         npm_config_cache: join(temporary, 'npm'),
       };
@@ -133,7 +134,7 @@ export function buildWall(settings: WallSettings): HostWall | string {
 type Behind = Pick<HostWall, 'start' | 'prefix'>;
 
 const WALL_PROGRAM = fileURLToPath(new URL('wall.py', import.meta.url));
-/** Not the first of PATH: what manages several versions of Python takes long to start one. */
+/** Not the first of PATH: managers of several Python versions start slowly. */
 const PYTHONS = ['/usr/bin/python3', '/usr/local/bin/python3', 'python3'];
 
 const wallProgram = (plan: Pick<WallPlan, 'bounds'>): readonly string[] => {
@@ -141,7 +142,10 @@ const wallProgram = (plan: Pick<WallPlan, 'bounds'>): readonly string[] => {
   return [python, '-I', '-S', WALL_PROGRAM, JSON.stringify(plan)];
 };
 
-/** Words before a program that makes a box of its own, which a wall would forbid: that then has bounds, where Python is. Only on Linux. */
+/**
+ * Arguments before a program that creates its own sandbox, which the confinement would forbid: it gets only limits,
+ * where Python exists. Only on Linux.
+ */
 export function boundPrefix(bounds: CommandBounds, folders: readonly string[]): readonly string[] {
   if (!PYTHONS.some((path) => existsSync(path))) return [];
   return [...wallProgram({ bounds }), 'bound', JSON.stringify(folders.map(realPath))];
@@ -158,7 +162,7 @@ function byLandlock(plan: WallPlan, sockets: string): Behind | string {
 
 const SEATBELT = '/usr/bin/sandbox-exec';
 
-/** A sandbox there cannot be made narrower, so each command has one of its own. */
+/** A sandbox cannot be narrowed there, so each command has its own. */
 function bySeatbelt(plan: WallPlan, sockets: string): Behind | string {
   if (!existsSync(SEATBELT)) return `${SEATBELT} is not there`;
   const launch = createLauncher(sockets);
@@ -176,7 +180,7 @@ function bySeatbelt(plan: WallPlan, sockets: string): Behind | string {
   };
 }
 
-/** Also of what is not there yet. */
+/** Also for paths that do not exist yet. */
 function realPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(path);

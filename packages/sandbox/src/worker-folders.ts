@@ -1,6 +1,6 @@
 /**
- * Folders of single workers, below one that all of them may share: what a killed worker left is known by its name and removed by
- * the next one on its machine. Machines, containers too, are told apart by their host names.
+ * Folders of single workers, below one that all of them may share. The next worker on the machine recognizes what a
+ * killed worker left by its name, and removes it. Host names distinguish machines, including containers.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environmentOf, identityOf, ownIdentity, processRow, processTable } from './process-table.ts';
 
-/** The most characters of a folder's name, without the purpose. */
+/** Greatest number of characters of a folder's name, without the purpose. */
 export const NAME_LENGTH = 38;
 
 /** Readable by its owner only. */
@@ -18,14 +18,17 @@ export function makeWorkerFolder(base: string): string {
   return mkdtempSync(join(base, `${machine()}.${ownIdentity()}-`));
 }
 
-/** The same where everybody has theirs. `purpose` is lower-case letters, which its name shows. */
+/** The same in the system's temporary folder. `purpose` is lower-case letters, which are part of its name. */
 export function makeTemporaryFolder(purpose: string): string {
   return mkdtempSync(join(tmpdir(), `sandbox-${purpose}-${machine()}.${ownIdentity()}-`));
 }
 
-/** Removes the folders of workers of this machine that no longer live, but those that something still runs with. Returns how many. */
+/**
+ * Removes the folders of this machine's workers that no longer live, except those that a running process uses. Returns
+ * how many.
+ */
 export async function removeLeftFolders(base: string): Promise<number> {
-  // Where the system does not tell of processes, nobody knows whose are over.
+  // Without a process table, it is unknown which workers have ended.
   if (processRow(process.pid) === undefined) return 0;
   const names = await readdir(base).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -40,7 +43,7 @@ export async function removeLeftFolders(base: string): Promise<number> {
     if ((await lstat(join(base, name))).uid === process.getuid?.()) remaining.push(name);
   }
   if (remaining.length === 0) return 0;
-  // A background command of a worker that was killed goes on.
+  // A background command of a killed worker continues.
   const environments = (await processTable()).map(({ pid }) => environmentOf(pid) ?? '');
   const ended = remaining.filter((name) => !environments.some((text) => text.includes(name)));
   for (const name of ended) await rm(join(base, name), { recursive: true, force: true });
@@ -49,7 +52,7 @@ export async function removeLeftFolders(base: string): Promise<number> {
 
 const NAME = new RegExp(`^(?:sandbox-[a-z]+-)?${machine()}\\.(\\d+\\.\\d+)-\\w+$`);
 
-/** Short, since the path of a socket must be. */
+/** Short, because the path of a socket must be. */
 function machine(): string {
   return createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 }

@@ -25,8 +25,8 @@ describe('bubblewrap in place of a container', { skip }, () => {
   test('has the bounds of its settings, and its workspace that of disk', async (t) => {
     const bench = await benchWithout(t);
     const small = { memoryBytes: 64 << 20, pids: 64 };
-    // Memory that other programs give back hides what a command takes until its keeper measures again, after MEASURE_SECONDS of
-    // wall_bounds.py: the command must hold it for longer than that.
+    // Memory that other programs give back hides what a command takes until its keeper measures again, after
+    // MEASURE_SECONDS of wall_bounds.py: the command must hold it for longer than that.
     const takes = (code: string): Promise<string> =>
       sh(bench, `python3 -c '${code}\nimport time\ntime.sleep(50)'`, small);
     assert.match(await takes('x = b"x" * (200 << 20)'), /64 MiB of memory at most \(box\.memory\)/);

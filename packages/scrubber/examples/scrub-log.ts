@@ -1,6 +1,6 @@
 /**
- * A filter for logs: `… | node examples/scrub-log.ts [VARIABLE …]` hides secrets, and the values of the environment variables
- * that are named.
+ * A filter for logs: `… | node examples/scrub-log.ts [VARIABLE …]` hides secrets, and the values of the named
+ * environment variables.
  */
 import { env } from 'node:process';
 import { createScrubStream, registerValues } from '@tempoclaw/scrubber';

@@ -1,13 +1,15 @@
 /**
- * A text as it reads once its escapes are undone and its lines joined: `%2F`, `\u002d`, `\x41`, `\"`, `&#43;`, and
- * base64 broken over lines. Registered values are looked for in it, and what is found is mapped back.
+ * A text with its escapes decoded and its lines joined: `%2F`, `\u002d`, `\x41`, `\"`, `&#43;`, and base64 broken over
+ * lines. Registered values are searched in it, and matches are mapped back.
  */
 import { signOf } from './plain-views.ts';
 import { createView, type DecodedView } from './view-builder.ts';
 
-/** A byte of UTF-8 that goes on with a character, in percent form. */
+/** A continuation byte of UTF-8 in percent encoding. */
 const MORE = '%[89abAB][0-9a-fA-F]';
-/** Group 1: a line's end, with the indent of the one that goes on; 2: a character after a backslash; 3: one of several bytes. */
+/**
+ * Group 1: a line's end, with the indent of the next line; 2: a character after a backslash; 3: one of several bytes.
+ */
 const ESCAPE = new RegExp(
   [
     String.raw`((?:\r?\n|(?:\\r)?\\n)[ \t]{0,64}|\\r)`,
@@ -34,14 +36,14 @@ function fromBytes(escaped: string): string {
   try {
     return decodeURIComponent(escaped);
   } catch {
-    // Of the right form, and no character all the same.
+    // The syntax is valid, but it encodes no character.
     return '\ufffd';
   }
 }
 
 const BETWEEN_HEX = /(?<=[0-9a-fA-F])[\s:]{1,3}(?=[0-9a-fA-F]{2})/g;
 
-/** Hex that is printed in columns (`46 41 4b`, `4641 4b45`, `46:41`) as one word of small letters. Linear. */
+/** Hex in columns (`46 41 4b`, `4641 4b45`, `46:41`) as one word in lower case. Linear. */
 export function hexView(text: string): DecodedView {
   const view = createView(text);
   for (const { index, 0: between } of text.matchAll(BETWEEN_HEX))

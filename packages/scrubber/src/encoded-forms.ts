@@ -1,12 +1,15 @@
-/** The ways in which programs print a value: base64 (alone or inside other text), hex, forms; and of an address. */
+/**
+ * The encodings in which programs print a value: base64 (alone or inside other text), hex, form encoding; and those of
+ * an address.
+ */
 
 export interface EncodedForm {
   readonly text: string;
-  /** Only the part that does not depend on what stands around it; its neighbours hold the value's edges. */
+  /** Only the part that does not depend on the surrounding text; the value's edges are mixed with their neighbours. */
   readonly isCore: boolean;
 }
 
-/** Shorter parts of a code would be found in texts that have nothing to do with the value. */
+/** Shorter parts of a code would match texts that have nothing to do with the value. */
 const MIN_CORE = 8;
 
 /** The value itself comes first. */
@@ -26,7 +29,9 @@ export function encodedForms(value: string): readonly EncodedForm[] {
   ];
 }
 
-/** Inside other text (`user:secret`) a value starts at any of three offsets; the whole groups of four are stable. */
+/**
+ * Inside other text (`user:secret`) a value starts at any of three offsets; whole groups of four characters are stable.
+ */
 function core(bytes: Buffer, lead: number): string {
   const shifted = Buffer.concat([Buffer.alloc(lead), bytes]);
   const end = Math.floor(shifted.length / 3) * 4;
@@ -37,7 +42,7 @@ function urlSafe(text: string): string {
   return text.replaceAll('+', '-').replaceAll('/', '_');
 }
 
-/** Dotted, dashed, decimal and reversed forms of an IPv4 address; others as they are. */
+/** Dotted, dashed, decimal and reversed forms of an IPv4 address; others are unchanged. */
 export function addressForms(address: string): readonly string[] {
   const parts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(address)?.slice(1);
   if (!parts) return [address];

@@ -1,6 +1,6 @@
 /**
- * Secrets that only their name gives away: `password: "…"`, `API_KEY=…`, `"clientSecret":"…"`, `token => …`.
- * Walks from separator to separator and looks a bounded way left (name) and right (value), so it is linear.
+ * Secrets that only their name reveals: `password: "…"`, `API_KEY=…`, `"clientSecret":"…"`, `token => …`. It goes from
+ * separator to separator and reads a bounded distance left (name) and right (value), so it is linear.
  */
 import { type Value, valueAfter } from './read-value.ts';
 import type { Redaction } from './redaction.ts';
@@ -23,7 +23,7 @@ export function findAssignments(text: string, out: Redaction[]): void {
     const parts = secretParts(text.slice(value.start, value.end), name.secret, shape);
     for (const { start, end } of parts)
       out.push({ start: value.start + start, end: value.start + end, kind });
-    // Of an address the rest is still to be read: its query may hold more.
+    // The rest of an address must still be read: its query may contain more.
     if (parts.length > 0 && name.secret.kind !== 'connection') SEPARATOR.lastIndex = value.end;
   }
 }
@@ -51,12 +51,12 @@ function nameBefore(text: string, separator: number): FoundName | undefined {
   return { secret, startsLine: /(?:^|\n)[\t -]*["']?$/.test(text.slice(Math.max(0, start - 40), start)) };
 }
 
-/** `/etc/passwd:…` and `./db_password:/run/secrets/db_password:ro`: what is before the colon is a file. */
+/** `/etc/passwd:…` and `./db_password:/run/secrets/db_password:ro`: a file is before the colon. */
 function isMount(text: string, start: number, separator: number): boolean {
   return text[separator + 1] === '/' || /\/etc\/passwd-?$/.test(text.slice(start - 5, separator));
 }
 
-/** Back over blanks, a bracket, a quote and the backslashes that escape it. */
+/** Skips back over blanks, a bracket, a quote and the backslashes that escape it. */
 function nameEnd(text: string, separator: number): number {
   let at = separator;
   const min = separator - 4;
@@ -69,7 +69,7 @@ function nameEnd(text: string, separator: number): number {
   return at;
 }
 
-/** Back over letters, digits, `_`, `.` and `-`; a name begins with a letter or `_`. */
+/** Skips back over letters, digits, `_`, `.` and `-`; a name starts with a letter or `_`. */
 function nameStart(text: string, end: number): number {
   const first = Math.max(0, end - MAX_NAME);
   let at = end;
@@ -86,7 +86,7 @@ function isNameBegin(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95;
 }
 
-/** Two words are a name in a few cases: `api key`, `access token`, `API key provided`; `unexpected token` is none. */
+/** Two words form a name in a few cases: `api key`, `access token`, `API key provided`, but not `unexpected token`. */
 function withWordBefore(text: string, start: number, name: string): string {
   if (text[start - 1] !== ' ' || !/^(?:key|token|secret|provided)$/i.test(name)) return name;
   const before = text.slice(Math.max(0, start - 32), start) + name;
@@ -96,7 +96,7 @@ function withWordBefore(text: string, start: number, name: string): string {
 const TWO_WORDS =
   /(?<![\w-])((?:api|access|secret|private|auth|client|master|unexpected|unknown|next) (?:key|token|secret))(?: provided)?$/i;
 
-/** `password: str = "…"`: the word before `=` is a type, and the name stands before its colon. */
+/** `password: str = "…"`: the word before `=` is a type, and the name is before its colon. */
 function typedName(text: string, separator: number, start: number): SecretName | undefined {
   if (text[separator] !== '=') return undefined;
   let colon = start - 1;
@@ -106,7 +106,7 @@ function typedName(text: string, separator: number, start: number): SecretName |
   return secretNameOf(text.slice(nameStart(text, end), end));
 }
 
-/** `getToken(…)`: what stands there makes the secret. */
+/** `getToken(…)`: the code computes the secret. */
 function isCall(text: string, value: Value): boolean {
   return (
     !value.quoted && text[value.end] === '(' && /^[A-Za-z_$][\w$.]*$/.test(text.slice(value.start, value.end))

@@ -1,19 +1,19 @@
-/** 64 or more hex digits are a key unless the text around says digest. */
+/** 64 or more hex digits are a key, unless the surrounding text indicates a digest. */
 import type { Redaction } from './redaction.ts';
 
-/** No part of a longer word. */
+/** Not part of a longer word. */
 const LONG_HEX = /(?<![0-9A-Za-z])(?:0x)?[0-9a-fA-F]{64,}(?![0-9A-Za-z])/g;
-/** One digit over and over: padding, or the digest of nothing. */
+/** One repeated digit: padding, or the digest of nothing. */
 const RUN = /^(?:0x)?(.)\1*$/;
 
-/** Words that name a digest, as lockfiles, registries and checksum files write them; more may stand between (Homebrew). */
+/** Words that name a digest in lockfiles, registries and checksum files; more may follow (Homebrew). */
 const DIGEST_NAMES = /(?:sha-?\d{1,3}|md5|blake\w*|digest|checksum|integrity)s?\b[^\n]{0,48}$/i;
-/** Words that say so only when they stand near, as in the output of git and of container engines. */
+/** Words that indicate a digest only nearby, as in the output of git and of container engines. */
 const DIGEST_WORDS =
   /(?:sha|hash|etag|commit|revision|rev|tree|blob|object|parent|fingerprint|image|layer|cid|txid|tx|block|merkle|nar_?hash|sum|oid|content[-_]?id|snapshot|manifest|container)s?\b[^\n]{0,24}$/i;
-/** `sha256sum` and friends: digits, two spaces (or ` *`), a file name; a comment is none. */
+/** `sha256sum` and similar: digits, two spaces (or ` *`), a file name, but not a comment. */
 const FILE_AFTER = /^(?: {2}| \*)[^\s*#]/;
-/** How a secret's own name would look; it wins over the digest words. */
+/** The form of a secret's own name, which takes precedence over the digest words. */
 const SECRET_WORDS =
   /(?:secret|token|passw|private|(?<!public[-_ ]?|cache[-_ ]?)key|master|credential|auth|seed|mnemonic)[\w.-]{0,20}["']?\s{0,3}[:=]{1,2}>?\s{0,3}["']?$/i;
 

@@ -1,6 +1,6 @@
 /**
  * Named secrets whose name and value are not joined by `=` or `:`: options of commands, XML, lists of name and value,
- * cookies, percent-encoded forms, and sentences. Each pattern begins at a literal and looks a bounded way.
+ * cookies, percent-encoded forms, and sentences. Each pattern starts at a literal and reads a bounded distance.
  */
 import { hasAny, type Needed, neededText } from './needed-text.ts';
 import { type Value, valueAt } from './read-value.ts';
@@ -10,11 +10,11 @@ import { secretParts } from './secret-parts.ts';
 
 interface NamedForm {
   readonly needs: readonly Needed[];
-  /** Sticky to nothing; group 1 is the name, group 2 an opening quote, and the value starts where the match ends. */
+  /** Group 1 is the name, group 2 an opening quote, and the value starts where the match ends. */
   readonly pattern: RegExp;
-  /** Letters alone may be a value; the others stand in prose as well. */
+  /** A value may consist of letters only; the other patterns also occur in prose. */
   readonly isCode?: true;
-  /** Where the value ends, when quotes and blanks do not say. */
+  /** Where the value ends, when quotes and blanks do not determine it. */
   readonly value?: RegExp;
 }
 
@@ -63,7 +63,7 @@ const FORMS: readonly NamedForm[] = [
   },
 ];
 
-/** After `readText` of the same text. */
+/** Called after `readText` of the same text. */
 export function findNamedValues(text: string, out: Redaction[]): void {
   for (const form of FORMS) {
     if (!hasAny(form.needs)) continue;
@@ -98,7 +98,7 @@ function valueOf(text: string, form: NamedForm, match: RegExpExecArray): Value |
 const OF_COOKIES = ['ookie', 'OOKIE'].map(neededText);
 const COOKIES = /(?<![\w-])(?:set-)?cookie["']?[ \t]{0,2}:[ \t]{0,2}["']?(?=[^\r\n"'])/gi;
 const LINE = /[^\r\n"']{1,4096}/y;
-/** A value of a cookie that is random enough to be a session's. */
+/** A cookie's value that is random enough to be a session's. */
 const COOKIE = /(?<==)(?=[\w%.+/~-]{0,64}\d)(?=[\w%.+/~-]{0,64}[A-Za-z])[\w%.+/=~-]{16,4096}/g;
 
 function findCookies(text: string, out: Redaction[]): void {

@@ -1,10 +1,10 @@
-/** Private key blocks (PEM, OpenSSH, PGP, PuTTY), whole, cut at the end, or cut at the start. */
+/** Private key blocks (PEM, OpenSSH, PGP, PuTTY): whole, cut at the end, or cut at the start. */
 import type { Redaction } from './redaction.ts';
 
 const HEADER = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const FOOTER = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PUTTY = /(?<=^Private-Lines: \d{1,4}\r?\n)(?:[A-Za-z0-9+/=]{1,80}\r?\n?){1,200}/gm;
-/** A key's body and its headers; `\n` written as two characters counts, since keys travel in JSON. */
+/** A key's body and its headers; `\n` written as two characters counts, because JSON contains keys in this form. */
 const BODY =
   /(?:[A-Za-z0-9+/=]|[\r\n \t]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): ?[^\r\n\\]{0,120})*/y;
 /** Larger than any key in use (RSA 16384 is 13 KB). */
@@ -41,7 +41,7 @@ export function findPrivateKeys(text: string, out: Redaction[]): void {
   }
 }
 
-/** Start of the lines of base64 that end at `end`: the key whose first line was cut off. */
+/** Start of the base64 lines that end at `end`: a key whose first line was cut off. */
 function bodyBefore(text: string, end: number): number {
   let start = end;
   while (end - start < MAX_BLOCK) {

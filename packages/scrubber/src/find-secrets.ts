@@ -1,4 +1,4 @@
-/** Every place of a text that holds a secret. Each detector is linear, so hostile text costs no more. */
+/** Every position of a secret in a text. Each detector is linear, so hostile text costs no more. */
 import { findAssignments } from './find-assignments.ts';
 import { findLongHex } from './find-long-hex.ts';
 import { findNamedValues } from './find-named-values.ts';
@@ -9,7 +9,7 @@ import type { Redaction } from './redaction.ts';
 import { findCredentials, findRegistered, type RegisteredValues } from './registered-values.ts';
 import { isMasked, SECRET_PATTERNS } from './secret-patterns.ts';
 
-/** In no order, and they may overlap. */
+/** Unordered, and possibly overlapping. */
 export function findSecrets(text: string, registered: RegisteredValues): Redaction[] {
   const spans: Redaction[] = [];
   if (text === '') return spans;

@@ -1,31 +1,31 @@
 /**
- * Finds many texts in one in a single pass, whatever their number: a hash of the newest three characters rolls along, a
- * table of bits says no nearly always, and only then is a candidate compared.
+ * Finds many texts in one in a single pass, whatever their number. It computes a rolling hash of the last three
+ * characters; a bit table rejects nearly all positions, and only the rest is compared.
  */
 
 export interface FormIndex<Form> {
-  /** Tells each occurrence; those of one form do not overlap. In no order. */
+  /** Reports each occurrence; those of one form do not overlap. Unordered. */
   find(text: string, onHit: (form: Form, start: number) => void): void;
   /**
-   * Where the earliest end piece of `text`, at or after `from`, begins that a form begins with and goes on from; the
-   * length when there is none. White space counts on neither side.
+   * Start of the earliest suffix of `text`, at or after `from`, that is a proper prefix of a form; the length when
+   * there is none. White space is ignored on both sides.
    */
   beginsAt(text: string, from: number): number;
 }
 
-/** Characters that the hash depends on: a character is shifted out of 20 bits after three. */
+/** Number of characters in the hash: a character is shifted out of 20 bits after three. */
 const WINDOW = 3;
 const SHIFT = 7;
 const MASK = 0xf_ffff;
-/** Places of a form that are considered for telling it: more would only slow the making. */
+/** Positions of a form that are considered as its index window: more would only slow the construction. */
 const PLACES = 12;
 
 interface Entry<Form> {
   readonly form: Form;
   readonly text: string;
-  /** From its beginning to the end of the window that tells it. */
+  /** Distance from its start to the end of its index window. */
   readonly lead: number;
-  /** The end of its last occurrence in the text that is read. */
+  /** The end of its last occurrence in the current text. */
   end: number;
 }
 
@@ -73,7 +73,7 @@ export function indexForms<Form extends { readonly text: string }>(forms: readon
   };
 }
 
-/** The window of the text that the fewest others are told by, so that a common beginning (`sk-…`) tells none. */
+/** The window of the text that the fewest others use, so that a common prefix (`sk-…`) is avoided. */
 function rarest(
   text: string,
   buckets: ReadonlyMap<number, readonly unknown[]>,
@@ -91,7 +91,7 @@ function rarest(
 }
 
 const SPACE = /(?:\s|\\[nrt])+/g;
-/** Beginnings are told by so many characters, and by one when there are fewer. */
+/** Prefixes are indexed by this many characters, and by one when there are fewer. */
 const TELLING = 3;
 
 function createBeginnings(forms: readonly string[]): (text: string, from: number) => number {
@@ -119,7 +119,7 @@ function createBeginnings(forms: readonly string[]): (text: string, from: number
   };
 }
 
-/** Where the n-th character (from 0) that is no white space stands. */
+/** Position of the n-th character (from 0) that is not white space. */
 function placeOf(text: string, n: number): number {
   let seen = 0;
   let read = 0;

@@ -1,6 +1,6 @@
 /**
- * Whether the value under a secret's name is one. References (`${TOKEN}`), placeholders (`your-key`), types
- * (`password: string`), paths and code that fetches the value stay readable; the rest goes.
+ * Whether the value of a secret's name is a secret. References (`${TOKEN}`), placeholders (`your-key`), types
+ * (`password: string`), paths and code that fetches the value stay readable; the rest is hidden.
  */
 import { REDACTED } from './redaction.ts';
 import type { SecretName } from './secret-names.ts';
@@ -8,9 +8,9 @@ import type { SecretName } from './secret-names.ts';
 export interface ValueShape {
   readonly quoted: boolean;
   readonly spaced: boolean;
-  /** The name and the value are all there is on the line, as in YAML and settings files. */
+  /** The line contains only the name and the value, as in YAML and settings files. */
   readonly wholeLine: boolean;
-  /** After `Bearer` and the like nothing but a credential stands. */
+  /** After `Bearer` and similar there can only be a credential. */
   readonly scheme: boolean;
 }
 
@@ -33,7 +33,7 @@ function minLength(name: SecretName, shape: ValueShape): number {
   return shape.quoted || name.kind === 'env' ? 7 : 8;
 }
 
-/** A value with a placeholder in it has been scrubbed already; taking more of it would not be idempotent. */
+/** A value with a placeholder has already been scrubbed; hiding more of it would not be idempotent. */
 function isPlaceholder(value: string): boolean {
   return (
     value.includes(REDACTED) ||
@@ -50,10 +50,10 @@ const REFERENCE =
 /** Addresses of a secret: a URL's own password is found by its shape. */
 const ELSEWHERE =
   /^(?:(?:[a-z][a-z0-9+.-]{1,20}:)?\/\/|arn:|(?:vault|ssm):|(?:projects|secrets?|kv)\/[\w-])/i;
-/** With versions, since packages have such names. */
+/** Includes versions, because packages have such names. */
 const PLACEHOLDER =
   /^(?:your|[<[(]|change_?me|todo|\.{3}|…|•)|^(?:my|the|some|enter|insert|replace|change|put|add|example|sample|dummy|test|fake|placeholder)(?:[-_ ][a-z]+)+$|\*{3}|^(?:[~^]|[<>]=?)?\d+\.\d+\.\d+(?:-[a-z]+[.\d]*)?$|(?:\.{3}|…)$|[-_]here$/i;
-/** Of one case: a random value may have an x and an X side by side. */
+/** In one case only: a random value may have an x and an X side by side. */
 const MASKED = /^(?:x{3}|X{3})|x{4}|X{4}/;
 /** Types, states and labels; a trailing full stop is prose. */
 const STATE_WORD =
@@ -61,7 +61,7 @@ const STATE_WORD =
 const PROSE =
   /\b(?:must|your|enter|please|is|are|the|at least|characters|should|required|for|of|with|and|or|not|here)\b/i;
 
-/** Several words: a passphrase has a number among them or stands under a name that says so. */
+/** Several words: a passphrase contains a number, or its name shows that it is one. */
 function isPhrase(value: string, name: SecretName): boolean {
   if (value.length > 512) return false;
   if (name.kind === 'phrase') return value.split(/\s+/).length >= 6;
@@ -71,7 +71,7 @@ function isPhrase(value: string, name: SecretName): boolean {
 
 const MEMBER_CHAIN = /^[A-Za-z_$][A-Za-z_$]*(?:\??(?:\.|::|->)[A-Za-z_$][\w$]*)+$/;
 const INDEXED = /^[A-Za-z_$][\w$.]*\[/;
-/** With where it is mounted and how, as container engines take it. */
+/** Includes where and how it is mounted, in the syntax of container engines. */
 const PATH_VALUE = /^(?:~|\.{1,2})?\/(?:[\w.@-]+\/)*[\w.@-]+(?::(?:\/[\w.@/-]+|[a-zA-Z]{1,12}))*$/;
 const SYSTEM_PATH =
   /^(?:~|\.|\/(?:etc|usr|var|home|run|tmp|opt|root|mnt|srv|app|secrets|data|proc|dev|Users|workspace)\/)/;
@@ -84,11 +84,13 @@ function isExpression(value: string, shape: ValueShape): boolean {
 
 const LETTERS = /^[A-Za-z]+[.!?]?$/;
 const WORDS = /^[a-z]+(?:[-_.][a-z]+)*$/;
-/** `currentPasswordInput`, `PasswordField`: an identifier. Random letters have capitals in a row. */
+/** `currentPasswordInput`, `PasswordField`: an identifier. Random letters have consecutive capitals. */
 const CAMEL = /^[A-Za-z]?[a-z]+(?:\d?[A-Z][a-z]+)+\d{0,2}[;)\]]*$/;
 const OWN_WORD = /pass|token|secret|key|cred|auth|pwd/i;
 
-/** Words under a secret's name are prose or translations unless they are long or stand as in an environment file. */
+/**
+ * Words after a secret's name are prose or translations unless they are long or have the form of an environment file.
+ */
 function isRandomEnough(value: string, name: SecretName, shape: ValueShape): boolean {
   if (name.weak && !looksRandom(value)) return false;
   if (isIdentifier(value, shape)) return false;
@@ -103,12 +105,12 @@ function isWholeValue({ quoted, wholeLine, spaced }: ValueShape): boolean {
   return quoted || wholeLine || !spaced;
 }
 
-/** Three words or more that name nothing of a cluster or a vault. */
+/** Three or more words that name nothing of a cluster or a vault. */
 function isPassphrase(value: string): boolean {
   return value.length >= 16 && /^[a-z]+(?:[-_ ][a-z]+){2,}$/.test(value) && !OWN_WORD.test(value);
 }
 
-/** No sentence on `Bearer authentication`. */
+/** Excludes sentences about `Bearer authentication`. */
 function isOpaque(value: string): boolean {
   if (!LETTERS.test(value)) return /[\w~+/-]{8}/.test(value);
   return hasRandomCase(value) || (value.length >= 12 && !OWN_WORD.test(value));
@@ -120,7 +122,7 @@ function looksRandom(value: string): boolean {
 }
 
 /**
- * Capitals in a row, twice (`JWTPayload` has them once), or a change at most letters: base64 of a text without
+ * Consecutive capitals twice (`JWTPayload` has them once), or a change at most letters: base64 of a text without
  * digits.
  */
 function hasRandomCase(value: string): boolean {

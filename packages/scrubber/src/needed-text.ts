@@ -1,12 +1,12 @@
 /**
- * A cheap no before an expensive look: which of the hundred literals that the detectors begin with are in a text at all.
- * One reading of the text tells it of all of them.
+ * A cheap check before an expensive search: which of the detectors' hundred literals occur in a text. One pass over the
+ * text determines all of them.
  */
 import { type FormIndex, indexForms } from './form-index.ts';
 
 export interface Needed {
   readonly text: string;
-  /** Number of the newest reading of a text that had it. */
+  /** Number of the last pass over a text that contained it. */
   seen: number;
 }
 
@@ -14,14 +14,14 @@ const ALL: Needed[] = [];
 let index: FormIndex<Needed> | undefined;
 let reading = 0;
 
-/** To be made once a literal, when the detectors are. */
+/** Created once per literal, together with the detectors. */
 export function neededText(text: string): Needed {
   const need = { text, seen: 0 };
   ALL.push(need);
   return need;
 }
 
-/** Reads `text`, for the calls of `hasAny` that follow. */
+/** Reads `text` for the following calls of `hasAny`. */
 export function readText(text: string): void {
   index ??= indexForms(ALL);
   reading++;
@@ -30,7 +30,7 @@ export function readText(text: string): void {
   });
 }
 
-/** Whether one of `needs` is in the text that `readText` has read last. */
+/** Whether one of `needs` occurs in the text that `readText` has read last. */
 export function hasAny(needs: readonly Needed[]): boolean {
   return needs.some(({ seen }) => seen === reading);
 }

@@ -1,12 +1,12 @@
 /**
- * A text as a person reads it, for the detectors that tell words from what stands around them: the colours and other
- * sequences of a terminal are gone, and an escaped line end, blank, sign or character (`\n`, `\u003d`, `%3D`, `\/`, however
- * often it was escaped) is what it stands for. Quotes stay escaped, since they say where a value ends.
+ * A text as a person reads it, for detectors that depend on word boundaries. Colours and other sequences of a terminal
+ * are removed. An escaped line end, blank, sign or character (`\n`, `\u003d`, `%3D`, `\/`, escaped any number of times)
+ * is decoded. Quotes stay escaped, because they show where a value ends.
  */
 import { createView, type DecodedView } from './view-builder.ts';
 
 const ESC = String.raw`(?:\x1b|\\{1,8}(?:[uU]001[bB]|[xX]1[bB]|033|e)|\^\[)`;
-/** CSI (colours), OSC (links, titles) and character sets (ECMA-48); colours also where a log has lost their ESC. */
+/** CSI (colours), OSC (links, titles) and character sets (ECMA-48); also colours whose ESC a log has lost. */
 const TERMINAL = [
   String.raw`${ESC}(?:\[[0-?]{0,48}[ -/]{0,4}[@-~]|\][^\x07\x1b\\\n]{0,256}(?:\x07|${ESC}\\{1,8})|[()][0-9A-B])`,
   String.raw`\[\d{1,3}(?:;\d{1,3}){0,8}m`,
@@ -33,11 +33,11 @@ const SIGNS: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
-/** What stands before a sequence and after it. */
+/** The characters before and after a sequence. */
 const JOINED = /^[0-9A-Za-z] [0-9A-Za-z]$/;
 /**
- * None when there is nothing to undo. A second one, where sequences of a terminal are blanks, when one stands between
- * two words that would be joined without it. Linear.
+ * Empty when there is nothing to decode. When a terminal sequence is between two words that would otherwise be joined,
+ * there is a second view in which sequences are blanks. Linear.
  */
 export function plainViews(text: string): readonly DecodedView[] {
   const joined = readPlain(text, '');
@@ -46,7 +46,7 @@ export function plainViews(text: string): readonly DecodedView[] {
   return parted ? [joined.view, parted.view] : [joined.view];
 }
 
-/** With `between` in place of each sequence of a terminal. */
+/** Replaces each sequence of a terminal by `between`. */
 function readPlain(text: string, between: '' | ' '): { view: DecodedView; joinsWords: boolean } | undefined {
   const view = createView(text);
   let joinsWords = false;
@@ -58,7 +58,7 @@ function readPlain(text: string, between: '' | ' '): { view: DecodedView; joinsW
   return view.at === 0 ? undefined : { view: view.finish(), joinsWords };
 }
 
-/** What one escape stands for. */
+/** The character that one escape encodes. */
 export function signOf(escaped: string): string {
   const [, hex, decimal] = /(?:[uUxX]|^%(?:25)*)([0-9a-fA-F]{1,6});?$|#(\d+);$/.exec(escaped) ?? [];
   const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);

@@ -1,20 +1,22 @@
-/** One scrubbed line of a text, to be shown where the whole has no place. */
+/** One scrubbed line of a text, for places without space for the whole. */
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';
 import { scrubText } from './scrub-text.ts';
 
 export interface PreviewLimits {
-  /** Characters (code points) at most: 200. */
+  /** Greatest number of characters (code points); default 200. */
   readonly chars?: number;
-  /** Bytes of UTF-8 at most: no limit of its own. */
+  /** Greatest number of bytes of UTF-8; unlimited by default. */
   readonly bytes?: number;
 }
 
 const DEFAULT_CHARS = 200;
-/** The scrubber looks past the cut by this much, so a secret on the edge is known as one before it is cut. */
+/** The scrubber reads this far past the cut, so that a secret at the edge is recognized before it is cut. */
 const MARGIN = 8_192;
 const ELLIPSIS = '…';
 
-/** Control characters, line ends and runs of blanks become one blank; invisible marks and direction changes go. */
+/**
+ * Control characters, line ends and runs of blanks become one blank; invisible marks and direction changes are removed.
+ */
 export function preview(
   text: string,
   limits: PreviewLimits = {},

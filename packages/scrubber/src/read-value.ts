@@ -1,16 +1,16 @@
-/** Where a value begins and ends after `name=`, `name: `, `"name":"`, `name => ` and the like. */
+/** Where a value starts and ends after `name=`, `name: `, `"name":"`, `name => ` and similar. */
 
 export interface Value {
   readonly start: number;
   readonly end: number;
   readonly quoted: boolean;
-  /** A blank stood between separator and value: prose or YAML rather than an environment file. */
+  /** There is a blank between separator and value: prose or YAML rather than an environment file. */
   readonly spaced: boolean;
-  /** The scheme of an `Authorization` header stood before it (RFC 9110 §11.1). */
+  /** The scheme of an `Authorization` header precedes it (RFC 9110 §11.1). */
   readonly scheme: boolean;
 }
 
-/** Values longer than this are cut by the next scan step; nothing legitimate is longer on one line. */
+/** Longer values are cut by the next scan step; no legitimate value is longer on one line. */
 const MAX_VALUE = 16_384;
 
 /** Group 1: blanks; 2: a quote, which may be the first one of a list in JSON; 3: a scheme. */
@@ -30,7 +30,7 @@ export function valueAfter(text: string, separator: number): Value | undefined {
   return value && { ...value, scheme: scheme !== undefined };
 }
 
-/** The value that starts at `start`, behind `quote` when there is one. */
+/** The value that starts at `start`, after `quote` when there is one. */
 export function valueAt(
   text: string,
   start: number,
@@ -60,7 +60,7 @@ export function valueAt(
 const PUNCTUATED = /[^\s"'`<>(){}\\]{0,16384}/y;
 const NEXT_PAIR = /[,;&]\s?["']?[\w.-]{1,64}["']?[=:]/;
 
-/** In an environment file `,`, `;` and `&` belong to the value; between pairs (`a=1;b=2`) they part them. */
+/** In an environment file `,`, `;` and `&` belong to the value; between pairs (`a=1;b=2`) they separate them. */
 function pastPunctuation(text: string, start: number, end: number): number {
   if (!/[,;&]/.test(text[end] ?? '')) return end;
   PUNCTUATED.lastIndex = start;
@@ -76,7 +76,7 @@ function closing(text: string, start: number, quote: string): number {
   for (let at = start; at < limit; at++) {
     const char = text[at];
     if (char === '\n') return at;
-    // Inside of an escaped string (`{\"password\":\"…\"}`) the closing quote is escaped too.
+    // Inside an escaped string (`{\"password\":\"…\"}`) the closing quote is escaped too.
     if (quote.length > 1) {
       if (char === '\\' && /^\\{1,4}["'`]/.test(text.slice(at, at + 5))) return at;
     } else if (char === '\\') at++;

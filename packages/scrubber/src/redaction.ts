@@ -1,4 +1,4 @@
-/** What every detector of secrets reports, and how reports become one replaced text. */
+/** The reports of secret detectors, and how they become one replaced text. */
 
 export const REDACTED = '[REDACTED]';
 
@@ -7,7 +7,7 @@ export interface Redaction {
   readonly start: number;
   readonly end: number;
   readonly kind: string;
-  /** `[REDACTED]` unless the value was registered with another one. */
+  /** `[REDACTED]` unless the value was registered with another placeholder. */
   readonly placeholder?: string;
 }
 
@@ -16,7 +16,10 @@ export interface RedactionCount {
   readonly count: number;
 }
 
-/** In order; overlapping reports become one (the first one's), so that no tail of a longer secret is left. */
+/**
+ * In order; overlapping reports become one (with the first one's placeholder), so that no tail of a longer secret
+ * remains.
+ */
 export function mergeRedactions(redactions: readonly Redaction[]): readonly Redaction[] {
   const merged: Redaction[] = [];
   for (const next of [...redactions].sort((a, b) => a.start - b.start || b.end - a.end)) {
@@ -30,7 +33,7 @@ export function mergeRedactions(redactions: readonly Redaction[]): readonly Reda
 
 export interface Redacted {
   readonly text: string;
-  /** What was replaced, by kind; empty when the text is unchanged. */
+  /** Counts of replacements by kind; empty when the text is unchanged. */
   readonly found: readonly RedactionCount[];
 }
 

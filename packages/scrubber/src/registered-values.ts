@@ -1,6 +1,6 @@
 /**
- * Values known to be secret at run time, found in every form in which programs print them. A caller makes a set for each
- * owner of texts, so that the values of one never touch the text of another.
+ * Values known to be secret at run time, found in every encoding in which programs print them. A caller creates one set
+ * per owner of texts, so that the values of one never affect the text of another.
  */
 import { decodedView, hexView } from './decoded-view.ts';
 import { addressForms, encodedForms } from './encoded-forms.ts';
@@ -22,22 +22,22 @@ interface ValueForm {
 }
 
 export interface RegisteredValues {
-  /** Distinct values taken; those that are empty or too short are not. */
+  /** Number of distinct accepted values; empty or too short ones are not accepted. */
   readonly size: number;
   readonly forms: FormIndex<ValueForm>;
-  /** There are values that a text without its escapes, line ends and columns may have. */
+  /** There are values that may occur in a text with escapes, line ends or columns. */
   readonly hasCredentials: boolean;
-  /** UTF-16 units of the longest form; a stream may hold back as much. */
+  /** UTF-16 units of the longest form; a stream may hold back this much. */
   readonly longest: number;
 }
 
-/** Below 6 characters a value is a common word, and replacing it would ruin texts. */
+/** With fewer than 6 characters a value is a common word, and replacing it would destroy texts. */
 const MIN_CREDENTIAL = 6;
 /** A registered value is a key, a password or a key file. */
 const MAX_VALUE = 65_536;
-/** How often an encoding may be within another. */
+/** How many encodings may be nested. */
 const MAX_DEPTH = 3;
-/** A character takes at most six in an escaped form (`\u002d`); base64 and hex take fewer. */
+/** Greatest growth of a character in an escaped form (`\u002d`); base64 and hex need less. */
 const MAX_GROWTH = 6;
 
 export const NO_VALUES: RegisteredValues = {
@@ -47,7 +47,7 @@ export const NO_VALUES: RegisteredValues = {
   longest: 0,
 };
 
-/** Values that are too short to be told from words, or longer than 64 Ki characters, are left out. */
+/** Values that are too short to distinguish from words, or longer than 64 Ki characters, are left out. */
 export function registerValues(values: Iterable<string | ValueToRegister>): RegisteredValues {
   const forms = new Map<string, ValueForm>();
   const seen = new Set<string>();
@@ -69,7 +69,7 @@ export function registerValues(values: Iterable<string | ValueToRegister>): Regi
     hasCredentials = true;
     for (const { text, isCore } of encodedForms(value)) {
       add(text, kind, isCore);
-      // As it is in a text whose lines were joined.
+      // The form in a text whose lines were joined.
       add(text.replace(/\r?\n[ \t]*/g, ''), kind, isCore);
     }
   }
@@ -86,7 +86,7 @@ export function findRegistered(text: string, values: RegisteredValues, out: Reda
   });
   if (!values.hasCredentials) return;
   const views = COLUMNS.test(text) ? [hexView(text)] : [];
-  // JSON within JSON, or a URL within a URL, takes more than one reading.
+  // JSON within JSON, or a URL within a URL, needs several decoding passes.
   for (let view = decodedView(text), depth = 0; view && depth < MAX_DEPTH; view = deeper(view), depth++)
     views.push(view);
   for (const view of views) {
@@ -96,7 +96,7 @@ export function findRegistered(text: string, values: RegisteredValues, out: Reda
   }
 }
 
-/** Only as they stand there; no addresses. */
+/** Finds only unencoded values, without addresses. */
 export function findCredentials(text: string, values: RegisteredValues, out: Redaction[]): void {
   if (!values.hasCredentials) return;
   values.forms.find(text, (form, start) => {

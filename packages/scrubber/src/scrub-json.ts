@@ -1,4 +1,4 @@
-/** Scrubs a JSON value through and through: every text in it, and values under names that hold secrets. */
+/** Scrubs a JSON value recursively: every text in it, and values under names that contain secrets. */
 import { applyRedactions, REDACTED } from './redaction.ts';
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';
 import { scrubText } from './scrub-text.ts';
@@ -7,16 +7,16 @@ import { secretParts } from './secret-parts.ts';
 
 /** Deeper values are replaced whole: real values are flatter, and recursion must end. */
 const MAX_DEPTH = 64;
-/** Longer names and values are none of a secret's. */
+/** Longer names and values do not belong to a secret. */
 const MAX_NAME = 96;
 const MAX_VALUE = 16_384;
-/** `["--password", "…"]`: the item before names the value. */
+/** `["--password", "…"]`: the previous item names the value. */
 const OPTION = /^--?([A-Za-z][\w-]{1,60})$/;
 const NAME_KEYS = ['name', 'key', 'id', 'variable'];
 /** The scheme before the credential of an `Authorization` header. */
 const SCHEME = /^(?:bearer|basic|token|bot)\s{1,4}/i;
 
-/** The shape stays; only texts (and texts used as keys) change. Anything but JSON is kept as it is. */
+/** The structure stays; only texts (and texts used as keys) change. Values other than JSON are unchanged. */
 export function scrubJson<Value>(value: Value, registered: RegisteredValues = NO_VALUES): Value {
   const walk = (node: unknown, name: string | undefined, depth: number): unknown => {
     if (typeof node === 'string') return scrubText(withoutNamed(name, node), registered).text;
@@ -49,7 +49,7 @@ function nameOfPair(node: object): string | undefined {
   return found.find((name) => typeof name === 'string');
 }
 
-/** As the same pair would be in a file of JSON. */
+/** The form that the same pair would have in a JSON file. */
 function withoutNamed(name: string | undefined, text: string): string {
   if (name === undefined || name.length > MAX_NAME || text.length > MAX_VALUE) return text;
   const secret = secretNameOf(name);

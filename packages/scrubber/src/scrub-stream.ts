@@ -1,24 +1,24 @@
 /**
- * Scrubs a text that arrives in pieces: a secret that is cut by a piece's edge is seen whole.
- * Words go out when they have ended, with what stood before them kept as context; a place where something that may
- * still become a secret has begun (a quoted value, a key block) holds everything after it back.
+ * Scrubs a text that arrives in pieces: a secret that a piece's edge cuts is still recognized. Words are returned when
+ * they have ended, and the text before them is kept as context. An open construct that may still become a secret (a
+ * quoted value, a key block) holds back everything after its start.
  */
 import { findSecrets } from './find-secrets.ts';
 import { mergeRedactions, REDACTED, type Redaction } from './redaction.ts';
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';
 
 export interface ScrubStream {
-  /** The scrubbed text that is safe to show by now; '' while a word or a secret goes on. */
+  /** The scrubbed text that can be shown now; '' while a word or a secret continues. */
   push(piece: string): string;
-  /** The rest. The stream is empty afterwards and can be used anew. */
+  /** Returns the rest. The stream is empty afterwards and can be used again. */
   end(): string;
 }
 
-/** What detectors look back over. */
+/** Characters that detectors read backwards. */
 const CONTEXT = 1_024;
-/** A word without an end (a minified file, base64) goes out in parts beyond this many characters. */
+/** A word without an end (a minified file, base64) is returned in parts beyond this many characters. */
 const MAX_HELD = 16_384;
-/** A random value: what it would be if the text went on with a secret. */
+/** A random value: tests whether the text would contain a secret if it continued with one. */
 const PROBE = 'Zq9Xw7Er5Ty3Ui1OpA2s';
 
 export function createScrubStream(registered: RegisteredValues = NO_VALUES): ScrubStream {
@@ -26,7 +26,7 @@ export function createScrubStream(registered: RegisteredValues = NO_VALUES): Scr
   let context = '';
   let held = '';
 
-  /** Shows `held` up to `cut`, a place in `text` = context + held. */
+  /** Returns `held` up to `cut`, a position in `text` = context + held. */
   function release(text: string, spans: readonly Redaction[], cut: number): string {
     const out: string[] = [];
     let at = context.length;
@@ -48,7 +48,7 @@ export function createScrubStream(registered: RegisteredValues = NO_VALUES): Scr
       const text = context + held;
       const isFull = held.length > max;
       let cut = isFull ? text.length - Math.floor(max / 2) : Math.min(lastWordEnd(text), keyHeader(text));
-      // A registered value with blanks, or broken over lines, may have begun before the last word.
+      // A registered value with blanks, or broken over lines, may have started before the last word.
       if (!isFull && registered.size > 0)
         cut = Math.min(cut, registered.forms.beginsAt(text, context.length));
       if (cut <= context.length && !isFull) return '';
@@ -69,12 +69,12 @@ export function createScrubStream(registered: RegisteredValues = NO_VALUES): Scr
   };
 }
 
-/** Where the span begins that `at` is inside of. */
+/** Start of the span that contains `at`. */
 function beginningOf(spans: readonly Redaction[], at: number): number {
   return spans.find((span) => span.start < at && at < span.end)?.start ?? at;
 }
 
-/** Where the header of a key block begins that has not ended: it is several words. */
+/** Start of the header of an unfinished key block, which is several words. */
 function keyHeader(text: string): number {
   const at = text.slice(-MAX_HEADER).search(/-----(?:BEGIN|END)[A-Z0-9 ]*-{0,5}$/);
   return at < 0 ? text.length : Math.max(0, text.length - MAX_HEADER) + at;
@@ -87,7 +87,7 @@ function lastWordEnd(text: string): number {
   return 0;
 }
 
-/** A secret that goes on and on (a key block without an end): its beginning and its newest part stand for it. */
+/** A secret without an end (a key block): its start and its newest part represent it. */
 function withoutMiddle(held: string, max: number): string {
   return held.slice(0, Math.floor(max / 4)) + held.slice(-Math.floor(max / 4));
 }

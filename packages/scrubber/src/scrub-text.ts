@@ -1,14 +1,14 @@
-/** Takes secrets out of a text before anybody else sees it. */
+/** Removes secrets from a text before anybody else sees it. */
 import { findSecrets } from './find-secrets.ts';
 import { applyRedactions, type Redacted } from './redaction.ts';
 import { NO_VALUES, type RegisteredValues } from './registered-values.ts';
 
-/** A text that was scrubbed once stays as it is; what two replacements bring together takes a second pass. */
+/** A scrubbed text stays unchanged; text that two replacements join needs another pass. */
 const MAX_PASSES = 4;
 
 /**
- * Idempotent. Linear in the text: about 5 µs for 200 bytes and 50 ms for 1 MB; once more where something was replaced, and where
- * there is something to undo.
+ * Idempotent. Linear in the text: about 5 µs for 200 bytes and 50 ms for 1 MB; one more pass after a replacement, and
+ * one for a text with escapes.
  */
 export function scrubText(text: string, registered: RegisteredValues = NO_VALUES): Redacted {
   let result = applyRedactions(text, findSecrets(text, registered));

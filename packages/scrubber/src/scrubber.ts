@@ -1,4 +1,4 @@
-/** Takes secrets out of texts, streams and JSON: all that callers use. */
+/** Removes secrets from texts, streams and JSON: the public exports of the package. */
 export { preview, type PreviewLimits } from './preview.ts';
 export { REDACTED, type Redacted, type RedactionCount } from './redaction.ts';
 export {

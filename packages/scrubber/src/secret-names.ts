@@ -1,17 +1,19 @@
-/** Which names of settings, fields and variables hold a secret: those of `key=value`, and of environment variables. */
+/**
+ * Which names of settings, fields and variables have secret values: those of `key=value`, and of environment variables.
+ */
 
 export interface SecretName {
-  /** `connection`: the whole URL goes. `virtual`: the value of a VIRTUAL_* variable. `phrase`: several words. */
+  /** `connection`: the whole URL is secret. `virtual`: the value of a VIRTUAL_* variable. `phrase`: several words. */
   readonly kind: 'named' | 'env' | 'connection' | 'virtual' | 'phrase';
   /** Passwords may be short and made of letters; other secrets are random. */
   readonly password: boolean;
-  /** A person may have chosen the value, so it may be words. */
+  /** A person may have chosen the value, so it may consist of words. */
   readonly chosen: boolean;
-  /** The name alone says little: only a value that looks random counts. */
+  /** The name alone is no proof: only a value that looks random counts. */
   readonly weak: boolean;
 }
 
-/** `apiKeyProd`, `password_2`, `token-old`: words after the telling one that change nothing. */
+/** `apiKeyProd`, `password_2`, `token-old`: words after the significant one that change nothing. */
 const SUFFIX =
   '(?:_(?:value|val|raw|text|plain|plaintext|string|str|b64|base64|encoded|data|confirm|confirmation|repeat|prod|production|dev|development|staging|stage|test|testing|live|sandbox|local|old|new|current|previous|prev|primary|secondary|main|backup|default|provided|v?\\d+))*$';
 
@@ -40,26 +42,26 @@ const CHOSEN = new RegExp(
   `^(?:(?:client|app|application|shared|webhook|signing|jwt|session|cookie|auth|api|oauth)_)?secret${SUFFIX}`,
 );
 
-/** Names that end like a secret and hold none. */
+/** Names that end like a secret's and have no secret value. */
 const HARMLESS =
   /(?:^|_)(?:page|next|continuation|continue|sync|eos|bos|pad|unk|sep|mask|cls|stop|special|unexpected|start|end|first|last|previous|prev|max|min|per|resume|cursor|keyword|punctuator|design|color|fencing|lookahead|public|csrf|xsrf|unknown)_?token$|(?:^|_)(?:public|primary|foreign|partition|sort|cache)_?key|^(?:smtp|require|requires|no|use|needs|enable)_?auth$|^old_?pwd$/;
 
 const ENV_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
 const ENV_SECRET =
   /(?:^|_)(?:[A-Z0-9]*(?:APIKEY|PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN)|PWD|PASS|KEY|KEYS|SECRETS|CREDENTIALS?|PRIVATE|AUTH|JWT)(?:_|\d*$)/;
-/** What follows the secret's word and makes it a fact about the secret instead. */
+/** Words after the secret's word that make the name a fact about the secret. */
 const ENV_HARMLESS =
   /(?:^|_)(?:PATH|FILE|DIR|NAME|TYPE|LENGTH|SIZE|TTL|EXPIR\w*|COUNT|LIMIT|HEADER|FIELD|PREFIX|ALGORITHM|ALG|ENABLED|REQUIRED|MIN|MAX|AGE|POLICY|ISSUER|AUDIENCE|VERSION|PARALLELISM|FINGERPRINT|URL|URI|ENDPOINT|HOST|SERVICE|TIMEOUT|LIFETIME|ROTATION|BITS|FORMAT|ARN|REF|SCHEME|METHOD|MODE|PROVIDER|DOMAIN|HINT|LABEL)$|^(?:PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|CACHE|SSH_AUTH|MAX|MIN|OLD|NEXT)_|^(?:PWD|OLDPWD|SSH_AUTH_SOCK|XDG_\w+)$|PUBLIC_KEY|PUBLISHABLE|IDEMPOTENCY|PRIMARY_KEY|FOREIGN_KEY|CACHE_KEY/;
 const ENV_CONNECTION =
   /(?:^|_)(?:DSN|DATABASE_URL|DB_URL|REDIS_URL|MONGO(?:DB)?_UR[IL]|AMQP_URL|POSTGRES_URL|MYSQL_URL|CONNECTION_STRING)$/;
-/** Python's VIRTUAL_ENV is a path that everybody's shell has. */
+/** Python's VIRTUAL_ENV is a path that every shell has. */
 const ENV_VIRTUAL = /^VIRTUAL_(?!ENV(?:_|$))[A-Z0-9_]+$/;
 
-/** Looked at first, since most names hold none of these. */
+/** Checked first, because most names contain none of these. */
 const TELLING =
   /pass|pwd|_pw|secret|token|key|auth|cred|bearer|jwt|mnemonic|phrase|conn|seed|private|dsn|ur[il]$|virtual/i;
 
-/** Undefined when a value under this name is no secret as such. `name` is at most 96 characters. */
+/** Undefined when a value of this name is not secret as such. `name` has at most 96 characters. */
 export function secretNameOf(name: string): SecretName | undefined {
   if (!TELLING.test(name)) return undefined;
   if (name.length > 4 && ENV_NAME.test(name)) {

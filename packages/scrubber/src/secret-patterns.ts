@@ -1,12 +1,12 @@
 /**
- * The shapes of secrets that name themselves (vendors' prefixes, tokens, connection strings).
- * Every pattern starts at a boundary or a rare literal and has no nested repetition, so that a scan stays linear.
+ * Patterns of secrets with a recognizable form (vendors' prefixes, tokens, connection strings). Every pattern starts at
+ * a boundary or a rare literal and has no nested repetition, so that a scan stays linear.
  */
 import { type Needed, neededText } from './needed-text.ts';
 
 export interface SecretPattern {
   readonly kind: string;
-  /** Begins with words of the vendor's; `xxxx` after them is a placeholder. */
+  /** It starts with a vendor's prefix; `xxxx` after that is a placeholder. */
   readonly isVendors?: true;
   /** Global; the whole match is the secret. */
   readonly pattern: RegExp;
@@ -25,12 +25,12 @@ function row(kind: string, pattern: RegExp, needs: readonly string[]): SecretPat
   return { kind, pattern, needs: needs.map(neededText) };
 }
 
-/** Requires a digit or capital soon after the prefix, so that kebab-case words survive. */
+/** Requires a digit or capital soon after the prefix, to exclude kebab-case words. */
 const MIXED = '(?=[\\w-]{0,60}[0-9A-Z])';
 
 const VENDORS: readonly SecretPattern[] = [
   shape('anthropic', `sk-ant-[\\w-]{20,}`, 'sk-ant-'),
-  // In the second, so long a word is no part of a kebab-case name.
+  // In the second alternative, such a long word is not part of a kebab-case name.
   shape('openai', `sk-(?:${MIXED}[\\w-]{20,}|[A-Za-z0-9]{20,}[\\w-]*)`, 'sk-'),
   shape('github', `gh[pousr]_[A-Za-z0-9]{30,}`, 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'),
   shape('github', `github_pat_[A-Za-z0-9_]{20,}`, 'github_pat_'),
@@ -164,25 +164,25 @@ const VENDORS: readonly SecretPattern[] = [
 ];
 
 const SHAPES: readonly SecretPattern[] = [
-  // `bot` stands directly before it in addresses of the Bot API.
+  // `bot` precedes it in addresses of the Bot API.
   row('telegram', /(?<=(?<![A-Za-z0-9])(?:bot)?)\d{5,12}:AA[\w-]{30,}|(?<=\/bot)\d{5,12}:[\w-]{30,}/g, [
     ':AA',
     '/bot',
   ]),
   row('jwt', /(?<![\w-])eyJ[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]{0,}){1,3}/g, ['eyJ']),
-  // A private key (of any type) as base64, as kubeconfig and CI variables hold it; certificates differ in these bytes.
+  // A private key (of any type) as base64, as in kubeconfig and CI variables; certificates differ in these bytes.
   row(
     'private_key',
     /LS0tLS1CRUdJTiB(?:QUklWQVRFIEtFWS|SU0EgUFJJVkFURS|FQyBQUklWQVRF|PUEVOU1NIIFBSSVZBVEUg|EU0EgUFJJVkFURS|FTkNSWVBURUQg|QR1AgUFJJVkFURS)[A-Za-z0-9+/=_-]{8,}/g,
     ['LS0tLS1CRUdJTiB'],
   ),
-  // Only the password of a URL's user part; a reference such as ${PASS} or <password>, or `xxxxx`, is left.
+  // Only the password of a URL's user part. A reference such as ${PASS} or <password>, or `xxxxx`, is kept.
   row(
     'url_password',
     /(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:@/?#"'<>]{0,128}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@)[^\s/"'<>]{1,256}(?=@)/g,
     ['://'],
   ),
-  // The same in the way of Go's driver for MySQL: `user:…@tcp(host:3306)/db`, `user:…@/db`.
+  // The same in the syntax of Go's driver for MySQL: `user:…@tcp(host:3306)/db`, `user:…@/db`.
   row(
     'url_password',
     /(?<=(?<![\w.%+:/-])[\w.%+-]{1,64}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@)(?:[^\s"'`<>]{1,256}(?=@(?:(?:tcp[46]?|udp[46]?|unix|cloudsql)\(|\([\w.-]{1,253}:\d))|[^\s/"'`<>]{1,256}(?=@\/\w))/g,
@@ -196,7 +196,7 @@ const SHAPES: readonly SecretPattern[] = [
     /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|X-Amz-Security-Token)=)[\w%+/=-]{16,}/gi,
     ['ig=', 'IG=', 'ature=', 'ATURE=', 'oken=', 'OKEN='],
   ),
-  // `key` names much else: only a value with digits and capitals counts, and no words joined by dashes.
+  // `key` has many other meanings: only a value with digits and capitals counts, and no words joined by dashes.
   row(
     'url_token',
     /(?<=[?&]key=)(?=[A-Za-z_-]{0,40}\d)(?=[\da-z_-]{0,40}[A-Z])(?=[\dA-Z_-]{0,40}[a-z])(?=(?:[\dA-Za-z]{0,15}[_-]){0,8}[\dA-Za-z]{16})[\w-]{24,256}(?=[&\s"'#<]|$)/g,
@@ -209,13 +209,13 @@ const SHAPES: readonly SecretPattern[] = [
       [' ', '\t'].map((blank) => word + blank),
     ),
   ),
-  // Digits in two places, or capitals in a row twice, are no word of a sentence on bearers.
+  // Digits in two places, or consecutive capitals twice, exclude words of a sentence about bearers.
   row(
     'authorization',
     /(?<=(?<![\w-])(?:[Bb]earer|BEARER)[ \t]{1,4})(?=[^\s"',;]{0,60}(?:\d[^\s"',;\d]{1,60}\d|[A-Z]{2}[a-z][^\s"',;]{0,60}[A-Z]{2}[a-z]))[\w+/.~-]{10,}={0,2}/g,
     ['earer ', 'earer\t', 'EARER ', 'EARER\t'],
   ),
-  // curl -u user:password and the like.
+  // Credentials in `curl -u user:password` and similar.
   row(
     'command_line',
     /(?<=(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{1,2}["']?[\w.@-]{1,64}:)(?![$<{[]|(\S)\1*(?![^\s"']))[^\s"'@]{4,}/g,
@@ -242,7 +242,7 @@ const SHAPES: readonly SecretPattern[] = [
   row('url_password', /(?<=jdbc:oracle:thin:[\w.-]{1,64}\/)(?![$<{[])[^\s@/"']{4,128}(?=@)/g, [
     'jdbc:oracle',
   ]),
-  // .pgpass: host:port:database:user:password
+  // A line of .pgpass: host:port:database:user:password
   row(
     'pgpass',
     /(?<=^[\w.*-]{1,128}:(?:\d{2,5}|\*):[A-Za-z_*][\w*-]{0,63}:[A-Za-z_*][\w*.-]{0,63}:)(?!\[REDACTED\])[^\s:]{6,256}$/gm,
@@ -255,7 +255,7 @@ const SHAPES: readonly SecretPattern[] = [
   ),
 ];
 
-/** A vendor's words with nothing but one letter after them, as in documentation: `ghp_xxxx…`. */
+/** A vendor's prefix followed only by one repeated letter, as in documentation: `ghp_xxxx…`. */
 export function isMasked({ isVendors, needs }: SecretPattern, found: string): boolean {
   if (!isVendors || found.at(-1) !== found.at(-2)) return false;
   return needs.some(({ text }) => {

@@ -1,20 +1,20 @@
-/** Makes a text that reads otherwise than the original, and tells what each place of it stands for there. */
+/** Builds a view of a text with replaced parts, and maps positions in it to the original. */
 
 export interface DecodedView {
   readonly text: string;
-  /** The part of the original that `[start, end)` of the view stands for. */
+  /** The part of the original that `[start, end)` of the view represents. */
   original(start: number, end: number): { readonly start: number; readonly end: number };
 }
 
 export interface ViewBuilder {
-  /** What of the original has been read. */
+  /** Position up to which the original has been read. */
   readonly at: number;
-  /** `piece` stands for `[start, end)` of the original; in order. */
+  /** `piece` represents `[start, end)` of the original; calls are in order. */
   replace(start: number, end: number, piece: string): void;
   finish(): DecodedView;
 }
 
-/** A part of the view, and what it stands for in the original. */
+/** A part of the view, and the part of the original that it represents. */
 interface Piece {
   readonly at: number;
   readonly text: string;
@@ -60,7 +60,7 @@ function isCopy({ text, from, to }: Piece): boolean {
   return text.length === to - from;
 }
 
-/** The piece that holds position `at` of the view. */
+/** The piece that contains position `at` of the view. */
 function pieceAt(pieces: readonly Piece[], at: number): Piece {
   let low = 0;
   let high = pieces.length - 1;

@@ -1,7 +1,7 @@
-/** What a command reads: everything that is piped or substituted into it, however far back. */
+/** The sources of a command's input: everything that is piped or substituted into it, through any number of steps. */
 import type { ShellCommand, ShellInput } from './shell-command.ts';
 
-/** Each command once, so that long pipes of groups stay linear. */
+/** Each command appears once, so that long pipes of groups stay linear. */
 export function allSources(first: readonly ShellCommand[]): ReadonlySet<ShellCommand> {
   const seen = new Set<ShellCommand>();
   const waiting = [...first];
@@ -13,7 +13,7 @@ export function allSources(first: readonly ShellCommand[]): ReadonlySet<ShellCom
   return seen;
 }
 
-/** The commands whose output an input is made of, one step back. */
+/** The commands whose output forms an input, one step back. */
 export function inputSources(input: ShellInput | null): readonly ShellCommand[] {
   if (input?.kind === 'pipe') return input.from;
   return input?.kind === 'text' ? input.sources : [];

@@ -1,33 +1,33 @@
-/** What may run without a question: globs as an owner writes them, and entries that a person's “always” left. */
+/** What may run without asking: an owner's globs, and entries that a person's “always” stored. */
 import { matchGlob } from './glob/match-glob.ts';
 import type { ShellCommand } from './shell-command.ts';
 
-/** Which file a name starts. */
+/** The file that a name starts. */
 export interface ResolvedProgram {
-  /** Where PATH finds it: absolute. */
+  /** The absolute path that PATH finds. */
   readonly path: string;
-  /** The file behind links, when it is another. */
+  /** The file that links lead to, when it is another. */
   readonly file?: string;
 }
 
-/** Null when the name starts nothing, or a file that whoever sends commands could have written. */
+/** Null when the name starts nothing, or a file that the senders of commands could have written. */
 export type ResolveProgram = (name: string) => ResolvedProgram | null;
 
 export interface StoredEntry extends ResolvedProgram {
   readonly args: readonly string[];
 }
 
-/** Characters of an entry, so that who allows it can see it whole. */
+/** Greatest number of characters of an entry, so that the person who allows it sees it whole. */
 const MAX_ENTRY = 2_000;
 
-/** Why it is not stored, or null. */
+/** Says why it is not stored, or null. */
 export function entryProblem(pattern: string): string | null {
   return pattern.length > MAX_ENTRY ? 'it is too long to be shown whole' : null;
 }
 
 /**
- * Whose programs commands find: this machine's, those of its system's folders (bubblewrap shows no others), or those of
- * an image, of which this machine knows nothing. On the `open_host` nothing confines a command.
+ * Whose programs commands find: this machine's, those of its system folders (bubblewrap shows no others), or those of
+ * an image, about which this machine knows nothing. On the `open_host` nothing confines a command.
  */
 export type CommandPlace = 'host' | 'open_host' | 'system' | 'image';
 
@@ -50,7 +50,7 @@ export function formatEntry({ path, file, args }: StoredEntry): string {
   return JSON.stringify({ path, file: file === undefined || file === path ? undefined : file, args });
 }
 
-/** For people: the program's path and its arguments; the text itself when it is no entry of a command. */
+/** For people: the program's path and its arguments; the text itself when it is not an entry of a command. */
 export function displayEntry(pattern: string): string {
   const entry = parseEntry(pattern);
   return entry ? [entry.path, ...entry.args.map(quoted)].join(' ') : pattern;
@@ -62,7 +62,7 @@ export function parseEntry(pattern: string): StoredEntry | undefined {
     const entry = JSON.parse(pattern) as Partial<StoredEntry> | null;
     return typeof entry?.path === 'string' && Array.isArray(entry.args) ? (entry as StoredEntry) : undefined;
   } catch {
-    // Of another tool, whose patterns are not ours to read.
+    // An entry of another tool, whose patterns have another format.
     return undefined;
   }
 }
@@ -72,15 +72,15 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** As bash reads it in `$'…'`. */
+/** The form that bash reads in `$'…'`. */
 function escaped(char: string): string {
   if (char === '\\' || char === "'") return `\\${char}`;
   return `\\x${(char.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`;
 }
 
 /**
- * A person allowed always that this very file is started with exactly these arguments. Another file of the same name – an
- * earlier folder of PATH, `./gh` – is another program.
+ * A person has permanently allowed this file with exactly these arguments. Another file of the same name – an earlier
+ * folder of PATH, `./gh` – is another program.
  */
 export function isStored(command: ShellCommand, stored: readonly string[], resolve: ResolveProgram): boolean {
   if (stored.length === 0 || !isPlain(command)) return false;
@@ -89,7 +89,9 @@ export function isStored(command: ShellCommand, stored: readonly string[], resol
   return program !== null && stored.includes(formatEntry({ ...program, args }));
 }
 
-/** An owner's entry covers the command; a bare program name covers it with any arguments. Words that are not known match nothing. */
+/**
+ * An owner's entry covers the command; a bare program name covers it with any arguments. Unknown words match nothing.
+ */
 export function isListed(command: ShellCommand, allowlist: readonly string[]): boolean {
   if (!isPlain(command)) return false;
   const line = command.words.map((word) => word.value).join(' ');
@@ -97,7 +99,7 @@ export function isListed(command: ShellCommand, allowlist: readonly string[]): b
   return allowlist.some((entry) => entry === program || matchGlob(entry, line));
 }
 
-/** All words known, nothing written, no variable set. */
+/** All words are known, nothing is written, no variable is set. */
 function isPlain(command: ShellCommand): boolean {
   return (
     command.words.length > 0 &&

@@ -1,14 +1,14 @@
-/** Which words of an interpreter's command may be code: none when it runs a file by a plain name. */
+/** Which words of an interpreter's command may be code: none when it runs a file with a plain name. */
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
 import { INTERPRETERS } from './wrappers.ts';
 
 /** Letters and names after which interpreters take code or load it. In doubt a word is code. */
 const CODE_OPTION = /^-(?!-)\w*[ceEprRnMBxl]|^--(?:eval|print|exec|command|require|import|run|loader|init)/;
-/** Of interpreters; they read code from an argument or their input. */
+/** Subcommands of interpreters that read code from an argument or their input. */
 const SUBCOMMANDS = new Set(['eval', 'inspect', 'debug', 'repl', 'run', 'x', 'exec']);
 const FILE = /^(?:\.{1,2}\/)*[\w@][\w@.+/-]*$/;
 
-/** `node build.js ENV=prod`: what follows the file's name are its own arguments, and its input is data. */
+/** `node build.js ENV=prod`: the words after the file's name are its own arguments, and its input is data. */
 export function runsFile(command: ShellCommand): boolean {
   if (!INTERPRETERS.test(programOf(command))) return false;
   const args = argumentsOf(command);

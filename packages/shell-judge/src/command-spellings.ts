@@ -1,12 +1,15 @@
-/** The ways in which a rule may write a command: by its program’s name and subcommand, whatever folder and options stand before them. */
+/** The forms in which a rule may name a command: by its program’s name and subcommand, without folder and options. */
 
-/** Of git's options before its subcommand, those whose value is the next word (git(1)). Of other programs any option may be one. */
+/**
+ * Git's options before its subcommand whose value is the next word (git(1)). For other programs any option may have
+ * one.
+ */
 const GIT_VALUE =
   /^(?:-C|-c|--(?:git-dir|work-tree|namespace|super-prefix|attr-source|config-env|list-cmds))$/;
 
 /**
- * `/usr/bin/git -C x push` is also `git push`. As written comes first; in doubt there are more, so that they are for rules that ask or
- * deny, and not for one that allows.
+ * `/usr/bin/git -C x push` is also `git push`. The written form comes first. In doubt there are more forms, so they are
+ * for rules that ask or deny, not for rules that allow.
  */
 export function commandSpellings([name = '', ...rest]: readonly string[]): readonly string[] {
   const [program, ...more] = called(name);
@@ -15,17 +18,17 @@ export function commandSpellings([name = '', ...rest]: readonly string[]): reado
   return [...new Set([[name, ...rest].join(' '), [program, ...args].join(' '), ...tails])];
 }
 
-/** Without its folder; `git-push`, one of git's own programs, is `git push`. */
+/** The name without its folder; `git-push`, one of git's own programs, is `git push`. */
 function called(name: string): readonly [string, ...string[]] {
   const program = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
   const own = /^git-(.+)$/.exec(program)?.[1];
   return own === undefined ? [program] : ['git', own];
 }
 
-/** Places of a subcommand that are looked at, beside the last one, which is surely no option's value. */
+/** Number of positions that are checked for a subcommand, besides the last one, which cannot be an option's value. */
 const MAX_PLACES = 64;
 
-/** Where the subcommand may stand: after options, each of which may have a value. */
+/** Possible positions of the subcommand: after options, each of which may have a value. */
 function subcommandsOf(program: string, args: readonly string[]): readonly number[] {
   const reached = new Set([0]);
   const found: number[] = [];

@@ -1,4 +1,4 @@
-/** `curl -o x URL && bash x`: what one command of a line downloads, another one runs: remote code execution. */
+/** `curl -o x URL && bash x`: one command of a line runs what another one downloads: remote code execution. */
 import { allSources } from './all-sources.ts';
 import { runsFile } from './code-of.ts';
 import { globMayMatch } from './glob-may-match.ts';
@@ -13,24 +13,26 @@ export const DOWNLOADERS = words(
   'curl wget fetch aria2c axel http https httpie xh curlie lynx links w3m nc ncat netcat socat ftp gh ssh',
 );
 const KEEPS_NAME = words('wget aria2c axel fetch');
-/** Hand a file's content on under another name. */
+/** Programs that copy a file's content to another name. */
 const PASSES_ON = words(
   'cp mv ln install tee dd cat gunzip gzip zcat xz unxz xzcat bunzip2 bzcat zstd base64 openssl sed awk tr head tail',
 );
 const UNPACKS = words('tar bsdtar gtar unzip 7z 7za ar cpio');
 const SYSTEM_PROGRAM = /^\/(?:usr\/)?s?bin\//;
 
-/** Rounds of `cp x y; mv y z`, each of which makes at least one name more known. */
+/** Rounds of `cp x y; mv y z`, each of which finds at least one more name. */
 const MAX_ROUNDS = 20;
 
-/** Names of files without their folders, which may be changed in between, and of variables as `$name`. */
+/** Names of files without their folders, which may change in between, and of variables as `$name`. */
 interface Downloaded {
   readonly names: Set<string>;
-  /** An archive was unpacked or the server chose the name: any file may be one. */
+  /** An archive was unpacked or the server chose the name: any file may be a download. */
   isAny: boolean;
 }
 
-/** The command that runs a download, or null. The order in the line does not count: loops and functions change it. */
+/**
+ * The command that runs a download, or null. The order in the line is ignored, because loops and functions change it.
+ */
 export function downloadThenRun(commands: readonly ShellCommand[]): ShellCommand | null {
   const found: Downloaded = { names: new Set(), isAny: false };
   for (const command of commands) if (downloads(command)) noteTargets(command, found);
@@ -84,7 +86,7 @@ function isFileOfGithub(command: ShellCommand): boolean {
   return programOf(command) === 'gh' && argumentsOf(command).some(({ value }) => value === 'download');
 }
 
-/** What gets the content of a download has it, too. */
+/** A file that receives the content of a download is one too. */
 function follow(command: ShellCommand, found: Downloaded): void {
   for (const { name, value } of command.assignments)
     if (value?.sources.some((each) => downloads(each) || touches(each, found))) found.names.add(`$${name}`);
@@ -139,11 +141,11 @@ function scriptsOf(command: ShellCommand): readonly ShellWord[] {
 
 function isScript(word: ShellWord, found: Downloaded): boolean {
   if (isDownloaded(word, found) || found.isAny) return true;
-  // `python3 -m x` and `node ./x` find the file by themselves.
+  // `python3 -m x` and `node ./x` search for the file.
   return ['.py', '.js', '.mjs', '.cjs'].some((end) => found.names.has(nameOf(word.value) + end));
 }
 
-/** By its input, or by a substitution among its words. */
+/** The command receives it through its input, or by a substitution among its words. */
 function isFed(command: ShellCommand, found: Downloaded): boolean {
   const sources = argumentsOf(command).flatMap((word) => word.sources);
   if (sources.some((each) => touches(each, found))) return true;

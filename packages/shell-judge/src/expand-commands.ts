@@ -1,13 +1,13 @@
-/** Every simple command that a text may run, those within wrappers and inner scripts included. */
+/** Every simple command that a text may run, including those within wrappers and inner scripts. */
 import { parseShell } from './parse-shell.ts';
 import type { ParsedShell, ShellCommand, ShellMark } from './shell-command.ts';
 import { unwrapCommand } from './unwrap-command.ts';
 
-/** Wrappers within wrappers and scripts within scripts. */
+/** Greatest nesting of wrappers and scripts. */
 const MAX_NESTING = 12;
 const MAX_EXPANDED = 4000;
 
-/** `problem` is the first of them all. */
+/** `problem` is the first of all problems. */
 export function expandCommands(source: string): ParsedShell {
   const found: ShellCommand[] = [];
   const functions = new Set<string>();
@@ -40,8 +40,8 @@ export function expandCommands(source: string): ParsedShell {
 }
 
 /**
- * `for c in test install; do npm $c; done`: the command with each further value that one of its words can have, so that all
- * that looks at values sees each. An empty one is no word unless it is quoted.
+ * `for c in test install; do npm $c; done`: the command once for each further value of its words, so that all rules see
+ * every value. An empty value is no word unless it is quoted.
  */
 function variantsOf(command: ShellCommand): readonly ShellCommand[] {
   return command.words.flatMap((word, at) =>

@@ -1,4 +1,4 @@
-/** What speaks against a command: rows of the categories, denied paths, and what cannot be judged. */
+/** Problems of a command: rows of the categories, denied paths, and text that cannot be judged. */
 import { downloadThenRun } from './download-then-run.ts';
 import { deniedPath } from './path-denials.ts';
 import { CATEGORIES } from './rules/categories.ts';
@@ -6,16 +6,16 @@ import { matchesRule } from './rules/rule.ts';
 import { type ParsedShell, programOf, type ShellCommand, type ShellMark } from './shell-command.ts';
 
 export interface CommandProblem {
-  /** `deny`: never. `confirm`: only when a person says so. */
+  /** `deny`: never permitted. `confirm`: permitted only when a person confirms. */
   readonly severity: 'deny' | 'confirm';
-  /** The author of a template of commands may have it there; allowed always where its category is switched off. */
+  /** Authors of command templates may use it; it is permitted when its category is switched off. */
   readonly isForAuthors?: true;
   readonly category: string;
   readonly rule: string;
   readonly reason: string;
 }
 
-/** A text whose meaning is open: no category of its own, and not to be switched off. */
+/** A text with an unknown meaning: it has no category of its own, and cannot be switched off. */
 export function unclearProblem(rule: string, reason: string): CommandProblem {
   return { severity: 'confirm', category: 'unclear', rule, reason };
 }
@@ -49,7 +49,7 @@ export function findProblems(
   return problems;
 }
 
-/** Denied for what the text as a whole does. */
+/** Problems of the text as a whole. */
 function problemsOfAll(commands: readonly ShellCommand[], marks: ReadonlySet<ShellMark>): CommandProblem[] {
   const found: CommandProblem[] = [];
   if (marks.has('fork_bomb')) found.push(denied('destructive_ops', 'fork_bomb', 'starts itself without end'));

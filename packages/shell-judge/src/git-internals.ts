@@ -1,13 +1,16 @@
 /**
- * What git keeps for itself and obeys: who writes there chooses programs that a later `git status` starts (`core.fsmonitor`,
- * hooks, filters, `gitdir:`, `commondir`). Whoever judges paths can use the same list as the judge of commands.
+ * Git's own files, whose contents choose programs that a later `git status` starts (`core.fsmonitor`, hooks, filters,
+ * `gitdir:`, `commondir`). Judges of paths can use the same list as the judge of commands.
  */
 
-/** Also as file systems may take the name: any letter case, dots and spaces at its end, what is not drawn, Windows' short form. */
+/**
+ * Includes names that file systems treat as equal: other letter case, trailing dots and spaces, invisible characters,
+ * Windows' short form.
+ */
 const GIT_NAME = /^(?:\.git|git~\d+)$/;
 const NOT_DRAWN = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Whether the path is a repository's `.git`, a folder or a file, or something in it. Links must be resolved before. */
+/** Whether the path is a repository's `.git` (a folder or a file), or is inside one. Links must be resolved first. */
 export function isGitInternal(path: string): boolean {
   return path.split(/[/\\]/).some((name) => GIT_NAME.test(folded(name)));
 }

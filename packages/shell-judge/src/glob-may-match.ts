@@ -1,7 +1,7 @@
-/** Whether a shell pattern may stand for a name; in doubt yes. */
+/** Whether a shell pattern may match a name; in doubt yes. */
 import { matchGlob } from './glob/match-glob.ts';
 
-/** `*` any run, `?` and `[…]` any one character; a leading dot must be written, as in the shell. Linear. */
+/** `*` is any sequence, `?` and `[…]` any one character; as in the shell, a leading dot must be written. Linear. */
 export function globMayMatch(pattern: string, name: string): boolean {
   const simple = pattern.replaceAll(/\[(?:\\.|[^\]\\])*\]/g, '?');
   if (name.startsWith('.') && !simple.startsWith('.') && !/^[@?*+!]\(/.test(simple)) return false;

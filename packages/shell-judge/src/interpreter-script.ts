@@ -1,19 +1,23 @@
-/** What an interpreter's arguments say of the code that it runs: a file, files that options load before it, or its input. */
+/**
+ * What an interpreter's arguments say about the code that it runs: a file, files that options load first, or its input.
+ */
 import type { ShellWord } from './shell-command.ts';
 import { SHELLS } from './wrappers.ts';
 
 export interface InterpreterScript {
   readonly words: readonly ShellWord[];
-  /** Files that a word stands for without being their name. */
+  /** Files that a word refers to without being their name. */
   readonly names: readonly string[];
-  /** `code`: of its arguments. */
+  /** `code` is code in its arguments. */
   readonly reads: 'file' | 'code' | 'input';
 }
 
-/** Builtins that run what a file holds. */
+/** Builtins that run the contents of a file. */
 export const READS_TEXT = new Set(['source', '.']);
 
-/** Operands among which the script may be, where words as `run` and values of unknown options may stand before it. */
+/**
+ * Greatest number of operands that may be the script: words such as `run` and values of unknown options may precede it.
+ */
 const MAX_OPERANDS = 3;
 
 export function scriptOf(program: string, args: readonly ShellWord[]): InterpreterScript {
@@ -61,7 +65,7 @@ function kindOf(program: string, value: string): ArgumentRole {
 
 const isPython = (program: string): boolean => /^(?:python|pypy)/.test(program);
 
-/** Code follows in the next word, and no file. */
+/** The next word is code, not a file. */
 function isCode(program: string, option: string): boolean {
   if (SHELLS.has(program)) return /^-[a-zA-Z]*c[a-zA-Z]*$|^--command$/.test(option);
   if (isPython(program)) return /^-[bBdEhiIOqsSuvx]*c/.test(option);
@@ -84,7 +88,7 @@ function takesValue(program: string, option: string): boolean {
   return /^(?:-I|-C|--conditions|--env-file)$/.test(option);
 }
 
-/** `--require=./hook.js`. */
+/** The file in `--require=./hook.js`. */
 function loadedBy(word: ShellWord): readonly ShellWord[] {
   const value = /^--?[\w-]+=(.*)$/s.exec(word.value)?.[1];
   return value !== undefined && isFileLike(value) ? [{ ...word, value, text: value }] : [];

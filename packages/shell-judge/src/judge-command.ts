@@ -9,22 +9,28 @@ import type { ParsedShell, ShellCommand } from './shell-command.ts';
 import { type FollowLinks, throughLinks } from './through-links.ts';
 
 export interface ShellRules {
-  /** `deny`: no command runs. `allowlist`: those that the lists have. `full`: also those that are known to be harmless. */
+  /**
+   * `deny`: no command runs. `allowlist`: commands of the lists run. `full`: commands that are known to be harmless run
+   * too.
+   */
   readonly security: 'deny' | 'allowlist' | 'full';
-  /** When a person is asked: never, so that what would be asked is denied; about what no list has; about every command. */
+  /**
+   * When a person is asked: `off`: never, so that such commands are denied; `on-miss`: about commands that no list
+   * contains; `always`: about every command.
+   */
   readonly ask: 'off' | 'on-miss' | 'always';
-  /** Globs over a simple command's words, and bare program names. */
+  /** Globs for a simple command's words, and bare program names. */
   readonly allowlist: readonly string[];
-  /** Entries of `proposeAllowlistEntry` that a person stored; they need `resolve`. */
+  /** Entries of `proposeAllowlistEntry` that a person stored; they require `resolve`. */
   readonly stored?: readonly string[];
   readonly resolve?: ResolveProgram;
   /** Categories, or single rules of them, that are switched off. */
   readonly categoriesOff: readonly string[];
-  /** Folders that no command may name; `!` before one exempts it. */
+  /** Folders that no command may name; a preceding `!` exempts one. */
   readonly deniedPaths: readonly string[];
   /**
-   * For commands that nothing confines: a program that may run code of the workspace is always asked about. The text says why, and
-   * completes “npm may run code of the workspace, and …”.
+   * For commands without confinement: a person is always asked about a program that may run code of the workspace. The
+   * text says why, and completes “npm may run code of the workspace, and …”.
    */
   readonly openHost?: string | undefined;
   /** For one command line; without it no link is followed. */
@@ -33,13 +39,13 @@ export interface ShellRules {
 
 export interface ShellVerdict {
   readonly decision: 'allow' | 'ask' | 'deny';
-  /** The deny category, `unclear`, `denied_path`, or null when none is concerned. */
+  /** The deny category, `unclear`, `denied_path`, or null when none applies. */
   readonly category: string | null;
   /** The rule that decided. */
   readonly rule: string;
-  /** One sentence for the model and for who decides. */
+  /** One sentence for the model and for the person who decides. */
   readonly reason: string;
-  /** Every simple command, with those behind wrappers and in inner scripts. */
+  /** Every simple command, including those in wrappers and inner scripts. */
   readonly command_words: readonly (readonly string[])[];
 }
 
@@ -51,7 +57,7 @@ const BY_SAFETY = 'command denied by safety policy';
 
 type Words = ShellVerdict['command_words'];
 
-/** A verdict that no category is concerned by. */
+/** A verdict without a category. */
 function plain(
   decision: ShellVerdict['decision'],
   rule: string,
@@ -68,7 +74,7 @@ export function judgeCommand(command: string, rules: ShellRules): ShellVerdict {
   const { folded, hasInvisible, refused } = foldCommand(command);
   if (refused !== null) return plain('deny', 'refused_text', `${BY_SAFETY}: ${refused}`, []);
   const verdict = judgeText(command, rules);
-  // What a reader sees may differ from what the shell reads: both must pass.
+  // A person may read other text than the shell: both must pass.
   const seen = folded === command ? verdict : worse(verdict, judgeText(folded, rules));
   if (!hasInvisible || seen.decision === 'deny') return seen;
   const hidden = unclearProblem('invisible_text', 'the command has characters that cannot be seen');
@@ -116,7 +122,7 @@ function byLists(shell: ParsedShell, rules: ShellRules, words: Words): ShellVerd
     : plain('ask', 'not_known', `${name}, used like this, is not known to be harmless`, words);
 }
 
-/** Of every simple command. */
+/** The words of every simple command. */
 export function commandWords({ commands }: ParsedShell): Words {
   return commands.flatMap(({ words }) => (words.length > 0 ? [words.map(({ value }) => value)] : []));
 }
@@ -125,7 +131,7 @@ export function verdictOnDenial({ category, rule, reason }: CommandProblem, word
   return { decision: 'deny', category, rule, reason: `${BY_SAFETY}: ${reason}`, command_words: words };
 }
 
-/** A doubt is put to a person, and refused when nobody is asked. */
+/** A person decides in doubt; without one the command is refused. */
 export function verdictOnDoubt(
   rules: Pick<ShellRules, 'ask'> & Partial<Pick<ShellRules, 'security'>>,
   { category, rule, reason }: Pick<ShellVerdict, 'category' | 'rule' | 'reason'>,

@@ -1,9 +1,12 @@
-/** Variables that the shell sets beside assignments: by loops and coprocesses, in arithmetic, by `${x:=…}` and `{x}>file`. */
+/**
+ * Variables that the shell sets other than by assignments: by loops and coprocesses, in arithmetic, by `${x:=…}` and
+ * `{x}>file`.
+ */
 import type { ArithmeticExpression, Redirection, SyntaxNode } from 'unbash';
 
 const ASSIGNS = /^(?:[-+*/%&|^]|<<|>>)?=$/;
 
-/** By the node itself; those within it are its children's. */
+/** Names that the node itself sets, without those of its children. */
 export function namesSet(node: SyntaxNode): readonly string[] {
   switch (node.type) {
     case 'For':
@@ -24,7 +27,7 @@ export function namesSet(node: SyntaxNode): readonly string[] {
   }
 }
 
-/** Of a redirection that has the shell choose a descriptor. */
+/** The name in a redirection for which the shell chooses a descriptor. */
 export function descriptorName({ descriptor }: Redirection): readonly string[] {
   return descriptor?.type === 'FileDescriptorVariable' ? [descriptor.name] : [];
 }

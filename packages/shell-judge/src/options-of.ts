@@ -1,4 +1,4 @@
-/** Options of a command line, read as GNU programs read them: joined letters, abbreviated long names, values. */
+/** Options of a command line, parsed as GNU programs do: joined letters, abbreviated long names, values. */
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
 import { habitOf } from './text-arguments.ts';
 
@@ -11,7 +11,7 @@ export interface Options {
   readonly values: readonly { readonly option: string; readonly word: ShellWord; readonly value: string }[];
 }
 
-/** Letters that take a value, so that `-od` is not read as `-o -d`. Programs without an entry have none. */
+/** Letters with a value, so that `-od` is not read as `-o -d`. Programs without an entry have none. */
 const VALUE_LETTERS: Readonly<Record<string, string>> = {
   awk: 'Fvf',
   base64: 'w',
@@ -56,7 +56,7 @@ const VALUE_LETTERS: Readonly<Record<string, string>> = {
   zip: 'bntP',
 };
 
-/** Single-dash long options: `find -name`. Their words are not letters. */
+/** Programs with single-dash long options: `find -name`. Their words are not letters. */
 const LONG_BY_ONE_DASH = new Set(['find', 'go', 'java', 'openssl', 'ffmpeg']);
 
 /** @param longValues long names that take the next word as their value. */
@@ -98,7 +98,7 @@ function isLong(value: string, program: string): boolean {
   return value.startsWith('--') || (LONG_BY_ONE_DASH.has(program) && /^-\w{2,}/.test(value));
 }
 
-/** Where the first letter stands that takes a value, which may be joined to it; the word's length when there is none. */
+/** Position of the first letter with a value, which may be joined to it; the word's length when there is none. */
 function lettersEnd(word: string, program: string): number {
   const withValue = VALUE_LETTERS[program] ?? '';
   let at = 1;
@@ -106,7 +106,7 @@ function lettersEnd(word: string, program: string): number {
   return at;
 }
 
-/** Words that follow one of the options: in the next word, joined to a letter, or after `=`. */
+/** Values of one of the options: in the next word, joined to a letter, or after `=`. */
 export function wordsAfter(args: readonly ShellWord[], options: readonly string[]): readonly ShellWord[] {
   return args.flatMap((word, at): readonly ShellWord[] => {
     const next = args[at + 1];
@@ -120,7 +120,7 @@ export function wordsAfter(args: readonly ShellWord[], options: readonly string[
   });
 }
 
-/** One of the letters, or one of the long names, which may be abbreviated. */
+/** Whether one of the letters or long names is present; long names may be abbreviated. */
 export function hasOption(options: Options, letters: string, names: readonly string[] = []): boolean {
   for (const letter of letters) if (options.letters.has(letter)) return true;
   return options.names.some((value) => value !== '' && names.some((name) => name.startsWith(value)));

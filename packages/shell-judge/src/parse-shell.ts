@@ -1,4 +1,4 @@
-/** Shell text → the simple commands that it may run: the only place that knows the parser. */
+/** Parses shell text into the simple commands that it may run; only this module knows the parser. */
 import {
   type Command,
   forEachChild,
@@ -26,9 +26,9 @@ import {
 } from './shell-command.ts';
 import { type Variables, variablesOf } from './variables-of.ts';
 
-/** Simple commands of one text that are judged; a longer script is put to a person. */
+/** Greatest number of simple commands of one text; a person decides on a longer script. */
 const MAX_COMMANDS = 2000;
-/** Constructs within constructs. */
+/** Greatest depth of constructs. */
 const MAX_DEPTH = 100;
 
 interface ParseState {
@@ -39,7 +39,7 @@ interface ParseState {
   problem: string | null;
 }
 
-/** Parses a text; never throws. What is unclear is said in `problem`. */
+/** Parses a text; never throws. `problem` says what is unclear. */
 export function parseShell(source: string): ParsedShell {
   const tree = parse(source);
   const walk: ParseState = {
@@ -53,7 +53,7 @@ export function parseShell(source: string): ParsedShell {
   return walk;
 }
 
-/** Visits a node; returns the commands found in it, so that the next one of a pipe knows what it reads. */
+/** Visits a node; returns the commands in it, so that the next command of a pipe knows its input. */
 function visit(
   node: SyntaxNode,
   walk: ParseState,
@@ -81,7 +81,7 @@ function visit(
   }
 }
 
-/** A fork bomb: more than one call of itself, or one in the background, doubles until nothing else runs. */
+/** A fork bomb: several calls of itself, or one in the background, double until nothing else runs. */
 function callsItself(node: FunctionNode): boolean {
   let calls = 0;
   let isBackground = false;
@@ -94,16 +94,16 @@ function callsItself(node: FunctionNode): boolean {
   return calls > 1 || (calls === 1 && isBackground);
 }
 
-/** These read the shell's own input, not what the command around them reads. */
+/** These read the shell's own input, not that of the surrounding command. */
 const SUBSTITUTES = new Set(['CommandExpansion', 'ProcessSubstitution', 'ArithmeticCommandExpansion']);
 
-/** A command that only sets variables, to values that are not known. */
+/** A command that only sets variables, to unknown values. */
 function pushNames(names: readonly string[], { commands }: ParseState): void {
   if (names.length > 0)
     commands.push({ ...NO_WORDS, assignments: names.map((name) => ({ name, value: null })) });
 }
 
-/** What a node says about the whole text. */
+/** Records what a node means for the whole text. */
 function note(node: SyntaxNode, walk: ParseState): void {
   pushNames(namesSet(node), walk);
   if (node.type === 'Script' && 'errors' in node) walk.problem ??= node.errors?.[0]?.message ?? null;
@@ -118,7 +118,7 @@ function isPromptExpansion(node: SyntaxNode): boolean {
   return PROMPT_EXPANSIONS.test(node.operation.operand?.value ?? '');
 }
 
-/** `P` runs substitutions; `E`, `A`, `K` and `k` turn data into what is code elsewhere. */
+/** `P` runs substitutions; `E`, `A`, `K` and `k` turn data into code elsewhere. */
 const PROMPT_EXPANSIONS = /^[PEAKk]$/;
 
 /** Arithmetic and `[[` evaluate the text of variables and subscripts. */
@@ -139,7 +139,7 @@ function visitPipeline(
   return all;
 }
 
-/** The redirections stand as a command of their own, so that they are judged. */
+/** The redirections become a separate command, so that they are judged. */
 function visitRedirected(
   node: Redirected,
   walk: ParseState,
@@ -194,7 +194,7 @@ function visitCommand(
       const value = each.value.type === 'Word' ? word(each.value) : null;
       if (each.value.type === 'ArrayValue') each.value.elements.forEach((element) => word(element));
       assignments.push({ name: each.name, value });
-      // `export A=b`: an argument as well.
+      // `export A=b` is an argument as well.
       if (node.name && node.suffix.includes(each))
         words.push({
           ...(value ?? literalWord('')),
@@ -215,7 +215,7 @@ function visitCommand(
   return [...inner, ...redirects.flatMap((each) => each.sources), command];
 }
 
-/** `X="rm -rf /"; $X`: the shell splits what it expands, so that the name brings its arguments along. */
+/** `X="rm -rf /"; $X`: the shell splits what it expands, so the name contains its arguments. */
 function splitName(name: ShellWord): readonly ShellWord[] {
   if (name.isLiteral || !/^\$\{?\w+\}?$/.test(name.text) || name.value === name.text) return [name];
   return name.value.split(/\s+/).map((value) => ({ ...name, value, choices: null }));
@@ -242,7 +242,7 @@ function readRedirect(node: Redirection, walk: ParseState, depth: number): ReadR
   return { redirect: { ...redirect, target }, input: reads ? { kind: 'file', target } : null, sources };
 }
 
-/** What a here-document holds is data, but for what the shell expands in it. */
+/** The content of a here-document is data, except what the shell expands in it. */
 function readHereDoc(node: HereDoc, walk: ParseState, sources: readonly ShellCommand[]): ShellInput {
   if (node.closing === undefined) walk.problem ??= 'a here-document has no end';
   const isLiteral = (node.delimiter?.quoted ?? false) || !/[$`\\]/.test(node.body.text);

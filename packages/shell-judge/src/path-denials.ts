@@ -1,12 +1,12 @@
-/** Folders that no command may name, whatever else is allowed. They cannot be switched off. */
+/** Folders that no command may name, whatever else is permitted. They cannot be switched off. */
 import { globMayMatch } from './glob-may-match.ts';
 import { pathWordsOf } from './path-words.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
 import { INTERPRETERS, SHELLS } from './wrappers.ts';
 
 /**
- * The denied path that the command names, or null. An entry is a relative name, denied wherever it stands in a path, or
- * an absolute folder; an entry with `!` before it is an exemption below a denied one.
+ * The denied path that the command names, or null. An entry is a relative name, denied at any position in a path, or an
+ * absolute folder. An entry with a preceding `!` is an exemption below a denied one.
  */
 export function deniedPath(command: ShellCommand, entries: readonly string[]): string | null {
   if (entries.length === 0) return null;
@@ -52,7 +52,7 @@ function names(word: ShellWord, entry: string, exempt: readonly string[]): boole
     .some((part) => /[*?[]/.test(part) && globMayMatch(part, last) && !isPlainStar(part));
 }
 
-/** `*` alone never stands for a name with a leading dot, and would deny everything for one without. */
+/** `*` alone never matches a name with a leading dot, and would deny everything for other names. */
 function isPlainStar(part: string): boolean {
   return part === '*' || part === '**';
 }

@@ -31,16 +31,16 @@ function targetOf({ target, operator }: ShellRedirect): readonly ShellWord[] {
   if (target === null) return [];
   const isDescriptor = (operator === '>&' || operator === '<&') && /^(?:\d+-?|-)$/.test(target.value);
   if (isDescriptor) return [];
-  // Of arguments each value makes a command of its own (expand-commands).
+  // For arguments each value makes a separate command (expand-commands).
   return target.choices?.map((value) => ({ ...target, value })) ?? [target];
 }
 
-/** Operands and option values that are paths as far as the program's habits say. */
+/** Operands and option values that are paths, by the program's known habits. */
 export function argumentPaths(command: ShellCommand): readonly ShellWord[] {
   return partsOf(command).paths;
 }
 
-/** Words that are text as far as the program's habits say: patterns, messages, what is printed. */
+/** Words that are text, by the program's known habits: patterns, messages, printed text. */
 export function textWordsOf(command: ShellCommand): ReadonlySet<ShellWord> {
   return new Set(partsOf(command).texts);
 }
@@ -80,13 +80,13 @@ function valueWord({ word, value }: Options['values'][number]): ShellWord {
   return { ...word, value, text: value.startsWith('~') ? '~' : word.text.replace(/^~/, '') };
 }
 
-/** `of=/dev/sda`, `HEAD:../x` and the like. */
+/** The path in `of=/dev/sda`, `HEAD:../x` and similar. */
 function assignedWord(word: ShellWord): readonly ShellWord[] {
   const value = /^[\w-]+=(.*)$/s.exec(word.value)?.[1];
   return value === undefined ? [] : [{ ...word, value }];
 }
 
-/** `-m` has a value for some subcommands only; there is no path after it for any. The pattern of `git grep`. */
+/** `-m` has a value only for some subcommands; no subcommand has a path after it. The pattern of `git grep`. */
 export function gitTexts(command: ShellCommand): ReadonlySet<ShellWord> {
   const args = argumentsOf(command);
   const searches = args[0]?.value === 'grep';
@@ -100,7 +100,7 @@ export function gitTexts(command: ShellCommand): ReadonlySet<ShellWord> {
   return pattern ? new Set([pattern]) : texts;
 }
 
-/** Where `find` looks, and what its tests read; patterns are text. */
+/** Where `find` searches, and what its tests read; patterns are text. */
 function findWords(command: ShellCommand): Readonly<Record<'paths' | 'texts', readonly ShellWord[]>> {
   const { own } = findParts(command);
   const isText = (at: number): boolean => FIND_TEXT.has(own[at - 1]?.value ?? '');

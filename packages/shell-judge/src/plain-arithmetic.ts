@@ -1,4 +1,4 @@
-/** Arithmetic that gives a number and evaluates no text: integers, and names without an assignment or a subscript. */
+/** Arithmetic that returns a number and evaluates no text: integers, and names without an assignment or a subscript. */
 import type { Variables } from './variables-of.ts';
 
 const PLAIN = /^\$\(\((?:[\w\s*/%()<>!&|^~?:,]|\+(?!\+)|-(?!-)|(?<=[=!<>])=|=(?==))*\)\)$/;
@@ -8,7 +8,7 @@ export function setsNothing(text: string): boolean {
   return PLAIN.test(text);
 }
 
-/** All its names are the script's own and only ever hold integers. */
+/** All its names belong to the script and only ever contain integers. */
 export function isPlainArithmetic(text: string, variables: Variables): boolean {
   const names = text.match(/(?<![\w$])[a-zA-Z_]\w*/g) ?? [];
   return PLAIN.test(text) && names.every((name) => variables.get(name)?.isNumber === true);

@@ -1,4 +1,4 @@
-/** What “allow always” would store for a command, or why nothing is safe to store. */
+/** What “allow always” would store for a command, or why nothing can be stored safely. */
 import {
   type CommandPlace,
   entryProblem,
@@ -14,22 +14,22 @@ import { runsOwnCode } from './safe/runs-own-code.ts';
 import { programOf, type ShellCommand } from './shell-command.ts';
 import { INTERPRETERS, SHELLS, WRAPPERS } from './wrappers.ts';
 
-/** The entry and how it is shown to people, or why there is none. */
+/** The entry and the form that people see, or why there is none. */
 export type AllowlistProposal =
   | { readonly pattern: string; readonly shown: string }
   | { readonly refused: string };
 
-/** What a scrubber has put in the place of a secret: the command is not the one that would run. */
+/** A scrubber's replacement of a secret: the command differs from the one that would run. */
 const REDACTED = '[REDACTED]';
 
-/** Builtins that run what they are given. */
+/** Builtins that run their arguments. */
 const RUNS_TEXT = new Set(
   'eval source . trap alias find fd make npx uvx bunx docker podman kubectl ssh'.split(' '),
 );
 
 /**
- * The file that one plain command starts and its exact arguments; wrappers, interpreters with code and compound commands are
- * refused, and programs that `resolve` does not find.
+ * The file that one plain command starts and its exact arguments. Wrappers, interpreters with code, compound commands
+ * and programs that `resolve` does not find are refused.
  */
 export function proposeAllowlistEntry(
   command: string,
@@ -68,7 +68,7 @@ function entryOf(words: readonly string[], place: CommandPlace, resolve: Resolve
   return problem === null ? { pattern, shown: displayEntry(pattern) } : { refused: problem };
 }
 
-/** Why what the command does is not fixed by its words, or null. */
+/** Says why the command's words do not determine what it does, or null. */
 function openness(command: ShellCommand): string | null {
   const program = programOf(command);
   if (program === '') return 'it starts no program';
@@ -82,7 +82,7 @@ function openness(command: ShellCommand): string | null {
 }
 
 function programOpenness(name: string, argument: string, program: string): string | null {
-  // What lies in the workspace can be another program tomorrow.
+  // A file in the workspace can be another program tomorrow.
   if (name.includes('/') && !/^(?:\/usr)?\/bin\/[^/]+$/.test(name)) return 'it starts a program by its path';
   const isFile = /^(?:\.\/)?[\w@][\w@./+-]*$/.test(argument);
   return INTERPRETERS.test(program) && !isFile ? `${program} runs code that is given to it` : null;

@@ -1,22 +1,24 @@
-/** One word of the parser's tree, as the rules see it: what is known of its value and what is not. */
+/** One word of the parser's tree in the form of the rules: the known and unknown parts of its value. */
 import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
 import { literalWord, type ShellCommand, type ShellWord } from './shell-command.ts';
 import { isPlainArithmetic } from './plain-arithmetic.ts';
 import type { Variable, Variables } from './variables-of.ts';
 
-/** Expansions whose value is a number or a word of the shell's own, and what the script itself gives to a function. */
+/**
+ * Expansions with a number or a word of the shell as value, and arguments that the script itself passes to a function.
+ */
 const HARMLESS_PARAMETERS = new Set(
   '? # $ ! 0 1 2 3 4 5 6 7 8 9 - PWD OLDPWD HOME USER LOGNAME HOSTNAME PATH LINENO RANDOM SECONDS UID EUID PPID'.split(
     ' ',
   ),
 );
 
-/** Values of one word that are followed at most; more are unknown. */
+/** Greatest number of values of one word; with more it is unknown. */
 const MAX_CHOICES = 64;
 
 type Reading = { -readonly [Name in keyof ShellWord]: ShellWord[Name] } & { readonly variables: Variables };
 
-/** Reads a word; `sources` are the commands that were found inside of it. */
+/** Reads a word; `sources` are the commands inside it. */
 export function readWord(word: Word, variables: Variables, sources: readonly ShellCommand[]): ShellWord {
   const reading: Reading = { ...literalWord(''), text: word.text, sources, variables, choices: [''] };
   if (word.parts === undefined) append(reading, word.value);
@@ -25,7 +27,7 @@ export function readWord(word: Word, variables: Variables, sources: readonly She
   return { ...read, choices: read.isLiteral ? null : read.choices };
 }
 
-/** A quoted `$(` or backtick: text that arithmetic, `[[` and subscripts run when they evaluate it once more. */
+/** A quoted `$(` or backtick: text that arithmetic, `[[` and subscripts run when they evaluate it again. */
 export function hidesCommand(word: Word): boolean {
   const hides = (text: string): boolean => text.includes('$(') || text.includes('`');
   if (word.parts === undefined) return hides(word.value);
@@ -101,12 +103,12 @@ function readExpansion(part: Expansion, reading: Reading, isQuoted: boolean): vo
     if (isPlain) readParameter(part.parameter, part, reading, isQuoted);
     else appendUnknown(reading, part.text, false);
   } else {
-    // Commands inside are judged on their own; what they print is unknown but is no name of a secret.
+    // Commands inside are judged separately; their output is unknown but is not a name of a secret.
     appendUnknown(reading, part.text, part.type === 'CommandExpansion' && reading.sources.length > 0);
   }
 }
 
-/** Braces of plain words, arithmetic of known numbers, and what `<(…)` is read by. */
+/** Braces of plain words, arithmetic of known numbers, and the file of `<(…)`. */
 function readsKnown(part: Expansion, reading: Reading): boolean {
   const { choices } = reading;
   const values = knownValues(part, reading);
@@ -140,7 +142,7 @@ function readParameter(
 ): void {
   const variable = reading.variables.get(name);
   const isSet = variable?.certain.some((range) => part.pos >= range.from && part.pos < range.to) === true;
-  // Names in capitals may come from the environment; others are then empty.
+  // Names in capitals may come from the environment; others are empty then.
   const isTrusted = isSet || !/[A-Z]/.test(name);
   if (variable?.values[0] === undefined) {
     readUnknown(name, part.text, reading, isTrusted ? variable : undefined);
@@ -154,7 +156,7 @@ function readParameter(
   if (reading.choices === null) reading.isHarmless = false;
 }
 
-/** A number is never a path that leads out, nor an option. */
+/** A number is never a path that leads outside, nor an option. */
 function readUnknown(name: string, text: string, reading: Reading, variable: Variable | undefined): void {
   const isOwn = variable?.isOwn === true;
   const before = reading.choices;
@@ -162,7 +164,7 @@ function readUnknown(name: string, text: string, reading: Reading, variable: Var
   if (isOwn && variable.isNumber) reading.choices = combined(before, ['0']);
 }
 
-/** Each beginning with each end; null when they are too many. */
+/** Each beginning with each end; null when there are too many. */
 function combined(before: readonly string[] | null, values: readonly string[]): readonly string[] | null {
   if (before === null || before.length * values.length > MAX_CHOICES) return null;
   return before.flatMap((start) => values.map((value) => start + value));

@@ -1,4 +1,7 @@
-/** Whether a command brings words from the network, as far as its own text says. A program that fetches by itself is not seen. */
+/**
+ * Whether a command reads from the network, as far as its own text shows. Programs that fetch by themselves are not
+ * recognized.
+ */
 import { DOWNLOADERS } from './download-then-run.ts';
 import { expandCommands } from './expand-commands.ts';
 import { MAX_COMMAND_LENGTH } from './fold-command.ts';
@@ -22,7 +25,7 @@ const GIT = /^(?:clone|fetch|pull|ls-remote|archive|submodule|remote (?:update|s
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\//;
 const ADDRESS = /\b(?:https?|ftps?|wss?):\/\//i;
 
-/** What is too long or cannot be read may do so. */
+/** Text that is too long or cannot be parsed may do so. */
 export function readsNetwork(command: string): boolean {
   if (command.length > MAX_COMMAND_LENGTH) return true;
   const shell = expandCommands(command);
@@ -34,6 +37,6 @@ function isReader(command: ShellCommand): boolean {
   if (DOWNLOADERS.has(program) || COPIERS.has(program)) return true;
   if (program === 'git' && GIT.test(subcommandOf(command))) return true;
   if (command.redirects.some(({ target }) => target !== null && NETWORK_FILE.test(target.value))) return true;
-  // Code in the line, and what a program is told to fetch.
+  // Code in the line, and addresses that a program fetches.
   return INTERPRETERS.test(program) && argumentsOf(command).some(({ value }) => ADDRESS.test(value));
 }

@@ -1,6 +1,6 @@
 /**
- * Files that a command runs or feeds to an interpreter, as far as its text names them: what a person allows is what they
- * hold. What these files run in turn is not followed. In doubt a word is one of them.
+ * Files that a command runs or passes to an interpreter, as far as its text names them: a person's permission applies
+ * to their contents. Files that these run in turn are not followed. In doubt a word is one of them.
  */
 import { allSources, inputSources } from './all-sources.ts';
 import { byWord } from './by-word.ts';
@@ -12,22 +12,22 @@ import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './she
 import { isFileLike, READS_TEXT, scriptOf } from './interpreter-script.ts';
 import { INTERPRETERS, SHELLS } from './wrappers.ts';
 
-/** What a command says of the files that it runs. */
+/** What a command's text says about the files that it runs. */
 export interface RunFiles {
-  /** As the command names them: relative to the folder that it runs in, or absolute. */
+  /** Paths as the command writes them: absolute, or relative to the folder that it runs in. */
   readonly paths: readonly string[];
-  /** Why there may be others, or null. */
+  /** Why it may run other files, or null. */
   readonly open: string | null;
 }
 
-/** Folders that a command may have changed to before it runs something. */
+/** Greatest number of folders that a command may have changed to before it runs something. */
 const MAX_FOLDERS = 8;
 
 const UNREADABLE = 'the command cannot be read to its end';
 const UNKNOWN_WORD = 'which files it runs is known only when it runs';
 const UNKNOWN_FOLDER = 'the folder that it runs them in is known only when it runs';
 
-/** Of the system, which only its owners can write; and what is no file at all. */
+/** System files, which only their owners can write, and words that are no files. */
 const IS_NONE = /^\/(?:usr|bin|sbin|lib|lib64|dev|proc)\/|:\/\//;
 
 /** Options whose value is a script. */
@@ -38,7 +38,7 @@ const SCRIPT_FILE_OPTIONS = byWord({
   xargs: ['-a', '--arg-file'],
 });
 
-/** Files of a project that say what its programs run. */
+/** Files of a project that determine what its programs run. */
 const PROJECT_FILES = byWord({
   'make gmake': ['GNUmakefile', 'makefile', 'Makefile'],
   'npm npx pnpm yarn bun bunx': ['package.json'],
@@ -53,14 +53,14 @@ const PROJECT_FILES = byWord({
   nox: ['noxfile.py'],
 });
 
-/** Options of project programs that name another folder. */
+/** Options of project programs that select another folder. */
 const FOLDER_OPTIONS = ['-C', '--directory', '--prefix', '--cwd', '--dir'];
 
 interface CommandFiles {
   readonly words: readonly ShellWord[];
-  /** Known without a word of the command's. */
+  /** Files that follow from the program without any word of the command. */
   readonly names: readonly string[];
-  /** Words are there that nobody knows yet, as after `xargs`. */
+  /** Some words are still unknown, as after `xargs`. */
   readonly isOpen: boolean;
 }
 
@@ -89,7 +89,7 @@ export function filesRunBy(command: string): RunFiles {
   return { paths: [...paths], open };
 }
 
-/** Every value that the word can have; null when nobody knows them. */
+/** Every value that the word can have; null when they are unknown. */
 function valuesOf(word: ShellWord): readonly string[] | null {
   if (word.text.startsWith('~') || word.isGlob || word.value.includes('{}')) return null;
   return word.isLiteral ? [word.value] : word.choices;
@@ -100,7 +100,7 @@ export function joined(folder: string, path: string): string {
   return folder === '' || path.startsWith('/') ? plain : `${folder}/${plain}`;
 }
 
-/** All that it may be in by now, since nobody knows which `cd` was in a shell of its own or failed. False when not known. */
+/** Adds all folders that it may be in now, because any `cd` may run in a subshell or fail. False when unknown. */
 export function enterFolders(folders: string[], command: ShellCommand): boolean {
   const program = programOf(command);
   const isWrapped = program === 'env' || program === 'sudo';
@@ -144,7 +144,7 @@ function filesOf(command: ShellCommand): CommandFiles {
 
 function argumentFiles(program: string, command: ShellCommand): CommandFiles {
   if (program === 'go' || program === 'pytest') return operandFiles(command);
-  // What its words say is judged and searched on its own.
+  // Its words are judged and searched separately.
   if (program === 'eval') return { ...NOTHING, words: substituted(argumentsOf(command)) };
   const reads = SHELLS.has(program) || INTERPRETERS.test(program) || READS_TEXT.has(program);
   return reads ? interpreted(command) : NOTHING;
@@ -161,7 +161,7 @@ function operandFiles(command: ShellCommand): CommandFiles {
   };
 }
 
-/** The script of an interpreter, and what its options load; without a script what its input is made of. */
+/** The script of an interpreter, and what its options load; without a script, the sources of its input. */
 function interpreted(command: ShellCommand): CommandFiles {
   const args = argumentsOf(command);
   const { words, names, reads } = scriptOf(programOf(command), args);
@@ -173,7 +173,7 @@ function interpreted(command: ShellCommand): CommandFiles {
   };
 }
 
-/** What its input is read from, however far back. */
+/** The files that its input is read from, through any number of steps. */
 function fedWords({ input }: ShellCommand): readonly ShellWord[] {
   if (input?.kind === 'file') return input.target ? [input.target] : [];
   return [...allSources(inputSources(input))].flatMap(readWords);
@@ -189,7 +189,7 @@ function readWords(source: ShellCommand): readonly ShellWord[] {
   return [...pathWordsOf(source), ...(input?.kind === 'file' && input.target ? [input.target] : [])];
 }
 
-/** Arguments of a program without a shell that can be files of the workspace: `x.yaml`, `--input=x.json`, `@x`, `file://x`. */
+/** Arguments of a program without a shell that can be workspace files: `x.yaml`, `--input=x.json`, `@x`, `file://x`. */
 export function filesHandedTo(args: readonly string[]): RunFiles {
   const paths = args
     .map((arg) => arg.replace(/^--?[\w-]+=/, '').replace(/^(?:@|fileb?:\/\/)/, ''))

@@ -1,24 +1,27 @@
 /**
- * What the rules look at: one simple command as the shell would run it, whatever construct it stood in.
- * The parser's own tree stays behind `parse-shell.ts`.
+ * The input of the rules: one simple command as the shell would run it, whatever construct contained it. The parser's
+ * own tree is used only in `parse-shell.ts`.
  */
 
 export interface ShellWord {
   /** As it was written. */
   readonly text: string;
-  /** Quotes removed and known variables put in: exact when `isLiteral`, a best guess for the deny rules when not. */
+  /**
+   * The text without quotes and with known variables inserted: exact when `isLiteral`, otherwise a best guess for the
+   * deny rules.
+   */
   readonly value: string;
   /** The program gets exactly `value`, as one word. */
   readonly isLiteral: boolean;
-  /** Has an unquoted `*`, `?` or `[…]`. */
+  /** It has an unquoted `*`, `?` or `[…]`. */
   readonly isGlob: boolean;
-  /** Has `$'…'` with an escaped quote: shells disagree on where it ends. */
+  /** It has `$'…'` with an escaped quote: shells disagree on where it ends. */
   readonly isAmbiguous: boolean;
-  /** Commands inside `$(…)`, `` `…` ``, `<(…)`. They are judged on their own, too. */
+  /** Commands inside `$(…)`, `` `…` ``, `<(…)`. They are also judged separately. */
   readonly sources: readonly ShellCommand[];
-  /** Only expansions whose text the rules know to be harmless, such as `$?`. */
+  /** It has only expansions whose text the rules know to be harmless, such as `$?`. */
   readonly isHarmless: boolean;
-  /** Each possible value, when it comes from literals of the same script only. */
+  /** Each possible value, when it consists only of literals of the same script. */
   readonly choices: readonly string[] | null;
 }
 
@@ -33,7 +36,7 @@ export interface ShellRedirect {
   readonly target: ShellWord | null;
 }
 
-/** Where the command's standard input comes from, when the script says so. */
+/** The source of the command's standard input, when the script determines it. */
 export type ShellInput =
   | { readonly kind: 'pipe'; readonly from: readonly ShellCommand[] }
   | {
@@ -51,21 +54,21 @@ export interface ShellCommand {
   readonly input: ShellInput | null;
   /** Programs that start this one: `sudo`, `xargs`, `sh -c`, outermost first. */
   readonly via: readonly string[];
-  /** More words follow that nobody knows yet, as after `xargs`. */
+  /** More words follow that are still unknown, as after `xargs`. */
   readonly isOpen: boolean;
 }
 
-/** What a script does somewhere in it, whichever command does it. */
+/** Properties of a whole script, whichever command causes them. */
 export type ShellMark =
   /** A function that starts itself more than once or in the background. */
   | 'fork_bomb'
-  /** `${x@P}` and its like, which expand a variable’s text once more or tell what the shell would make of it. */
+  /** `${x@P}` and similar, which expand a variable’s text again or show what the shell would make of it. */
   | 'prompt_expansion'
-  /** Uses arithmetic or `[[`, which evaluate text once more. */
+  /** It uses arithmetic or `[[`, which evaluate text again. */
   | 'evaluates_text'
-  /** Has quoted text that would be a command if it were evaluated. */
+  /** It has quoted text that would be a command if it were evaluated. */
   | 'hides_command'
-  /** A shell is given text that is not known before it runs. */
+  /** A shell runs text that is unknown before it runs. */
   | 'unknown_script';
 
 export interface ParsedShell {
@@ -91,7 +94,7 @@ export function literalWord(value: string): ShellWord {
   };
 }
 
-/** A command without a word. */
+/** A command without words. */
 export const NO_WORDS: ShellCommand = {
   words: [],
   assignments: [],
@@ -101,16 +104,16 @@ export const NO_WORDS: ShellCommand = {
   isOpen: false,
 };
 
-/** PATH_MAX of Linux: nothing that is named by more can be started. */
+/** PATH_MAX of Linux: nothing with a longer name can be started. */
 const MAX_NAME = 4096;
 
-/** The program's name without its folder, in lower case; empty for a command of assignments or redirections only. */
+/** The program's name without its folder, in lower case; empty for a command with only assignments or redirections. */
 export function programOf(command: ShellCommand): string {
   const value = (command.words[0]?.value ?? '').slice(-MAX_NAME);
   return value.slice(value.lastIndexOf('/') + 1).toLowerCase();
 }
 
-/** The words after the program's. */
+/** The words after the program's name. */
 export function argumentsOf(command: ShellCommand): readonly ShellWord[] {
   return command.words.slice(1);
 }

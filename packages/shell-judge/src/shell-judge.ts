@@ -1,4 +1,7 @@
-/** Judges shell commands, and what else their text says: all that callers use, but for the light entries beside this one. */
+/**
+ * Judges shell commands, and reports what their text shows: the public exports of the package, except for its smaller
+ * entry points.
+ */
 export {
   type CommandPlace,
   entryProblem,

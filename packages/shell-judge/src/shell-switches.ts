@@ -1,4 +1,4 @@
-/** What `categoriesOff` may name: whole categories, and the parts of them that are switched off on their own. */
+/** What `categoriesOff` may contain: whole categories, and their parts with own switches. */
 
 export const SHELL_SWITCHES = [
   'destructive_ops',

@@ -1,4 +1,6 @@
-/** Programs' habits: which of their words are text, such as patterns and messages, and which name what is written. */
+/**
+ * Known habits of programs: which of their words are text, such as patterns and messages, and which name written files.
+ */
 
 const words = (line: string): readonly string[] => line.split(' ');
 
@@ -7,7 +9,7 @@ export const TEXT_ONLY: ReadonlySet<string> = new Set(
   words('echo printf true false : basename dirname seq expr sleep date kill exit return read type which tr'),
 );
 
-/** The first operand is a pattern or script, unless one of these letters gives it. */
+/** The first operand is a pattern or script, unless one of these options contains it. */
 export const TEXT_FIRST: ReadonlyMap<string, string> = new Map([
   ['grep', 'ef'],
   ['rg', 'ef'],
@@ -48,7 +50,7 @@ export const WRITES_ALL: ReadonlySet<string> = new Set(
 /** Programs that write to their last operand. */
 export const WRITES_LAST: ReadonlySet<string> = new Set(words('cp ln install rsync scp dd'));
 
-/** Programs with one habit: `gawk` reads its words as `awk` does. */
+/** Programs with the same habit: `gawk` reads its words as `awk` does. */
 export function habitOf(program: string): string {
   return program
     .replace(/^[gmn]awk$/, 'awk')

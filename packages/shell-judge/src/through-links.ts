@@ -1,15 +1,15 @@
-/** Commands as they are when the links that they name are followed: a path is judged by where it leads. */
+/** Commands with the links in their paths followed: a path is judged by where it leads. */
 import { enterFolders, joined } from './run-files.ts';
 import { textWordsOf } from './path-words.ts';
 import { literalWord, type ShellCommand, type ShellWord } from './shell-command.ts';
 
 /**
- * Where a path leads, from the folder that the command line begins in: a place for each link that it may go through, none where it
- * goes through none. Inside of the workspace a place is relative to that, elsewhere absolute. The path may be a pattern.
+ * Where a path leads, from the start folder of the command line: a place for each link that it may pass, none when it
+ * passes none. Inside the workspace a place is relative to it, elsewhere absolute. The path may be a pattern.
  */
 export type FollowLinks = (path: string) => readonly string[];
 
-/** Each command once more for each place to which one of its words or redirections leads. */
+/** Each command again for each place to which one of its words or redirections leads. */
 export function throughLinks(
   commands: readonly ShellCommand[],
   follow: FollowLinks,
@@ -36,7 +36,7 @@ export function throughLinks(
   });
 }
 
-/** `--file=x` and `-Cx` as well as `x`. */
+/** Matches the part before the path: `--file=x` and `-Cx` as well as `x`. */
 const BEFORE_PATH = /^(?:--?[\w-]+=|\w+=|-[a-zA-Z](?=.))?/;
 
 function placesOf(word: ShellWord, folders: readonly string[], follow: FollowLinks): readonly ShellWord[] {

@@ -1,4 +1,4 @@
-/** The commands that a command starts: behind `sudo`, in `sh -c`, after `find -exec`. */
+/** The commands that a command starts: after `sudo`, in `sh -c`, after `find -exec`. */
 import { wordsAfter } from './options-of.ts';
 import {
   argumentsOf,
@@ -25,7 +25,7 @@ export interface Unwrapped {
 
 const NOTHING: Unwrapped = { commands: [], scripts: [] };
 
-/** What the command itself starts; what that starts in turn is not followed here. */
+/** What the command itself starts; commands that those start are not followed here. */
 export function unwrapCommand(command: ShellCommand): Unwrapped {
   const program = programOf(command);
   const via = [...command.via, program];
@@ -44,7 +44,7 @@ export function unwrapCommand(command: ShellCommand): Unwrapped {
   return wrapper ? unwrapWrapper(command, wrapper, scripts, via) : { commands: [], scripts };
 }
 
-/** In `via`, before `xargs`: the words that it adds end by NUL alone. */
+/** In `via`, before `xargs`: the words that it adds end only with NUL. */
 export const XARGS_NUL = 'xargs -0';
 
 function unwrapWrapper(

@@ -1,4 +1,7 @@
-/** What git starts that its own words name: aliases of `-c`, and the commands of bisect, submodule, rebase and difftool. */
+/**
+ * Commands in git's own words that it starts: aliases of `-c`, and the commands of bisect, submodule, rebase and
+ * difftool.
+ */
 import { wordsAfter } from './options-of.ts';
 import type { ShellWord } from './shell-command.ts';
 

@@ -1,4 +1,4 @@
-/** Values that a script gives to its own variables, so that `X=rm; $X -rf /` is seen for what it is. */
+/** Values that a script gives to its own variables, so that `X=rm; $X -rf /` is recognized. */
 import {
   type Assignment,
   type Command,
@@ -15,38 +15,38 @@ import { NO_WORDS } from './shell-command.ts';
 
 /** What the script says about one of its variables. */
 export interface Variable {
-  /** Every value that the script gives to it; empty when it has others, too. */
+  /** Every value that the script assigns; empty when it also has others. */
   readonly values: readonly string[];
-  /** What it holds comes from the script and from commands that are judged, and from no variable that the script was given. */
+  /** Its value comes from the script and from judged commands, and not from a variable of the environment. */
   readonly isOwn: boolean;
-  /** It only ever holds integers. */
+  /** It only ever contains integers. */
   readonly isNumber: boolean;
-  /** Where in the text it surely has one of them; elsewhere it may be unset or come from the environment. */
+  /** Ranges of the text where it surely has one of them; elsewhere it may be unset or come from the environment. */
   readonly certain: readonly { readonly from: number; readonly to: number }[];
 }
 
 export type Variables = ReadonlyMap<string, Variable>;
 
-/** Values of one variable that are followed; with more it is unknown. */
+/** Greatest number of values of one variable; with more it is unknown. */
 const MAX_VALUES = 32;
 const MAX_DEPTH = 100;
 /** Programs that set variables in ways that are not followed here. */
 const SETTERS = new Set('mapfile readarray getopts unset eval source . let declare typeset local'.split(' '));
-/** With an option only. */
+/** These set variables only with an option. */
 const MAY_SET = new Set(['printf', 'wait']);
 const NAME = /^[a-zA-Z_]\w*$/;
 
 interface Collected {
   readonly known: Map<string, Variable>;
   readonly unknown: Set<string>;
-  /** Positions within backticks are those of another text. */
+  /** Positions within backticks belong to another text. */
   readonly hasPositions: boolean;
   isUnclear: boolean;
 }
 
 /**
- * Every name that is only ever set to literals (or to other known names), with all its values.
- * A script that also sets names in other ways has none that are known.
+ * Every name that is only ever set to literals (or to other known names), with all its values. In a script that also
+ * sets names in other ways, none is known.
  */
 export function variablesOf(tree: ParsedScript, source: string): Variables {
   const found: Collected = {
@@ -112,7 +112,7 @@ function lookAtCommand(node: Command, found: Collected): void {
   const isPlain = args.every((word) => readWord(word, new Map(), []).isLiteral);
   if (program === 'read') {
     found.isUnclear ||= !isPlain;
-    // The value of an option such as `-p` is taken for a name as well, which does no harm.
+    // The value of an option such as `-p` also counts as a name, which does no harm.
     for (const word of args) if (NAME.test(word.value)) own(found, word.value);
   } else found.isUnclear ||= SETTERS.has(program) || (MAY_SET.has(program) && namesVariable(args[0]));
 }
@@ -137,7 +137,7 @@ function assign(node: Assignment, found: Collected): void {
 const UNSET: Variable = { values: [], isOwn: true, isNumber: true, certain: [] };
 
 function set(found: Collected, name: string, value: Word): void {
-  // What stands in a substitution is judged on its own.
+  // Commands in a substitution are judged separately.
   const word = readWord(value, found.known, [NO_WORDS]);
   const values = word.isLiteral ? [word.value] : word.choices;
   const before = found.known.get(name) ?? UNSET;
@@ -152,13 +152,13 @@ function set(found: Collected, name: string, value: Word): void {
   });
 }
 
-/** Set to what a command reads. */
+/** It is set to what a command reads. */
 function own(found: Collected, name: string): void {
   found.unknown.add(name);
   found.known.set(name, { ...(found.known.get(name) ?? UNSET), isNumber: false });
 }
 
-/** Set in a way that is not followed. */
+/** It is set in a way that is not followed. */
 function forget(found: Collected, name: string): void {
   found.unknown.add(name);
   found.known.set(name, { ...(found.known.get(name) ?? UNSET), isOwn: false, isNumber: false });
@@ -166,7 +166,7 @@ function forget(found: Collected, name: string): void {
 
 function markCertain(found: Collected, name: string, from: number, to: number): void {
   const before = found.known.get(name);
-  // A part that is within another one says nothing new, and a script may repeat itself thousands of times.
+  // A range within another one adds nothing, and a script may repeat itself thousands of times.
   if (!before || before.certain.some((each) => each.from <= from && each.to >= to)) return;
   found.known.set(name, { ...before, certain: [...before.certain, { from, to }] });
 }

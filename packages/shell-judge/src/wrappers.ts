@@ -1,4 +1,4 @@
-/** Programs that start another program which their own arguments name. */
+/** Programs that start another program, which their own arguments name. */
 import { byWord } from './by-word.ts';
 
 export interface Wrapper {
@@ -10,11 +10,11 @@ export interface Wrapper {
   readonly operands?: number;
   /** `NAME=value` words before the command. */
   readonly takesAssignments?: boolean;
-  /** Starting a harmless command by it is harmless with these options of its own, written as known-options has them. */
+  /** With these of its own options, starting a harmless command stays harmless; in the notation of known-options. */
   readonly harmlessWith?: string;
-  /** Adds words that nobody knows yet to the command. */
+  /** It adds words to the command that are still unknown. */
   readonly isOpen?: boolean;
-  /** Hands the words, joined by spaces, to a shell. */
+  /** It passes the words, joined by spaces, to a shell. */
   readonly joins?: boolean;
 }
 
@@ -33,7 +33,7 @@ export const WRAPPERS = byWord<Wrapper>({
   },
   gtimeout: { letters: 'ks', operands: 1, harmlessWith: 'vk:s:' },
   stdbuf: { letters: 'ioe', harmlessWith: 'i:o:e: --error --input --output' },
-  // Starts what the project has installed; what it may fetch instead is for its rules to say.
+  // It starts what the project has installed; its rules decide about what it may fetch instead.
   npx: { letters: 'pc', names: ['package', 'call'], harmlessWith: '--no --no-install' },
   'poetry pipenv bundle': { operands: 1, harmlessWith: '' },
   exec: { letters: 'a' },
@@ -66,7 +66,7 @@ export const WRAPPERS = byWord<Wrapper>({
   'setsid setpriv busybox toybox unbuffer firejail torsocks dbus-run-session rlwrap entr ld.so': {},
 });
 
-/** Of wrappers that do other things, too: the first argument with which they start a program. */
+/** For wrappers with other functions: the first argument with which they start a program. */
 export const STARTING_ARGUMENT: ReadonlyMap<string, RegExp> = new Map([
   ['poetry', /^run$/],
   ['pipenv', /^run$/],

@@ -1,7 +1,7 @@
 /**
- * Whether a request may go to an address on the web, before a connection is made. Names are judged twice: as names
- * here, and by all addresses that a resolver gives in `judgeAddresses`. The address that was judged is the one to dial:
- * whoever resolves again dials something that nobody judged (rebinding). Each redirect is judged like the first address.
+ * Whether a request may go to a web address, before a connection is made. Names are judged twice: by name here, and by
+ * all addresses of a resolver in `judgeAddresses`. The judged address is the one to dial: code that resolves again may
+ * dial an address that nobody judged (DNS rebinding). Each redirect is judged like the first address.
  */
 import { isWebPort } from './judge-port.ts';
 import { parseAddress } from './parse-address.ts';
@@ -14,21 +14,24 @@ import {
   spelledAddress,
 } from './special-names.ts';
 
-/** Which hosts somebody lets through, named as they stand in JSON settings. */
+/** Which hosts are permitted, with field names as in JSON settings. */
 export interface DomainRules {
   readonly policy?: 'allow_all' | 'allowlist' | undefined;
-  /** Hosts that an allowlist has: `github.com`, `*.example.com`. */
+  /** Hosts of an allowlist: `github.com`, `*.example.com`. */
   readonly allowed_domains?: readonly string[] | undefined;
-  /** Hosts with all below them; they hold under either policy. */
+  /** Hosts that are blocked with all names below them, under either policy. */
   readonly blocked_domains?: readonly string[] | undefined;
 }
 
 export interface UrlRules {
   /** Each of them must permit a host. */
   readonly domains?: readonly (DomainRules | undefined)[] | undefined;
-  /** Services of one's own net that are let through: hosts, `*.example.com`, or `host:port` for one port; metadata never. */
+  /**
+   * Services in the operator's network that are permitted: hosts, `*.example.com`, or `host:port` for one port; never
+   * metadata services.
+   */
   readonly internalHosts?: readonly string[] | undefined;
-  /** Lets private and loopback addresses through; metadata, link-local and reserved ones never. */
+  /** Permits private and loopback addresses; metadata, link-local and reserved ones never. */
   readonly allowPrivate?: boolean | undefined;
   /** Ports besides those of the web. */
   readonly allowedPorts?: readonly number[] | undefined;
@@ -62,7 +65,7 @@ export interface UrlAllowed {
   readonly decision: 'allow';
   readonly rule: UrlRule;
   readonly reason: string;
-  /** Canonical: where the request goes, with the Host that it names. */
+  /** The canonical URL to request; it contains the Host. */
   readonly url: string;
   /** The host in lower case, without a trailing dot or brackets. */
   readonly host: string;

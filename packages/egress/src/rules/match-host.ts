@@ -1,4 +1,7 @@
-/** Whether a host fits a pattern: `*` is any run of characters, `?` one. Without recursion or backtracking beyond the last star. */
+/**
+ * Whether a host matches a pattern: `*` is any sequence of characters, `?` one character. There is no recursion, and
+ * backtracking only to the last star.
+ */
 export function matchHost(pattern: string, host: string): boolean {
   let p = 0;
   let h = 0;
@@ -14,7 +17,7 @@ export function matchHost(pattern: string, host: string): boolean {
       p += 1;
       h += 1;
     } else if (star >= 0) {
-      // At a mismatch the last star takes one more character.
+      // At a mismatch the last star consumes one more character.
       taken += 1;
       h = taken;
       p = star + 1;

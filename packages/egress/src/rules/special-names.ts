@@ -1,4 +1,4 @@
-/** Host names that never mean the public net, whatever a resolver says of them. */
+/** Host names that never belong to the public internet, whatever a resolver returns for them. */
 import { matchHost } from './match-host.ts';
 import { parseAddress } from './parse-address.ts';
 
@@ -26,7 +26,7 @@ export function isLocalName(host: string): boolean {
 }
 
 /**
- * Services that answer with the address that the name itself has: `10.0.0.1.nip.io`, `app-10-0-0-1.sslip.io`,
+ * Services that return the address that the name contains: `10.0.0.1.nip.io`, `app-10-0-0-1.sslip.io`,
  * `7f000001.nip.io`, `fd00--1.sslip.io`.
  */
 const SPELLED = /(?:^|[.-])(\d{1,3})([.-])(\d{1,3})\2(\d{1,3})\2(\d{1,3})\.(?:nip|sslip|xip)\.io$/;

@@ -1,11 +1,13 @@
-/** What a command sees of our environment: the few names below and nothing else, so no key and no database address. */
+/**
+ * The parts of our environment that a command sees: these names and nothing else, so no key and no database address.
+ */
 
 const PASSED =
   'PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS'.split(' ');
 
 /**
- * Programs must not wait for a person or a pager, nor paint. git obeys no folder that only looks like a repository, which
- * text files can make, and starts no program that a repository names for watching its files.
+ * Programs must not wait for a person or a pager, and not use colours. git ignores folders that only look like a
+ * repository, which text files can create, and starts no file watcher that a repository names.
  */
 export const FIXED = {
   TERM: 'dumb',

@@ -1,6 +1,6 @@
 /**
- * The container engine of TEST_DOCKER_HOST, for tests of boxes. Its first image with a name is theirs. Without it they are skipped;
- * with CI=true they fail.
+ * The container engine of TEST_DOCKER_HOST, for tests of boxes. Its first image with a name is theirs. Without it they
+ * are skipped; with CI=true they fail.
  */
 import type { TestContext } from 'node:test';
 import { type Boxes, createEngine, type Engine } from '@tempoclaw/sandbox';

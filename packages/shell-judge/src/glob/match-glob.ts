@@ -1,6 +1,6 @@
-/** Globs without recursion or backtracking: a pattern of a model's or a rule's cannot block a process. */
+/** Globs without recursion or backtracking, so that a pattern of a model or a rule cannot block a process. */
 
-/** `*` is any run of characters, `?` one; the case counts. At most (text × longest run between stars) steps. */
+/** `*` is any sequence of characters, `?` one; case-sensitive. At most (text × longest run between stars) steps. */
 export function matchGlob(glob: string, text: string): boolean {
   return matchSequence(
     glob,
@@ -15,7 +15,7 @@ interface Sequence<Item> {
   readonly [index: number]: Item;
 }
 
-/** The usual two pointers: at a mismatch the last wildcard takes one more item. */
+/** The usual two pointers: at a mismatch the last wildcard consumes one more item. */
 export function matchSequence<P, T>(
   pattern: Sequence<P>,
   items: Sequence<T>,

@@ -1,13 +1,13 @@
 /**
- * Globs over relative paths, in time linear in pattern times path: a model's pattern must not be able to block the worker,
- * as one that becomes a backtracking regular expression can. `*` `?` `[a-z]` `{a,b}` and `**` for any folders.
+ * Globs for relative paths, in time linear in pattern times path. A model's pattern must not be able to block the
+ * worker, as a backtracking regular expression can. `*` `?` `[a-z]` `{a,b}` and `**` for any folders.
  */
 import { matchSequence } from './match-glob.ts';
 
-/** More alternatives than anyone writes by hand. */
+/** More alternatives than any person writes. */
 const MAX_ALTERNATIVES = 256;
 
-/** Gives a matcher, or in words what is wrong with the pattern. */
+/** Returns a matcher, or a text that says what is wrong with the pattern. */
 export function compileGlob(pattern: string): ((path: string) => boolean) | string {
   const alternatives = expandBraces(pattern.replace(/^(\.\/)+/, ''));
   if (typeof alternatives === 'string') return alternatives;
@@ -30,7 +30,7 @@ export function compileGlob(pattern: string): ((path: string) => boolean) | stri
 }
 
 type Token = { readonly any: true } | { readonly test: (character: string) => boolean };
-/** Null: `**`, any number of folders. */
+/** Null means `**`, any number of folders. */
 type Segment = { readonly tokens: readonly Token[] } | null;
 
 function compileSegment(text: string): Segment | string {
@@ -84,7 +84,7 @@ function matchSegment(segment: Segment, part: string): boolean {
   );
 }
 
-/** Innermost first, so that nested braces come out as all their combinations. */
+/** Innermost first, so that nested braces produce all their combinations. */
 function expandBraces(pattern: string): readonly string[] | string {
   let queue = [pattern];
   const done: string[] = [];

@@ -1,4 +1,4 @@
-/** Eval injection: a shell or interpreter is given text that nobody has seen. */
+/** Eval injection: a shell or interpreter runs text that nobody has seen. */
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
 import { INTERPRETERS, SHELLS } from '../wrappers.ts';
 import { categoryOf } from './rule.ts';
@@ -11,7 +11,7 @@ const isInterpreter = (command: ShellCommand): boolean =>
 const decodes = (commands: readonly ShellCommand[]): boolean =>
   commands.some((each) => DECODERS.test(programOf(each)));
 
-/** Reads its program from its input: no operand but `-`. */
+/** It reads its program from its input: no operand except `-`. */
 const readsProgram = (command: ShellCommand): boolean =>
   isInterpreter(command) &&
   argumentsOf(command).every((word) => /^(?:-|-[a-zA-Z]*|--\w[\w-]*|\+\w+)$/.test(word.value)) &&

@@ -1,4 +1,4 @@
-/** Leaving a container, or asking its engine for more. */
+/** Leaving a container, or controlling its engine. */
 import { categoryOf } from './rule.ts';
 
 export const containerEscape = categoryOf('container_escape', [

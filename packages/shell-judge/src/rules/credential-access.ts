@@ -1,9 +1,9 @@
-/** Secret exfiltration begins with reading where secrets are kept. A person may allow it. */
+/** Exfiltration of secrets starts with reading the places where they are kept. A person may permit it. */
 import { globMayMatch } from '../glob-may-match.ts';
 import { pathWordsOf } from '../path-words.ts';
 import { categoryOf, normalPath } from './rule.ts';
 
-/** Names of files and folders that hold secrets, as they stand in a path. */
+/** Names of files and folders with secrets, as they occur in a path. */
 const SECRET_NAMES = [
   'Login Data',
   ...(

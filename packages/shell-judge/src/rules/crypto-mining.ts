@@ -1,4 +1,4 @@
-/** Crypto mining. */
+/** Rules against crypto mining. */
 import { categoryOf } from './rule.ts';
 
 export const cryptoMining = categoryOf('crypto_mining', [

@@ -1,4 +1,4 @@
-/** Writing where the system keeps itself, and making programs in folders that everybody may write to. */
+/** Writing to system folders, and creating programs in folders that everybody may write to. */
 import { categoryOf } from './rule.ts';
 
 const SYSTEM =

@@ -12,7 +12,7 @@ const isRunner = (command: ShellCommand): boolean =>
   isInterpreter(command) ||
   ['eval', 'source', '.', 'parallel', 'make', 'at', 'batch', 'crontab'].includes(programOf(command));
 
-/** Modules and code that take their input for data: `curl … | python3 -m json.tool`. */
+/** Modules and code that treat their input as data: `curl … | python3 -m json.tool`. */
 const readsData = (command: ShellCommand): boolean =>
   isInterpreter(command) &&
   !command.isOpen &&
@@ -29,7 +29,7 @@ const isDataCode = (option: string | undefined, { value, isLiteral }: ShellWord)
 const downloads = (commands: readonly ShellCommand[]): boolean =>
   [...allSources(commands)].some((each) => DOWNLOADERS.has(programOf(each)));
 
-/** The command is fed by a download, perhaps by way of others, as in `curl … | base64 -d | sh`. */
+/** A download is the command's input, perhaps through other commands, as in `curl … | base64 -d | sh`. */
 const reads = (command: ShellCommand): boolean =>
   downloads(inputSources(command.input)) && !readsData(command);
 
@@ -107,7 +107,7 @@ export const dataExfiltration = categoryOf('data_exfiltration', [
     rule: 'file_url',
     confirm: 'reads files by URL',
     programs: USE_NETWORK,
-    // curl has letters of the scheme out of braces and brackets, too.
+    // curl also reads letters of the scheme from braces and brackets.
     argument: /^(?:file|gopher|dict|ldap|scp|sftp|smb|telnet):|^\w*[[{][^\s"':]*:\//i,
   },
   {

@@ -1,4 +1,4 @@
-/** Destructive file operations, disk destruction, system control, data bases. Fork bombs are seen by the parser. */
+/** Destructive file operations, disk destruction, system control, databases. The parser recognizes fork bombs. */
 import { categoryOf } from './rule.ts';
 
 /** Block devices by their usual names. */

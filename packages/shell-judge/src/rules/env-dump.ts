@@ -1,4 +1,4 @@
-/** Printing the environment, where keys may be. */
+/** Printing the environment, which may contain keys. */
 import { jqReadsEnvironment } from '../jq-program.ts';
 import { argumentsOf } from '../shell-command.ts';
 import { unwrapCommand } from '../unwrap-command.ts';

@@ -2,7 +2,7 @@
 import { programOf, type ShellCommand } from '../shell-command.ts';
 import { categoryOf } from './rule.ts';
 
-/** `IFS= read -r line`: for this one command, which starts nothing. */
+/** `IFS= read -r line` sets it for this one command, which starts nothing. */
 function splitsInput(command: ShellCommand): boolean {
   return programOf(command) === 'read' && command.assignments.every(({ name }) => name === 'IFS');
 }

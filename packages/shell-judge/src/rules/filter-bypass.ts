@@ -6,10 +6,10 @@ import { categoryOf } from './rule.ts';
 const STARTING =
   /^--?(?:filt|exec|toolexec|vettool|config|script-shell|fplugin|wrapper|plugin|engine|provider-path|javaagent|agent(?:path|lib)|on-|downloader|shell-escape|enable-write18|eval|options|rsh-command|speller)|use_?askpass/;
 
-/** Switches of go and java that take no value. */
+/** Switches of go and java without a value. */
 const SWITCH = /^-(?:jar|race|trimpath|[anvx])$/;
 
-/** The words that the program reads itself: not those of the script, package or class that it starts. */
+/** The words that the program itself reads, without those of the script, package or class that it starts. */
 function ownWordsOf(command: ShellCommand): readonly string[] {
   const words = argumentsOf(command).map((word) => word.value);
   const program = programOf(command);
@@ -48,7 +48,7 @@ export const filterBypass = categoryOf('filter_bypass', [
     programs: 'git',
     names: 'upload-pack receive-pack exec ext-diff extcmd open-files-in-pager',
   },
-  // Perl reads these: with one dash, in capitals and cut short, too. A server that is a path is a program.
+  // Perl also reads these with one dash, in capitals and abbreviated. A server that is a path is a program.
   {
     deny: 'starts a program that git is told',
     programs: 'git',

@@ -1,4 +1,4 @@
-/** Scanning, tunnels and logging in elsewhere. */
+/** Scanning, tunnels and remote logins. */
 import { categoryOf } from './rule.ts';
 
 export const networkRecon = categoryOf('network_recon', [

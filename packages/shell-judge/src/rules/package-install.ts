@@ -8,14 +8,14 @@ const row = (matches: Matching, deny = 'installs software'): CommandRule => ({
   ...matches,
 });
 
-/** What is installed runs, and only what is not there is fetched: a person may allow it. */
+/** Installed packages are run, and only missing ones are fetched: a person may permit it. */
 const runs = (matches: Matching): CommandRule => ({
   confirm: 'may fetch software and runs it',
   isForAuthors: true,
   ...matches,
 });
 
-/** `npx -y x`, `npx x@1`, `npx -p x`: from the registry, whatever is installed. */
+/** `npx -y x`, `npx x@1`, `npx -p x`: from the registry, even if it is installed. */
 const fetches = (command: ShellCommand): boolean =>
   argumentsOf(command).some((word, at, all) => {
     const isOption = /^(?:-\w*[yp]\w*|--yes|--package(?:=.*)?)$/.test(word.value);
@@ -23,13 +23,13 @@ const fetches = (command: ShellCommand): boolean =>
     return isName && (isOption || /.@|:\/\/|^git[+@]|^github:/.test(word.value));
   });
 
-/** `npx --no tsc`: fetches nothing. */
+/** `npx --no tsc` fetches nothing. */
 const isOffline = (command: ShellCommand): boolean =>
   /^--no(?:-install)?$/.test(argumentsOf(command)[0]?.value ?? '');
 
 const PIP_READS = /-m\s*pip\s+(?:list|show|freeze|check|inspect|debug|help|--version|-V)\b/;
 
-/** A subcommand that says what is done, before it at most one operand such as an option's value. */
+/** A subcommand that determines the action, after at most one operand such as an option's value. */
 const NODE_INSTALLS =
   /^(?!(?:run|run-script|test|t|start|exec|x|help|info|view|search|config|pkg|ls|list|explain|why|docs|audit|-\w)\s)(?:\S+\s)?(?:i|in|ins|inst|install|isntall|install-test|it|add|ci|clean-install|un|uninstall|remove|rm|dlx|global|up|update|upgrade|dedupe|import)(?:\s|$)/;
 const LANGUAGE_INSTALLS =
@@ -93,7 +93,7 @@ export const packageInstall = categoryOf('package_install', [
   row({ programs: 'go', line: /^run\s+\S+@/ }, 'fetches software and runs it'),
 ]);
 
-/** `npx …`, and `npm exec …`; not `npm test`. */
+/** `npx …` and `npm exec …`, but not `npm test`. */
 function startsPackage(command: ShellCommand): boolean {
   const [program, first] = command.words.map((word) => word.value);
   return !/(?:^|\/)npm$/.test(program ?? '') || /^(?:exec|x)$/.test(first ?? '');

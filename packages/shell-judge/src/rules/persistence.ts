@@ -1,4 +1,4 @@
-/** What stays after the command and runs again by itself. */
+/** What remains after the command and runs again by itself. */
 import { isGitInternal } from '../git-internals.ts';
 import { globMayMatch } from '../glob-may-match.ts';
 import { pathWordsOf, writtenPathsOf } from '../path-words.ts';
@@ -10,7 +10,7 @@ const STARTUP_FILES =
 const STARTUP_FOLDERS =
   /(?:^|\/)(?:cron\.[a-z]+|spool\/cron|init\.d|systemd\/(?:system|user)|autostart|LaunchAgents|LaunchDaemons|profile\.d|\.husky|\.ssh|\.config\/(?:fish|autostart|systemd)|sitecustomize\.py|usercustomize\.py)(?:\/|$)/;
 
-/** A pattern such as `.g*` may stand for it; `*` alone does not. */
+/** A pattern such as `.g*` may match it; `*` alone does not. */
 function namesGit(word: ShellWord): boolean {
   const path = normalPath(word);
   return (
@@ -20,7 +20,7 @@ function namesGit(word: ShellWord): boolean {
   );
 }
 
-/** `rm .git/index.lock`, after a git that was killed. */
+/** `rm .git/index.lock`, after a git process that was killed. */
 function isLock(word: ShellWord, command: ShellCommand): boolean {
   return programOf(command) === 'rm' && word.value.endsWith('.lock');
 }

@@ -1,4 +1,4 @@
-/** Becoming another user, or more than one is. */
+/** Becoming another user, or getting more rights. */
 import { categoryOf } from './rule.ts';
 
 export const privilegeEscalation = categoryOf('privilege_escalation', [

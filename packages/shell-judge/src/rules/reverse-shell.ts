@@ -1,4 +1,4 @@
-/** Connections that hand out a shell, and the pipes they are built of. */
+/** Connections that provide a shell to others, and the pipes that they consist of. */
 import { argumentsOf } from '../shell-command.ts';
 import { categoryOf } from './rule.ts';
 

@@ -1,4 +1,4 @@
-/** The form of a row in the category tables, and how a row is matched. */
+/** The form of rows in the category tables, and how a row is matched. */
 import { codeWordsOf } from '../code-of.ts';
 import { hasOption, optionsOf } from '../options-of.ts';
 import { pathWordsOf, textWordsOf, writtenPathsOf } from '../path-words.ts';
@@ -6,41 +6,41 @@ import { isHarmlessScript } from '../safe/script-programs.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { habitOf } from '../text-arguments.ts';
 
-/** When a row holds. Lists of words have blanks between them. */
+/** The conditions of a row. Lists of words are separated by blanks. */
 export interface Matching {
-  /** Names the row in verdicts and in `categoriesOff`; the category's name when absent. */
+  /** Name of the row in verdicts and in `categoriesOff`; the category's name when absent. */
   readonly rule?: string;
-  /** The author of a template of commands may have it there. */
+  /** Authors of command templates may use it. */
   readonly isForAuthors?: true;
-  /** What follows must all hold; what is not given is not asked. */
+  /** All of the following conditions must hold; absent ones are not checked. */
   readonly programs?: string | RegExp;
   /** The first operand, or the first two with a space. */
   readonly subcommand?: RegExp;
   readonly letters?: string;
   readonly names?: string;
-  /** Any argument's value; where no programs are named, only of those that do something. */
+  /** The value of any argument; in a row without programs only of arguments that act. */
   readonly argument?: RegExp;
   /** Any word that an interpreter may run as code. */
   readonly code?: RegExp;
   /** All arguments, joined by spaces. */
   readonly line?: RegExp;
-  /** Any path that is read or written, not text such as a pattern. */
+  /** Any path that is read or written; text such as a pattern does not count. */
   readonly path?: RegExp;
-  /** Any path that is written to, redirections included. */
+  /** Any path that is written to, including redirections. */
   readonly written?: RegExp;
   /** A variable that is set for the command or exported. */
   readonly variable?: RegExp;
   readonly when?: (command: ShellCommand) => boolean;
 }
 
-/** A row as it is written. What the command would do completes “… is denied” for a reader; `confirm`: a person may allow it once. */
+/** A row as it is written. The reason completes “… is denied” for a reader; `confirm`: a person may permit it once. */
 export type CommandRule = Matching &
   (
     | { readonly deny: string; readonly confirm?: undefined }
     | { readonly deny?: undefined; readonly confirm: string }
   );
 
-/** A row as it is matched. */
+/** A row in the form for matching. */
 interface CategoryRule extends Omit<Matching, 'programs' | 'names'> {
   readonly severity: 'deny' | 'confirm';
   readonly rule: string;
@@ -68,7 +68,7 @@ export function categoryOf(category: string, rows: readonly CommandRule[]): Cate
   };
 }
 
-/** All that the row states holds for the command. */
+/** Whether all conditions of the row hold for the command. */
 export function matchesRule(rule: CategoryRule, command: ShellCommand): boolean {
   return (
     (rule.programs === undefined || isProgram(rule.programs, programOf(command))) &&
@@ -98,8 +98,8 @@ function matchesArguments(rule: CategoryRule, command: ShellCommand): boolean {
 }
 
 /**
- * The words that do something. Patterns, messages and what is only printed are data (`grep 'docker.sock'` reaches for no socket), and
- * a script of sed or awk when it starts and opens nothing.
+ * The words that act. Patterns, messages and printed text are data (`grep 'docker.sock'` does not access the socket),
+ * and so is a script of sed or awk that starts and opens nothing.
  */
 function actingWordsOf(command: ShellCommand): readonly ShellWord[] {
   const habit = habitOf(programOf(command));
@@ -138,7 +138,7 @@ export function lineOf(command: ShellCommand): string {
     .join(' ');
 }
 
-/** Asks for help or a version, and for nothing else. */
+/** The command prints only help or a version. */
 export function isAboutItself(command: ShellCommand): boolean {
   return argumentsOf(command).every((word) => /^(?:-[hvV]|--?help|--?version)$/.test(word.value));
 }

@@ -1,6 +1,6 @@
 /**
- * Making and listing archives in the workspace. Unpacking is not among it: an archive may hold files that git and shells
- * obey. Neither are options that start programs, take names from a file, follow links or remove what was packed.
+ * Creating and listing archives in the workspace. Unpacking is excluded, because an archive may contain files that git
+ * and shells execute. So are options that start programs, read names from a file, follow links or remove packed files.
  */
 import type { ShellCommand } from '../shell-command.ts';
 import { isInsidePath } from './is-inside.ts';
@@ -9,10 +9,10 @@ import { firstIs, onlyOptions, safePrograms, valuesOf } from './safe-program.ts'
 const TAR_LETTERS = /^[ctzjJavfCbpSO]+$/;
 const TAR_NAMES =
   /^--(?:create|list|gzip|gunzip|bzip2|xz|zstd|auto-compress|verbose|exclude-vcs|totals|no-recursion|numeric-owner|sort=name|(?:file|directory|exclude|owner|group|mtime|transform|strip-components|format)=.*)$/;
-/** Of which the value may be the next word. */
+/** Long options whose value may be the next word. */
 const TAR_LONG_VALUES = /^--(?:file|directory|exclude|owner|group|mtime|format)$/;
 
-/** Its first word may have its letters without a dash, and then their values follow in order. */
+/** Its first word may contain the letters without a dash; then their values follow in order. */
 function isHarmlessTar(command: ShellCommand): boolean {
   const words = valuesOf(command);
   const paths: string[] = [];
@@ -33,7 +33,7 @@ function isHarmlessTar(command: ShellCommand): boolean {
   return isSafe && hasMode && namesKnownFiles(words, paths);
 }
 
-/** `tar cf host:x` would call a machine; the whole workspace has hidden folders that no command may name. */
+/** `tar cf host:x` would connect to a machine; the whole workspace contains hidden folders that no command may name. */
 function namesKnownFiles(words: readonly string[], paths: readonly string[]): boolean {
   const isListing = words.some((word, at) => word === '--list' || (/^-?\w*t/.test(word) && at === 0));
   return (
@@ -57,7 +57,7 @@ export const ARCHIVES = safePrograms({
   'xz unxz xzcat bzip2 bunzip2 bzcat zstd zstdcat': { when: onlyOptions(XZ) },
 });
 
-/** `-T` with `-TT` starts a program, `-m` removes what was packed, `-@` reads names. */
+/** `-T` with `-TT` starts a program, `-m` removes packed files, `-@` reads names. */
 function isHarmlessZip(command: ShellCommand): boolean {
   const [, ...packed] = valuesOf(command).filter((value) => !value.startsWith('-'));
   return (

@@ -1,14 +1,14 @@
-/** Which git commands look at the repository or change it in ways that git can undo. */
+/** Which git commands only read the repository or change it in ways that git can undo. */
 import { isGitInternal } from '../git-internals.ts';
 import { byWord } from '../by-word.ts';
 import type { ShellCommand } from '../shell-command.ts';
 import { knownOptions } from './known-options.ts';
 import { safePrograms, valuesOf } from './safe-program.ts';
 
-/** Options before the subcommand; `-C` has a folder after it. */
+/** Options before the subcommand; `-C` is followed by a folder. */
 const GLOBAL = /^(?:--no-pager|-P|--no-optional-locks|--literal-pathspecs|--version|--help|-C)$/;
 
-/** No filter or textconv of the repository's configuration, no output elsewhere, no order from a file. */
+/** Without filters or textconv of the repository's configuration, output elsewhere, or an order from a file. */
 const DIFF =
   'puswbBRaWzU:G:S:M:C:D:l:X: --abbrev --anchored --base --binary --cached --cc --check --color --color-moved --color-words ' +
   '--combined-all-paths --compact-summary --diff-algorithm --diff-filter --dirstat --dst-prefix --exit-code --find-copies ' +
@@ -18,7 +18,7 @@ const DIFF =
   '--no-ext-diff --no-patch --no-prefix --no-relative --no-renames --no-textconv --numstat --ours --patch-with-stat --patience ' +
   '--pickaxe-all --pickaxe-regex --quiet --raw --relative --shortstat --src-prefix --staged --stat --submodule --summary --text ' +
   '--theirs --unified --word-diff --word-diff-regex';
-/** No signature is looked at, since the program for it is configured. */
+/** Without checks of signatures, because the configuration names the program for them. */
 const LOG =
   `${DIFF} #n:L:giEFPcmtr --after --all --all-match --ancestry-path --author --author-date-order --before --boundary --branches --cherry ` +
   '--cherry-mark --cherry-pick --children --clear-decorations --committer --date --date-order --decorate --decorate-refs --dense ' +
@@ -38,7 +38,7 @@ const HISTORY =
   '--mainline --message --no-autostash --no-commit --no-edit --no-ff --no-squash --no-stat --no-verify --onto --quiet --quit --root ' +
   '--signoff --skip --squash --stat --update-refs --verbose';
 
-/** Branches by their usual names: any other word may be a file, whose changes would be lost. */
+/** Usual branch names: any other word may be a file, whose changes would be lost. */
 const BRANCH = /^(?:-|main|master|develop|trunk|(?:feature|bugfix|hotfix)\/[\w./-]+)$/;
 
 type ArgumentCheck = (args: readonly string[]) => boolean;
@@ -53,7 +53,7 @@ const has =
     args.some((arg) => exp.test(arg));
 
 interface Subcommand {
-  /** Those that it stays harmless with; none when absent. */
+  /** Options with which it stays harmless; none when absent. */
   readonly options?: string;
   readonly when?: ArgumentCheck;
 }
@@ -156,7 +156,7 @@ const SUBCOMMANDS = byWord<Subcommand>({
   submodule: { options: '--cached --recursive --quiet', when: isFirst(/^(?:status)?$/) },
   notes: { when: isFirst(/^(?:list|show)?$/) },
   bisect: { when: isFirst(/^(?:start|good|bad|new|old|skip|reset|log)$/) },
-  // A patch may make links to any place, so only what it would do is looked at.
+  // A patch may create links to any place, so only showing its effect is permitted.
   apply: {
     options: 'Rvp:C: --check --numstat --reverse --stat --summary --verbose',
     when: has(/^--(?:check|numstat|stat|summary)$/),
@@ -164,7 +164,7 @@ const SUBCOMMANDS = byWord<Subcommand>({
   'format-patch': {
     options: `${DIFF} nkNsv:# --cover-letter --no-numbered --no-signature --no-stat --numbered --root --signoff --stdout --subject-prefix --zero-commit`,
   },
-  // Its file is a path like any other; joined to the letter it would be none.
+  // Its file is a path like any other; joined to the letter it would not be recognized.
   archive: { options: 'vlo --format --list --prefix --verbose --worktree-attributes' },
   clean: { options: 'ndxXqe: --dry-run --exclude --quiet', when: has(/^(?:-\w*n\w*|--dry-run)$/) },
   fsck: {
@@ -175,7 +175,7 @@ const SUBCOMMANDS = byWord<Subcommand>({
   init: { when: (args) => args.length === 0 },
 });
 
-/** Of formats: a signature, which a program that is configured looks at. */
+/** A format with a signature, which a configured program checks. */
 const SHOWS_SIGNATURE = /%G|%\([^)]*signature/;
 
 export const GIT = safePrograms({ git: { when: isHarmlessGit } });

@@ -1,4 +1,4 @@
-/** Whether a command is known to be harmless: program, options, and no path out of the workspace. */
+/** Whether a command is known to be harmless: its program, its options, and no path out of the workspace. */
 import { runsFile } from '../code-of.ts';
 import { isGitInternal } from '../git-internals.ts';
 import { type Options, optionsOf } from '../options-of.ts';
@@ -20,9 +20,9 @@ import { SCRIPT_PROGRAMS } from './script-programs.ts';
 
 const TABLES = [READERS, ARCHIVES, GIT, SCRIPT_PROGRAMS, PROJECT_RUNNERS, LANGUAGE_RUNNERS];
 
-/** Folders of the system's own programs: `/bin/ls` is `ls`, `./ls` is not. */
+/** Folders of system programs: `/bin/ls` is `ls`, `./ls` is not. */
 const SYSTEM_FOLDER = /^(?:\/usr)?\/bin\/[\w.+-]+$/;
-/** Programs of the project's own packages, and its wrappers of build tools: as `npm test` starts them. */
+/** Programs of the project's packages, and its wrappers of build tools, as `npm test` starts them. */
 const PROJECT_PROGRAM = /^(?:\.\/)?(?:node_modules\/\.bin\/[\w.-]+|gradlew|mvnw)$/;
 
 const LOOKS = new Set(
@@ -31,7 +31,7 @@ const LOOKS = new Set(
   ),
 );
 
-/** @param functions names that the script defines; their bodies are judged on their own. */
+/** @param functions names that the script defines; their bodies are judged separately. */
 export function isHarmless(command: ShellCommand, functions: ReadonlySet<string>): boolean {
   if (!hasHarmlessRedirects(command)) return false;
   const [name] = command.words;
@@ -54,7 +54,7 @@ function isHarmlessProgram(command: ShellCommand, program: string): boolean {
   return row !== undefined && passes(command, row);
 }
 
-/** Of a command without a program they hold for the shell; of others for the program. `IFS= read` starts none. */
+/** Without a program they apply to the shell, otherwise to the program. `IFS= read` starts none. */
 function hasHarmlessAssignments(command: ShellCommand): boolean {
   const mayHave = command.words.length === 0 ? isHarmlessToSet : isHarmlessVariable;
   const setsFields = programOf(command) === 'read';
@@ -63,7 +63,7 @@ function hasHarmlessAssignments(command: ShellCommand): boolean {
   );
 }
 
-/** Targets inside of the workspace; text that is fed in is known. */
+/** Targets are inside the workspace; text in here-documents is known. */
 function hasHarmlessRedirects(command: ShellCommand): boolean {
   const { input } = command;
   if (input?.kind === 'text' && !input.isLiteral) return false;
@@ -96,14 +96,14 @@ function readsCode(command: ShellCommand): boolean {
   return INTERPRETERS.test(programOf(command)) && command.input !== null && !runsFile(command);
 }
 
-/** Literal, or of values that are known, or text that is only printed. */
+/** A literal, a word of known values, or text that is only printed. */
 function isKnownWord(word: ShellWord, command: ShellCommand, row: SafeProgram): boolean {
   if (word.isLiteral && !word.isGlob) return true;
   if (isMessage(word, command)) return true;
   if (row.isText === true) return (word.isHarmless || word.isLiteral) && (!word.isGlob || isInside(word));
   if (INTERPRETERS.test(programOf(command))) return false;
   if (!word.isLiteral) return hasKnownChoices(word);
-  // A name that a leading `*` finds may read as an option, but has no slash: it leads nowhere else.
+  // A file name matched by a leading `*` may look like an option, but contains no slash, so it leads nowhere else.
   return /^[\w./@]/.test(word.text) || (row.startsPrograms !== true && row.when === undefined);
 }
 
@@ -133,22 +133,25 @@ function carriesPath(command: ShellCommand, options: Options): boolean {
   });
 }
 
-/** Paths that `find` below the workspace hands on; what they are is decided by `find`'s own words. They are only read. */
+/** Paths that `find` passes on from below the workspace; `find`'s own words determine them. They are only read. */
 function isFedByFind(command: ShellCommand): boolean {
   if (!isLook(command) || writtenPathsOf(command).length > 0) return false;
   if (command.via.at(-1) === 'xargs') return isFedByNames(command);
   return command.via.at(-1) === 'find' && command.words.slice(1).some((word) => word.value === '{}');
 }
 
-/** Only reads, whatever paths it is given. */
+/** It only reads, whatever paths it gets. */
 function isLook(command: ShellCommand): boolean {
   return LOOKS.has(programOf(command));
 }
 
-/** As `-exec` would read them. */
+/** The words that `-exec` would have. */
 const EXECUTES = ['-exec', 'cat', '{}', ';'].map(literalWord);
 
-/** `find src -print0 | xargs -0 …`: names end by NUL alone and begin with the folder, so none reads as an option or as two. */
+/**
+ * `find src -print0 | xargs -0 …`: names end only with NUL and start with the folder, so none looks like an option or
+ * like two names.
+ */
 function isFedByNames({ input, via }: ShellCommand): boolean {
   if (!via.includes(XARGS_NUL) || input?.kind !== 'pipe' || input.from.length !== 1) return false;
   const [source] = input.from;
@@ -161,14 +164,14 @@ function isFedByNames({ input, via }: ShellCommand): boolean {
   );
 }
 
-/** `sh -c` with a text that is known: its commands are judged on their own. */
+/** `sh -c` with a known text: its commands are judged separately. */
 function isShellOfLiteral(command: ShellCommand): boolean {
   const [option, script, ...rest] = argumentsOf(command);
   const isPlain = /^-[eux]*c$/.test(option?.value ?? '') && script?.isLiteral === true && rest.length === 0;
   return isPlain && !command.isOpen && ['sh', 'bash', 'dash'].includes(programOf(command));
 }
 
-/** A harmless wrapper's own words: no options but those that only steer time and order. */
+/** A harmless wrapper's own words: only options that affect time and order. */
 function isPlainWrapper(command: ShellCommand, { harmlessWith }: Wrapper): boolean {
   const args = argumentsOf(command);
   if (harmlessWith === undefined || args.length === 0) return false;
@@ -178,6 +181,6 @@ function isPlainWrapper(command: ShellCommand, { harmlessWith }: Wrapper): boole
   if (program !== 'command' && !startsOther(program, args)) return false;
   const [inner] = unwrapCommand(command).commands;
   const own = ownWords(command, inner?.words ?? []).map((word) => word.value);
-  // `env -` is `env -i`, without what keeps git from what a repository names.
+  // `env -` is `env -i`, without the variables that keep git from programs that a repository names.
   return !own.includes('-') && knownOptions(harmlessWith)(own);
 }

@@ -1,4 +1,4 @@
-/** Whether a word can only name something inside of the workspace. */
+/** Whether a word can only name something inside the workspace. */
 import { globMayMatch } from '../glob-may-match.ts';
 import type { ShellWord } from '../shell-command.ts';
 
@@ -10,7 +10,7 @@ export function isInside(word: ShellWord): boolean {
   return !word.text.startsWith('~') && isInsidePath(word.value) && (!word.isGlob || staysInside(word.value));
 }
 
-/** Its values come from the script itself, none leads out, and none reads as an option. */
+/** Its values come from the script itself, none leads outside, and none looks like an option. */
 export function hasKnownChoices(word: ShellWord): boolean {
   return (
     word.choices !== null &&
@@ -24,7 +24,7 @@ export function isInsidePath(path: string): boolean {
   return !/^[~/\\]|^[a-zA-Z]:[\\/]|:\/\//.test(path) && !path.split(/[/\\:]/).includes('..');
 }
 
-/** No part of a pattern may stand for `..`; extended patterns are not followed. */
+/** No part of a pattern may match `..`; extended patterns are not followed. */
 function staysInside(pattern: string): boolean {
   if (!/[*?[]/.test(pattern) && !/[@+!]\(/.test(pattern)) return true;
   if (/[@?*+!]\(/.test(pattern)) return false;

@@ -1,13 +1,16 @@
-/** Options that are known to be harmless with a program, from its manual. Every other one of a known program is asked about. */
+/**
+ * Options that are known to be harmless with a program, from its manual. People are asked about every other option of a
+ * known program.
+ */
 
 /** Whether all options among the words are known. */
 export type KnownOptions = (words: readonly string[]) => boolean;
 
 /**
- * Of a line such as `abn:# --all --color`, with blanks between its parts. Letters as getopt(3) has them: a colon after a letter
- * that a value may be joined to. `#` is a number, as in `head -5`. Long names count whole, as an abbreviation may mean another one
- * in the next release, and may have `=value`. What follows `--` is no option; a value in a word of its own that looks like one is
- * taken for one.
+ * Parses a line such as `abn:# --all --color`, with blanks between its parts. Letters are in the notation of getopt(3):
+ * a colon follows a letter whose value may be joined to it. `#` is a number, as in `head -5`. Long names must be whole,
+ * because an abbreviation may mean another one in the next release, and may have `=value`. Words after `--` are no
+ * options. A separate value that looks like an option counts as one.
  */
 export function knownOptions(line: string): KnownOptions {
   const parts = line.split(' ');
@@ -27,7 +30,7 @@ export function knownOptions(line: string): KnownOptions {
   return (words) => words.slice(0, endOfOptions(words)).every(isKnown);
 }
 
-/** Where `--` stands; the number of words when it does not. */
+/** Position of `--`; the number of words when there is none. */
 export function endOfOptions(words: readonly string[]): number {
   const at = words.indexOf('--');
   return at < 0 ? words.length : at;

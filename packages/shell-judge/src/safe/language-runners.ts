@@ -1,4 +1,7 @@
-/** Build tools and compilers of languages beside those that project-runners has: as harmless as `npm test`, by their subcommand. */
+/**
+ * Build tools and compilers of languages that project-runners does not have: as harmless as `npm test`, by their
+ * subcommand.
+ */
 import type { ShellCommand } from '../shell-command.ts';
 import { type Check, firstIs, onlyOptions, onlyWords, runs, safePrograms, valuesOf } from './safe-program.ts';
 
@@ -17,7 +20,7 @@ const withOptions = (options: RegExp): { readonly when: Check } => ({
 
 const GO_OPTION =
   /^--?(?:v|run|race|count|cover|covermode|coverpkg|coverprofile|short|timeout|bench|benchmem|benchtime|o|x|n|a|p|tags|parallel|failfast|fullpath|list|json|trimpath|cpu|shuffle|skip|vet|m|u|f|deps|e|find|test|all|src|cmd|diff|buildvcs)(?:=|$)/;
-/** `go run x.go` and packages below the folder; a version would be fetched. */
+/** `go run x.go` and packages below the folder; a package with a version would be fetched. */
 const isGoHarmless = (command: ShellCommand): boolean => {
   const [first = '', second = ''] = valuesOf(command);
   if (first === 'env') return second !== '' && !second.startsWith('-');
@@ -85,7 +88,7 @@ export const LANGUAGE_RUNNERS = safePrograms({
   cmake: withOptions(/^(?:-[SB]|--build|--target|-j\d*|--config|-DCMAKE_BUILD_TYPE=\w+)$/),
   ctest: withOptions(/^(?:--test-dir|--output-on-failure|-V|-j\d*|-R)$/),
   ninja: withOptions(/^(?:-C|-j\d*|-v|-n)$/),
-  // None of those that start programs or read others from files: `-B`, `-wrapper`, `-fplugin`, `-specs`, `@file`.
+  // Without options that start programs or read others from files: `-B`, `-wrapper`, `-fplugin`, `-specs`, `@file`.
   'gcc g++ clang clang++ cc': withOptions(
     /^-(?:W[\w-]+|O[0-3sg]?|g\d?|c|o|std=[\w+]+|l\w+|D\w+(?:=\w+)?|I[\w./-]+|L[\w./-]+|pedantic|pthread|S|E)$/,
   ),

@@ -1,6 +1,6 @@
 /**
  * Programs that run the workspace's own code by its name: tests, builds, a file of the workspace. They do no more than
- * what the project's own scripts say; code given as an argument, by the input or from elsewhere is not among it.
+ * the project's own scripts. Code in an argument, from the input or from elsewhere is excluded.
  */
 import { literalWord, programOf, type ShellCommand } from '../shell-command.ts';
 import { firstIs, onlyWords, runs, safePrograms, valuesOf } from './safe-program.ts';
@@ -32,13 +32,13 @@ const NODE_OPTIONS =
 
 const PACKAGE_SCRIPTS =
   /^(?:test|t|tst|run|run-script|start|build|lint|ls|list|la|ll|outdated|version|root|prefix|bin|why|explain)$/;
-/** npm takes any other one for a setting, `--script-shell` among them. */
+/** npm treats any other option as a setting, including `--script-shell`. */
 const PACKAGE_OPTIONS =
   'swrladqF: --all --color --depth --dry-run --filter --if-present --include --include-workspace-root --json --long --loglevel --no-audit ' +
   '--no-color --no-fund --no-progress --offline --omit --parallel --parseable --prod --production --quiet --recursive --silent ' +
   '--sort --stream --verbose --workspace --workspaces';
 
-/** What follows the script’s name is its own; npm reads options there, too, up to `--`. */
+/** Words after the script’s name belong to it; npm also reads options there, up to `--`. */
 function isScriptHarmless(command: ShellCommand): boolean {
   const args = valuesOf(command);
   const atScript = args.findIndex((arg) => !/^-|^run(?:-script)?$/.test(arg));
@@ -60,7 +60,7 @@ function isNpmHarmless(command: ShellCommand): boolean {
   );
 }
 
-/** `ruff check`, or none of the tool's own words. */
+/** `ruff check`, or no subcommand of the tool. */
 const does = (first: RegExp, options: string) => ({ options, when: firstIs(first) });
 
 export const PROJECT_RUNNERS = safePrograms({

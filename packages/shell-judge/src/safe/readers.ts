@@ -1,4 +1,4 @@
-/** Programs that read or print, and plain writes inside of the workspace; per option, not per program. */
+/** Programs that read or print, and plain writes inside the workspace; decided by option, not by program. */
 import { optionsOf } from '../options-of.ts';
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
 import { jqReadsEnvironment } from '../jq-program.ts';
@@ -15,7 +15,7 @@ const GREP =
   '--initial-tab --null --after-context --before-context --context --text --binary-files --exclude --exclude-dir --include ' +
   '--recursive --line-buffered --null-data --invert-match --label --directories --devices --version --help';
 
-/** From the manuals of GNU, with what BSD has beside it. */
+/** From the manuals of GNU, with additions of BSD. */
 export const READERS = safePrograms({
   'ls dir': {
     options:
@@ -223,7 +223,7 @@ export const READERS = safePrograms({
   ln: { options: 'sfnvi --symbolic --force --no-dereference --verbose --interactive', when: isLinkInside },
 });
 
-/** `strings @list`: programs of binutils take further words from that file, options among them. */
+/** `strings @list`: programs of binutils read further words from that file, including options. */
 function hasNoOptionFile(command: ShellCommand): boolean {
   return valuesOf(command).every((value) => !value.startsWith('@'));
 }
@@ -232,7 +232,7 @@ function setsHarmlessNames(command: ShellCommand): boolean {
   return valuesOf(command).every((value) => isHarmlessVariable(value.split('=', 1)[0] ?? ''));
 }
 
-/** `read 'a[$(id)]'` would evaluate a subscript, and names in capitals steer programs. */
+/** `read 'a[$(id)]'` would evaluate a subscript, and names in capitals affect programs. */
 function readsNames(command: ShellCommand): boolean {
   return argumentsOf(command).every(
     (word, at, all) =>
@@ -245,7 +245,7 @@ function modeOf(command: ShellCommand): string {
   return valuesOf(command).find((arg) => !/^-(?:R|v|c|f|-.*)$/.test(arg)) ?? '';
 }
 
-/** Nothing that others may write to or that becomes its owner. */
+/** No mode that lets others write or sets the user or group. */
 function isHarmlessMode(mode: string): boolean {
   if (/^0?[0-7]{3}$/.test(mode)) return /[0145]$/.test(mode);
   return mode
@@ -253,7 +253,7 @@ function isHarmlessMode(mode: string): boolean {
     .every((part) => /^(?:[ugo]*[-+=][rxX]*|u?[-+=][rwxX]*|[ugoa]*-[rwxX]*|a[+=][rxX]*)$/.test(part));
 }
 
-/** A symbolic link to what is below the folder that it is in, so that it leads to no other place than its own text says. */
+/** A symbolic link to a path below its own folder, so that it leads only where its text says. */
 function isLinkInside(command: ShellCommand): boolean {
   const { letters, names, operands } = optionsOf(command);
   const isSymbolic = letters.has('s') || names.includes('symbolic');

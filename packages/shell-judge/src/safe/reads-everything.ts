@@ -1,12 +1,12 @@
 /**
- * Reading whole trees from the workspace's root also reads hidden folders that commands may not name, so such a
- * command is only known to be harmless when it says which files it means.
+ * Reading whole trees from the workspace's root also reads hidden folders that commands may not name. So such a command
+ * is only known to be harmless when it names the files.
  */
 import { hasOption, optionsOf } from '../options-of.ts';
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
 import { findParts } from '../unwrap-command.ts';
 
-/** A pattern with an extension, which hidden folders' files are not found by: `*.ts`. */
+/** A pattern with an extension, which does not match files of hidden folders: `*.ts`. */
 const NAMES_KIND = /^\*\.\w+$/;
 
 export function readsEverything(command: ShellCommand): boolean {
@@ -44,12 +44,12 @@ function grepReadsEverything(command: ShellCommand): boolean {
   return paths.length === 0 || paths.some((word) => isRoot(word.value));
 }
 
-/** rg leaves hidden folders out unless it is told otherwise. */
+/** rg leaves out hidden folders unless an option includes them. */
 function rgReadsEverything(command: ShellCommand): boolean {
   return hasOption(optionsOf(command), 'u.', ['hidden', 'unrestricted']);
 }
 
-/** Says what files are named and how they are, not what is in them. */
+/** Programs that print names and properties of files, not their contents. */
 const LOOKS = /^(?:ls|stat|du|basename|dirname|echo)$/;
 
 function findReadsEverything(command: ShellCommand): boolean {

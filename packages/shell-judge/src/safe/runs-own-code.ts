@@ -1,13 +1,13 @@
 /**
- * Whether a command runs code of the workspace: a language, a shell or a project's runner on its files, or a program by its
- * path. Where nothing confines commands, a person is asked about these each time.
+ * Whether a command runs code of the workspace: a language, a shell or a project's runner on its files, or a program by
+ * its path. Where nothing confines commands, a person is asked about these each time.
  */
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
 import { INTERPRETERS, SHELLS } from '../wrappers.ts';
 import { LANGUAGE_RUNNERS } from './language-runners.ts';
 import { PROJECT_RUNNERS } from './project-runners.ts';
 
-/** Reads and writes what it is given, and nothing of it runs. */
+/** It reads and writes files, but runs none of them. */
 const FORMATTERS = new Set(['gofmt']);
 const SYSTEM_FOLDER = /^(?:\/usr)?\/s?bin\/[\w.+-]+$/;
 const SAYS_VERSION = /^(?:--version|-V|--help)$/;
@@ -18,7 +18,7 @@ export function runsOwnCode(command: ShellCommand): boolean {
   const args = argumentsOf(command).map((word) => word.value);
   if (name.includes('/') && !SYSTEM_FOLDER.test(name)) return true;
   if (args.length > 0 && args.every((arg) => SAYS_VERSION.test(arg))) return false;
-  // What stands after -c is judged by itself.
+  // The text after -c is judged separately.
   if (SHELLS.has(program)) return !args.some((arg) => /^-[a-z]*c$/.test(arg));
   const isRunner = PROJECT_RUNNERS.has(program) || LANGUAGE_RUNNERS.has(program);
   return INTERPRETERS.test(program) || (isRunner && !FORMATTERS.has(program));

@@ -1,4 +1,4 @@
-/** The tables of harmless commands: programs, which of their options they stay harmless with, and how their words are asked. */
+/** The tables of harmless commands: programs, the options with which they stay harmless, and checks of their words. */
 import { byWord } from '../by-word.ts';
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
 import { type KnownOptions, knownOptions } from './known-options.ts';
@@ -6,13 +6,13 @@ import { type KnownOptions, knownOptions } from './known-options.ts';
 export type Check = (command: ShellCommand) => boolean;
 
 export interface SafeProgram {
-  /** The options that it stays harmless with. */
+  /** The options with which it stays harmless. */
   readonly options: KnownOptions;
-  /** Harmless whatever words are added, as by `xargs`. */
+  /** It is harmless whatever words are added, as by `xargs`. */
   readonly isOpenSafe?: boolean;
-  /** Prints its arguments and opens nothing: words may be unknown. */
+  /** It prints its arguments and opens nothing: words may be unknown. */
   readonly isText?: boolean;
-  /** An option of its own starts programs: no file name that a pattern finds may come first. */
+  /** One of its options starts programs: a file name from a pattern must not come first. */
   readonly startsPrograms?: boolean;
   readonly when?: Check;
 }
@@ -20,8 +20,8 @@ export interface SafeProgram {
 export type SafePrograms = ReadonlyMap<string, SafeProgram>;
 
 /**
- * Of a table as it is written: programs of one row have blanks between them. A row without options knows none, unless
- * its check looks at all words or they are text.
+ * Parses a table: names of programs in one row are separated by blanks. A row without options permits none, unless its
+ * check reads all words or they are text.
  */
 export function safePrograms(
   rows: Readonly<Record<string, Omit<SafeProgram, 'options'> & { readonly options?: string }>>,
@@ -40,17 +40,17 @@ export function valuesOf(command: ShellCommand): readonly string[] {
   return argumentsOf(command).map((word) => word.value);
 }
 
-/** Every argument is of the form. */
+/** Every argument has this form. */
 export function onlyWords(allowed: RegExp): Check {
   return (command) => valuesOf(command).every((value) => allowed.test(value));
 }
 
-/** Every argument that is an option is of the form. */
+/** Every argument that is an option has this form. */
 export function onlyOptions(allowed: RegExp, option = /^-./): Check {
   return (command) => valuesOf(command).every((value) => !option.test(value) || allowed.test(value));
 }
 
-/** Begins with such an argument. */
+/** The first argument has this form. */
 export function firstIs(allowed: RegExp): Check {
   return (command) => allowed.test(valuesOf(command)[0] ?? '');
 }

@@ -10,7 +10,10 @@ const SED_STEP = new RegExp(
   String.raw`^\s*(?:${ADDRESS}(?:,\s*[+~]?${ADDRESS})?)?\s*!?(?:[pdqGhHgxnN=]|[aic] [^\\\n]*|q\d+|s([/|,#@:])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI\d]*|y\/[^/\n]*\/[^/\n]*\/)\s*$`,
 );
 
-/** Steps are separated by `;`, which may also stand inside of an expression: then the step does not match and asks. */
+/**
+ * Steps are separated by `;`, which may also be inside an expression: then the step does not match and people are
+ * asked.
+ */
 function isHarmlessSed(input: ShellCommand): boolean {
   const command = { ...input, words: input.words.map(withoutSuffix) };
   const options = optionsOf(command, ['expression']);
@@ -40,7 +43,7 @@ function withoutSuffix(word: ShellWord): ShellWord {
   return /^-[nrEsuz]*i\.[\w~]+$/.test(word.value) ? { ...word, value: '-i' } : word;
 }
 
-/** A number ends what is compared: `print > 5 "/../x"` names a file. */
+/** A number ends the comparison: `print > 5 "/../x"` names a file. */
 const COMPARISON =
   /(?:\$\w+|\bN[RF]|\blength(?:\([^()]*\))?)\s*>=?\s*[\d.]+(?=\s*(?:$|[){};&|?,]))|\w+\s*>=\s*\d+/g;
 
@@ -58,7 +61,7 @@ function isHarmlessAwk(command: ShellCommand): boolean {
   );
 }
 
-/** Of sed or awk: the command's program only reads and prints, or edits in place. */
+/** For sed or awk: the command's program only reads and prints, or edits in place. */
 export function isHarmlessScript(command: ShellCommand): boolean {
   return programOf(command).endsWith('sed') ? isHarmlessSed(command) : isHarmlessAwk(command);
 }
@@ -66,7 +69,7 @@ export function isHarmlessScript(command: ShellCommand): boolean {
 const FIND_TESTS =
   /^-(?:name|iname|path|ipath|wholename|regex|iregex|regextype|type|xtype|size|empty|mtime|mmin|ctime|cmin|atime|amin|newer\w*|maxdepth|mindepth|depth|d|prune|o|or|a|and|not|print|print0|printf|ls|perm|user|group|nouser|nogroup|links|readable|writable|executable|true|false|mount|xdev|quit|P|E|exec|execdir|daystart|noleaf|inum|samefile|follow0)$/;
 
-/** What `-exec` starts is judged on its own. */
+/** Commands of `-exec` are judged separately. */
 function isHarmlessFind(command: ShellCommand): boolean {
   return findParts(command).own.every(
     (word, at, own) =>
