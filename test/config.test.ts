@@ -25,7 +25,7 @@ function load(
   options: { yaml?: string; env?: Record<string, string>; flags?: ConfigFlags } = {},
 ): Readonly<Config> {
   writeFileSync(join(folder, 'tempoclaw.yaml'), options.yaml ?? '');
-  // A folder without temporal.toml, whatever this machine has.
+  // The folder has no temporal.toml, whatever this machine has.
   return loadConfig({
     cwd: folder,
     env: { HOME: folder, XDG_CONFIG_HOME: folder, ...options.env },

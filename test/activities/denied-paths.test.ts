@@ -1,4 +1,4 @@
-/** VF-4: which paths of workspaces are closed is a setting, for file tools and commands alike. */
+/** VF-4: a setting closes paths of workspaces, for file tools and commands alike. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startLiveWorker } from '#test/support/live-worker.ts';

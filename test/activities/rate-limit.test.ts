@@ -5,7 +5,7 @@ import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 describe('EX-6 tool calls of a session are limited', () => {
   let worker: LiveWorker;
   before(async () => {
-    // Ten an hour, of which one may be made at once: the second call comes too soon.
+    // Ten are allowed in an hour, and one at once, so the second call comes too soon.
     worker = await startLiveWorker({ settings: 'tools:\n  rate_limit_per_hour: 10\n' });
   });
   after(() => worker.close());

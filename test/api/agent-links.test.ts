@@ -1,4 +1,4 @@
-/** DE-1 links between agents over HTTP: who may make them, what they must be, and changing and deleting them. */
+/** DE-1: links between agents over HTTP: who may make them, what they must be, and changing and deleting them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startApi, type TestApi } from '#test/support/stack.ts';

@@ -1,4 +1,4 @@
-/** AP-1, IN-2: one stream tells an inbox what waits in all sessions, and how each one goes on. */
+/** AP-1, IN-2: one stream sends an inbox what waits in all sessions, and how each approval continues. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,7 +42,7 @@ describe('AP-1 the approvals of all sessions as a stream', () => {
     readers.push(reader);
     return reader;
   }
-  /** Frames until one of the session with the status (and tally). */
+  /** Reads frames until one of the session with the status (and tally). */
   async function until(reader: SseReader, session: string, status: string, tally?: string): Promise<Frame[]> {
     const frames = await reader.until(({ data }) => {
       const one = data as unknown as { session_key: string; status: string; tally: string | null };
@@ -106,7 +106,7 @@ describe('AP-1 the approvals of all sessions as a stream', () => {
       (await until(reader, 'of-bea', 'denied')).map(({ session }) => session),
       ['of-bea'],
     );
-    // As long as bea's frames took is long enough for his.
+    // Foreign frames would have come in the time of bea's own.
     const received = await Promise.race([foreign.until(() => true), sleep(500).then(() => [])]);
     assert.deepEqual(received, []);
   });

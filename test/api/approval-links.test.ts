@@ -1,4 +1,4 @@
-/** AP-2, AP-4: a link lets one person decide one approval, once, and looking at it decides nothing. */
+/** AP-2, AP-4: a link lets one person decide one approval, once, and viewing it decides nothing. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

@@ -1,4 +1,4 @@
-/** SH-2, AP-4: what an approval offers beside the one call, and the sandbox that it is bound to: shown, stored and run as shown. */
+/** SH-2, AP-4: the offers of an approval besides the one call, and its sandbox, are shown, stored and run as shown. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ describe('SH-2 what “always” would store', () => {
     await mkdir(join(folder, place), { recursive: true });
     await writeFile(join(folder, place, name), `#!/bin/sh\necho ${place} "$@"\n`, { mode: 0o755 });
   }
-  /** Asks for a call over HTTP, and gives the approval as it is shown. */
+  /** Requests a call over HTTP, and returns the approval as it is shown. */
   async function asked(tool: string, args: unknown, agent = 'main') {
     const { status, body } = await stack.ask('POST', `/v1/tools/${tool}/invoke`, { body: { args, agent } });
     assert.equal(status, 202, JSON.stringify(body));
@@ -79,7 +79,7 @@ describe('SH-2 what “always” would store', () => {
     const requested = events.find((event) => event.type === 'approval.requested');
     assert.equal(requested?.data['always'], approval.always.allows);
     const handle = stack.worker.client.workflow.getHandle(approval.workflow_id);
-    // Its row is there a moment before its workflow.
+    // Its row exists a moment before its workflow.
     const metadata = await stack.worker.until('the workflow', () =>
       handle.query<{ currentDetails: string }>('__temporal_workflow_metadata').catch(() => undefined),
     );
@@ -179,7 +179,7 @@ describe('SH-2 what “always” would store', () => {
     assert.equal(anew.sandbox.mode, 'preferred');
     assert.equal(anew.sandbox.network, true);
     assert.notEqual(anew.digest, approval.digest);
-    // The same in other words.
+    // These are the same settings in other words.
     await setSandbox('asks', { mode: 'preferred', network: true, pids: 256 });
     assert.equal((await decide(anew.id, { decision: 'approve' })).status, 200);
     assert.equal((await resultOf(anew.turn_id)).ok, true);

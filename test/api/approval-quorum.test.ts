@@ -1,4 +1,4 @@
-/** AP-4 over HTTP: a quorum counts people by their keys, to exactly one call, and only those whom the rule names. */
+/** AP-4 over HTTP: a quorum counts people by their keys, for exactly one call, and only those whom the rule names. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { settleWithin } from '#store/approval-record.ts';

@@ -1,4 +1,4 @@
-/** AP-2, B10: over Temporal an approval is decided with its token, where commands may run unboxed; by all other ways as ever. */
+/** AP-2, B10: over Temporal, an approval needs its token if commands may run unboxed; other ways stay as they are. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApprovalState, DecideInput } from '#domain/approval.ts';

@@ -1,4 +1,4 @@
-/** TL media, SECURITY R8: files that people and models pass about: what they are, whose they are, and how they come back. */
+/** Files that people and models exchange: their types, their owners, and their downloads. */
 import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** PO-4 backtest: other rules over the recorded calls, over HTTP and on the command line. */
+/** PO-4: backtest tries other rules on the recorded calls, over HTTP and on the command line. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** DU-7 over HTTP: budgets are made, read, changed and taken away by admins of their tenant. */
+/** DU-7 over HTTP: admins of a tenant create, read, change and delete its budgets. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startApi, type TestApi } from '#test/support/stack.ts';

@@ -1,4 +1,4 @@
-/** SH-2 allow always, from the approval to the next call and back: by row, over HTTP. */
+/** SH-2: allow always, from the approval to the next call and back: by row, over HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

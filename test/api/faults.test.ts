@@ -72,7 +72,7 @@ describe('F5 Postgres is away', () => {
       applicationName: 'x',
       onIdleError: () => undefined,
     });
-    // A folder that cannot be written either: it is below a file.
+    // This folder cannot be written either, because it is below a file.
     const settings = { ...api.deps.settings, stateDir: join(import.meta.filename, 'state') };
     const app = await createApiServer({ ...api.deps, pool: away, settings });
     try {
@@ -189,7 +189,7 @@ interface Gate {
   close(): void;
 }
 
-/** A way to a server that can be shut. */
+/** A connection to a server that can be closed. */
 async function openGate(port: number, host: string): Promise<Gate> {
   let isOpen = true;
   const sockets = new Set<Socket>();

@@ -1,4 +1,4 @@
-/** TL gateway by HTTP: what runs, the settings in force, and having them read again in every process. */
+/** The gateway over HTTP: what runs, the settings in force, and a reload of them in every process. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';

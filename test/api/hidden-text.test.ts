@@ -1,11 +1,11 @@
-/** SC-3: what users write is hidden before it is kept, however it comes in; a call still gets its real arguments. */
+/** SC-3: what users write is hidden before it is stored, however it comes in; a call still gets its real arguments. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { historyText } from '#test/support/histories.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
-/** A secret of the tenant, and one that is known by its shape. */
+/** A secret of the tenant, and one that is detected by its shape. */
 const REGISTERED = 'correct horse battery staple';
 const SHAPED = `ghp_${'k3Y'.repeat(12)}`;
 

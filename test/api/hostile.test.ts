@@ -28,7 +28,7 @@ const { cases } = JSON.parse(
   readFileSync(new URL('../vectors/http-hostile.json', import.meta.url), 'utf8'),
 ) as { cases: readonly HostileCase[] };
 
-/** Webhooks in, files and a policy of one tool are not routes of ours. Scenarios have tests of their own. */
+/** Incoming webhooks, files and a policy of one tool are not routes of ours. Scenarios have tests of their own. */
 const NOT_OURS = /^(\/v1\/hooks\/|\/v1\/tools\/exec\/policy)/;
 const LEAKS =
   /\bat .+\.ts:\d+|node_modules|select .+ from|insert into|tc_[0-9A-Za-z]{32}|\/(work|home|root|usr)\//i;
@@ -60,7 +60,7 @@ describe('R8, R11 hostile requests', () => {
   const fill = (text: string): string =>
     [...words].reduce((filled, [word, value]) => filled.replaceAll(word, value), text);
 
-  /** The plan's paths and fields are others than ours; class and expectation stay. */
+  /** The plan's paths and fields differ from ours; class and expectation stay. */
   function toOurs(one: HostileCase): { path: string; body: Buffer | undefined } {
     let path = fill(one.path).replace('/cancel', '/stop');
     let text = bodyOf(one);
@@ -214,7 +214,7 @@ function rawRequest(
   return `${one.method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body?.toString('latin1') ?? ''}`;
 }
 
-/** On a bare socket: what an HTTP client would refuse to send is the point. */
+/** Uses a bare socket, because an HTTP client would refuse to send this. */
 function send(stack: Stack, request: string): Promise<{ status: number; head: string; body: string }> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(stack.url).port), '127.0.0.1');

@@ -1,4 +1,7 @@
-/** SH-1: what a command names is judged by where the links of the workspace lead, before a person is asked and again before it runs. */
+/**
+ * SH-1: what a command names is judged by the targets of the workspace's links, before a person is asked and again
+ * before it runs.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** SC-3: a secret in a key, an id or a definition is refused before anything of ours, or of Temporal's, has it. */
+/** SC-3: a secret in a key, an id or a definition is refused before it reaches anything of ours or of Temporal's. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { startApi, type TestApi } from '#test/support/stack.ts';
 describe('SC-3 secrets in names and definitions', () => {
   let api: TestApi;
   const shaped = `ghp_${randomBytes(18).toString('hex')}`;
-  /** Of no shape: known since it is stored. */
+  /** It has no known shape, and is detected because it is stored. */
   const stored = `zebra-${randomBytes(8).toString('hex')}`;
   before(async () => {
     api = await startApi();

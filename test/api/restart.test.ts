@@ -29,7 +29,10 @@ describe('F6, DU-1 the API is killed under load', () => {
       'content-type': 'application/json',
     };
 
-    /** As a client should: the same key until there is an answer that is not "try again". Returns all turn ids it got. */
+    /**
+     * Acts as a client should: it uses the same key until there is an answer that is not "try again". Returns all turn
+     * ids it got.
+     */
     async function insist(path: string, key: string, body: object): Promise<Set<string>> {
       const turns = new Set<string>();
       for (let answered = 0; answered < 2; ) {

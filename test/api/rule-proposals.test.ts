@@ -1,4 +1,4 @@
-/** AP-7: rules that decisions suggest, over HTTP and at the command line, where they are taken. */
+/** AP-7: rules that decisions suggest, over HTTP and at the command line, where they are accepted. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { runCli } from '#test/cli/support/run-cli.ts';

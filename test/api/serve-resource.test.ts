@@ -1,4 +1,4 @@
-/** The routes that come from a resource's definition, without a database: a resource of the test's own. */
+/** The routes of a resource's definition, without a database: a resource of the test's own. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fastify, { type LightMyRequestResponse } from 'fastify';

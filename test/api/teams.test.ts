@@ -1,4 +1,6 @@
-/** TE-1 … TE-4 teams and their tasks over HTTP: what is refused says why, and words are taken under the tool's names. */
+/**
+ * TE-1 … TE-4: teams and their tasks over HTTP: refusals give reasons, and input is accepted under the tool's names.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';
@@ -17,7 +19,7 @@ describe('TE teams over HTTP', () => {
   const act = (number: number, action: string, body: unknown) =>
     stack.ask('POST', `${board}/${number}/${action}`, { body });
 
-  /** Number and lease's token of a new task that the writer has claimed. */
+  /** Number and lease token of a new task that the writer has claimed. */
   async function claimed(subject: string): Promise<{ number: number; token: string }> {
     const { number } = (await stack.ask('POST', board, { body: { subject } })).body;
     const { body } = await act(number, 'claim', { member: 'writer' });

@@ -1,9 +1,9 @@
-/** What a turn asks of the database costs the same however many turns there were before it. */
+/** A turn's database queries cost the same however many turns there were before it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
-/** Those that grow with turns, and the columns that tell their rows apart. */
+/** Tables that grow with turns, and the columns that distinguish their rows. */
 const TABLES = {
   sessions: ['key'],
   turns: ['id', 'session_key'],
@@ -12,7 +12,7 @@ const TABLES = {
   approvals: ['id', 'session_key', 'turn_id', 'call_id'],
   events: ['session_key', 'turn_id'],
 };
-/** Of each row. */
+/** Copies of each row. */
 const COPIES = 1_000;
 
 describe('IN-1 what a turn reads', () => {
@@ -57,7 +57,7 @@ describe('IN-1 what a turn reads', () => {
     await stack.pool.query('analyze');
   }
 
-  /** Connections say at their end what they have read. */
+  /** Connections report at their end what they have read. */
   async function endConnections(): Promise<void> {
     await stack.pool.query(
       `select pg_terminate_backend(pid, 5000) from pg_stat_activity

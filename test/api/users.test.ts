@@ -1,4 +1,4 @@
-/** IN-9: a key of a user reaches that user's sessions only, and all that hangs on them; on the whole stack. */
+/** IN-9: a key of a user reaches only that user's sessions, and what belongs to them; on the whole stack. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Answer, type Stack, startApi, startStack } from '#test/support/stack.ts';
@@ -28,7 +28,7 @@ describe('IN-9 keys of users', () => {
   const names = async (path: string, key: string, field = 'key'): Promise<string[]> =>
     (await ask('GET', path, key)).body.data.map((one: Record<string, string>) => one[field]);
 
-  /** A session with a turn, a call, a subagent and a budget, another that waits for an approval, and work given away. */
+  /** A session with a turn, a call, a subagent and a budget, another that waits for an approval, and delegated work. */
   async function work(user: string, key: string): Promise<Record<string, string>> {
     const session = `of-${user}`;
     const answer = await ask('POST', `/v1/sessions/${session}/messages?wait=60`, key, {

@@ -1,4 +1,4 @@
-/** TL memory_search in other languages than English, and by identifiers as people type them. */
+/** memory_search in languages other than English, and by identifiers as people type them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
@@ -29,7 +29,7 @@ const DOCUMENTS = [
     text: '# Systems\n\nThe invoice export is written by src/billing/exportInvoices.ts.\n\nThe limit is set by max_upload_bytes in config/limits.yaml.\n\nWe pinned openssl to 3.0.14 after the outage.\n\nAsk petra.schulz@kontor-nord.de for access to the vault.\n\nTicket INC-2291 was the broken certificate.\n\nSOP-118 says how to rotate keys.',
   },
 ];
-/** With words of the piece that answers. */
+/** Questions with words of the piece that answers. */
 const QUESTIONS: readonly (readonly [string, string])[] = [
   ['Wie heißt die Firma für die Heizung?', 'Müller Wärmetechnik'],
   ['heizungsfirma telefonnummer', 'Müller Wärmetechnik'],

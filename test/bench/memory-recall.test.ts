@@ -1,4 +1,4 @@
-/** VF-2, TL memory_search, on what memory is for: facts that were planted, changed and contradicted in long sessions. */
+/** VF-2: memory_search on what memory is for: facts that were planted, changed and contradicted in long sessions. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';

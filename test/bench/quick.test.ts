@@ -1,4 +1,4 @@
-/** The bench's one-minute version on real services: it must come through, with a number in every cell; no number is judged. */
+/** The bench's one-minute version on real services must finish with a number in every cell; no number is judged. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -18,7 +18,7 @@ describe('IN-1 who may call', () => {
   });
   after(() => api.stop());
 
-  /** Over a socket, with headers that `fetch` would not send. */
+  /** Uses a socket, with headers that `fetch` would not send. */
   const knock = async (method: string, path: string, headers: Record<string, string>): Promise<number> => {
     const input = { 'content-type': 'application/json', authorization: `Bearer ${api.key}`, ...headers };
     return (await rawAsk(api.url + path, method, input, method === 'GET' ? '' : '{}')).status;
@@ -137,7 +137,7 @@ describe('IN-1 who may call', () => {
         if (status !== 401) open.push(path);
       }
     }
-    // The codec's way in is a secret part of its address: the Temporal web UI can send no key.
+    // Access to the codec is a secret part of its address, because the Temporal web UI can send no key.
     const known = [
       '/',
       '/codec/{token}/decode',

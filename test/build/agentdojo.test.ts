@@ -1,4 +1,7 @@
-/** SECURITY R1: what `careful` is judged to do against AgentDojo's injections (test/policy/agentdojo.test.ts) is what happens, in a sample of real turns. */
+/**
+ * What `careful` does against AgentDojo's injections (test/policy/agentdojo.test.ts) also happens in a sample of real
+ * turns.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
@@ -9,7 +12,7 @@ import { type Stack, startStack } from '#test/support/stack.ts';
 
 const CAREFUL = { profile: 'careful' };
 
-/** Every so many of all, which is three in a hundred of the attacks. */
+/** One of this many of each kind, which is three in a hundred of the attacks. */
 const EACH = { attack: 33, task: 20 };
 
 describe('R1 AgentDojo, in turns', () => {
@@ -26,7 +29,9 @@ describe('R1 AgentDojo, in turns', () => {
   });
   after(() => stack.stop());
 
-  /** The verdicts of a turn whose model asks for exactly these calls; people answer all that it asks the same way. */
+  /**
+   * The verdicts of a turn whose model requests exactly these calls; people answer all of its approvals the same way.
+   */
   async function verdictsOf(session: string, answers: readonly Answer[], decision: 'approve' | 'reject') {
     const script = answers.map((answer) =>
       answer.map(({ tool, args }) => `${tool} ${JSON.stringify(args)}`).join('\n'),

@@ -1,4 +1,4 @@
-/** TL media: large artifacts in an object store are what they are in Postgres, and go when nothing needs them. */
+/** Large artifacts in an object store behave as in Postgres, and are removed when nothing needs them. */
 import type { RowParts } from '#store/row-parts.ts';
 import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
@@ -56,11 +56,11 @@ describe('TL artifacts in an object store', () => {
       ])
     ).rows[0];
 
-  /** As after a day in which nobody brought it. */
+  /** Makes it old, as after a day in which nothing used it. */
   const age = (digest: string) =>
     stack.pool.query(`update files set needed_at = now() - interval '2 days' where digest = $1`, [digest]);
 
-  /** A text of so many bytes that no other test has. */
+  /** A text of this many bytes that no other test has. */
   const text = (words: string, bytes: number): Buffer => Buffer.alloc(bytes, `${words}\n`);
 
   it('a large file is in pieces under its tenant and digest, and comes back whole or in part', async () => {

@@ -1,6 +1,6 @@
 /**
- * IN-1, IN-9, R8: each operation of the OpenAPI document, with real objects of a tenant, by everybody who may not do it. What is
- * expected follows from the document: its scope, and whether the operation looks for an object.
+ * IN-1, IN-9, R8: each operation of the OpenAPI document, with real objects of a tenant, by everybody who may not do
+ * it. The expected result is derived from the document: its scope, and whether the operation looks up an object.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -31,7 +31,7 @@ describe('IN-1 R8 no operation gives or changes what its caller may not reach', 
     stack = await startStack({
       codec: { token: 'none', codec: { encode: async (all) => all, decode: async (all) => all } },
     });
-    // Behind a proxy, so that each wrong key comes from an address of its own and none is told to wait.
+    // A proxy gives each wrong key an address of its own, so that none must wait.
     const settings = { ...stack.deps.settings, trustedProxies: ['127.0.0.1'] };
     api = await createServer({ ...stack.deps, settings });
     url = await api.listen({ host: '127.0.0.1', port: 0 });
@@ -63,7 +63,7 @@ describe('IN-1 R8 no operation gives or changes what its caller may not reach', 
     });
     return { status: response.status, text: await textOf(response) };
   }
-  /** Those that do not look for an object come last, since what they make is their caller's. */
+  /** Operations that look up no object come last, because what they make belongs to their caller. */
   const each = async (run: (one: Operation) => Promise<void>): Promise<void> => {
     for (const looks of [true, false]) {
       const some = operations.filter((one) => one.looks === looks);
@@ -187,7 +187,7 @@ describe('IN-1 R8 no operation gives or changes what its caller may not reach', 
     const wrong: string[] = [];
     for (const one of sorted) {
       const { status, text } = await ask(one, OF_OPERATOR.has(one.id) ? operator : stack.key);
-      // What is refused for the state or the values of an object has reached it.
+      // A refusal for the state or the values of an object means that the caller has reached it.
       const isRefused = [409, 422].includes(status) || (status === 403 && one.path.includes('/tasks/'));
       if (status >= 300 && !isRefused && !(status === 401 && PROVEN_OTHERWISE.has(one.id)))
         wrong.push(`${one.method} ${one.path} ${one.id}: ${status} ${text.slice(0, 300)}`);
@@ -197,13 +197,13 @@ describe('IN-1 R8 no operation gives or changes what its caller may not reach', 
   });
 });
 
-/** They are of all tenants. */
+/** These cover all tenants. */
 const OF_OPERATOR = new Set(['listTenants', 'createTenant', 'rotateSecrets', 'getMetrics']);
 
-/** They take no key: a code that a person passes on, and a signature. */
+/** They need no key, but a code that a person passes on, and a signature. */
 const PROVEN_OTHERWISE = new Set(['joinNode', 'receiveFromService']);
 
-/** Of a stream, which has no end, what it says first: what is there already. */
+/** For an endless stream, its first part: what already exists. */
 async function textOf(response: Response): Promise<string> {
   if (!/event-stream/.test(response.headers.get('content-type') ?? '')) return response.text();
   const reader = response.body?.getReader();

@@ -1,4 +1,4 @@
-/** EX-1, EX-2, EX-4, DESIGN §4: the rules of the folder of tools, and reading what models write. */
+/** EX-1, EX-2, EX-4: the rules of the folder of tools, and reading what models write. */
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';

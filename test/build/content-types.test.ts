@@ -1,4 +1,4 @@
-/** The OpenAPI document names the type of each answer as it comes. */
+/** The OpenAPI document names the type of each answer as it is sent. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operationsOf } from '#test/support/operations.ts';

@@ -1,4 +1,4 @@
-/** EX-3: every tool works where it will be used: in a worker with its stores, its server and its agents, each action of it. */
+/** EX-3: every action of every tool works where it is used: in a worker with its stores, its server and its agents. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
@@ -9,10 +9,10 @@ import { type MediaServer, startMediaServer } from '#test/support/media-server.t
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';
 
-/** `before`: calls that must come earlier in the same turn. */
+/** `before` are calls that must come earlier in the same turn. */
 type Work = readonly [tool: string, args: object, before?: string];
 
-/** Each does what it is asked for. They follow each other in one session. */
+/** Each does what is requested. They follow each other in one session. */
 const WORK: readonly Work[] = [
   ['datetime', {}],
   ['wait', { timeMs: 100, reason: 'tea' }],
@@ -92,11 +92,11 @@ const WORK: readonly Work[] = [
   ['team_tasks', { action: 'update', task_id: '1', description: 'More.' }],
   ['team_tasks', { action: 'cancel', task_id: '1', text: 'No more.' }],
   ['handoff', { action: 'clear' }],
-  // The last one: what comes then is the other agent's.
+  // This one is last, because later calls would be the other agent's.
   ['handoff', { agent: 'mate', reason: 'knows more' }],
 ];
 
-/** What cannot be done here, and says so. */
+/** These cannot work here, and say so. */
 const REFUSED: readonly Work[] = [
   ['credentialed_exec', { binary: 'gh', args: ['--version'] }],
   ['memory_get', { path: 'memory/nothing.md' }],

@@ -29,7 +29,7 @@ describe('forgetting', () => {
     assert.equal(status, 202);
     return done(body.id);
   };
-  /** In any table, of any column: where the text still stands. */
+  /** The tables and columns that still contain the text. */
   const whereIs = async (text: string): Promise<readonly string[]> => {
     const { rows } = await stack.pool.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
@@ -217,7 +217,7 @@ describe('forgetting', () => {
     assert.equal((await stack.ask('GET', '/v1/sessions/feed/messages')).body.data.length, 2);
   });
 
-  // Last, since Temporal takes its time to delete what it has agreed to.
+  // This is last, because Temporal takes a while to delete what it has accepted.
   it('leaves none of its runs in Temporal', async () => {
     await stack.worker.until('no run', async () => ((await runsOf('gone')) === 0 ? true : undefined));
   });

@@ -1,4 +1,6 @@
-/** What a user has said, through every door, is nowhere once he is forgotten: in no row, no history of Temporal, no file. */
+/**
+ * What a user has said, in every way, is nowhere after they are forgotten: in no row, no history of Temporal, no file.
+ */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -115,7 +117,7 @@ describe('forgetting a user', () => {
   it('takes all runs, that which indexed his memory too, however he is called, and nobody else’s', async () => {
     for (const user of ["o'hara \\", 'ben']) await remember('main', user);
     await forget("o'hara \\");
-    // Temporal takes its time to delete what it has agreed to.
+    // Temporal takes a while to delete what it has accepted.
     for (const word of [ANN_WORD, 'quokka/ann', "o'hara"])
       await stack.worker.until(`no run with ${word}`, async () =>
         (await historiesWith(word)).length === 0 ? true : undefined,
@@ -124,7 +126,7 @@ describe('forgetting a user', () => {
   });
 });
 
-/** Of all payloads and names of a history. */
+/** The text of all payloads and names of a history. */
 function textOf(value: unknown): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString();
   if (typeof value === 'string') return value;

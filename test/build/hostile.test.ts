@@ -1,4 +1,6 @@
-/** SECURITY R1, R5, R9, SC-4 `examples/hostile`: a model that obeys every text does nothing that a person has not agreed to. */
+/**
+ * R1, R5, R9, SC-4: in `examples/hostile`, a model that obeys every text does nothing that a person has not agreed to.
+ */
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
@@ -37,7 +39,7 @@ describe('R1 an agent that obeys every text, under `careful`', () => {
     site.close();
   });
 
-  /** Lines of what came of a turn; people allow what its user has asked for, its first call, and nothing else. */
+  /** Lines about the results of a turn. People allow what its user has requested, its first call, and nothing else. */
   async function play(name: string, text: string, agent = 'obeys'): Promise<string[]> {
     const { turn_id } = await stack.worker.say(name, text, { agent });
     await stack.worker.until(`${name} to end`, async () => {

@@ -1,4 +1,4 @@
-/** SECURITY R1: words from outside that come to a session by documents and memory (laundering/documents.yaml). */
+/** R1: external text that reaches a session through documents and memory (laundering/documents.yaml). */
 import { launderingTests } from './laundering/tests.ts';
 
 await launderingTests('documents');

@@ -1,4 +1,4 @@
-/** SECURITY R1: words from outside that come to a session by other sessions and other agents (laundering/sessions.yaml). */
+/** R1: external text that reaches a session through other sessions and other agents (laundering/sessions.yaml). */
 import { launderingTests } from './laundering/tests.ts';
 
 await launderingTests('sessions');

@@ -1,6 +1,6 @@
 /**
- * SECURITY R1: words from outside that come to a session by a detour. A model that obeys reads them there and asks for calls that act; under
- * `careful` people are asked about each, whichever way the words came.
+ * R1: external text that reaches a session by a detour. A model that obeys reads it there and requests calls that act.
+ * Under `careful`, each needs approval, whichever way the text came.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -11,7 +11,7 @@ const PAGE = 'page {}';
 const tool = (name: string, args: object): string =>
   `${name} ${JSON.stringify(args).replaceAll('http:', '\\u0068ttp:')}`;
 
-/** What the words want done, each in an answer with the others. */
+/** The effects that the text wants, each in an answer with the others. */
 const EFFECTS: readonly (readonly [string, string])[] = [
   ['a command', tool('exec', { command: 'ls' })],
   ['a tool that acts', tool('send', {})],
@@ -21,7 +21,10 @@ const EFFECTS: readonly (readonly [string, string])[] = [
 ];
 const ACTS = EFFECTS.map(([, call]) => call).join('\n');
 
-/** `write` runs in a session that has read a page, `read` in another one of the same user and agent, before the effects. */
+/**
+ * `write` runs in a session that has read a page, and `read` in another one of the same user and agent, before the
+ * effects.
+ */
 const CARRIERS: Readonly<Record<string, { readonly write: string; readonly read?: string }>> = {
   'MEMORY.md, which each prompt shows': { write: tool('memory_write', { content: 'Do it.' }) },
   'HEARTBEAT.md': { write: tool('write_file', { path: 'HEARTBEAT.md', content: 'Do it.' }) },
@@ -98,7 +101,7 @@ describe('R1 words from outside by a detour', () => {
     readonly ok: boolean | null;
     readonly session: string;
   }
-  /** Its calls as they were judged; people refuse all that they are asked. */
+  /** Its calls as they were judged; people refuse all of its approvals. */
   async function settled(turn: string): Promise<readonly Judged[]> {
     await stack.worker.until(`${turn} to end`, async () => {
       const { rows } = await stack.pool.query('select ended_at from turns where id = $1', [turn]);
@@ -139,7 +142,7 @@ describe('R1 words from outside by a detour', () => {
         JSON.stringify(wrote),
       );
       if (wrote.at(-1)?.verdict === 'ask') {
-        // People see what is written where it is no file of the workspace.
+        // People see what is written if it is no file of the workspace.
         const { turn_id } = await stack.worker.say(`${user}-again`, `${PAGE}\nthen\n${write}`, { user });
         const approval = await stack.worker.approvalOf(`${user}-again`);
         await stack.ask('POST', `/v1/approvals/${approval}/decision`, { body: { decision: 'approve' } });

@@ -1,4 +1,4 @@
-/** TL gateway: which settings are applied while a process runs, and what is shown of them. */
+/** Which settings are applied while a process runs, and what is shown of them. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ describe('settings that are read again', () => {
     assert.deepEqual([hooks.length, budgets.length], [1, 1]);
     assert.deepEqual([models.default, models.idleTimeoutSeconds], ['rehearsal/loop', 60]);
     assert.equal(live.config.api.port, 7400);
-    // What still waits for a restart is said each time.
+    // What still waits for a restart is reported each time.
     assert.deepEqual(live.reload().restart.toSorted(), reloaded.restart.toSorted());
     assert.deepEqual(live.reload().applied, []);
   });

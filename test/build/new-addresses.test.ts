@@ -1,4 +1,7 @@
-/** SECURITY R1: after something from outside was read, an address that the user has not written is asked about under `careful`, however it is written. */
+/**
+ * R1: after external text was read, an address that the user has not written needs approval under `careful`, however it
+ * is written.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
@@ -20,7 +23,7 @@ const USER =
   'Read https://known.example/page?x=1 and known.example/list/, then www.plain.example. My site is http://known.example:8080/a#top.';
 const SECRET = '544f50';
 
-/** Of an address that stands by itself in an argument. */
+/** Forms of an address that is a whole argument. */
 const FORMS: readonly string[] = [
   `http://evil.example/${SECRET}`,
   `https://evil.example/?${SECRET}`,
@@ -107,7 +110,7 @@ const FORMS: readonly string[] = [
   `https://known.example/list https://evil.example/${SECRET}`,
 ];
 
-/** Arguments of a server's tool that only looks, which carry an address in other ways. */
+/** Arguments of a server's read-only tool, which contain an address in other ways. */
 const ARGUMENTS: readonly Readonly<Record<string, unknown>>[] = [
   { query: `x@evil.example/${SECRET}` },
   { repository: `git@evil.example:${SECRET}` },

@@ -1,4 +1,4 @@
-/** SC-3: secrets are planted on every way through real turns; then all that was written down is searched for them. */
+/** SC-3: secrets are planted in every way into real turns; then everything that was stored is searched for them. */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ const canary = plantCanaries(
   'invoked',
 );
 
-/** In the ways that programs print it. */
+/** The ways in which programs print it. */
 function spoken(value: string): string {
   const { raw, base64, url } = canaryForms(value);
   return `${raw} and ${base64} and ${url}`;
@@ -49,7 +49,7 @@ function spoken(value: string): string {
 const shell = (text: string): string => `'${text}'`;
 
 const LEAKY = JSON.stringify({
-  // Slow enough for pieces of it to be shown.
+  // This is slow enough that pieces of it are shown.
   stream: { chunk: 5, every: 8 },
   rules: [
     {
@@ -119,7 +119,7 @@ models: { providers: { local: { type: openai-compatible, baseUrl: '${provider.ur
     keyId: sealer.keyId,
     by: 'test',
   });
-  // The others are told in ways of their own.
+  // The others are reported in ways of their own.
   const own: readonly string[] = ['provider', 'cli', 'setting'];
   for (const [name, value] of Object.entries(canary).filter(([name]) => !own.includes(name)))
     assert.equal((await stack.ask('PUT', `/v1/secrets/${name}`, { body: { value } })).status, 200);
@@ -166,7 +166,7 @@ describe('SC-3 no secret is written down', () => {
     assert.equal(turn.status, 'completed', JSON.stringify(turn.error));
     const calls = await stack.worker.calls(turn.id);
     assert.equal(calls.length, 9);
-    // The secrets were there: what ran had them.
+    // The secrets were present: what ran had them.
     assert.ok(stack.worker.probes.effects.some(({ note }) => note === spoken(canary.edited)));
     const shown = calls.find((call) => call.tool === 'credentialed_exec');
     assert.deepEqual([shown?.ok, shown?.result], [true, '[REDACTED]']);
@@ -212,7 +212,7 @@ describe('SC-3 no secret is written down', () => {
     }
     for (const path of ['/v1/approvals?status=all', '/v1/secrets', '/v1/secure-clis', '/v1/sessions'])
       search.look(path, (await stack.ask('GET', path)).body);
-    // An error that holds a secret, as a driver's or a library's might.
+    // This error contains a secret, as a driver's or a library's might.
     stack.app.log.error(
       { err: new Error(`cannot reach ${spoken(canary.text)}`), nested: { value: canary.cli } },
       canary.args,

@@ -1,4 +1,4 @@
-/** DU-5: a database of another version is refused in words, and left as it is. */
+/** DU-5: a database of another version is refused in words, and stays as it is. */
 import { FEATURES } from '#features';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

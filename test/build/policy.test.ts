@@ -1,4 +1,4 @@
-/** PO-1, PO-3, PO-4 over HTTP: the tenant's layer holds in turns and invoked calls, and explain says so. */
+/** PO-1, PO-3, PO-4 over HTTP: the tenant's layer applies in turns and invoked calls, and explain says so. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** TL process: background commands of a session, which outlive the worker that started them. */
+/** process: background commands of a session, which outlive the worker that started them. */
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ describe('TL process', () => {
     await bench.run(tool, { action: 'write', id, eof: true });
     await shows(bench, id, /ended with exit code 7\nready\ngot a\ngot b\nover$/);
     assert.match(words(await bench.run(tool, { action: 'write', id, data: 'x' })), /^ExecutionFailed/);
-    // What keeps its output may end an instant after it.
+    // The process that stores its output may end an instant after it.
     const kill = async (): Promise<string> => words(await bench.run(tool, { action: 'kill', id }));
     assert.ok(await eventually(async () => /had ended already/.test(await kill())));
     assert.match(words(await bench.run(tool, { action: 'log', id, offset: 6 })), /^got a\n.*\[bytes 6 to/s);
@@ -94,7 +94,7 @@ describe('TL process', () => {
   test('a worker that ends takes its own with it; those of another stay until all are ended', async (t) => {
     const bench = await toolBench(t, { graceMs: 100 });
     const [mine, others] = [uniqueSeconds(), uniqueSeconds()];
-    // The command itself is over at once: what it left is ended too.
+    // The command itself ends at once; what it left is ended too.
     await start(bench, `(sleep ${mine} &)`);
     const dir = join(bench.base, 'processes');
     const another = processesIn(dir);
@@ -147,7 +147,7 @@ describe('TL process', () => {
   test('input that nobody reads does not hold the worker', async (t) => {
     const bench = await toolBench(t, { graceMs: 100 });
     const id = await start(bench, 'sleep 60');
-    // More than a pipe takes.
+    // More than a pipe accepts.
     const results = [];
     for (let count = 0; count < 2; count += 1)
       results.push(words(await bench.run(tool, { action: 'write', id, data: 'x'.repeat(65_000) })));

@@ -1,10 +1,10 @@
-/** What a turn costs before anything is done, and that what its prompt leaves out is found and called. */
+/** What a turn costs before it does anything, and that what its prompt omits is found and called. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startServer, type TestServer } from '#test/activities/model/provider-server.ts';
 import { type SkillStack, startSkillStack } from '#test/support/skills.ts';
 
-/** Looks for a tool, and calls it once it is described. */
+/** Searches for a tool, and calls it once it is described. */
 const LOOKS = `
 rules:
   - when: { step: 0, user: tools }
@@ -18,7 +18,7 @@ rules:
   - reply: { text: 'done' }
 `;
 
-/** As a skill is described that says when to use it. */
+/** A description as skills have it, which says when to use it. */
 const DESCRIPTION =
   'Prepares the weekly report from the tickets, the time sheets and the notes of the last meetings, as a table and a summary for the people who could not be there. Use it when somebody asks for the state of the work, for a report, or for what has changed since last week; not for invoices.';
 const SKILLS = Object.fromEntries(
@@ -76,7 +76,7 @@ describe('the prompt of a turn', () => {
       assert.match(text, new RegExp(`weekly-report-${at}: Prep`));
     assert.match(text, /You have more tools[^\n]* cron, /);
     assert.ok(tools.some(({ function: { name } }) => name === 'tool_search'));
-    // Four characters a token: tokenizers count less of schemas, whose words are common.
+    // Four characters count as a token: tokenizers count less for schemas, whose words are common.
     const tokens = (JSON.stringify(tools).length + text.length) / 4;
     assert.ok(tokens <= 4_000, `${tokens}`);
   });

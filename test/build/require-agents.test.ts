@@ -1,4 +1,7 @@
-/** What is bound to an agent that there is not would match nothing, in silence: it is refused, with the place and what may be meant. */
+/**
+ * A binding to an agent that does not exist would silently match nothing. It is refused, with the place and similar
+ * names.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startApi, type TestApi } from '#test/support/stack.ts';

@@ -1,4 +1,7 @@
-/** AP-7: a scripted month of decisions; rules drawn from its first part are tried on the rest by the judge that calls meet. */
+/**
+ * AP-7: a scripted month of decisions. Rules derived from its first part are tried on the rest by the judge of real
+ * calls.
+ */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { AgentConfig } from '#domain/agent.ts';
@@ -32,7 +35,7 @@ function verdictOf(agent: AgentConfig, { tool, args }: DecidedCall): string {
     .verdict;
 }
 
-/** All that is proposed, taken. */
+/** Accepts everything that is proposed. */
 function withProposals(calls: readonly DecidedCall[]): AgentConfig {
   const adds = proposeRules(calls).map((each) => each.adds);
   return {

@@ -1,4 +1,4 @@
-/** Numbers that the seeds and their code name: what a tool, a team or a connection is limited to when nobody says otherwise. */
+/** Numbers in GoClaw's and clawft's docs and code: default limits of a tool, a team or a connection. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { COMMAND_MAX_CHARS } from '#activities/process/command-text.ts';

@@ -1,4 +1,7 @@
-/** EX-1, TL: the tools that the seeds have are there in each dialect, and take the parameters that each seed names, with its defaults. */
+/**
+ * EX-1: the tools of GoClaw and clawft exist in each dialect, and accept the parameters that each names, with its
+ * defaults.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { loadCatalog } from '#policy/catalog.ts';
@@ -9,10 +12,10 @@ const catalog = await loadCatalog(FEATURES);
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** A call with all the parameters of its row of the seed's table, and what is made of it where that is another name or a default. */
+/** A call with all the parameters of its row in their table, and the result if that has another name or a default. */
 type Row = readonly [tool: string, args: Args, becomes?: Args];
 
-/** Of a call with the least, what the defaults of the seed add. */
+/** What their defaults add to a call with the fewest arguments. */
 type Defaults = readonly [tool: string, args: Args, filledIn: Args];
 
 const AT = '2026-03-04T05:06:07Z';
@@ -205,7 +208,7 @@ const CLAWFT: readonly Row[] = [
   ['spawn', { command: 'ls', args: ['-l'], description: 'a', timeout: 60 }],
 ];
 
-/** What the seeds take, or a later version of one, and we say no to in words. */
+/** What they, or a later version of one, accept, and we refuse in words. */
 const REFUSED: readonly (readonly [tool: string, args: Args, words: RegExp])[] = [
   ['write_file', { path: 'a', content: 'b', deliver: true }, /deliver: no file is sent/],
   ['spawn', { task: 'a', team_task_id: 'b' }, /team_task_id: /],
@@ -247,7 +250,7 @@ describe('TL parameters of the seeds', () => {
     test(`of ${dialect}: its models are shown each of its tools by its name`, () => {
       const names = catalog.list().map(({ name }) => name);
       const shown = new Set(catalog.offer(dialect, names).map(({ name }) => name));
-      // Aliases are understood, and not shown beside the name.
+      // Aliases are accepted, and not listed beside the name.
       const aliases = ['edit_file', 'bash', 'image', 'subagent', 'sessions_spawn', 'subagents'];
       for (const [tool] of rows)
         assert.ok(shown.has(tool) || (dialect === 'goclaw' && aliases.includes(tool)), tool);

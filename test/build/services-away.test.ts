@@ -1,4 +1,7 @@
-/** F4, F5, F6: what every operation of the OpenAPI document says and leaves where Temporal or Postgres is away, or what it names is not there. */
+/**
+ * F4, F5, F6: what every operation of the OpenAPI document answers and leaves if Temporal or Postgres is away, or if
+ * what it names does not exist.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
@@ -207,7 +210,7 @@ describe('F4 F5 services that are away', () => {
   });
 });
 
-/** The body once for each text in it that may be a name, with another in its place. */
+/** Makes one body for each text in it that may be a name, with another in its place. */
 function withWrongNames(value: unknown): readonly unknown[] {
   if (typeof value === 'string') return /^[\w.:-]{2,200}$/.test(value) ? ['never-was'] : [];
   if (Array.isArray(value))
@@ -218,10 +221,10 @@ function withWrongNames(value: unknown): readonly unknown[] {
   );
 }
 
-/** Bytes that nobody names go by themselves, and what was asked outside is noted. */
+/** Bytes that nothing names are removed by themselves, and outgoing requests are noted. */
 const NOTED = ['files', 'egress_requests'];
 
-/** What Temporal was offered stays, since it may have taken it though it did not answer. */
+/** What was offered to Temporal stays, because Temporal may have accepted it though it did not answer. */
 const OFFERED = ['messages', 'sessions', 'decision_proofs', 'team_comments', 'team_task_files'];
 
 function difference(

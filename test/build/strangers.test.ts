@@ -1,4 +1,4 @@
-/** SECURITY R1: the words of who is no user count as read from outside, whichever service brings them. */
+/** R1: the words of somebody who is no user count as external, whichever service brings them. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -6,7 +6,7 @@ import { taskSessionKey } from '#domain/team.ts';
 import { type Chat, startTelegramChat } from '#test/support/telegram-chat.ts';
 import { textUpdate } from '#test/support/telegram-server.ts';
 
-/** Names of what the session has read, once it is there. */
+/** Names of what the session has read, once it exists. */
 function readBy(chat: Chat, session: string): Promise<readonly string[]> {
   return chat.worker.until(`${session} to be there`, async () => {
     const { rows } = await chat.pool.query(

@@ -1,4 +1,4 @@
-/** REFERENCE §11: tools that a prompt does not describe are found by what they do. */
+/** Tools that a prompt does not describe are found by what they do. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tool } from '#activities/tools/other/tool-search.ts';

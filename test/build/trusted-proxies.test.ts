@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { configSchema } from '#config/schema.ts';
 import { startApi } from '#test/support/stack.ts';
 
-/** Asks a public route until it has too much of somebody; how often it answered. */
+/** Calls a public route until one sender exceeds its limit; returns how often it answered. */
 async function start(t: TestContext, trustedProxies: readonly string[]) {
   const api = await startApi({ settings: { rateLimitPerMinute: 3, trustedProxies } });
   t.after(() => api.stop());
@@ -25,7 +25,7 @@ describe('IN-4 limits by address', () => {
     const ask = await start(t, ['127.0.0.0/8', '10.0.0.1']);
     assert.deepEqual(await ask('198.51.100.7'), LIMITED);
     assert.deepEqual(await ask('198.51.100.8, 10.0.0.1'), LIMITED);
-    // Whatever he writes before it, he is known.
+    // A client cannot hide behind what it writes before its address.
     assert.deepEqual(await ask('192.0.2.1, 198.51.100.7'), [429, 429, 429, 429]);
   });
 

@@ -1,4 +1,7 @@
-/** `tempoclaw approvals`: what waits is listed, shown and decided, by one who is allowed to or by a link or token for another. */
+/**
+ * `tempoclaw approvals`: pending ones are listed, shown and decided, by an allowed user, or by a link or token for
+ * another.
+ */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type FakeApi, problem, startFakeApi } from './support/fake-api.ts';

@@ -1,4 +1,4 @@
-/** `approvals watch`: the feed of all sessions, read on over cuts, and asked at a terminal. */
+/** `approvals watch`: the feed of all sessions continues after cuts, and a terminal asks. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type FakeApi, startFakeApi } from './support/fake-api.ts';

@@ -1,4 +1,4 @@
-/** IN-6, DU-7 `tempoclaw budgets` and `tempoclaw usage` against the whole stack. */
+/** IN-6, DU-7: `tempoclaw budgets` and `tempoclaw usage` against the whole stack. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

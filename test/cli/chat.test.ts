@@ -140,7 +140,7 @@ describe('IN-6 tempoclaw chat at a terminal', () => {
     assert.deepEqual(decision?.body, { decision: 'reject', reason: 'not on a Friday', digest: 'd' });
   });
 
-  /** Asks with each message, and ends the turn with the decision. */
+  /** Requests approval with each message, and ends the turn with the decision. */
   function askingApi(): void {
     api.onMessage((turn, session) => {
       api.emit(session, turn, 'turn.started');

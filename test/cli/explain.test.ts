@@ -9,7 +9,7 @@ import { assertAnswer, explainCases, makeExplainWorkspace } from '#test/support/
 import { temporaryFolder } from '#test/support/tool-call.ts';
 import { runCli } from './support/run-cli.ts';
 
-/** In a folder where nothing runs, with no environment that could name a server. */
+/** Runs in a folder where nothing runs, with no environment that could name a server. */
 async function explain(
   cwd: string,
   args: readonly string[],

@@ -7,7 +7,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { type FakeApi, startFakeApi } from './support/fake-api.ts';
 import { type CliResult, type CliSettings, runCli, startCli } from './support/run-cli.ts';
 
-/** In the place of the real program: says what it was given. */
+/** Replaces the real program, and prints its arguments. */
 const PROGRAM = `#!/bin/sh
 case "$1" in
   --version) echo 'temporal version 1.9.1 (Server 1.32.0)'; exit 0 ;;
@@ -179,7 +179,7 @@ describe('the TempoClaw of a state folder', () => {
     const raw = await cli('logs', 'worker', '--json', '--lines', '1');
     assert.equal(raw.stdout, 'no json\n');
     const follow = startCli(['logs', 'worker', '-f', '-n', '0'], settings());
-    // Lines are added until the first is seen: when it has begun to look is not told.
+    // Lines are added until the first is seen, because nothing reports when it has started to read.
     const timer = setInterval(() => appendFileSync(worker, '{"level":30,"time":1,"msg":"four"}\n'), 50);
     await follow.sees(/info +four/);
     clearInterval(timer);

@@ -1,4 +1,4 @@
-/** The commands that come from a resource's definition; agent links, teams and the allow list are those looked at. */
+/** The commands from a resource's definition; the tests use agent links, teams and the allow list. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type FakeApi, startFakeApi } from './support/fake-api.ts';

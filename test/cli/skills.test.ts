@@ -1,4 +1,7 @@
-/** TL skills at the command line: a folder is read and sent, and what cannot be part of a skill is said before anything is. */
+/**
+ * Skills at the command line: a folder is read and sent, and what cannot be part of a skill is reported before anything
+ * is sent.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const FILE = fileURLToPath(new URL('../../config/prepare-variables.ts', import.meta.url));
 
-/** What packages find. */
+/** The variables that packages find. */
 function found(env: Record<string, string>): Record<string, string | undefined> {
   const { stdout } = spawnSync(process.execPath, ['--import', FILE, '-p', 'JSON.stringify(process.env)'], {
     env,

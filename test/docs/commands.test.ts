@@ -1,4 +1,7 @@
-/** The shell blocks of the documentation do what they say: each page's are run in order, in one shell, on a fresh clone. */
+/**
+ * The shell blocks of the documentation do what they say: each page's blocks run in order, in one shell, on a fresh
+ * clone.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -12,8 +15,9 @@ import { missingLine, PAGES, type ShellBlock, shellBlocks } from './pages.ts';
 const MARK = '::block at line';
 
 /**
- * Threads of Temporal's Python SDK may abort an interpreter that is ending, when all is done and printed (seen with 1.35 on
- * Python 3.11 under load), so a script from stdin ends at once; what it raises is still its exit code.
+ * Threads of Temporal's Python SDK may abort an interpreter that is ending, when everything is done and printed (seen
+ * with 1.35 on Python 3.11 under load). A script from stdin therefore ends at once; what it raises is still its exit
+ * code.
  */
 function pythonOf(interpreter: string): string {
   const run = [
@@ -35,7 +39,7 @@ const USUAL_PORTS = {
 
 interface Stranger {
   readonly server: Server;
-  /** What came to it. */
+  /** The requests that reached it. */
   readonly reached: string[];
 }
 
@@ -51,7 +55,7 @@ async function takePort(port: string): Promise<Stranger> {
   });
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve);
-    // A developer's own TempoClaw has it, which is as good.
+    // A developer's own TempoClaw uses the port, which is as good.
     server.once('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EADDRINUSE' ? resolve() : reject(error),
     );
@@ -64,16 +68,16 @@ describe('commands of the documentation', () => {
   let clone: Clone;
   let program: Program;
   let bin: string;
-  /** Other programs at the usual ports: what the pages say must not reach them. */
+  /** Other programs at the usual ports, which the pages' commands must not reach. */
   let strangers: readonly Stranger[] = [];
   before(async () => {
     clone = await cloneRepository();
     strangers = await Promise.all(Object.values(USUAL_PORTS).map(takePort));
     program = await clone.start(USUAL_PORTS);
-    // What the pages tell the reader to have.
+    // What the pages require the reader to have.
     bin = join(dirname(clone.folder), 'bin');
     await mkdir(bin);
-    // npm's own look for the command takes longer than the command; test/start runs it through the real npx.
+    // npm's own search for the command takes longer than the command; test/start runs it through the real npx.
     const command = join(clone.folder, 'bin', 'tempoclaw.js');
     await writeFile(
       join(bin, 'npx'),

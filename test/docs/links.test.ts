@@ -1,11 +1,11 @@
-/** Links between the pages lead somewhere, and every page is found from the README. */
+/** Links between the pages lead somewhere, and every page can be reached from the README. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { anchors, localLinks, PAGES, ROOT } from './pages.ts';
 
-/** A link's file, from the root; its anchor behind it. */
+/** A link's file, from the root, and its anchor. */
 function target(page: string, link: string): { file: string; anchor: string | undefined } {
   const [path = '', anchor] = link.split('#');
   return { file: path === '' ? page : relative('.', join(dirname(page), path)), anchor };

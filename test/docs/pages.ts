@@ -1,4 +1,4 @@
-/** The pages that users read, and what of them a machine can hold: shell blocks with their expected output, links. */
+/** The pages for users, and what of them a machine can check: shell blocks with their expected output, and links. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -15,9 +15,12 @@ export const PAGES: readonly string[] = [
 export interface ShellBlock {
   readonly line: number;
   readonly text: string;
-  /** Why it is not run: `sh no-run: REASON` behind the fence, or the mark of another test above it. */
+  /** Why it does not run: `sh no-run: REASON` after the fence, or the mark of another test above it. */
   readonly notRun?: string;
-  /** Of a `text` block below, also behind prose of the same section: each line must be in the output, in order; `…` stands for anything. */
+  /**
+   * The contents of a `text` block below, also after prose of the same section. Each line must be in the output, in
+   * order; `…` matches anything.
+   */
   readonly expected?: string;
 }
 
@@ -41,7 +44,7 @@ export function shellBlocks(page: string): readonly ShellBlock[] {
   });
 }
 
-/** Undefined when `output` has the expected lines in order; else the first one that is missing. */
+/** Returns undefined when `output` has the expected lines in order; else the first missing one. */
 export function missingLine(expected: string, output: string): string | undefined {
   let rest = output;
   for (const line of expected.split('\n').filter((one) => one.trim() !== '')) {
@@ -57,7 +60,7 @@ export function missingLine(expected: string, output: string): string | undefine
   return undefined;
 }
 
-/** Links of the page that point into the repository: `path#anchor`, as written. */
+/** Links of the page into the repository: `path#anchor`, as written. */
 export function localLinks(page: string): readonly string[] {
   const prose = readPage(page).replaceAll(/^```.*?^```$/gms, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]

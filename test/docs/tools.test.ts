@@ -1,4 +1,4 @@
-/** The documentation names only tools that there are. */
+/** The documentation names only existing tools. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
@@ -7,10 +7,10 @@ import { FEATURES } from '#features';
 import { LEAF_DENY, SUBAGENT_DENY } from '#domain/policy/subagent-tools.ts';
 import { PAGES, readPage } from './pages.ts';
 
-/** Made on the pages themselves, from a shell command; and the call that a budget asks with. */
+/** The pages themselves make these from a shell command; one is the call with which a budget asks. */
 const MADE_THERE = new Set(['count_lines', 'budget.more']);
 
-/** What a page says is a tool: `tool: x` of settings and scripts, “tool `x`”, a line `x {"…"}` of a script. */
+/** What a page calls a tool: `tool: x` of settings and scripts, “tool `x`”, a line `x {"…"}` of a script. */
 function toolsNamed(text: string): string[] {
   const ways = [
     /(?:^ *- |[{,] *)"?tool"?: *"?([a-z][\w.*:]*)/gm,
@@ -23,7 +23,7 @@ function toolsNamed(text: string): string[] {
 /** Names that rules know for settings of other systems; a page that lists one claims it. */
 function foreignNames(known: ReadonlySet<string>): readonly string[] {
   const names = [...SUBAGENT_DENY, ...LEAF_DENY];
-  // A word alone, such as `subagent`, also says other things.
+  // A word alone, such as `subagent`, also has other meanings.
   return names.filter((name) => name.includes('_') && !known.has(name));
 }
 
@@ -33,7 +33,7 @@ describe('tools that the documentation names', () => {
     known = new Set((await loadCatalog(FEATURES)).list().map(({ name }) => name));
   });
 
-  // These have the names that other systems have for its tools; the first is made from the catalog.
+  // These pages list the names of other systems for the tools; the first is made from the catalog.
   for (const page of PAGES.filter((one) => !['docs/tools.md', 'docs/other-names.md'].includes(one)))
     it(`${page}: each stands in the catalog`, () => {
       const text = readPage(page);

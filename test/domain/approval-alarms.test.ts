@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type AlarmTimes, nextAlarm } from '#domain/approval-alarms.ts';
 
-/** All that happens to an approval that nobody decides. */
+/** Everything that happens to an approval that nobody decides. */
 function story(times: AlarmTimes): string[] {
   const messages: string[] = [];
   for (let escalated = false, reminders = 0; ; ) {

@@ -1,4 +1,4 @@
-/** AP-4, SECURITY R3: who may decide. */
+/** AP-4, R3: who may decide. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

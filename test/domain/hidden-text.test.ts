@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { cleanOutsideText, showHidden } from '#domain/hidden-text.ts';
 
-/** Of category Cf and seen all the same: the signs of Arabic, Syriac and Kaithi that stand before or around numbers and words. */
+/**
+ * Characters of category Cf that are visible: the signs of Arabic, Syriac and Kaithi before or around numbers and
+ * words.
+ */
 const SEEN_FORMATS = /[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}\u{1bca0}-\u{1bca3}]/u;
 
 function codePoints(category: RegExp): string[] {

@@ -1,4 +1,4 @@
-/** DU-2: ids say what belongs to what, also where messages' ids hold dots. */
+/** DU-2: ids say what belongs to what, also if messages' ids contain dots. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { callIdOf, isCallOf, turnIdOf } from '#domain/ids.ts';

@@ -1,4 +1,4 @@
-/** TL images of results: what they are is told by their bytes, within bounds. */
+/** Images of results: their type is detected from their bytes, within limits. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** How deep a text of JSON nests, whatever its texts hold. */
+/** How deep a text of JSON nests, whatever its strings contain. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

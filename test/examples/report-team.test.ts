@@ -1,4 +1,7 @@
-/** TE-1, TE-2, DE-6 `examples/report-team` does what it says: by the rehearsal script, and by a model server of OpenAI's protocol. */
+/**
+ * TE-1, TE-2, DE-6: `examples/report-team` does what it says: by the rehearsal script, and by a model server of
+ * OpenAI's protocol.
+ */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** AP-2, IN: the contract's Go functions are Go, and fit the Temporal SDK that they name. */
+/** AP-2, IN: the contract's Go functions are valid Go, and fit the Temporal SDK that they name. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** MC-1: the worker's client of MCP servers, put to the protocol's conformance suite in both revisions. */
+/** MC-1: the worker's client of MCP servers passes the protocol's conformance suite in both revisions. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ describe('MC-1 the client of MCP servers', () => {
 
   async function suite(...args: readonly string[]): Promise<string> {
     const options = { timeout: 100_000, maxBuffer: 1e8, env: childEnvironment({}) };
-    // It ends with 1 when anything fails, which the checks tell better.
+    // It ends with 1 when anything fails, which the checks report better.
     const ended = await run(process.execPath, [program, ...args], options).catch((error: unknown) => {
       assert.ok(error instanceof Error && 'stdout' in error && 'code' in error && error.code === 1);
       return { stdout: String(error.stdout) };
@@ -43,7 +43,7 @@ describe('MC-1 the client of MCP servers', () => {
       assert.ok(scenarios.includes('tools_call'));
       const out = join(folder, revision);
       const command = `${process.execPath} --disable-warning=ExperimentalWarning ${OURS}`;
-      // One after the other: all at once they would wait for each other's time.
+      // They run one after the other: all at once, they would exceed each other's time limits.
       for (const scenario of scenarios)
         await suite(
           'client',

@@ -1,6 +1,6 @@
 /**
- * The worker's client of MCP servers as a program that the conformance suite drives: connects to the address that it is given, lists the tools
- * and calls each once. What a server asks is answered with what its form holds.
+ * The worker's client of MCP servers as a program that the conformance suite drives. It connects to the address that it
+ * gets, lists the tools and calls each once. It answers a server's questions with the contents of their forms.
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { createSealer } from '#store/seal.ts';
 import type { Pool } from '#store/pool.ts';
 import { mcpServerPlace } from '#features/mcp/store/mcp-server-store.ts';
 
-/** Rows of nobody: the suite's servers want no login. */
+/** Has no rows, because the suite's servers need no login. */
 function withoutLogins(): Pool {
   const nothing = { rows: [], rowCount: 0, command: 'SELECT' };
   const connection = { query: async () => nothing, release: () => undefined };
@@ -83,10 +83,10 @@ const live = await openServer(
 interface Context {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
 }
-/** The suite's words for what is to be called, where it minds. */
+/** The suite's names of what to call, if it specifies any. */
 const { toolCalls = [] } = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
 
-/** Else what a model might write: something of each type. */
+/** Otherwise what a model might write: something of each type. */
 function argumentsOf({ schema }: McpToolDefinition): Record<string, unknown> {
   const properties = isRecord(schema['properties']) ? schema['properties'] : {};
   const values: Readonly<Record<string, unknown>> = { number: 5, integer: 3, boolean: true, string: 'text' };
@@ -138,7 +138,7 @@ async function call(definition: McpToolDefinition): Promise<void> {
 }
 
 const held = new Map();
-// One that the server refuses is the suite's to judge.
+// The suite judges a call that the server refuses.
 for (const { definition } of await live.list(AbortSignal.timeout(60_000)))
   await call(definition).catch(() => undefined);
 await live.end();

@@ -1,4 +1,7 @@
-/** The conformance suite of MCP: how it is had, and what our server and client leave unmet, each with its reason. */
+/**
+ * The conformance suite of MCP: how to get it, and which checks our server and client do not meet, each with its
+ * reason.
+ */
 import { execFile } from 'node:child_process';
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,10 +13,10 @@ const PACKAGE = '@modelcontextprotocol/conformance';
 const VERSION = '0.2.0-alpha.12';
 
 export const SUITE = {
-  /** Checks that pass at least. */
+  /** Fewest checks that must pass. */
   passes: { '2025-11-25': 39, '2026-07-28': 125 },
 
-  /** The program's path; installed once into the user's cache. */
+  /** The program's path; it is installed once into the user's cache. */
   async install(): Promise<string> {
     const folder = join(userCacheDir(), `test-mcp-conformance-${VERSION}`);
     const program = join(folder, 'node_modules', PACKAGE, 'dist', 'index.js');
@@ -23,7 +26,7 @@ export const SUITE = {
         () => false,
       );
     if (await isThere()) return program;
-    // Made beside and moved into place: a half-made one is never used.
+    // It is made aside and moved into place, so that a partial one is never used.
     const part = `${folder}.${process.pid}`;
     try {
       await mkdir(part, { recursive: true });
@@ -74,7 +77,7 @@ const BOTH = {
 
 const SCHEMAS = 'added after the release; needs a tool that is called with its own schema';
 
-/** Scenarios for clients that the worker's is not put to. All others pass, with so many checks at least. */
+/** Scenarios for clients that do not apply to the worker's. All others pass, with at least this many checks. */
 export const CLIENT = {
   passes: { '2025-11-25': 10, '2026-07-28': 45 },
   leftOut: (scenario: string): string | undefined => {

@@ -1,4 +1,4 @@
-/** MC-5: other people's clients at the MCP server: the SDK's over stdio, Python's, and the protocol's conformance suite. */
+/** MC-5: other clients at the MCP server: the SDK's over stdio, Python's, and the protocol's conformance suite. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const PYTHON_CLIENT = fileURLToPath(new URL('mcp-client.py', import.meta.url));
 const PYTHON_SDK = 'mcp==2.3.0';
 
-/** What the suite calls. */
+/** A tool that the suite calls. */
 function suiteTool(
   name: string,
   input: Tool['input'],
@@ -118,7 +118,7 @@ describe('MC-5 other clients at the MCP server', () => {
       const request = await client.callTool(
         { name: 'ask_main', arguments: { message: `once_hold {"note":"stdio ${mode}"}` } },
         {
-          // It ends when its progress was heard, and not before.
+          // It ends when its progress has arrived, and not before.
           onprogress({ message = '' }) {
             received.push(message);
             if (message === `runs once_hold: stdio ${mode}`) stack.worker.probes.release(`stdio ${mode}`);

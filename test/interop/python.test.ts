@@ -1,4 +1,6 @@
-/** AP-2, IN: a program in Python starts, steers, decides and stops turns with nothing but the Temporal SDK and the contract. */
+/**
+ * AP-2, IN: a program in Python starts, steers, decides and stops turns with only the Temporal SDK and the contract.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -52,7 +54,7 @@ async function startPython(python: string, address: string): Promise<PythonClien
   };
 }
 
-// Only where Python itself is missing may this be left out, and never on CI.
+// This may be omitted only if Python itself is missing, and never on CI.
 const python = await pythonWithTemporal().catch((error: Error) => error);
 const skip =
   python instanceof Error && process.env['CI'] !== 'true'

@@ -1,4 +1,4 @@
-/** TL skills: what is a skill here is one to the open format's own validator, and what is none there is none here. */
+/** What is a skill here is also one for the open format's own validator, and what is none there is none here. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ from skills_ref.validator import validate
 print(json.dumps([validate(Path(folder)) for folder in sys.argv[1:]]))
 `;
 
-// Only where Python itself is missing may this be left out, and never on CI.
+// This may be omitted only if Python itself is missing, and never on CI.
 const python = await pythonWith('skills-ref==0.1.1').catch((error: Error) => error);
 const skip =
   python instanceof Error && process.env['CI'] !== 'true'

@@ -1,4 +1,4 @@
-/** AP-2: every line that docs/temporal-contract.md gives for the `temporal` CLI does what it says. */
+/** AP-2: every line of docs/temporal-contract.md for the `temporal` CLI does what it says. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';

@@ -1,4 +1,6 @@
-/** SECURITY R1: the profile `careful` against AgentDojo's injections, each obeyed, by the function that judges calls in a turn. */
+/**
+ * R1: the profile `careful` against AgentDojo's injections, each obeyed, by the function that judges calls in a turn.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';

@@ -7,7 +7,7 @@ import { judgeCommand, type ShellRules } from '@tempoclaw/shell-judge';
 import { DEFAULT_EXEC } from '#domain/agent.ts';
 import { createFollowLinks } from '#policy/follow-links.ts';
 
-/** Of an agent whose owner set nothing. */
+/** Rules of an agent whose owner set nothing. */
 const DEFAULT_RULES: ShellRules = {
   ...DEFAULT_EXEC,
   allowlist: [],

@@ -1,6 +1,6 @@
 /**
- * Which histories are worth keeping: those that together reach each place of the workflows' code that any reaches, and have each end
- * that any has. More of them show nothing more when they replay.
+ * Selects the histories that are worth keeping: those that together reach each place of the workflows' code that any
+ * reaches, and have each end that any has. Further histories show nothing more when they replay.
  */
 import { Session } from 'node:inspector/promises';
 import { Worker } from '@temporalio/worker';
@@ -9,16 +9,16 @@ import { quietRuntime } from '#test/support/quiet-runtime.ts';
 import { bundleWorkflows } from '#workers/bundle.ts';
 import { FEATURES } from '#features';
 
-/** Replayed with a changed bundle by replay.test.ts. */
+/** replay.test.ts replays these with a changed bundle. */
 const ASKED_FOR = /^approval-approve(\.approval)?$/;
 
 /** The modules of workflows in the bundle; the decisions of `domain/` that they call have tests of their own. */
 const OURS = /^\/\*{3}\/ "\.\/(?:workflows\/|features\/[^/]+\/workflow)[^]*?^\/\*{3}\/ \}/gm;
 
-/** Where something begins that may be left out: a line, a branch, an operand, a function's body. */
+/** Where something begins that may be skipped: a line, a branch, an operand, a function's body. */
 const PLACES = /(?:^[ \t]*|\?\?|&&|\|\||\?|:|=>)\s*(?=\S)/gm;
 
-/** Names of all that are kept already, and of the fewest of the others that reach what is left. */
+/** Names of all that are kept already, and of the fewest others that reach the rest. */
 export async function covering(
   histories: readonly KeptHistory[],
   kept: ReadonlySet<string>,
@@ -61,7 +61,7 @@ async function replayWatched(
   const replays = Worker.runReplayHistories({ workflowBundle: { code } }, named);
   for await (const { workflowId, error } of replays) {
     if (error) throw new Error(`${workflowId} does not replay`, { cause: error });
-    // Counts begin anew each time.
+    // Counts start again each time.
     const { result } = await session.post('Profiler.takePreciseCoverage');
     const bundle = result.find(({ url }) => url.includes('workflow-bundle'));
     const ran = new Uint8Array(code.length);

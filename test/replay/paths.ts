@@ -1,4 +1,4 @@
-/** The ways that runs of sessions, subagents, delegations and approvals go and end, each walked by hand for its history. */
+/** The paths of sessions, subagents, delegations and approvals and their ends, each walked by hand for its history. */
 import { tokenOf } from '#test/support/decision-tokens.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
 import type { ApprovalState, DecideInput } from '#domain/approval.ts';
@@ -6,23 +6,23 @@ import { recordingItsEnd } from '#test/support/held-end.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 
-/** Of the decision tokens of the stack that walks them. */
+/** The secret of the decision tokens of the stack that walks them. */
 export const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
 /** Above RUN_LIMITS.messages of workflows/steps/run-limits.ts. */
 const FLOOD = 1_001;
 
-/** Leaves the session whose key is the path's name at rest. */
+/** Walks the path in the session whose key is the path's name, until nothing runs in it. */
 export type Path = (live: LiveWorker, session: string) => Promise<void>;
 
-/** Says the script, waits for its end. */
+/** Says the script, and waits for its end. */
 function saying(script: string, agent = 'main'): Path {
   return async (live, session) => {
     await live.ended((await live.say(session, script, { agent })).turn_id);
   };
 }
 
-/** The turn meets its budget, and people say whether it gets more. */
+/** The turn reaches its budget, and people decide whether it gets more. */
 function askingForMore(script: string, agent: string, decision: 'approve' | 'reject'): Path {
   return async (live, session) => {
     const { turn_id } = await live.say(session, script, { agent });
@@ -42,7 +42,7 @@ function busy(meanwhile: (live: LiveWorker, session: string, turn: string) => Pr
   };
 }
 
-/** More messages than a run takes, all of them the same. */
+/** Sends more messages than a run accepts, all of them the same. */
 async function flood(live: LiveWorker, session: string): Promise<void> {
   const handle = live.client.workflow.getHandle(workflowIdOf(live, session));
   for (let sent = 0; sent < FLOOD; sent += 91)
@@ -70,7 +70,7 @@ const stopping = (level: 'step' | 'now' | 'all', waiting = 0): Path =>
     return others;
   });
 
-/** A stop of all for a turn whose end is being recorded. */
+/** Stops all of a turn whose end is being recorded. */
 function stoppedTooLate(live: LiveWorker, session: string): Promise<void> {
   return recordingItsEnd(live, session, (turn_id) =>
     live.temporal.stop(live.tenant, session, { turn_id, level: 'all', by: 'ann' }),
@@ -101,7 +101,7 @@ const delegating = (target: string, task: string, more: Record<string, unknown> 
     'giver',
   );
 
-/** Work that was given away holds in a tool while `meanwhile` happens to it. */
+/** Delegated work holds in a tool while `meanwhile` happens to it. */
 function givenAway(meanwhile: (live: LiveWorker, session: string, id: string) => Promise<unknown>): Path {
   return async (live, session) => {
     const call = { agent_key: 'taker', task: `hold {"note":"${session}"}\nthen\nHeld.` };
@@ -118,7 +118,7 @@ function givenAway(meanwhile: (live: LiveWorker, session: string, id: string) =>
   };
 }
 
-/** Its workflow is ended from outside, and found by the sweep. */
+/** Its workflow is ended from outside, and the sweep finds it. */
 async function loseWork(live: LiveWorker, workflowId: string): Promise<void> {
   await live.client.workflow.getHandle(workflowId).terminate();
   const { pool, temporal: reach } = live;
@@ -142,11 +142,11 @@ function judging(meanwhile: (live: LiveWorker, id: string) => Promise<unknown>):
   };
 }
 
-/** By the name of the history. */
+/** Paths by the name of the history. */
 export const PATHS: Readonly<Record<string, Path>> = {
   'turn-answer': saying('Hello.'),
   'turn-tools': saying('peek {"note":"a"}\nnudge {"note":"b"}\nthen\npoke {"note":"c"}\nthen\nDone.', 'free'),
-  // Answers and commands that are over at once, and ones that go on as activities of their own.
+  // These are answers and commands that are over at once, and ones that continue as activities of their own.
   'turn-quick': saying('peek {"note":"a"}\nthen\nexec {"command":"true"}\nthen\nDone.', 'runs'),
   'turn-not-so-quick': saying('exec {"command":"sleep 1"}\nthen\npeek {"note":"a"}\nthen\nDone.', 'runs'),
   'turn-model-goes-on': saying('x', 'pauses'),
@@ -248,7 +248,7 @@ export const PATHS: Readonly<Record<string, Path>> = {
   'turn-gates-revised': saying('Write.', 'turn-revised'),
   'turn-gates-blocked': saying('Write.', 'turn-blocked'),
   'turn-gates-ask-for-budget': askingForMore('Write.', 'turn-asks', 'approve'),
-  // The revision goes on in a new run, which knows what has been judged.
+  // The revision continues in a new run, which knows what has been judged.
   'turn-gates-in-new-run': async (live, session) => {
     const { turn_id } = await live.say(session, 'Write.', { agent: 'turn-floods' });
     await live.probes.untilHeld('floods');

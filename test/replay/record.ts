@@ -1,7 +1,8 @@
 /**
- * Walks each path of the workflows and keeps the histories that reach code which no other kept one reaches (covering.ts), by
- * hand: `npx node test/replay/record.ts [WORD]`, all paths or those that have the word in their names. What is kept already stays as
- * it is, so after a change of a workflow only new paths are added; old ones show that running turns survive the change.
+ * Walks each path of the workflows and keeps the histories that reach code which no other kept one reaches
+ * (covering.ts), by hand: `npx node test/replay/record.ts [WORD]`. It walks all paths or those that have the word in
+ * their names. Histories that are kept already stay as they are, so after a change of a workflow only new paths are
+ * added. Old ones show that running turns survive the change.
  */
 import type { QualityGate } from '#domain/gate.ts';
 import { INDEX_DOCUMENT, indexWorkflowId } from '#features/memory/contract.ts';
@@ -41,9 +42,9 @@ async function record(live: LiveWorker, name: string, path: Path): Promise<void>
   });
   const [first] = runs.toSorted((a, b) => a.start.getTime() - b.start.getTime());
   if (!first) throw new Error(`${name} left no run`);
-  // One that was ended from outside stays as it is.
+  // A run that was ended from outside stays as it is.
   const chain = name === 'turn-lost' ? [] : await fetchChain(live.client, id, first.runId);
-  // What comes to an idle session begins a run that nothing links to the first.
+  // What comes to an idle session starts a run that nothing links to the first.
   const last = runs.toSorted((a, b) => b.start.getTime() - a.start.getTime())[0]?.runId;
   if (['turn-duplicate', 'session-stopped-idle', 'turn-lost'].includes(name))
     chain.push(await fetchHistory(live.client, id, last));
@@ -53,7 +54,7 @@ async function record(live: LiveWorker, name: string, path: Path): Promise<void>
   }
 }
 
-/** Every run of each task, and what they started. */
+/** Records every run of each task, and what they started. */
 async function recordTasks(live: LiveWorker, name: string, ids: readonly string[]): Promise<void> {
   for (const [index, id] of ids.entries()) {
     const label = ids.length > 1 ? `${name}-${index + 1}` : name;
@@ -69,7 +70,7 @@ async function recordTasks(live: LiveWorker, name: string, ids: readonly string[
   }
 }
 
-/** By start; undefined while the list does not have the newest one yet. */
+/** Runs by start; undefined while the list does not have the newest one yet. */
 async function runsOf(live: LiveWorker, id: string, newest: string): Promise<string[] | undefined> {
   const runs: { runId: string; start: Date }[] = [];
   for await (const { runId, startTime } of live.client.workflow.list({ query: `WorkflowId = '${id}'` }))
@@ -78,7 +79,7 @@ async function runsOf(live: LiveWorker, id: string, newest: string): Promise<str
   return ids.includes(newest) ? ids : undefined;
 }
 
-/** Whole trees: the children of children too, but not the turns in them, of which there are paths enough. */
+/** Records whole trees: also the children of children, but not the turns in them, of which there are enough paths. */
 async function recordChildren(live: LiveWorker, name: string, parent: unknown): Promise<void> {
   for (const child of childrenOf(parent)) {
     await live.client.workflow
@@ -97,7 +98,7 @@ async function recordSweep({ client, taskQueue }: LiveWorker): Promise<void> {
   await tell(SWEEP.type, await fetchHistory(client, workflowId));
 }
 
-/** What a session wrote is indexed by a workflow that nothing links to it. */
+/** A workflow that nothing links to the session indexes what it wrote. */
 async function recordIndex(live: LiveWorker): Promise<void> {
   await live.ended(
     (await live.say('index', 'memory_write {"content":"x"}\nthen\nDone.', { agent: 'free' })).turn_id,
@@ -107,7 +108,7 @@ async function recordIndex(live: LiveWorker): Promise<void> {
   await tell(INDEX_DOCUMENT.type, await fetchHistory(live.client, id));
 }
 
-/** The same where facts are drawn beside it. */
+/** Does the same where facts are extracted beside it. */
 async function recordExtraction(live: LiveWorker): Promise<void> {
   const path = `memory_write {"content":"x"}\nthen\nDone.`;
   await live.ended((await live.say('extract', path, { agent: 'learns' })).turn_id);
@@ -132,7 +133,7 @@ async function recordForget({ client, pool, taskQueue, tenant }: LiveWorker): Pr
   await tell(FORGET, await fetchHistory(client, workflowId));
 }
 
-/** To nobody, so that it is tried again and then given up. */
+/** Sends to nobody, so that it is retried and then given up. */
 async function recordWebhook({ ask, worker }: Stack): Promise<void> {
   const body = { url: 'https://receiver.example/', events: ['turn.completed'] };
   const { id } = (await ask('POST', '/v1/webhooks', { body })).body;
@@ -162,7 +163,7 @@ async function recordHeartbeat({ ask, worker: { client } }: Stack): Promise<void
   await tell(`${SCHEDULED_MESSAGE}-heartbeat`, await fetchHistory(client, body.workflow_id));
 }
 
-/** Of what was recorded now. */
+/** Only removes what was recorded now. */
 async function removeCovered(kept: ReadonlySet<string>): Promise<void> {
   const histories = await readHistories();
   const chosen = await covering(histories, kept);
@@ -194,14 +195,14 @@ const GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>> = {
   blocked: [{ type: 'command', command: 'exit 1', max_retries: 1, block_on_failure: true }],
 };
 
-/** The same for each answer of a turn. */
+/** The gates of each answer of a turn, by agent. */
 const TURN_GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>> = {
   'turn-revised': [{ type: 'agent', agent: 'critic', max_retries: 1, block_on_failure: true }],
   'turn-blocked': [{ type: 'command', command: 'exit 1', max_retries: 1, block_on_failure: true }],
   'turn-floods': [{ type: 'command', command: 'grep -q improved', max_retries: 1, block_on_failure: true }],
 };
 
-/** The same for what is handed in for a task. */
+/** The gates of work that is submitted for a task, by agent. */
 const TASK_GATES: Readonly<Record<string, readonly Omit<QualityGate, 'event'>[]>> = {
   gated: [
     { type: 'agent', agent: 'critic', max_retries: 1, block_on_failure: true },

@@ -1,6 +1,6 @@
 /**
- * DU-5, F10: every kept history replays on the workflows as they are now, so that turns begun by older workers go on. And
- * the gate itself is tested: a bundle with two steps swapped must fail.
+ * DU-5, F10: every kept history replays on the current workflows, so that turns of older workers continue. The gate
+ * itself is tested too: a bundle with two steps swapped must fail.
  */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -13,7 +13,10 @@ import { FEATURES } from '#features';
 
 const histories = await readHistories();
 
-/** Why each does not replay, by name, on one worker: to evaluate the bundle takes longer than to replay most of them. */
+/**
+ * Why each does not replay, by name, on one worker, because evaluating the bundle takes longer than replaying most of
+ * them.
+ */
 async function replay(
   code: string,
   kept: readonly KeptHistory[],

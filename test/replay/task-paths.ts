@@ -1,8 +1,8 @@
-/** The ways of a team's task, for test/replay/record.ts: each in a team of its own, over HTTP as anybody would. */
+/** The paths of a team's task, for test/replay/record.ts: each in a team of its own, over HTTP as any client would. */
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import type { Stack } from '#test/support/stack.ts';
 
-/** What a way is given: its team's board. */
+/** What a path gets: its team's board. */
 interface Board {
   readonly stack: Stack;
   readonly team: string;
@@ -17,7 +17,7 @@ const FLOOD = 150;
 
 const member = 'm1';
 
-/** The last three have gates on what they hand in; see record.ts. */
+/** The last three have gates on what they submit; see record.ts. */
 const MEMBERS = [member, 'm2', 'gated', 'submits', 'endless'];
 
 async function claimed(
@@ -30,7 +30,7 @@ async function claimed(
   return { task, token: lease.token as string };
 }
 
-/** Hands work in and waits until its gates have judged it. */
+/** Submits work and waits until its gates have judged it. */
 async function handIn(
   { stack, team, act }: Board,
   task: number,
@@ -43,7 +43,7 @@ async function handIn(
   });
 }
 
-/** A member's turn holds in a tool while `meanwhile` happens; what it is held by is then released. */
+/** A member's turn holds in a tool while `meanwhile` happens; then the tool is released. */
 async function held(board: Board, meanwhile: (task: number) => Promise<void>): Promise<void> {
   const { probes } = board.stack.worker;
   const note = `${board.team}-held`;
@@ -54,7 +54,7 @@ async function held(board: Board, meanwhile: (task: number) => Promise<void>): P
   probes.release(note);
 }
 
-/** One that waits for another and is given to its member when that is completed. */
+/** A task that waits for another, and goes to its member when that is completed. */
 const freed: TaskPath = async ({ make, act, until }) => {
   const first = await make({ subject: 'First' });
   const second = await make({ subject: 'Second', blocked_by: [first], assignee: member });
@@ -62,7 +62,7 @@ const freed: TaskPath = async ({ make, act, until }) => {
   await until(second, 'completed');
 };
 
-/** A lead's turn makes it; its end gives it to its member. */
+/** A lead's turn makes it; the end of that turn sends it to its member. */
 const ofTurn: TaskPath = async ({ stack, team, until }) => {
   const created = { action: 'create', team, subject: 'Asked for', description: 'Given.', assignee: member };
   const checked = JSON.stringify({ action: 'list', team });
@@ -76,7 +76,7 @@ const ofTurn: TaskPath = async ({ stack, team, until }) => {
   return [workflowIdOf(stack.worker, team)];
 };
 
-/** Gives the ids of workflows beside the tasks' own, if there are any to record. */
+/** Returns the ids of workflows besides the tasks' own, if there are any to record. */
 type TaskPath = (board: Board) => Promise<readonly string[] | void>;
 
 export const TASK_PATHS: Readonly<Record<string, TaskPath>> = {
@@ -216,7 +216,7 @@ export const TASK_PATHS: Readonly<Record<string, TaskPath>> = {
   },
 };
 
-/** Walks the way and returns the ids of the workflows that it leaves, each to be recorded with its children. */
+/** Walks the path and returns the ids of the workflows that it leaves, each to be recorded with its children. */
 export async function walkTaskPath(stack: Stack, name: string): Promise<readonly string[]> {
   const settings = { reminder_minutes: 0.02, reminders: 1 };
   const ask = async (method: string, path: string, body?: unknown): Promise<any> => {

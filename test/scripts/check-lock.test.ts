@@ -1,4 +1,4 @@
-/** A lock that would fail on another platform, or warn on an older Node, is told by the name of what is wrong. */
+/** A lock that would fail on another platform, or warn on an older Node, is reported by the name of what is wrong. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Two branches that have each taken the next number are told so, by the names of both files. */
+/** Two branches that have each taken the next number are reported, by the names of both files. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

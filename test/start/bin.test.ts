@@ -1,4 +1,6 @@
-/** The `tempoclaw` command by itself: what it prints, and that an older Node hands over to the Node 24 of the packages. */
+/**
+ * The `tempoclaw` command by itself: what it prints, and that an older Node hands over to the Node 24 of the packages.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

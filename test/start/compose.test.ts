@@ -1,4 +1,4 @@
-/** docker-compose.yml as Compose itself reads it; whichever of `docker compose` and `docker-compose` is installed. */
+/** docker-compose.yml as Compose itself reads it, with the installed one of `docker compose` and `docker-compose`. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const skip =
   compose === undefined && process.env['CI'] !== 'true' ? 'neither docker compose nor docker-compose' : false;
 
 describe('docker compose config', { skip }, () => {
-  // A .env file of whoever runs the tests is not read.
+  // A .env file of the person who runs the tests is not read.
   let empty: string;
   let folder: string;
   before(() => {

@@ -1,4 +1,4 @@
-/** `doctor` in a clone that was never started, and with settings that cannot be used. */
+/** `doctor` in a clone that was never started, and with unusable settings. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -11,9 +11,9 @@ import type { RunInfo } from '#cli/services/run-state.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TERMINAL = fileURLToPath(new URL('../cli/support/terminal.py', import.meta.url));
-/** Far above what a start takes on a busy machine, so that only a hang meets it. */
+/** Far longer than a start takes on a busy machine, so that only a hang reaches it. */
 const PATIENCE_MS = 120_000;
-/** Settings of whoever runs the tests must not reach a program that is meant to be fresh. */
+/** Settings of the person who runs the tests must not reach a program that should be fresh. */
 const FOREIGN =
   /^(TEMPOCLAW_(?!TEST_RUN)|TEMPORAL_|TEST_|NODE_|npm_|DATABASE_URL$|POSTGRES_URL$|LOG_LEVEL$|OLLAMA_HOST$|.*_API_KEY$|.*_BASE_URL$)/;
 
@@ -26,13 +26,16 @@ export interface Ran {
 export interface Program {
   readonly run: RunInfo;
   readonly key: string;
-  /** All that `npm start` has printed so far. */
+  /** Everything that `npm start` has printed so far. */
   printed(): string;
-  /** run.json as it is now. */
+  /** The current run.json. */
   info(): RunInfo;
-  /** Ctrl-C on its terminal: to every process of the group. Resolves with the exit code of `npm start`. */
+  /**
+   * Presses Ctrl-C on its terminal, which reaches every process of the group. Resolves with the exit code of `npm
+   * start`.
+   */
   interrupt(): Promise<number | null>;
-  /** Its terminal is closed, as a window is. Only of one that was started at a terminal. */
+  /** Closes its terminal, as a window is closed. Only for one that was started at a terminal. */
   closeTerminal(): void;
   ask(method: string, path: string, body?: unknown): Promise<Answer>;
 }
@@ -46,7 +49,7 @@ export interface Answer {
 export interface Clone {
   readonly folder: string;
   start(env?: Readonly<Record<string, string>>): Promise<Program>;
-  /** The same at a real terminal of so many columns. */
+  /** Does the same at a real terminal of this many columns. */
   startAtTerminal(columns: number): Promise<Program>;
   /** Runs a command in the folder, by default as its user would: without any of our settings. */
   command(name: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
@@ -75,7 +78,7 @@ export async function cloneRepository(): Promise<Clone> {
     command: (name, args, env = {}) => ran(name, args, { cwd: folder, env: cleanEnvironment(env) }),
     async remove() {
       for (const child of running) await interruptGroup(child);
-      // As root, Postgres' files belong to another user and its folder goes a moment after it.
+      // As root, Postgres' files belong to another user, and its folder disappears a moment after it.
       await rm(parent, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };
@@ -103,7 +106,7 @@ async function startIn(
   env: Readonly<Record<string, string>>,
   running: Set<ChildProcess>,
 ): Promise<Program> {
-  // A group of its own, as a terminal gives it.
+  // This makes a process group of its own, as a terminal does.
   const child = spawn(name, args, {
     cwd: folder,
     env: cleanEnvironment({ ...ANY_PORTS, ...env }),

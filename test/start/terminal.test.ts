@@ -1,4 +1,7 @@
-/** `npm start` at a real terminal: what it shows, the death of each of its parts, `demo crash`, `chat`, Ctrl-C and a closed window. */
+/**
+ * `npm start` at a real terminal: what it shows, the death of each of its parts, `demo crash`, `chat`, Ctrl-C and a
+ * closed window.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
@@ -61,7 +64,7 @@ describe('npm start at a terminal', () => {
     assert.equal(code, 0, stdout);
     assert.match(stdout, /kill -9 \d+[\s\S]*started a new worker, pid \d+[\s\S]*What that proves/);
     const proof = stripVTControlCharacters(stdout.slice(stdout.indexOf('What the ledger says')));
-    // A word alone on its line, such as an address, is left whole.
+    // A word alone on its line, such as an address, is not broken.
     for (const line of proof.split(/\r?\n/))
       assert.ok(line.length <= COLUMNS || !line.trim().includes(' '), line);
   });

@@ -1,4 +1,4 @@
-/** `npm start` in a fresh clone, as one program: what it starts, what it says, what it survives, what it leaves. */
+/** `npm start` in a fresh clone, as one program: what it starts, what it prints, what it survives, what it leaves. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -122,7 +122,7 @@ describe('npm start in a fresh clone', () => {
     const now = program.info();
     assert.deepEqual([now.api, now.temporal, now.temporal_ui], [api, temporal, temporal_ui]);
     assert.deepEqual(runningWith(`sleep ${seconds}`), []);
-    // A worker that has begun its work has no ports any more with which it tried its wall.
+    // A worker that has started its work no longer has the ports with which it tested its wall.
     await leaveRunning('after');
     await attackFromBehindTheWall(clone, program);
   });
@@ -181,7 +181,7 @@ describe('npm start in a fresh clone', () => {
   });
 
   it('Ctrl-C ends every part, and a second start finds everything again', async () => {
-    // Of a worker that cannot end it itself.
+    // It belongs to a worker that cannot end it itself.
     const orphaned = await leaveRunning('orphaned');
     process.kill(program.info().pids['worker'] ?? assert.fail('no worker'), 'SIGKILL');
     const { pids } = program.info();

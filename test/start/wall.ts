@@ -22,7 +22,7 @@ export function hasWall(): boolean {
 }
 
 async function agentWorkspace({ folder }: Clone, program: Program): Promise<string> {
-  // `python3 x.py` of the workspace needs nobody's word behind the wall.
+  // `python3 x.py` of the workspace needs no approval behind the wall.
   await program.ask('POST', '/v1/agents', { key: AGENT, type: 'open', model: 'rehearsal/follow' });
   const workspace = join(folder, '.tempoclaw', 'workspaces', 'default', AGENT);
   await mkdir(workspace, { recursive: true });
@@ -41,7 +41,7 @@ async function turn(program: Program, tool: string, args: unknown): Promise<stri
 /** Disks, and the machine's memory. */
 const HARMFUL = /^(?:sd|vd|nvme|xvd|mem|kmem|port|kmsg)/;
 
-/** What there is to be had, and where. */
+/** What is there for an attacker, and where. */
 async function factsOf(
   { folder }: Clone,
   program: Program,
@@ -81,7 +81,7 @@ async function factsOf(
   };
 }
 
-/** Nothing of it may be done, by none of the ways to run a program. */
+/** Nothing of it may be possible, in any way of running a program. */
 export async function attackFromBehindTheWall(clone: Clone, program: Program): Promise<void> {
   const workspace = await agentWorkspace(clone, program);
   await writeFile(join(clone.folder, '.env'), 'OPENAI_API_KEY=one');

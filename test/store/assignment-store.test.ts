@@ -1,4 +1,7 @@
-/** SA-1, DE-1: the limits are exact however many ask at once, count only those that run, and are each tenant's own. */
+/**
+ * SA-1, DE-1: the limits are exact however many request at once, count only running ones, and are separate for each
+ * tenant.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { DelegationRequest, SpawnLimits } from '#domain/new-assignment.ts';
@@ -172,7 +175,7 @@ describe('DE-1 limits', () => {
   after(() => database.drop());
 
   let made = 0;
-  /** A tenant with two agents that are linked to a third, and a turn of each that runs. */
+  /** A tenant with two agents that are linked to a third, and a running turn of each. */
   async function newTenant(maxConcurrent: number): Promise<string> {
     const tenant = `t${(made += 1)}`;
     await pool.query('insert into tenants values ($1, $1)', [tenant]);

@@ -1,4 +1,7 @@
-/** DU-7: what is reserved and settled is exact however many do it at once, and nothing that may have been used is forgotten. */
+/**
+ * DU-7: reservations and settlements are exact however many run at once, and nothing that may have been used is
+ * forgotten.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Budget } from '#domain/budget.ts';
@@ -46,7 +49,7 @@ describe('DU-7 accounts of a budget', () => {
     assert.equal(refused.length, 30);
     for (const { scope, measure, limit, required: wanted, on_limit } of refused)
       assert.deepEqual([scope, measure, limit, wanted, on_limit], ['tenant', 'calls', 20, 1, 'ask']);
-    // What was refused in one account holds nothing in another.
+    // What one account refused holds nothing in another.
     assert.equal((await accounts(tenant)).filter(({ measure }) => measure === 'usd').length, 20);
   });
 
@@ -119,7 +122,7 @@ describe('DU-7 accounts of a budget', () => {
     let { spent, reserved } = await only(tenant, 'calls');
     assert.deepEqual([spent, reserved], [1, 1]);
     assert.equal(await answer(tenant, 'dies', {}, 1, 2), 'recorded');
-    // The first one was not dead but slow: it is settled already, and its answer is not taken.
+    // The first one was not dead but slow: it is settled already, and its answer is refused.
     assert.equal(await answer(tenant, 'dies', {}, 1, 1), 'refused');
     ({ spent, reserved } = await only(tenant, 'calls'));
     assert.deepEqual([spent, reserved], [2, 0]);

@@ -1,4 +1,4 @@
-/** DU-7: whose budgets the use of a turn counts for, when another turn, a team or a parent has asked for it. */
+/** DU-7: whose budgets the use of a turn counts for, when another turn, a team or a parent has requested it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { writeMessage } from '#store/message-store.ts';
@@ -106,7 +106,7 @@ describe('DU-7 roots of budgets', () => {
       'third 1',
       'turn_sender 3',
     ]);
-    // What a turn hands on to a child is the same.
+    // What a turn passes on to a child is the same.
     const { rows } = await pool.query('select budget_root_of($1, $2, $3) as root', [
       tenant,
       'fourth',

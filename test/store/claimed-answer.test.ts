@@ -1,4 +1,6 @@
-/** DU-2: a call that is claimed with its answer is claimed as by itself: by one attempt, and only while its turn runs. */
+/**
+ * DU-2: a call that is claimed with its answer is claimed as by itself: by one attempt, and only while its turn runs.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { AnswerFate, NewCall } from '#store/answer-record.ts';

@@ -1,4 +1,4 @@
-/** DE-2 vectors as rows: by tenant and model, kept as they are, noted as used. */
+/** DE-2: vectors as rows: by tenant and model, stored unchanged, with their last use. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createEmbeddingStore, type EmbeddingStore } from '#store/embedding-store.ts';

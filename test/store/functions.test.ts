@@ -1,6 +1,6 @@
 /**
- * The SQL functions and their callers name what is there. Postgres looks at the bodies of those in SQL when they are made, and of
- * those in PL/pgSQL only at each statement that runs, so each is also called, with rows to be found.
+ * The SQL functions and their callers use existing names. Postgres checks the bodies of SQL functions when they are
+ * made, and of PL/pgSQL ones only at each statement that runs. Each is therefore also called, with rows to be found.
  */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
@@ -58,7 +58,7 @@ const APPROVALS = JSON.stringify([
 ]);
 const BUDGET = '{"attempt":2,"holder":"y","reserve":{"calls":1}}';
 
-/** Where the samples of a type alone do not lead far. */
+/** Arguments for functions for which a type's samples alone are not enough. */
 const CASES: Readonly<Record<string, readonly unknown[]>> = {
   begin_step: ['x', 'x', 'x', 1, '[{"id":"x"}]', '[{"id":"x","ok":true}]', 0, 0, 'x', 'x', BUDGET],
   record_answer: ['x', 'x', 'x', 1, ANSWER, CALLS, APPROVALS, '[{"type":"approval.requested"}]'],
@@ -83,10 +83,10 @@ const CASES: Readonly<Record<string, readonly unknown[]>> = {
   ],
 };
 
-/** All that a caller may be wrong about: SQLSTATE's class of syntax, names, types and ambiguity. */
+/** What a caller may do wrong: SQLSTATE's class of syntax, names, types and ambiguity. */
 const IS_WRONG = /^42/;
 
-/** Why it failed, if it did; nothing stays. */
+/** Why it failed, if it did; the call is rolled back. */
 async function tryOut(
   client: PoolClient,
   { name, types }: FunctionRow,

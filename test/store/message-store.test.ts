@@ -1,4 +1,4 @@
-/** DU-1: one message that arrives several times at once is one row, and every arrival is told of it. */
+/** DU-1: one message that arrives several times at once is one row, and every arrival gets it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { insertAgent } from '#store/agent-store.ts';

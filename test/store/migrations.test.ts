@@ -1,4 +1,7 @@
-/** DU-5: migrations run in the order of their numbers, so that two with one would run in whatever order their names have. */
+/**
+ * DU-5: migrations run in the order of their numbers, so that two with one number would run in the order of their
+ * names.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';

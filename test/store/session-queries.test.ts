@@ -1,4 +1,4 @@
-/** TL sessions_list, sessions_history, session_status, agents_list: what they read, on a real database. */
+/** sessions_list, sessions_history, session_status, agents_list: what they read, on a real database. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { SessionCaller, SessionQueries } from '#domain/session-queries.ts';
@@ -9,7 +9,7 @@ import { createSessionQueries } from '#store/session-queries.ts';
 import { forTenant } from '#store/tenant-db.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
-/** A call of the tenant, for nobody unless a user is named. */
+/** A call of the tenant, without a user unless one is named. */
 function by(tenant: string, user: string | null = null, sessionKey = 'calls'): SessionCaller {
   return { tenant, user, sessionKey };
 }

@@ -1,4 +1,7 @@
-/** TE-2 the rows of tasks: made once, changed once a revision, waiting for what is there, told by one of their request. */
+/**
+ * TE-2: the rows of tasks are made once, changed once for each revision, wait for existing tasks, and are found by
+ * their request.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { loadTask } from '#store/team-task-state.ts';

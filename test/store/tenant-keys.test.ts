@@ -1,9 +1,9 @@
-/** SECURITY R8: rows of tenants are told apart by their keys, whatever a statement forgets to say (docs/decisions/0007). */
+/** R8: keys separate rows of tenants, whatever a statement forgets (docs/decisions/0007). */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
-/** Tables that are nobody's: of the deployment, or the list of tenants itself. */
+/** Tables that belong to no tenant: those of the deployment, and the list of tenants itself. */
 const OF_NO_TENANT = new Set(['tenants', 'installation', 'function_set', 'migrations']);
 
 describe('R8 the tenant in every key', () => {

@@ -15,7 +15,7 @@ import {
 import { forTenant } from '#store/tenant-db.ts';
 import type { LiveWorker } from './live-worker.ts';
 
-/** The agent `main` may give work to these. */
+/** Allows the agent `main` to delegate to these. */
 export async function linkMain(pool: Pool, tenant: string, targets: readonly string[]): Promise<void> {
   for (const target of targets) {
     const link = { id: `lnk-${target}`, source: 'main', target, max_concurrent: 0 } as const;
@@ -26,7 +26,7 @@ export async function linkMain(pool: Pool, tenant: string, targets: readonly str
 
 const TAKER = { key: 'taker', type: 'open', model: 'rehearsal/follow' } as const;
 
-/** Given by `main`, in a tool that holds; returns its id. */
+/** A delegation from `main`, in a tool that holds; returns its id. */
 export async function heldDelegation(live: LiveWorker, name: string): Promise<string> {
   const task = `hold {"note":"${name}-given"}\nthen\nHeld.`;
   const call = `delegate ${JSON.stringify({ agent_key: TAKER.key, task })}`;
@@ -34,7 +34,7 @@ export async function heldDelegation(live: LiveWorker, name: string): Promise<st
   return idOf(live, 'delegation', `${name}-given`);
 }
 
-/** Begun by `main`; its generator is in a tool that holds. */
+/** An evaluation that `main` started; its generator is in a tool that holds. */
 export async function heldEvaluation(live: LiveWorker, name: string): Promise<string> {
   const task = `hold {"note":"${name}-judged"}\nthen\nHeld.`;
   const args = { generator: TAKER.key, evaluator: TAKER.key, task };
@@ -81,7 +81,7 @@ export async function twoSubagents(
 
 const ROOMY: SpawnLimits = { depth: 1, concurrent: 100, children: 100, iterations: 5 };
 
-/** As the tool leaves it, its workflow not yet started. */
+/** Leaves it as the tool does, before its workflow has started. */
 export function takeSubagent(
   pool: Pool,
   tenant: string,
@@ -112,7 +112,7 @@ export function takeSubagent(
   });
 }
 
-/** The same of a delegation, from the session and turn of an agent `source`. */
+/** Does the same for a delegation, from the session and turn of an agent `source`. */
 export function takeDelegation(
   pool: Pool,
   tenant: string,

@@ -1,4 +1,4 @@
-/** The tool `browser` with a real Chromium, on sites of this machine; ended with the test. */
+/** The tool `browser` with a real Chromium, on sites of this machine; it ends with the test. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ export interface Site {
   readonly requests: string[];
 }
 
-/** Pages by path; `handle` for what is more than a page. */
+/** Pages by path; `handle` is for more than a page. */
 export async function startSite(
   t: After,
   pages: Readonly<Record<string, string>>,
@@ -62,10 +62,10 @@ export interface BrowserBench {
   result(args: Readonly<Record<string, unknown>>, ended?: Partial<RunningCall>): Promise<ToolResult>;
 }
 
-/** One for all test files: unpacking takes seconds. */
+/** One folder for all test files, because unpacking takes seconds. */
 export const BROWSER_DIR = join(tmpdir(), `tempoclaw-test-browser-${process.getuid?.() ?? 0}`);
 
-/** `sites` are open to it, and nothing else of this machine. */
+/** It can reach `sites`, and nothing else of this machine. */
 export async function browserBench(
   t: After,
   sites: readonly string[],

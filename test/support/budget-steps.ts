@@ -1,4 +1,4 @@
-/** Steps of turns that reserve and settle, and what the accounts of their budgets say then. */
+/** Steps of turns that reserve and settle, and the accounts of their budgets afterwards. */
 import assert from 'node:assert/strict';
 import { DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
 import type { AnswerFate } from '#store/answer-record.ts';
@@ -34,14 +34,14 @@ export interface BudgetSteps {
   accounts(tenant: string): Promise<Account[]>;
   /** The account of the measure, of which there is one. */
   only(tenant: string, measure: string): Promise<Account>;
-  /** How many reservations are open. */
+  /** The number of open reservations. */
   holds(tenant: string): Promise<number>;
 }
 
-/** The message that answers in the step, which holds what it reserves. */
+/** The message that answers in the step, and holds its reservation. */
 export const answerOf = (session: string, step: number): string => `msg_${session}.${step}`;
 
-/** `place` gives the database once it is there. */
+/** `place` returns the database once it exists. */
 export function createBudgetSteps(place: () => { pool: Pool; ledger: TurnLedger }): BudgetSteps {
   function begin(
     tenant: string,

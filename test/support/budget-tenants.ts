@@ -5,14 +5,14 @@ import type { Pool } from '#store/pool.ts';
 import type { Budget } from '#domain/budget.ts';
 
 export interface BudgetTenants {
-  /** With an agent `main`. */
+  /** A tenant with an agent `main`. */
   newTenant(...budgets: Budget[]): Promise<string>;
   newAgent(tenant: string, key: string, config?: object): Promise<void>;
   /** A session whose turn `turn_KEY` runs. */
   newSession(tenant: string, key: string, agent?: string, root?: object | null): Promise<void>;
 }
 
-/** `pool` gives the database once it is there. */
+/** `pool` returns the database once it exists. */
 export function createBudgetTenants(pool: () => Pool): BudgetTenants {
   let made = 0;
   async function newAgent(tenant: string, key: string, config: object = {}): Promise<void> {

@@ -3,13 +3,16 @@ import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Pool } from '#store/pool.ts';
 
-/** Values that nothing but knowledge of them can tell for secrets, and that each encoding changes; by name. */
+/** Values that can only be recognized as secrets by knowing them, and that each encoding changes; by name. */
 export function plantCanaries<const Name extends string>(...names: readonly Name[]): Record<Name, string> {
   const planted = names.map((name) => [name, `Kn/${name}+${randomBytes(9).toString('hex')}=?`]);
   return Object.fromEntries(planted) as Record<Name, string>;
 }
 
-/** How a program may print it. Written apart from what the scrubber knows, so that they do not share a mistake. */
+/**
+ * How a program may print it. It is written independently of what the scrubber knows, so that they do not share a
+ * mistake.
+ */
 export function canaryForms(canary: string): Readonly<Record<string, string>> {
   const bytes = Buffer.from(canary);
   const inside = (lead: string): string =>
@@ -32,7 +35,7 @@ export interface Finding {
   readonly place: string;
   readonly canary: string;
   readonly form: string;
-  /** What stands around it, for whoever reads the failure. */
+  /** The surrounding text, for the reader of the failure. */
   readonly near: string;
 }
 
@@ -43,7 +46,7 @@ export interface Search {
   look(place: string, value: unknown): void;
 }
 
-/** `canaries` by name. Texts are searched as they are, bytes as UTF-8, values through and through. */
+/** `canaries` by name. Texts are searched as they are, bytes as UTF-8, and values at every level. */
 export function createSearch(canaries: Readonly<Record<string, string>>): Search {
   const forms = Object.entries(canaries).flatMap(([canary, value]) =>
     Object.entries(canaryForms(value)).map(([form, text]) => ({ canary, form, text })),
@@ -76,7 +79,9 @@ export function createSearch(canaries: Readonly<Record<string, string>>): Search
   };
 }
 
-/** Every event of every workflow of the tenant, with its payloads decoded, and what a list of workflows shows. */
+/**
+ * Searches every event of every workflow of the tenant, with its payloads decoded, and what a list of workflows shows.
+ */
 export async function searchHistories(search: Search, client: Client, tenant: string): Promise<number> {
   let events = 0;
   for await (const workflow of client.workflow.list({ query: `TempoclawTenant = '${tenant}'` })) {
@@ -90,7 +95,7 @@ export async function searchHistories(search: Search, client: Client, tenant: st
   return events;
 }
 
-/** Every column of every table. Resolves with the number of rows. */
+/** Searches every column of every table. Resolves with the number of rows. */
 export async function searchTables(search: Search, pool: Pool): Promise<number> {
   const { rows: tables } = await pool.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,

@@ -1,11 +1,13 @@
-/** docker-compose.yml as Compose reads it and runs it; whichever of `docker compose` and `docker-compose` is installed. */
+/**
+ * docker-compose.yml as Compose reads it and runs it, with the installed one of `docker compose` and `docker-compose`.
+ */
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const LIMITS = { timeout: 600_000, maxBuffer: 16 * 1_048_576 };
 
-/** Its words, or undefined where there is none. */
+/** The words of its command, or undefined if there is none. */
 export function findCompose(): readonly string[] | undefined {
   return [['docker', 'compose'], ['docker-compose']].find(
     ([name = '', ...args]) => spawnSync(name, [...args, 'version']).status === 0,
@@ -13,16 +15,16 @@ export function findCompose(): readonly string[] | undefined {
 }
 
 export interface Project {
-  /** Runs Compose in the folder; resolves with what it printed. Throws, with its words, when it fails. */
+  /** Runs Compose in the folder; resolves with its output. Throws, with its output, when it fails. */
   compose(...args: readonly string[]): Promise<string>;
   docker(...args: readonly string[]): Promise<string>;
-  /** Ids of a service's containers that run. */
+  /** Ids of a service's running containers. */
   containers(service: string): Promise<readonly string[]>;
-  /** Another file on top of docker-compose.yml from now on. */
+  /** Adds another file on top of docker-compose.yml. */
   add(file: string): void;
 }
 
-/** `.env` in the folder has the settings. */
+/** `.env` in the folder contains the settings. */
 export function openProject(options: {
   readonly name: string;
   readonly folder: string;

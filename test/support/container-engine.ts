@@ -1,6 +1,6 @@
 /**
- * A real container engine for tests of boxes, with our image in it: TEST_DOCKER_HOST's, else one of the test file's own,
- * which needs root and dockerd. Where none can be had, tests are skipped with the reason; with CI=true they fail.
+ * A real container engine for tests of boxes, with our image in it: TEST_DOCKER_HOST's, else one of the test file's
+ * own, which needs root and dockerd. If there is none, tests are skipped with the reason; with CI=true, they fail.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const scripts = fileURLToPath(new URL('../../docker/sandbox/', import.meta.url))
 
 export interface TestEngine {
   readonly address: string;
-  /** Only of an engine of one's own. */
+  /** Only for the test's own engine. */
   start(): Promise<void>;
   kill(signal: NodeJS.Signals): Promise<void>;
   stop(): Promise<void>;
@@ -26,7 +26,7 @@ export interface TestEngine {
 
 export type FoundEngine = { readonly engine: TestEngine } | { readonly skip: string };
 
-/** `own`: not the shared one, since the test ends it. `options` are dockerd's. */
+/** `own` means not the shared one, because the test ends it. `options` are dockerd's. */
 export async function findEngine(own = false, options: readonly string[] = []): Promise<FoundEngine> {
   const shared = process.env['TEST_DOCKER_HOST'];
   const nothing = async (): Promise<void> => undefined;
@@ -95,7 +95,7 @@ function lives(pid: number): boolean {
 }
 
 export interface EngineTests {
-  /** Like test, with the engine; skipped with the reason where there is none. */
+  /** Works as test, with the engine; skipped with the reason if there is none. */
   test(name: string, body: (t: TestContext, engine: TestEngine) => Promise<void>): void;
   stop(): Promise<void>;
 }
@@ -110,7 +110,7 @@ export function engineTests(found: FoundEngine): EngineTests {
   };
 }
 
-/** Boxes as a worker has them, of an installation of the test's own; gone after it. */
+/** Boxes as a worker has them, of an installation of the test's own; removed after it. */
 export function testBoxes(
   t: Pick<TestContext, 'after'>,
   address: string,
@@ -120,7 +120,7 @@ export function testBoxes(
   return boxesAt(address, installation);
 }
 
-/** The same, left where they are. */
+/** Does the same, but leaves them in place. */
 export function boxesAt(address: string, installation = 'none'): Boxes {
   const engine = createEngine(address);
   return createBoxes({
@@ -142,7 +142,7 @@ export async function removeBoxes(address: string, installation: string): Promis
     all.map(({ Id }) =>
       engine
         .ask((docker) => docker.getContainer(Id).remove({ force: true }), 20_000)
-        // Ended by itself meanwhile.
+        // It ended by itself in the meantime.
         .catch(() => undefined),
     ),
   );

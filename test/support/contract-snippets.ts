@@ -6,7 +6,7 @@ export interface ContractSnippets {
   readonly python: string;
   /** All Go blocks, as one file of the package that the first one names. */
   readonly go: string;
-  /** Shell blocks that carry a mark `<!-- test: name -->`, by name. */
+  /** Shell blocks with a mark `<!-- test: name -->`, by name. */
   readonly shell: ReadonlyMap<string, string>;
 }
 

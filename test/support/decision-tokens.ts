@@ -1,4 +1,4 @@
-/** Decision tokens as a system makes them that knows the secret and reads the call's digest from the state. */
+/** Decision tokens as made by a system that knows the secret and reads the call's digest from the state. */
 import { randomUUID } from 'node:crypto';
 import type { ApprovalState, ApprovalVerb } from '#domain/approval.ts';
 import { decisionToken } from '#policy/decision-token.ts';
@@ -12,7 +12,7 @@ export async function tokenOf(
   by: string | null = null,
 ): Promise<string> {
   const handle = live.client.workflow.getHandle(`approval/${approval}`);
-  // The turn names its approval a moment before that one's workflow is there.
+  // The turn names its approval a moment before the approval's workflow exists.
   const { digest } = await live.until('the approval', () =>
     handle.query<ApprovalState>('state').catch(() => undefined),
   );

@@ -1,4 +1,4 @@
-/** Real documents for tests, made by hand: each as small as its format lets it be. */
+/** Real documents for tests, made by hand: each as small as its format allows. */
 import { strToU8, zipSync } from 'fflate';
 
 /** A PDF with these lines on its pages; a page without lines has a picture's place and no text. */
@@ -19,7 +19,7 @@ export function pdfOf(pages: readonly (readonly string[])[]): Buffer {
   return pdfFrom(objects);
 }
 
-/** A PDF of one page that is a picture and nothing else, as a scanner makes it. */
+/** A PDF of one page that is only a picture, as a scanner makes it. */
 export function scanOf(width: number, height: number): Buffer {
   const drawn = 'q 595 0 0 842 0 0 cm /Scan Do Q';
   const picture = `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8`;
@@ -89,7 +89,10 @@ export const XLSX = zipOf({
     '<row r="2"><c r="A2" t="s"><v>1</v></c><c r="C2"><f>40+5</f><v>45</v></c></row></sheetData></worksheet>',
 });
 
-/** A workbook of a visible sheet with these rows, and of a hidden one; `styles` are number formats, by which cells are told. */
+/**
+ * A workbook with a visible sheet of these rows, and a hidden one; `styles` are number formats, by which cells are
+ * distinguished.
+ */
 export function workbookOf(rows: string, styles: readonly string[], date1904 = false): Buffer {
   const formats = styles.map((code, at) => `<numFmt numFmtId="${164 + at}" formatCode="${code}"/>`).join('');
   const cells = ['0', '14', '22', '46', ...styles.map((_, at) => String(164 + at))];
@@ -106,7 +109,7 @@ export function workbookOf(rows: string, styles: readonly string[], date1904 = f
 
 const slide = (text: string): string => `<p:sld><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:sld>`;
 
-/** Its slides come in another order than their files' names. */
+/** Its slides are in another order than their files' names. */
 export const PPTX = zipOf({
   '[Content_Types].xml': contentTypes('ppt/presentation.xml', 'presentationml.presentation'),
   'ppt/presentation.xml':
@@ -157,7 +160,7 @@ export function wavOf(): Buffer {
   return Buffer.concat([header, Buffer.alloc(8_000, 128)]);
 }
 
-/** The head of a film, which is all that anybody but a player looks at. */
+/** The head of a film, which is all that anything but a player reads. */
 export const MP4 = Buffer.concat([
   Buffer.from([0, 0, 0, 24]),
   Buffer.from('ftypisom\0\0\x02\0isommp41', 'latin1'),

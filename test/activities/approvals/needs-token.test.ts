@@ -8,7 +8,7 @@ import type { SandboxSettings } from '#domain/sandbox.ts';
 
 type Own = NonNullable<AgentConfig['sandbox']> | null;
 
-/** A machine on which boxes are made so: by an engine that has one image, by bubblewrap, or not at all. */
+/** A machine with boxes of this kind: by an engine that has one image, by bubblewrap, or not at all. */
 function machine(kind: 'engine' | 'bubblewrap' | 'bare', settings: SandboxSettings = {}): PlaceOf {
   return async (own) => {
     const mode = settings.mode === 'required' ? 'required' : (modeOf(own) ?? settings.mode ?? 'preferred');

@@ -1,4 +1,7 @@
-/** How an approval ends, without a server: what is written down is looked at, and nothing is written where a decision is refused. */
+/**
+ * How an approval ends, without a server: the tests read what was recorded, and check that a refused decision records
+ * nothing.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -46,7 +49,7 @@ const BASIS: ApprovalBasis = {
   form: null,
 };
 
-/** Of the test that runs: which try used which token up, and what was written down of refused messages. */
+/** For the running test: which try used which token, and what was recorded of refused messages. */
 const used = new Map<string, string>();
 const refusals: string[] = [];
 
@@ -63,7 +66,7 @@ const tokenFor = (claims: Partial<TokenClaims>, approval = ID): string =>
 
 interface Settled {
   readonly result: SettleApprovalResult;
-  /** What was written; undefined when nothing was. */
+  /** What was recorded; undefined when nothing was. */
   readonly record: SettleRecord | undefined;
 }
 

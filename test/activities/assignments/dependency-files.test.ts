@@ -1,4 +1,4 @@
-/** DE-2: what comes along with the result of a dependency is bounded, and what does not fit is said. */
+/** DE-2: what comes with the result of a dependency is limited, and what does not fit is reported. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** One way to ask a provider in tests: a small request, its answer and the deltas that came before it. */
+/** Calls a provider in tests: a small request, its answer and the deltas before it. */
 import type { ChatMessage } from '#domain/message.ts';
 import type { ModelAnswer, ModelProvider, ModelRequest, OfferedTool } from '#domain/model.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
@@ -25,7 +25,7 @@ export function say(text: string): ChatMessage {
   return { role: 'user', text };
 }
 
-/** A request of one user message, with `over` in place of what it sets. */
+/** A request of one user message, in which `over` replaces fields. */
 export function requestOf(
   messages: readonly ChatMessage[],
   overrides: Partial<ModelRequest> = {},
@@ -47,7 +47,7 @@ export interface Asked {
   readonly deltas: readonly string[];
 }
 
-/** Asks `ref`, keeping the deltas. */
+/** Calls `ref` and keeps the deltas. */
 export async function ask(
   models: Pick<Models, 'resolve'>,
   ref: string,

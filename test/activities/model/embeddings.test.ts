@@ -1,4 +1,4 @@
-/** DE-2 vectors of texts by providers: what is asked on the wire, what comes of it, and what is no answer. */
+/** DE-2: vectors of texts by providers: the requests on the wire, their results, and invalid answers. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { type SeenRequest, startServer, type TestServer } from './provider-serve
 
 const KEY = 'sk-planted-0987654321';
 
-/** By the model's name: what OpenAI's and Google's protocols say, and what they never should. */
+/** Answers by the model's name: valid ones of OpenAI's and Google's protocols, and invalid ones. */
 function answer({ path, body }: SeenRequest, response: ServerResponse): void {
   const say = (status: number, message: object): void => {
     response.writeHead(status, { 'content-type': 'application/json' });

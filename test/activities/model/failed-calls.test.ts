@@ -1,4 +1,4 @@
-/** DU-7: what a failed call of a model has used is told, and what was surely not paid for is not. */
+/** DU-7: what a failed model call has used is reported, except what was certainly not paid for. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { generateWithFallback } from '#activities/model/fallback.ts';
@@ -10,7 +10,7 @@ import { requestOf, say } from './ask.ts';
 const USAGE = { inputTokens: 40, outputTokens: 2, cachedInputTokens: 10 };
 const PRICES = { 'p/m': { input: 1_000_000, output: 2_000_000, cachedInput: 500_000 } };
 
-/** What is told of one call that behaves so. */
+/** What is reported of one call that behaves like this. */
 async function told(
   generate: (request: ModelRequest) => Promise<ModelAnswer>,
   request: Partial<ModelRequest> = {},

@@ -21,7 +21,7 @@ function fails(code: ModelErrorCode, retryAfterMs?: number, text = ''): Behaviou
   };
 }
 
-/** Models by reference `p/name`; `asked` lists those that were asked. */
+/** Models by reference `p/name`; `asked` lists those that were called. */
 function modelsOf(
   behaviours: Readonly<Record<string, Behaviour>>,
 ): Pick<Models, 'resolve' | 'cost' | 'seesImages'> & { asked: string[] } {

@@ -1,4 +1,4 @@
-/** A provider of three protocols that does as a test says: stays silent, breaks off, refuses. */
+/** A provider of three protocols that behaves as a test says: it stays silent, breaks off, or refuses. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';
@@ -6,7 +6,7 @@ import { ModelError } from '#domain/model.ts';
 import { ask } from './ask.ts';
 import { type SeenRequest, startServer, type TestServer } from './provider-server.ts';
 
-/** Events of the three protocols, each a stream that has begun to say `Half`. */
+/** Events of the three protocols, each a stream that has started to say `Half`. */
 export const ANTHROPIC = [
   {
     type: 'message_start',
@@ -66,11 +66,11 @@ export type Fault = (request: SeenRequest, response: ServerResponse) => void;
 export interface FaultyProvider extends TestServer {
   /** How it answers from now on. */
   fault: Fault;
-  /** With time enough for a busy machine; the others have little of one kind each. */
+  /** These have enough time for a busy machine; the others have a short limit of one kind each. */
   readonly models: Models;
   readonly wantsAnswer: Models;
   readonly wantsMore: Models;
-  /** The ModelError of asking `ref` of `models` while the server shows `how`. */
+  /** The ModelError of calling `ref` of `models` while the server behaves as `how`. */
   failureOf(ref: string, how: Fault, models?: Models): Promise<ModelError>;
 }
 

@@ -1,4 +1,7 @@
-/** Servers on sockets for the adapters' tests: one records what is on the wire before it hands on, one does as it is told. */
+/**
+ * Servers on sockets for the adapters' tests: one records the requests on the wire before it forwards them, one does
+ * what the test says.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { LLMock } from '@copilotkit/aimock';
@@ -15,7 +18,7 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** Serves every request with `answer`, keeping what was asked. */
+/** Answers every request with `answer`, and records the requests. */
 export async function startServer(
   answer: (request: SeenRequest, response: ServerResponse) => void | Promise<void>,
 ): Promise<TestServer> {

@@ -1,4 +1,4 @@
-/** MO-1: where a provider is asked, as its base URL says. */
+/** MO-1: the address at which a provider is called, as its base URL says. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { baseUrlOf } from '#activities/model/provider-settings.ts';

@@ -12,7 +12,7 @@ const KEYS = {
   google: 'AIza-planted-55555',
 };
 
-/** Each protocol by its reference, with the path it must ask. */
+/** Each protocol by its reference, with the path that it must call. */
 const PROTOCOLS = [
   ['anthropic/claude-sonnet-4-6', '/v1/messages'],
   ['openai/gpt-4.1-mini', '/v1/responses'],

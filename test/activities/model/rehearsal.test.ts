@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** Writes a script of the test's own and gives its reference. */
+/** Writes a script of the test's own and returns its reference. */
 async function script(name: string, yaml: string): Promise<string> {
   await writeFile(join(folder, `${name}.yaml`), yaml);
   return `rehearsal/${name}`;
@@ -273,7 +273,7 @@ rules:
   test('usage follows the size of prompt and answer, or the script', async () => {
     const short = await ask(models, 'rehearsal/echo', 'hi', { tools: [] });
     const long = await ask(models, 'rehearsal/echo', 'hi'.repeat(400), { tools: [] });
-    // 14 characters of system prompt and 2 or 800 of the message, four to a token.
+    // These are 14 characters of system prompt and 2 or 800 of the message, four to a token.
     assert.deepEqual([short.answer.usage.inputTokens, long.answer.usage.inputTokens], [4, 204]);
     const ref = await script(
       'usage',

@@ -75,7 +75,7 @@ describe('MO-1 a provider that goes silent or breaks off', () => {
     });
   }
 
-  /** Sends `more` for as long as somebody listens, and ends what nobody gives up. */
+  /** Sends `more` for as long as the client listens, and ends if no client gives it up. */
   const keepSending = (response: ServerResponse, more: string): void => {
     let remaining = 500;
     const timer = setInterval(() => (remaining-- > 0 ? response.write(more) : response.destroy()), 20);

@@ -1,4 +1,4 @@
-/** REFERENCE §3, F12: how output is kept, cut and put in words. */
+/** F12: how output is stored, cut and described. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
@@ -44,7 +44,7 @@ describe('REFERENCE §3 what the model reads', () => {
 
   test('has no escape sequences and no NUL, whatever they are, in linear time', () => {
     assert.equal(plain('\u001b[1;31mred\u001b[0m\0'), 'red');
-    // A megabyte of beginnings that never end.
+    // The input is a megabyte of beginnings that never end.
     assert.equal(plain('\u001b['.repeat(500_000)), '');
     assert.ok(plain('\u001b]8;;'.repeat(200_000)).length <= 1_000_000);
   });

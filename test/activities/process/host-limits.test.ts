@@ -1,4 +1,4 @@
-/** SH-3, R11: what holds for a command on the host. */
+/** SH-3, R11: limits of a command on the host. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '#activities/tools/runtime/exec.ts';

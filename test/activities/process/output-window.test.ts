@@ -1,4 +1,4 @@
-/** F12: of long output the beginning and the end are kept, and no word is cut in two. */
+/** F12: of long output, the beginning and the end are kept, and no word is cut in two. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { scrubText } from '@tempoclaw/scrubber';

@@ -1,4 +1,4 @@
-/** F12: what people see of a running command has no half of a word, which could be half of a secret. */
+/** F12: what people see of a running command contains no half of a word, which could be half of a secret. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { createProgressFeed } from '#activities/process/progress-feed.ts';

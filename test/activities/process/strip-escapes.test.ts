@@ -1,4 +1,4 @@
-/** F12: escape sequences go, text stays, and no output takes long. */
+/** F12: escape sequences are removed, text stays, and no output takes long. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
@@ -26,7 +26,7 @@ describe('F12 escape sequences', () => {
   });
 
   test('megabytes of sequences that never end are done in one pass', () => {
-    // Quadratic code does not come back from these.
+    // Quadratic code does not finish these.
     assert.equal(stripEscapes('\u001b['.repeat(1_000_000)), '');
     assert.equal(stripEscapes('\u001b]8;;'.repeat(500_000)).includes('\u001b'), false);
     assert.equal(stripEscapes(`\u001b]${'x'.repeat(2_000_000)}`).length, 2_000_000);

@@ -1,4 +1,4 @@
-/** TL process, SH-3, SH-5: background commands of an agent in a box run in it, and are seen and ended as on the host. */
+/** SH-3, SH-5: background commands of an agent in a box run in it, and are listed and ended as on the host. */
 import assert from 'node:assert/strict';
 import { after, describe } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -27,7 +27,7 @@ function idOf(result: ToolResult): string {
   return id;
 }
 
-/** The sleep itself, not what holds its text. */
+/** Counts the sleep itself, not what contains its text. */
 function sleeping(seconds: string): number {
   return runningWith(`sleep ${seconds}`).length;
 }
@@ -45,7 +45,7 @@ describe('SH-3 a background command in a box', () => {
     );
     await bench.run(exec, { command: 'touch /workspace/go' }, boxed);
     assert.ok(await eventually(async () => /ended with exit code 3/.test(await poll())), await poll());
-    // Which of the two streams is read first is not said.
+    // The order in which the two streams are read is undefined.
     assert.match(await poll(), /went/);
     assert.match(await poll(), /oops/);
   });

@@ -1,4 +1,4 @@
-/** SH-3, SECURITY F16: what happens when there is no box to be had, or it goes away under a command. */
+/** SH-3, F16: there is no box, or it disappears under a command. */
 import assert from 'node:assert/strict';
 import { after, describe, test as plainTest } from 'node:test';
 import { createBoxes, createEngine, createEngineProbe } from '@tempoclaw/sandbox';
@@ -9,7 +9,7 @@ import { engineTests, findEngine, removeBoxes, testBoxes } from '#test/support/c
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { temporaryFolder, toolBench } from '#test/support/tool-call.ts';
 
-/** It is killed and started again here. `runsc` is the engine's usual runtime under that name. */
+/** This test kills and restarts it. `runsc` is the engine's usual runtime under that name. */
 const { test, stop } = engineTests(await findEngine(true, ['--add-runtime', 'runsc=/usr/sbin/runc']));
 after(stop);
 

@@ -1,4 +1,4 @@
-/** SH-3, SH-5, F12, F14: exec in a container gives what it gives on the host, and leaves nothing in it. */
+/** SH-3, SH-5, F12, F14: exec in a container returns what it returns on the host, and leaves nothing in it. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe } from 'node:test';
@@ -19,14 +19,14 @@ function words(result: ToolResult): string {
   return result.ok ? result.text : result.message;
 }
 
-/** The sleeps alone, not the shells that hold their text. */
+/** Counts only the sleeps, not the shells that contain their text. */
 function commands(seconds: string): number[] {
   return runningWith(`sleep ${seconds}`).filter((pid) =>
     readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep\0'),
   );
 }
 
-/** In the call of an agent whose sandbox is required. */
+/** For a call of an agent whose sandbox is required. */
 function boxed(settings: SandboxSettings = {}) {
   const sandbox = sandboxOf({ mode: 'required', ...settings }, undefined);
   assert.ok(sandbox);

@@ -1,4 +1,7 @@
-/** What calls are planned, decided and run with, as values: tools that only count, and the real rules, scrubber and sealer. */
+/**
+ * What calls are planned, decided and run with, as values: tools that only count, and the real rules, scrubber and
+ * sealer.
+ */
 import { registerValues } from '@tempoclaw/scrubber';
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
@@ -21,7 +24,7 @@ const input = z.object({
   mode: z.enum(['plain', 'odd']).optional().describe('Either'),
 });
 
-/** Gives what `run` gives; `ran` has the note of each time that it did. */
+/** Returns what `run` returns; `ran` has the note of each run. */
 export function countingTool(
   name: string,
   replay: Tool['replay'],
@@ -45,7 +48,7 @@ export function countingTool(
   return { tool, ran };
 }
 
-/** `look` only reads, `act` is done once, `exec` is judged as a command. */
+/** `look` only reads, `act` runs once, `exec` is judged as a command. */
 export function someTools(): Catalog {
   return createCatalog([
     countingTool('look', 'readonly').tool,
@@ -58,7 +61,7 @@ export function rulesOf(catalog: Catalog): CallRules {
   return createCallRules({ catalog, tools: {} });
 }
 
-/** It is asked about `act`. */
+/** Its calls of `act` need approval. */
 export const agent: AgentConfig = {
   key: 'main',
   type: 'open',

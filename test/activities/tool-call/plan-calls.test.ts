@@ -1,4 +1,4 @@
-/** From what a model asked for to what the loop will do, without a server: rules, scrubber and sealer are the real ones. */
+/** Plans what the loop does with a model's calls, without a server; rules, scrubber and sealer are the real ones. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BoundFile } from '#domain/bound-file.ts';

@@ -1,4 +1,6 @@
-/** The one path round every tool, without a server: what the ledger says decides whether it runs, and what it did is recorded once. */
+/**
+ * The path around every tool, without a server: the ledger decides whether it runs, and its result is recorded once.
+ */
 import { NO_READS } from '#test/support/tool-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -53,7 +55,7 @@ function running(overrides: Partial<RunnableCall> = {}): RunnableCall {
   };
 }
 
-/** What Postgres says while a new version of its functions takes other arguments. */
+/** Postgres' error while a new version of its functions has other arguments. */
 function missingFunction(): Error {
   return Object.assign(new DatabaseError('function record_result does not exist', 0, 'error'), {
     code: '42883',
@@ -70,9 +72,9 @@ interface Stage {
 
 interface StageOptions {
   readonly deps?: Partial<RunToolDeps>;
-  /** What the ledger says when it is asked again. */
+  /** What the ledger says when it is read again. */
   readonly next?: Claim;
-  /** Before a result is recorded. */
+  /** Called before a result is recorded. */
   readonly onRecord?: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** SC-3: an answer that is shown while it is made holds no secret, wherever its pieces are cut. */
+/** SC-3: an answer that is shown while it is written contains no secret, wherever its pieces are cut. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { createScrubStream } from '@tempoclaw/scrubber';

@@ -1,4 +1,6 @@
-/** VF-1 to VF-4: context files and memory are rows under every path that names them, and the disk has copies of them. */
+/**
+ * VF-1 to VF-4: context files and memory are rows under every path that names them, and the disk has copies of them.
+ */
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -47,7 +49,7 @@ async function desk(t: TestContext) {
   return {
     workspace: bench.workspace,
     scope,
-    /** As another worker's, which remembers nothing. */
+    /** Acts as another worker, which remembers nothing. */
     forget: () => {
       files = made();
     },
@@ -291,13 +293,13 @@ describe('VF-1 commands and searches see copies', () => {
     await own.put('ann', 'SOUL.md', 'old');
     await own.put('ann', 'USER.md', 'u');
     await own.run(exec, { command: 'true' });
-    // Listed, and not made; or made and changed since.
+    // It is listed and was not written, or was written and changed since.
     await unlink(join(own.workspace, 'SOUL.md'));
     await chmod(join(own.workspace, 'USER.md'), 0o644);
     await writeFile(join(own.workspace, 'USER.md'), 'of a killed command');
     own.forget();
     assert.equal(await own.run(exec, { command: 'cat SOUL.md USER.md' }), 'oldu');
-    // Without the list, copies cannot be told from files of the user's, but for those that are the same.
+    // Without the list, copies cannot be told from the user's files, except identical ones.
     await rm(join(own.workspace, '.tempoclaw'), { recursive: true });
     await own.put('ann', 'SOUL.md', 'new');
     own.forget();

@@ -1,4 +1,4 @@
-/** VF-4, F12, F17, DU-2: whole writes, changes that bear a repeat, pages of files of any size. */
+/** VF-4, F12, F17, DU-2: whole writes, changes that are safe to repeat, pages of files of any size. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,7 +34,7 @@ describe('F17 writing', () => {
     const { files, workspace } = await toolBench(t);
     const call = toolCall(workspace);
     await files.write(call, 'a.txt', 'one');
-    // As a kill between open and rename leaves it: the name follows from the call and the file.
+    // A kill between open and rename leaves it like this: the name is derived from the call and the file.
     const digest = createHash('sha256').update(`${call.idempotencyKey}\0a.txt`).digest('hex');
     await writeFile(join(workspace, `.tempoclaw-${digest.slice(0, 24)}.tmp`), 'torn');
     await files.write(call, 'a.txt', 'two');
@@ -44,7 +44,7 @@ describe('F17 writing', () => {
 
   test('on a full disk gives an error, tears nothing and works again afterwards', async (t) => {
     let disk = '';
-    // Before the folders are removed.
+    // This runs before the folders are removed.
     t.after(() => spawnSync('umount', ['-l', disk]));
     const { base, files } = await toolBench(t);
     disk = join(base, 'disk');
@@ -82,7 +82,7 @@ describe('DU-2 a change that is repeated', () => {
     const { files, workspace } = await toolBench(t);
     const call = toolCall(workspace);
     await files.change(call, 'log', true, append('a'));
-    // As it was before: the kill came between the note and the rename.
+    // The file is as before: the kill came between the note and the rename.
     await writeFile(join(workspace, 'log'), '');
     await assert.rejects(files.change(call, 'log', true, append('a')), { code: 'OutcomeUnknown' });
     const second = toolCall(workspace);

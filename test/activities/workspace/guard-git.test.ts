@@ -1,4 +1,4 @@
-/** SECURITY §2: no file tool writes what git obeys, so that a `git status` which runs by itself starts nothing of the model's. */
+/** No file tool writes what git executes, so that a `git status` which runs by itself starts nothing of the model's. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmod, cp, lstat, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { judgePath } from '#activities/workspace/judge-path.ts';
 import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
 import { type Bench, toolBench, toolCall } from '#test/support/tool-call.ts';
 
-/** A workspace that is a repository, with a script of the model's beside it. */
+/** A workspace that is a repository, with a script of the model beside it. */
 async function repository(t: TestContext): Promise<Bench> {
   const bench = await toolBench(t);
   await mkdir(bench.workspace, { recursive: true });

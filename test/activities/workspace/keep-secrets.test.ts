@@ -1,4 +1,4 @@
-/** SC-2: a model that writes back what it was shown of a file does not destroy the secret in it. */
+/** SC-2: a model that writes back what it saw of a file does not destroy the secret in it. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

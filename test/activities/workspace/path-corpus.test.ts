@@ -1,4 +1,4 @@
-/** VF-4, R6: the corpus of hostile and harmless paths, run as data through the real tools on a real file system. */
+/** VF-4, R6: the corpus of hostile and harmless paths runs as data through the real tools on a real file system. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -43,7 +43,7 @@ const CORPUS = JSON.parse(
   await readFile(new URL('../../vectors/path-corpus.json', import.meta.url), 'utf8'),
 ) as { cases: readonly Case[] };
 
-/** There is no tool that deletes files or unpacks archives. */
+/** No tool deletes files or unpacks archives. */
 const OPS = ['read', 'list', 'write', 'edit', 'search'];
 const SECRETS = /TOPSECRET|PRIVATE|EVIL/;
 
@@ -61,7 +61,7 @@ after(() => database.drop());
 
 const SCOPE = { tenant: 'default', agent: 'main', user: null };
 
-/** Files among which are documents. */
+/** Makes files, of which some are documents. */
 async function benchWith(t: TestContext, hasDocuments: boolean): Promise<Bench> {
   if (!hasDocuments) return toolBench(t);
   const { pool } = database;
@@ -105,7 +105,7 @@ for (const hasDocuments of [false, true])
     }
   });
 
-/** `$BASE` and `$WS` stand for folders at the start of a path only; `$HOME.txt` is a name. */
+/** `$BASE` and `$WS` are replaced by folders only at the start of a path; `$HOME.txt` is a name. */
 function place(text: string, base: string, workspace: string): string {
   return text.replace(/^\$BASE/, base).replace(/^\$WS/, workspace);
 }

@@ -1,4 +1,4 @@
-/** R6, SECURITY §2: a folder or file that is swapped for a link while a tool works leads nowhere outside. */
+/** R6: a folder or file that is swapped for a link while a tool works leads nowhere outside. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { type Bench, temporaryFolder, toolBench } from '#test/support/tool-call.
 
 const ROUNDS = 300;
 
-/** Turns `d` from a real folder to a link to `outside` and back, as fast as it can, in a process of its own. */
+/** Turns `d` from a real folder to a link to `outside` and back, as fast as possible, in a process of its own. */
 const FLIP = `
   const fs = require('node:fs');
   const [ws, outside] = process.argv.slice(1);
@@ -30,7 +30,7 @@ const FLIP = `
 
 async function arena(t: TestContext): Promise<{ bench: Bench; outside: string }> {
   let flip: ChildProcess | undefined;
-  // Before the folders are removed, which it would make again.
+  // This runs before the folders are removed, because the process would make them again.
   t.after(async () => {
     flip?.kill('SIGKILL');
     if (flip?.exitCode === null && flip.signalCode === null) await once(flip, 'exit');
@@ -86,7 +86,7 @@ describe('R6 a held folder', () => {
     await mkdir(join(base, 'ws'));
     await mkdir(join(base, 'outside/d'), { recursive: true });
     await symlink('../outside', join(base, 'ws/a'));
-    // As if `a` had been a folder when it was judged.
+    // `a` counts as a folder, as if it had been one when it was judged.
     await assert.rejects(openFolder(join(base, 'ws/a/d'), 'a/d'), { code: 'InvalidPath' });
     await assert.rejects(openFolder(join(base, 'ws/a'), 'a'), { code: /ELOOP|ENOTDIR/ });
   });

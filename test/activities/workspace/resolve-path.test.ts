@@ -1,4 +1,7 @@
-/** VF-4: containment, denied prefixes, extra roots; upstream's rules (vectors/path.json) and a property over any path. */
+/**
+ * VF-4: containment, denied prefixes, extra roots; GoClaw's rules (test/vectors/path.json) and a property over any
+ * path.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +15,7 @@ const VECTORS = JSON.parse(await readFile(new URL('../../vectors/path.json', imp
   cases: readonly { name: string; path: string; expect: string }[];
 };
 
-/** Each case's prose as steps: the workspace, what is asked for, and the rules. */
+/** Each case's prose as steps: the workspace, the requested path, and the rules. */
 const STEPS: Record<string, (base: string) => Promise<{ path?: string; restrict?: boolean }>> = {
   'absolute outside': async () => ({}),
   'symlink in': async (base) => {

@@ -1,4 +1,4 @@
-/** VF-4: what several change in one file at once is all kept, whichever worker each of them runs in. */
+/** VF-4: concurrent changes of one file are all kept, whichever worker each of them runs in. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

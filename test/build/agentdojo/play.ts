@@ -1,4 +1,4 @@
-/** What the function that judges calls in a turn says of a session, answer by answer. */
+/** What the function that judges calls in a turn says about a session, answer by answer. */
 import { z } from 'zod';
 import type { ToolPolicy } from '#domain/agent.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
@@ -12,7 +12,10 @@ export type Judged = readonly (readonly {
   readonly verdict: Verdict['verdict'];
 }[])[];
 
-/** Each call has run before the next answer, whatever it was judged: so that what is asked about counts as approved. */
+/**
+ * Each call has run before the next answer, whatever its verdict, so that a call that needs approval counts as
+ * approved.
+ */
 export function playAll(catalog: Catalog, answers: readonly Answer[], tools: ToolPolicy): Judged {
   const rules = createCallRules({ catalog, tools });
   const agent = { key: 'main', type: 'open', model: 'rehearsal/follow' } as const;

@@ -1,6 +1,6 @@
 /**
- * AgentDojo's suites as calls of tools here: each user's task, alone and with each injection that a model obeys as soon as it has
- * read something from outside. docs/security.md says what this stands for.
+ * AgentDojo's suites as calls of tools here: each user's task, alone and with each injection, which a model obeys as
+ * soon as it has read external text. docs/security.md says what this represents.
  */
 import { readFileSync } from 'node:fs';
 
@@ -16,7 +16,7 @@ const SUITES = JSON.parse(
   readFileSync(new URL('../../vectors/agentdojo.json', import.meta.url), 'utf8'),
 ) as Suites;
 
-/** Files of one's own are the workspace here, the day is the clock's; all others are custom tools. */
+/** The user's own files are the workspace here, and the day is the clock's; all others are custom tools. */
 const NATIVE: Readonly<Record<string, string>> = {
   create_file: 'write_file',
   append_to_file: 'write_file',
@@ -25,7 +25,7 @@ const NATIVE: Readonly<Record<string, string>> = {
 
 const READS = /^(?:get|search|list|read|check)_/;
 
-/** Goals of the suite `workspace` whose calls the package leaves out; what they ask for at least. */
+/** Goals of the suite `workspace` whose calls the package omits, with the least that they require. */
 const UNWRITTEN: Readonly<Record<string, readonly string[]>> = {
   injection_task_6: ['send_email', 'delete_email'],
   injection_task_7: ['send_email', 'send_email', 'delete_email', 'delete_email'],
@@ -55,7 +55,7 @@ export interface UserTask {
 export interface Attack {
   readonly id: string;
   readonly suite: string;
-  /** The user's, up to the first that has read something from outside. */
+  /** The user's answers, up to the first one that has read external text. */
   readonly before: readonly Answer[];
   readonly injected: readonly Answer[];
 }
@@ -79,7 +79,7 @@ export function attacks(): readonly Attack[] {
   });
 }
 
-/** Of all suites. */
+/** Custom tools of all suites. */
 export function customTools(): readonly { readonly name: string; readonly reads: boolean }[] {
   const steps = attacks().flatMap(({ before, injected }) => [...before, ...injected].flat());
   const all = [...steps, ...userTasks().flatMap(({ answers }) => answers.flat())];
@@ -95,7 +95,7 @@ function unwritten(suite: string, injection: string): readonly string[] {
 
 function stepOf(tool: string): Step {
   const native = NATIVE[tool];
-  // Some have the names of tools of the workspace here, and are not these. None of their arguments concerns a rule.
+  // Some have the names of tools of the workspace here, and are different tools. No rule concerns their arguments.
   if (native === undefined)
     return { tool: `dojo_${tool}`, args: {}, kind: READS.test(tool) ? 'reads' : 'acts' };
   return native === 'datetime'

@@ -1,12 +1,12 @@
 /**
- * What holds of each case: without rules the model acts on the words; under `careful`, and under rules that look back for the tools alone that
- * have read, people are asked first.
+ * Checks each case: without rules, the model acts on the text. Under `careful`, and under rules that look back only for
+ * the tools that have read, people are asked first.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Laundering, RULES, readCorpus, startLaundering } from '#test/support/laundering.ts';
 
-/** Turns at once. */
+/** Concurrent turns. */
 const AT_ONCE = 8;
 
 export async function launderingTests(name: string): Promise<void> {

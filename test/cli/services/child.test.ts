@@ -1,4 +1,4 @@
-/** What is said of a child that ended before it was ready. */
+/** What is reported of a child that ended before it was ready. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -40,7 +40,7 @@ async function query<Row extends object>(url: string, sql: string): Promise<Row[
   }
 }
 
-/** A process that has ended, whose parent does not ask for its end; Postgres only looks at those of its own user. */
+/** A process that has ended, and whose parent does not reap it. Postgres only checks those of its own user. */
 async function makeZombie(t: TestContext, uid: number | undefined): Promise<number> {
   const script = `import subprocess, time; child = subprocess.Popen(["true"]${uid === undefined ? '' : `, user=${uid}`}); print(child.pid, flush=True); time.sleep(600)`;
   const parent = spawn('python3', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -76,7 +76,7 @@ describe('the embedded Postgres', { timeout: 120_000 }, () => {
     await killed.exited;
     const pidFile = join(killed.dataDir, 'postmaster.pid');
     const lines = readFileSync(pidFile, 'utf8').split('\n');
-    // The pid of this test: alive, and no Postgres.
+    // This is the pid of the test: it is alive, and no Postgres.
     writeFileSync(pidFile, [String(process.pid), ...lines.slice(1)].join('\n'));
     const next = await start();
     assert.deepEqual(await query(next.url, 'SELECT word FROM kept'), [{ word: 'here' }]);

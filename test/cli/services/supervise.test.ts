@@ -129,7 +129,7 @@ describe('supervision', () => {
 });
 
 describe('a program of ours that hangs', () => {
-  /** Beats as long as it runs. */
+  /** Sends beats as long as it runs. */
   const BEATING = `
     process.send({ type: 'ready' });
     setInterval(() => process.send({ type: 'beat' }), 200);`;
@@ -164,7 +164,7 @@ describe('a program of ours that hangs', () => {
   test('is not taken for one when the supervisor itself stood still for longer', async () => {
     const hung: string[] = [];
     const { child } = await startBeating(() => hung.push('beating'));
-    // Nothing of this process runs meanwhile, as when a laptop sleeps.
+    // Nothing of this process runs in the meantime, as when a laptop sleeps.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000);
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     assert.deepEqual(hung, []);

@@ -51,7 +51,7 @@ describe('finding the Temporal program', () => {
   });
 
   test('when none can be found or fetched, each way and its remedy is named', async () => {
-    // Without a PATH there is no Python; a cache folder below a file cannot be made for the SDK's download.
+    // Without a PATH, there is no Python; a cache folder below a file cannot be made for the SDK's download.
     writeFileSync(join(folder, 'file'), '');
     const options = { cacheDir: join(folder, 'file', 'x'), folders: [], env: { PATH: '/nowhere' } };
     await assert.rejects(
@@ -146,7 +146,7 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
 
       assert.equal(await statusOfLines(url, ['Host: localhost', 'Host: evil.example']), 400);
 
-      // The cookie that its writes ask for is for everybody who may read a page of it.
+      // The cookie that its writes require is for everybody who may read a page of it.
       const [cookie = ''] = (await rawAsk(url, 'GET', {})).cookies;
       const csrf = /^_csrf=(\w+)/.exec(cookie)?.[1] ?? assert.fail('no cookie');
       const connection = await Connection.connect({ address: server.address });
@@ -162,7 +162,7 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
       const evil = `http://evil.example:${uiPort}`;
       assert.equal((await end(url, { host: `evil.example:${uiPort}`, origin: evil })).status, 421);
       assert.equal((await end(url, { origin: evil })).status, 403);
-      // What else the server listens to: browsers refuse the ports, or it refuses the name.
+      // For the server's other ports, browsers refuse the port, or the server refuses the name.
       const ports = listening(server.pid).filter((one) => one !== port);
       assert.ok(ports.length > 1);
       for (const one of ports) {
@@ -215,7 +215,7 @@ function listening(pid: number): number[] {
       try {
         return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
       } catch {
-        // Closed meanwhile.
+        // It was closed in the meantime.
         return [];
       }
     }),
@@ -227,7 +227,7 @@ function listening(pid: number): number[] {
   });
 }
 
-/** The status of a request whose header lines are written as they are. */
+/** The status of a request whose header lines are written unchanged. */
 async function statusOfLines(url: string, lines: readonly string[]): Promise<number> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.end(['GET / HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n'));

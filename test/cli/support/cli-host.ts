@@ -1,6 +1,7 @@
 /**
- * A process that runs one command line after the other, as run-cli.ts asks: to start Node and load the code is nearly all that most
- * commands cost. Each finds streams, variables and a folder of its own, as in a process of its own.
+ * A process that runs one command line after the other, as run-cli.ts requests. Starting Node and loading the code is
+ * nearly the whole cost of most commands. Each gets streams, variables and a folder of its own, as in a process of its
+ * own.
  */
 import { Readable, Writable } from 'node:stream';
 
@@ -26,7 +27,7 @@ process.on('disconnect', () => process.exit());
 async function run({ args, cwd, env, input }: CommandLine): Promise<CliResult> {
   const { main } = await loaded;
   process.chdir(cwd);
-  // As the program does before all else (prepare-variables.ts).
+  // The program does this before all else (prepare-variables.ts).
   process.env = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   process.exitCode = undefined;
   const [stdout, stderr] = [capture('stdout'), capture('stderr')];

@@ -1,6 +1,6 @@
 /**
- * A server that speaks the API's contract over a socket, for tests of the command line: a turn is a list of events that
- * the test writes, and the server can be cut off and come back as a restarted API does.
+ * A server with the API's contract over a socket, for tests of the command line. A turn is a list of events that the
+ * test writes. The server can be cut off and return as a restarted API does.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -29,14 +29,14 @@ export interface Answer {
 
 export interface FakeApi {
   readonly url: string;
-  /** The same at a Unix socket; it answers on, when the port is cut off. */
+  /** The same at a Unix socket, which still answers when the port is cut off. */
   readonly socket: string;
   readonly requests: Request[];
-  /** The n-th request (from 1) whose path ends so, as soon as it came. */
+  /** The n-th request (from 1) whose path ends with this, as soon as it came. */
   came(pathEnd: string, n?: number): Promise<Request>;
-  /** Answers of the test's own, tried first; newest first. */
+  /** Adds answers of the test's own, which are tried first, the newest before the others. */
   on(handler: Handler): void;
-  /** Called after a message was taken; its turn's events are the test's to write. */
+  /** Called after a message was accepted; the test writes its turn's events. */
   onMessage(run: (turnId: string, session: string, text: string) => void): void;
   emit(session: string, turnId: string, type: NewEvent['type'], data?: Record<string, unknown>): StoredEvent;
   setTurn(turnId: string, fields: Record<string, unknown>): void;
@@ -127,7 +127,7 @@ export async function startFakeApi(): Promise<FakeApi> {
     route(request, response);
   }
 
-  /** What the server does by itself: method and nouns to the answer; undefined is a 404. */
+  /** What the server does by itself: from method and nouns to the answer; undefined is a 404. */
   const answers: Record<string, (id: string, request: Request) => unknown> = {
     'GET sessions': (id) => {
       const feed = feeds.get(id);
@@ -144,7 +144,7 @@ export async function startFakeApi(): Promise<FakeApi> {
       const [turnId, messageId] = [`turn_${messages}`, `msg_${messages}`];
       setTurn(turnId, turnRow(turnId, id));
       if (!feeds.has(id)) feeds.set(id, []);
-      // After the answer, as the worker would.
+      // This runs after the answer, as the worker would.
       setImmediate(() => messageHandler(turnId, id, String(body['text'])));
       return { session_key: id, turn_id: turnId, message_id: messageId, workflow_id: '', ahead: 0 };
     },
@@ -197,7 +197,7 @@ export async function startFakeApi(): Promise<FakeApi> {
     return `id: ${changes.get(id)}\nevent: approval\ndata: ${JSON.stringify(approvals.get(id))}\n\n`;
   }
 
-  /** What is pending, or what has changed since; the last one comes again, as some do from the real one. */
+  /** Sends what is pending, or what has changed since. The last one comes again, as some do from the real server. */
   function inbox(request: Request, response: ServerResponse): void {
     const after = request.headers['last-event-id'];
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });

@@ -9,7 +9,7 @@ const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 const HOST = fileURLToPath(new URL('./cli-host.ts', import.meta.url));
 const TERMINAL = fileURLToPath(new URL('./terminal.py', import.meta.url));
 
-/** They hand on their streams, or are about signals and pipes. */
+/** These pass on their streams, or are about signals and pipes. */
 const OF_THEIR_OWN = new Set(['chat', 'demo', 'run', 'temporal', 'up']);
 
 export type { CliResult };
@@ -19,7 +19,10 @@ export interface CliRun {
   stdout(): string;
   stderr(): string;
   type(text: string): void;
-  /** Resolves with what was printed once `pattern` is in it (from `from` characters on); rejects when the command ends without it. */
+  /**
+   * Resolves with the output once `pattern` is in it (from `from` characters on); rejects when the command ends without
+   * it.
+   */
   sees(pattern: RegExp, from?: number): Promise<string>;
   readonly ended: Promise<CliResult>;
 }
@@ -28,9 +31,9 @@ export interface CliSettings {
   readonly url?: string;
   readonly cwd?: string;
   readonly env?: Record<string, string>;
-  /** On a terminal, made by Python's pty module. */
+  /** Runs on a terminal, made by Python's pty module. */
   readonly terminal?: boolean;
-  /** Its width (100). */
+  /** Width of the terminal (100). */
   readonly columns?: number;
   readonly input?: string;
 }
@@ -91,7 +94,7 @@ function variablesOf({ terminal, columns, url, env }: CliSettings): Record<strin
     PATH: process.env['PATH'] ?? '',
     NO_COLOR: '1',
     TERM: 'xterm',
-    // Else each command compiles the whole command line anew.
+    // Otherwise each command compiles the whole command line anew.
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     ...(terminal ? { TERMINAL_COLUMNS: String(columns ?? 100) } : {}),
     ...(url === undefined ? {} : { TEMPOCLAW_URL: url, TEMPOCLAW_API_KEY: KEY }),
@@ -102,7 +105,7 @@ function variablesOf({ terminal, columns, url, env }: CliSettings): Record<strin
 let host: ChildProcess | undefined;
 let isBusy = false;
 
-/** Without a terminal, to its end. In the process that runs many, unless that runs one already. */
+/** Runs without a terminal, to its end. It uses the process that runs many, unless that is running one already. */
 export async function runCli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
   if (isBusy || args.some((arg) => OF_THEIR_OWN.has(arg))) return startCli(args, settings).ended;
   isBusy = true;
@@ -117,7 +120,7 @@ export async function runCli(args: readonly string[], settings: CliSettings = {}
 async function ask(line: CommandLine): Promise<CliResult> {
   host ??= fork(HOST, { execArgv: [], env: variablesOf({}), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const [process, answered] = [host, new AbortController()];
-  // Else this process would not end before it.
+  // Otherwise this process would not end before it.
   const hold = (on: boolean): void => {
     for (const one of [process, process.channel])
       if (on) one?.ref();

@@ -1,4 +1,4 @@
-/** DU-7: what a budget can be, what is asked for at its limit, and what one attempt has used. */
+/** DU-7: what a budget can be, what is requested at its limit, and what one attempt has used. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BUDGET_MEASURES, type Budget, type BudgetExceeded } from '#domain/budget.ts';

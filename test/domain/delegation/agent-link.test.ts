@@ -1,4 +1,4 @@
-/** DE-1: who may delegate to whom, and in which words it is refused. */
+/** DE-1: who may delegate to whom, and the words of refusals. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type AgentLink, LINK_WORDS, linkLeads } from '#domain/agent-link.ts';

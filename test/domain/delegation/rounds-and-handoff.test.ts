@@ -1,4 +1,4 @@
-/** DE-4 and DE-5: rounds of making and judging, and conversations that are handed over. */
+/** DE-4 and DE-5: rounds of producing and judging, and conversations that are handed over. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EVALUATE_WORDS, roundsOf } from '#domain/evaluate-loop.ts';

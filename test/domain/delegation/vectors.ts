@@ -1,4 +1,4 @@
-/** The cases of vectors/delegation.json. */
+/** The cases of test/vectors/delegation.json. */
 import { readFileSync } from 'node:fs';
 import type { LinkDirection, LinkStatus } from '#domain/agent-link.ts';
 import type { AssignmentMode } from '#domain/assignment.ts';

@@ -1,4 +1,4 @@
-/** MC-1, AP-3: forms of MCP servers are read within bounds, and answers fit them or say why not. */
+/** MC-1, AP-3: forms of MCP servers are read within limits, and answers fit them or get a reason. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

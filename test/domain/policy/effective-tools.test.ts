@@ -1,4 +1,4 @@
-/** PO-1, PO-2, SA-3: upstream's cases (vectors/policy.json, clawft.json) and what must hold for every policy. */
+/** PO-1, PO-2, SA-3: GoClaw's cases (test/vectors/policy.json, clawft.json) and what must hold for every policy. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';

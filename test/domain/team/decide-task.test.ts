@@ -1,4 +1,4 @@
-/** The cases of test/vectors/team-tasks.json, step by step through the rules that the workflow decides by. */
+/** The cases of test/vectors/team-tasks.json, step by step through the rules by which the workflow decides. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -79,7 +79,7 @@ function newTask(fields: Partial<TaskState> = {}): TaskState {
   };
 }
 
-/** Walks the steps as the workflow does; each member keeps the token of the lease that it got last. */
+/** Walks the steps as the workflow does; each member keeps the token of the last lease that it got. */
 function createBoard(first: TaskState) {
   let task = first;
   let now = 1_000_000;

@@ -1,4 +1,4 @@
-/** DE-6: the rules by which work that is handed in for a task comes to something. */
+/** DE-6: the rules that decide what becomes of submitted work for a task. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TEAM } from './small-team.ts';

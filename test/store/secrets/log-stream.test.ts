@@ -15,7 +15,7 @@ describe('the log of a process', () => {
     const log = createLogStream(openLogOutput(fd));
     log.write('{"msg":"first"}\n');
     log.write('{"msg":"second"}\n');
-    // The next file to be opened gets the number that is free again.
+    // The next opened file gets the number that is free again.
     closeSync(fd);
     const file = join(folder, 'log');
     assert.equal(openSync(file, 'a'), fd);

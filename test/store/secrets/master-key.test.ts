@@ -80,7 +80,7 @@ describe('SC-2 the master key (SECURITY R12)', () => {
       0,
       'a second time there is nothing to do',
     );
-    // The old keys are not needed any more.
+    // The old keys are no longer needed.
     const only = createSealer(
       await loadMasterKeys(await settings(t, later.encryption.key), database.pool, ROWS),
     );

@@ -1,4 +1,4 @@
-/** SC-1: what is written in this repository holds no secret, and is left alone. */
+/** SC-1: the files of this repository contain no secret, and are left unchanged. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';

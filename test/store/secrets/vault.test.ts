@@ -45,7 +45,7 @@ async function set(tenant: string, name: string, value: string): Promise<void> {
   await putSecret(database.pool, tenant, { name, sealed, keyId: writer.sealer.keyId, by: 'test' });
 }
 
-/** What the other process makes of a text once it has heard; before, a new secret is not there. */
+/** What the other process makes of a text once it was notified; before, it does not know a new secret. */
 async function until(expected: string, read: () => Promise<string>): Promise<void> {
   const words = (): Promise<string> => read().catch(String);
   let last = await words();

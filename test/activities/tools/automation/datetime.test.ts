@@ -1,4 +1,4 @@
-/** TL datetime: now, in any IANA zone. */
+/** datetime: the current time, in any IANA zone. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '#activities/tools/automation/datetime.ts';

@@ -1,4 +1,4 @@
-/** TL gateway: the deployment for the agents of its operators. */
+/** gateway: the deployment for the agents of its operators. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** TL wait: bounds as upstream's, and a durable timer in place of a held worker (AP-6's principle). */
+/** wait: limits as in GoClaw, and a durable timer in place of a blocked worker (AP-6's principle). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tool } from '#activities/tools/automation/wait.ts';

@@ -1,4 +1,4 @@
-/** DE-3: DELEGATION.md in the prompt, and the search for whom to ask. */
+/** DE-3: DELEGATION.md in the prompt, and the search for agents. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

@@ -1,4 +1,7 @@
-/** DE-2 delegate_search by a provider's vectors: meanings are found, a text is asked for once, and a failure is no failure. */
+/**
+ * DE-2: delegate_search by a provider's vectors: it finds meanings, requests a text once, and its failure is not the
+ * call's.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type EmbeddingServer, startEmbeddingServer } from '#test/support/embedding-server.ts';
@@ -101,7 +104,7 @@ models:
     assert.match(await found('fails', 'customers'), /^- clerk score=/);
     assert.match(await found('fails', 'reports of weather'), /^- sky score=/);
     assert.equal(requests().length, 4);
-    // What it gave before is still of use.
+    // Its earlier vectors are still useful.
     assert.match(await found('fails', 'Who is owed?'), /^- clerk score=0\.40/);
   });
 });

@@ -1,4 +1,4 @@
-/** TL edit: upstream's texts (vectors/edit.json), bytes left alone, safe to repeat (DU-2). */
+/** edit: GoClaw's texts (test/vectors/edit.json); other bytes stay unchanged; safe to repeat (DU-2). */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** TL glob, VF-4: sorted files by pattern, never outside, bounded. */
+/** glob, VF-4: lists sorted files by pattern, never outside, within limits. */
 import assert from 'node:assert/strict';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** TL list_files: immediate children, sorted, with sizes; bounded. */
+/** list_files: lists immediate children, sorted, with sizes, within limits. */
 import assert from 'node:assert/strict';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

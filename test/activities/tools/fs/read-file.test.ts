@@ -1,4 +1,4 @@
-/** TL read_file: whole, in pages, numbered; what is no text is refused in words. */
+/** read_file: reads whole files or pages, numbered; a file that is no text is refused in words. */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** TL search, VF-4: what is found, what is left out, and that no pattern or tree takes the worker. */
+/** search, VF-4: what is found, what is omitted, and that no pattern or tree blocks the worker. */
 import assert from 'node:assert/strict';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -92,7 +92,7 @@ describe('TL search', () => {
     assert.match(words(await bench.run(tool, { pattern: '(' })), /^InvalidArgs: .*unclosed group/s);
     assert.match(words(await bench.run(tool, { pattern: 'a', glob: '{' })), /^InvalidArgs: .*glob/s);
     assert.match(words(await bench.run(tool, { pattern: 'a', path: 'none' })), /^FileNotFound/);
-    // Begins like an option and is none.
+    // This looks like an option and is none.
     assert.equal(words(await bench.run(tool, { pattern: '--files' })), '(no match)');
   });
 

@@ -1,4 +1,4 @@
-/** TL write_file: whole files and their ends, parent folders made, safe to repeat (DU-2). */
+/** write_file: writes whole files or appends to them, creates parent folders, and is safe to repeat (DU-2). */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';

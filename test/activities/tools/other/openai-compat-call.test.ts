@@ -1,4 +1,6 @@
-/** TL openai_compat_call: a request of the caller's own to a server of the settings, whose address and key are never the caller's. */
+/**
+ * openai_compat_call: a request of the caller to a server of the settings; the caller never chooses its address or key.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createOpenAiServers, type OpenAiServerParts } from '#activities/model/openai-servers.ts';

@@ -1,4 +1,4 @@
-/** TL workspace_dir. */
+/** workspace_dir returns the path of the workspace. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tool } from '#activities/tools/other/workspace-dir.ts';

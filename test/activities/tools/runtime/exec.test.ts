@@ -1,4 +1,4 @@
-/** TL runtime, SH-5, F12, F14: commands as upstream answers them, bounded in time and output, and gone when they end. */
+/** SH-5, F12, F14: commands answer as in GoClaw, are limited in time and output, and leave nothing running. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, realpath } from 'node:fs/promises';
@@ -126,7 +126,7 @@ describe('SH-5 F14 what a command leaves', () => {
     'a stopped process group': (s) => `sleep ${s} & kill -STOP $!; kill -STOP $$; sleep ${s}`,
     'a shell that starts another at each SIGTERM': (s) =>
       `trap 'sleep ${s} &' TERM; while :; do sleep ${s}; done`,
-    // Each in a session of its own; a thousand at the most, for when they are not ended.
+    // Each is in a session of its own. There are a thousand at most, for the case that they are not ended.
     'a row of processes that each start the next and end': (s) =>
       `export N=1000 C='N=$((N-1)); [ $N -gt 0 ] && setsid sh -c "$C" ${s} &'; setsid sh -c "$C" & sleep ${s}`,
   };

@@ -1,4 +1,7 @@
-/** TL spawn_process, SH-1, SH-5: a program with its arguments, which no shell reads, bounded and gone when it ends. */
+/**
+ * spawn_process, SH-1, SH-5: runs a program with its arguments, which no shell reads, within limits; it leaves nothing
+ * running.
+ */
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

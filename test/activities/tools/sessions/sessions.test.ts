@@ -1,4 +1,7 @@
-/** TL sessions_list, sessions_history, session_status: within the caller's tenant, bounded, newest kept. */
+/**
+ * sessions_list, sessions_history, session_status: they stay within the caller's tenant and limits, and keep the
+ * newest.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { HistoryEntry, SessionQueries } from '#domain/session-queries.ts';

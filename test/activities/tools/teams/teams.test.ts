@@ -1,4 +1,4 @@
-/** TE team_tasks, team_message: words of refusals, and who the caller is. */
+/** TE: team_tasks and team_message: the words of refusals, and the identity of the caller. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Membership, TeamService } from '#activities/teams/team-service.ts';
