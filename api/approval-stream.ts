@@ -10,6 +10,7 @@ import {
   readChangeClock,
 } from '#store/approval-store.ts';
 import type { Viewer } from '#store/approval-visibility.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { ApiDeps } from './deps.ts';
 import type { SseSource } from './sse-stream.ts';
 
@@ -51,7 +52,13 @@ export function approvalSource(
   ): Promise<number> {
     let newest = from;
     for (let page: readonly [number, string] | undefined; !signal.aborted; ) {
-      const rows = await listChangedApprovals(pool, tenant, viewer, { since: from, page }, which, PAGE);
+      const rows = await listChangedApprovals(
+        forTenant(pool, tenant),
+        viewer,
+        { since: from, page },
+        which,
+        PAGE,
+      );
       for (const row of rows) {
         page = [row.changed, row.id];
         newest = Math.max(newest, row.changed);

@@ -7,6 +7,7 @@ import { type DecideInput, type DecisionReceipt, isSameDecision } from '#domain/
 import { requestProblem } from '#domain/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { ApiDeps } from './deps.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 
@@ -71,7 +72,7 @@ async function send(
     // This check precedes Temporal, because a workflow accepts a limited number of messages.
     const problem = requestProblem(approval.id, decision, question, { ...sender, proof: 'key' });
     if (problem) throw new Failure(problem.type, problem.message);
-    await insertDecisionProof(deps.pool, tenant, approval.id, key, sender);
+    await insertDecisionProof(forTenant(deps.pool, tenant), approval.id, key, sender);
   }
   for (let missingSince = Infinity; ; ) {
     const receipt = await deps.temporal.decide(approval.id, decision, key);
@@ -86,7 +87,7 @@ async function send(
 }
 
 async function readAgain(pool: Pool, tenant: string, id: string): Promise<ApprovalRow> {
-  const row = await findApproval(pool, tenant, id);
+  const row = await findApproval(forTenant(pool, tenant), id);
   if (!row) throw new Failure('NotFound', 'There is no approval with this id');
   return row;
 }
@@ -105,7 +106,9 @@ function notThere(row: ApprovalRow): Failure {
 
 /** Whether the decision with this key counted, though its answer was lost when the workflow ended. */
 async function isRecorded(pool: Pool, row: ApprovalRow, tenant: string, key: string): Promise<boolean> {
-  return row.decision_key === key || (isQuorum(row) && (await hasDecision(pool, tenant, row.id, key)));
+  return (
+    row.decision_key === key || (isQuorum(row) && (await hasDecision(forTenant(pool, tenant), row.id, key)))
+  );
 }
 
 function isQuorum({ terms }: ApprovalRow): boolean {

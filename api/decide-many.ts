@@ -4,6 +4,7 @@ import { findVisibleApproval, listApprovals } from '#store/approval-store.ts';
 import { FAILURES, Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { type bulkDecisionSchema, type bulkReceiptSchema, MAX_BULK } from '#domain/schema/approval.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { readApprovalFilter } from './approval-filter.ts';
 import type { Caller } from './auth.ts';
 import { decideAs } from './decide-as.ts';
@@ -51,8 +52,7 @@ async function matching(
   filter: NonNullable<BulkDecision['filter']>,
 ): Promise<{ meant: readonly Meant[]; hasMore: boolean }> {
   const rows = await listApprovals(
-    deps.pool,
-    caller.tenant,
+    forTenant(deps.pool, caller.tenant),
     caller,
     { ...readApprovalFilter(filter), status: 'pending', mine: true },
     MAX_BULK + 1,
@@ -75,7 +75,9 @@ async function decideOne(
   body: Omit<BulkDecision, 'ids' | 'filter'>,
 ): Promise<Outcome> {
   try {
-    const row = isMessageId(id) ? await findVisibleApproval(deps.pool, caller.tenant, caller, id) : undefined;
+    const row = isMessageId(id)
+      ? await findVisibleApproval(forTenant(deps.pool, caller.tenant), caller, id)
+      : undefined;
     if (!row) throw new Failure('NotFound', 'There is no approval with this id');
     const receipt = await decideAs(deps, caller, row, digest === undefined ? body : { ...body, digest });
     return { id, ok: true, receipt };

@@ -7,6 +7,7 @@ import { findUsed } from '#store/session-store.ts';
 import { findRulesOfAgent, type RulesOfAgent } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Caller, userOf } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession, reachableSession } from './found.ts';
@@ -20,7 +21,7 @@ export async function explainFor(
 ): Promise<ExplainAnswer> {
   const user = userOf(caller, userIn(body));
   const agentOf = async (key: string = MAIN_AGENT): Promise<RulesOfAgent> => {
-    const found = await findRulesOfAgent(deps.pool, caller.tenant, key, user ?? null);
+    const found = await findRulesOfAgent(forTenant(deps.pool, caller.tenant), key, user ?? null);
     if (!found) throw new Failure('NotFound', 'There is no agent with this key');
     return found;
   };
@@ -35,11 +36,11 @@ export async function explainFor(
       agentOf,
       async usedIn(session) {
         await mustReach(session);
-        return findUsed(deps.pool, caller.tenant, [session]);
+        return findUsed(forTenant(deps.pool, caller.tenant), [session]);
       },
       async skillsIn(session) {
         await mustReach(session);
-        return findSkillsInUse(deps.pool, caller.tenant, session);
+        return findSkillsInUse(forTenant(deps.pool, caller.tenant), session);
       },
       resolve: resolveHost,
       async workspaceOf({ workspace, agent }) {

@@ -5,6 +5,7 @@ import { hasAdminKey, insertFirstApiKey, insertTenant } from '#store/api-key-sto
 import type { Pool } from '#store/pool.ts';
 import { hashSecret, isSecret, makeKeyId, makeSecret } from './auth.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 /**
  * Makes the first admin key if there is none, and then resolves with the path of its file. The file is written first
@@ -12,11 +13,11 @@ import { OPERATOR_TENANT } from '#domain/tenant.ts';
  */
 export async function prepareFirstStart(pool: Pool, stateDir: string): Promise<string | undefined> {
   await insertTenant(pool, OPERATOR_TENANT, 'Default');
-  if (await hasAdminKey(pool, OPERATOR_TENANT)) return undefined;
+  if (await hasAdminKey(forTenant(pool, OPERATOR_TENANT))) return undefined;
   await mkdir(stateDir, { recursive: true });
   const file = join(stateDir, 'api-key');
   const secret = await secretInFile(file);
-  const key = await insertFirstApiKey(pool, OPERATOR_TENANT, {
+  const key = await insertFirstApiKey(forTenant(pool, OPERATOR_TENANT), {
     id: makeKeyId(),
     name: 'first admin key',
     user: null,

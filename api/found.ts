@@ -10,6 +10,7 @@ import { findTurn, type TurnRow } from '#store/turn-store.ts';
 import type { AssignmentKind } from '#domain/assignment.ts';
 import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Caller, callerOf } from './auth.ts';
 
 export async function sessionOr404(pool: Pool, request: FastifyRequest): Promise<SessionRow> {
@@ -24,7 +25,7 @@ export async function reachableSession(
   { tenant, confinedTo }: Caller,
   key: string,
 ): Promise<SessionRow | undefined> {
-  const row = await findSession(pool, tenant, key);
+  const row = await findSession(forTenant(pool, tenant), key);
   return row && isReachable(confinedTo, row.user_id) ? row : undefined;
 }
 
@@ -37,7 +38,7 @@ export function noSession(): Failure {
 }
 
 export async function reachableTurn(pool: Pool, caller: Caller, id: string): Promise<TurnRow | undefined> {
-  const row = await findTurn(pool, caller.tenant, id);
+  const row = await findTurn(forTenant(pool, caller.tenant), id);
   return row && (await reachableSession(pool, caller, row.session_key)) ? row : undefined;
 }
 
@@ -47,7 +48,7 @@ export async function reachableAssignment(
   kind: AssignmentKind,
   id: string,
 ): Promise<AssignmentRow | undefined> {
-  const row = await findAssignment(pool, tenant, id);
+  const row = await findAssignment(forTenant(pool, tenant), id);
   return row?.kind === kind && isReachable(confinedTo, row.user_id) ? row : undefined;
 }
 

@@ -12,6 +12,7 @@ import {
 } from '#store/idempotency-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { Failure } from '#domain/errors.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Caller, callerOf } from './auth.ts';
 import type { Api } from './deps.ts';
 
@@ -84,7 +85,7 @@ export function useIdempotency(app: Api, pool: Pool): void {
     if (header === undefined) return undefined;
     const caller = callerOf(request);
     const key = { apiKey: caller.keyId, key: header, requestHash: hashOf(request) };
-    const state = await reserveIdempotencyKey(pool, caller.tenant, key);
+    const state = await reserveIdempotencyKey(forTenant(pool, caller.tenant), key);
     if (state.reserved) {
       request.idempotency = { key, tenant: caller.tenant };
       return undefined;
@@ -113,7 +114,7 @@ export function useIdempotency(app: Api, pool: Pool): void {
   // The answer was never sent: the connection broke, or the reply was hijacked.
   app.addHook('onResponse', async (request) => {
     const held = request.idempotency;
-    if (held) await releaseIdempotencyKey(pool, held.tenant, held.key);
+    if (held) await releaseIdempotencyKey(forTenant(pool, held.tenant), held.key);
   });
 }
 
@@ -129,7 +130,7 @@ async function settle(
     if (typeof payload === 'string' && isKept(status, payload)) {
       const type = reply.getHeader('content-type');
       const location = reply.getHeader('location');
-      await storeIdempotentAnswer(pool, held.tenant, held.key, {
+      await storeIdempotentAnswer(forTenant(pool, held.tenant), held.key, {
         status,
         body: withoutSecrets(payload, shownOnce),
         headers: {
@@ -137,7 +138,7 @@ async function settle(
           ...(typeof location === 'string' ? { location } : {}),
         },
       });
-    } else await releaseIdempotencyKey(pool, held.tenant, held.key);
+    } else await releaseIdempotencyKey(forTenant(pool, held.tenant), held.key);
   } catch (error) {
     // The work is done and its answer is true. Only a repeat of it will be less convenient.
     reply.log.error({ err: error }, 'the answer could not be kept for its idempotency key');

@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
 import { isKeyInForce } from '#store/api-key-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { callerOf } from './auth.ts';
 import type { Api, ApiDeps } from './deps.ts';
 import { type SseSource, streamSse } from './sse-stream.ts';
@@ -36,7 +37,7 @@ export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'met
   function hold(name: string, tenant: string, key: string): Holder {
     const ended = new AbortController();
     const probe = async (): Promise<void> => {
-      if (!(await isKeyInForce(pool, tenant, key))) ended.abort();
+      if (!(await isKeyInForce(forTenant(pool, tenant), key))) ended.abort();
     };
     // While Postgres is away, nothing new is sent either.
     const timer = setInterval(() => void probe().catch(() => undefined), KEY_CHECK_MS);

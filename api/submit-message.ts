@@ -18,6 +18,7 @@ import { Failure } from '#domain/errors.ts';
 import type { InlineHints } from '#domain/fast-path.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#domain/turn.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { NotTaken } from '#temporal/client.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession } from './found.ts';
@@ -84,7 +85,7 @@ export function submitMessage(deps: SubmitDeps, tenant: string, message: Submiss
     } catch (error) {
       if (!(error instanceof NotTaken)) throw error;
       const turnId = turnIdOf(message.id);
-      const waiting = await countTurnsBefore(deps.pool, tenant, message.session, turnId);
+      const waiting = await countTurnsBefore(forTenant(deps.pool, tenant), message.session, turnId);
       if (waiting >= MAX_LEFT) throw error;
       await deps.temporal.leave(...to);
       const ahead = mode === 'interrupt' ? 0 : waiting;
@@ -121,7 +122,10 @@ async function submit(
   const context = await deps.admitMessage(tenant, submission);
   const message = hide(scrubber, deps.secrets.sealer, tenant, { ...submission, context });
   // The context marks what a stranger says through the API.
-  const row = await writeMessage(deps.pool, tenant, { ...message, isOwn: context.read === undefined });
+  const row = await writeMessage(forTenant(deps.pool, tenant), {
+    ...message,
+    isOwn: context.read === undefined,
+  });
   if (row.is_foreign) throw noSession();
   const agent = checkAgent(row.agent_key, message);
   if (!row.written) checkSame(row, message);
@@ -138,7 +142,7 @@ async function submit(
   const offered = offer(deps, tenant, message, labels, deliver);
   const receipt = await (waited ? receiptOrEnd(message, offered, waited) : offered);
   // On a repeat, another run of the session may have accepted the message before; then its row has the turn.
-  const taken = row.written ? undefined : await turnOfMessage(deps.pool, tenant, message.id);
+  const taken = row.written ? undefined : await turnOfMessage(forTenant(deps.pool, tenant), message.id);
   if (taken && taken !== receipt.turn_id) {
     deps.metrics.submitted('repeated');
     return { receipt: repeated(message, taken), workflowId, agent, keepTurn: nothing };
@@ -170,7 +174,13 @@ async function insertTurn(
   { session, context, id: messageId }: Submission,
   { turn_id: id, ahead }: Receipt,
 ): Promise<void> {
-  const grown = await insertQueuedTurn(deps.pool, tenant, { id, session, context, ahead, messageId });
+  const grown = await insertQueuedTurn(forTenant(deps.pool, tenant), {
+    id,
+    session,
+    context,
+    ahead,
+    messageId,
+  });
   if (grown) deps.notifier.notify(tenant, session);
 }
 
@@ -215,8 +225,8 @@ async function offer(
     deps.metrics.submitted(away ? 'unavailable' : 'refused');
     // A refused message leaves no row. A repeatable one stays, because the same request may be running a second time.
     if (!away && !message.repeatable) {
-      await deleteRefusedMessage(deps.pool, tenant, message.id);
-      await deleteEmptySession(deps.pool, tenant, message.session);
+      await deleteRefusedMessage(forTenant(deps.pool, tenant), message.id);
+      await deleteEmptySession(forTenant(deps.pool, tenant), message.session);
     }
     throw error;
   }

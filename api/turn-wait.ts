@@ -1,4 +1,5 @@
 /** Waits for a turn's end through the feed (IN-1, `?wait=`): events wake it, so it does not poll. */
+import { forTenant } from '#store/tenant-db.ts';
 import { findTurn, type TurnRow } from '#store/turn-store.ts';
 import { createNotifier } from './notifier.ts';
 import type { ApiDeps } from './deps.ts';
@@ -43,7 +44,7 @@ export async function waitForTurn(
   try {
     if (options.isNew && !signal.aborted) await bell.wait(remaining());
     for (;;) {
-      const row = await findTurn(deps.pool, turn.tenant, turn.id);
+      const row = await findTurn(forTenant(deps.pool, turn.tenant), turn.id);
       if ((row && (await isDone(row))) || remaining() === 0 || signal.aborted) return row;
       await bell.wait(remaining());
     }

@@ -93,7 +93,7 @@ export async function createOurAgents({ stack, ours, temporal }: Bench): Promise
   await makeTeams(stack);
   const scrubber = createScrubber();
   const board = createTeamBoard({ pool, scrubberOf: async () => scrubber, reach: temporal });
-  const claims = await findTeam(pool, TENANT, 'claims');
+  const claims = await findTeam(forTenant(pool, TENANT), 'claims');
   if (!claims) throw new Error('the team of the claimers is not there');
   return {
     name: 'TempoClaw',
@@ -136,7 +136,7 @@ export async function createOurAgents({ stack, ours, temporal }: Bench): Promise
 }
 
 async function makeTeams({ pool }: BenchStack): Promise<void> {
-  if (await findTeam(pool, TENANT, 'claims')) return;
+  if (await findTeam(forTenant(pool, TENANT), 'claims')) return;
   for (const key of ['bench-lead', ...MEMBERS, ...CLAIMERS])
     await insertAgent(forTenant(pool, TENANT), { key, type: 'open', model: 'rehearsal/bench-loop' }, 'bench');
   const teams = [
@@ -145,7 +145,7 @@ async function makeTeams({ pool }: BenchStack): Promise<void> {
   ];
   for (const team of teams) {
     const whole = { name: null, description: null, settings: {}, ...team };
-    const written = await insertTeam(pool, TENANT, whole, 'bench');
+    const written = await insertTeam(forTenant(pool, TENANT), whole, 'bench');
     if (written.kind !== 'written') throw new Error(`team ${team.key}: ${JSON.stringify(written)}`);
   }
 }

@@ -9,6 +9,7 @@ import type { Tool } from './define-tool.ts';
 import type { ChangeFeed } from '#store/change-feed.ts';
 import { readToolsVersion } from '#store/tools-version.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export interface AgentCatalogs {
   /** `version` comes from a row that was just read; without it the database is queried. */
@@ -55,7 +56,7 @@ export function createAgentCatalogs({
 
   async function read(tenant: string): Promise<TenantTools> {
     // The version is read before the tools: tools that change meanwhile are read once more.
-    const version = await readToolsVersion(pool, tenant);
+    const version = await readToolsVersion(forTenant(pool, tenant));
     const added = (await Promise.all(sources.map((one) => one.listAddedTools(pool, tenant, onError)))).flat();
     const shared = added.flatMap(({ agent, tool }) => (agent === null ? [tool] : []));
     const own = new Map<string, Tool[]>();
@@ -84,14 +85,14 @@ export function createAgentCatalogs({
   changes.subscribe('custom_tools', (changed) => {
     const tenants = changed === undefined ? [...known.keys()] : known.has(changed) ? [changed] : [];
     for (const tenant of tenants)
-      readToolsVersion(pool, tenant)
+      readToolsVersion(forTenant(pool, tenant))
         .then((version) => ofVersion(tenant, version))
         .catch(onError);
   });
 
   return {
     async of(tenant, agent, value) {
-      const version = value ?? (await readToolsVersion(pool, tenant));
+      const version = value ?? (await readToolsVersion(forTenant(pool, tenant)));
       if (version === 0) return catalog;
       return catalogOf(await ofVersion(tenant, version), agent, catalog);
     },

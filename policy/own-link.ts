@@ -5,6 +5,7 @@
 import { hashToken, mailLinkToken } from './decision-token.ts';
 import { insertApprovalLink } from '#store/approval-link-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export interface OwnLinkDeps {
   readonly pool: Pool;
@@ -36,7 +37,7 @@ export async function makeOwnLink(
   if (publicUrl === undefined) return undefined;
   const token = mailLinkToken(tokenSecret, webhook, approval, user);
   const hash = hashToken(token);
-  const ends = await insertApprovalLink(pool, tenant, {
+  const ends = await insertApprovalLink(forTenant(pool, tenant), {
     id: `lnk_${hash.toString('hex', 0, 9)}`,
     approvalId: approval.id,
     hash,

@@ -2,6 +2,7 @@
 import type { UrlRules } from '@tempoclaw/egress/rules';
 import { effectiveEgress } from '#domain/policy/effective-egress.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';
 
 export async function tenantEgress(
@@ -9,5 +10,5 @@ export async function tenantEgress(
   settings: Parameters<typeof effectiveEgress>[0],
   tenant: string,
 ): Promise<UrlRules> {
-  return effectiveEgress(settings, [(await findTenantPolicy(pool, tenant))?.egress]);
+  return effectiveEgress(settings, [(await findTenantPolicy(forTenant(pool, tenant)))?.egress]);
 }

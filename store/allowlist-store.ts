@@ -1,7 +1,7 @@
 /** Calls that people have allowed permanently, by agent and user (SH-2). */
 import { sql } from 'kysely';
-import type { Pool } from './pool.ts';
 import { below, affects, readRows, type PageEnd, type RowOf } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface AllowlistRow extends RowOf<'exec_allowlist', 'revoked_by' | 'revoked_at'> {
   /** `created_at` to the microsecond, for cursors. */
@@ -20,14 +20,13 @@ const COLUMNS = sql`id, agent_key, user_id, tool, pattern, approval_id, created_
 
 /** Valid entries, newest first; `after` is [created_text, id] of the last one on the previous page. */
 export function listAllowlist(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { viewer, agent, user }: AllowlistFilter,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<AllowlistRow[]> {
-  return readRows<AllowlistRow>(pool)`select ${COLUMNS} from exec_allowlist
-     where tenant_id = ${tenant} and revoked_at is null
+  return readRows<AllowlistRow>(db)`select ${COLUMNS} from exec_allowlist
+     where tenant_id = ${db} and revoked_at is null
        and (${viewer}::text is null or user_id is null or user_id = ${viewer})
        and (${agent}::text is null or agent_key = ${agent}) and (${user}::text is null or user_id = ${user})
        ${below('created_at', 'id', after)}
@@ -36,13 +35,12 @@ export function listAllowlist(
 
 /** Revokes an entry, effective from the next judged call; false when the viewer has no such entry. Safe to repeat. */
 export function revokeAllowlistEntry(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   viewer: string | null,
   id: string,
   by: string,
 ): Promise<boolean> {
-  return affects(pool)`
+  return affects(db)`
     update exec_allowlist set revoked_at = coalesce(revoked_at, now()), revoked_by = coalesce(revoked_by, ${by})
-     where tenant_id = ${tenant} and id = ${id} and (${viewer}::text is null or user_id = ${viewer})`;
+     where tenant_id = ${db} and id = ${id} and (${viewer}::text is null or user_id = ${viewer})`;
 }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Pool } from './pool.ts';
 import { affects, readRow, readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface ApiKeyRow {
   readonly tenant_id: string;
@@ -34,53 +35,49 @@ export function findApiKeyByHash(pool: Pool, hash: Buffer): Promise<ApiKeyRow | 
   return readRow<ApiKeyRow>(pool)`select ${COLUMNS} from api_keys where hash = ${hash}`;
 }
 
-export async function insertApiKey(pool: Pool, tenant: string, key: NewApiKey): Promise<ApiKeyRow> {
-  const row = await readRow<ApiKeyRow>(pool)`
+export async function insertApiKey(db: TenantDb, key: NewApiKey): Promise<ApiKeyRow> {
+  const row = await readRow<ApiKeyRow>(db)`
     insert into api_keys (tenant_id, id, name, user_id, hash, scopes, expires_at)
-     values (${tenant}, ${key.id}, ${key.name}, ${key.user}, ${key.hash}, ${key.scopes}, ${key.expiresAt})
+     values (${db}, ${key.id}, ${key.name}, ${key.user}, ${key.hash}, ${key.scopes}, ${key.expiresAt})
        returning ${COLUMNS}`;
   if (!row) throw new Error('the insert of an API key returned no row');
   return row;
 }
 
 /** Creates the first key of a tenant; undefined when another process has just created one. Safe to repeat. */
-export function insertFirstApiKey(
-  pool: Pool,
-  tenant: string,
-  key: NewApiKey,
-): Promise<ApiKeyRow | undefined> {
-  return readRow<ApiKeyRow>(pool)`with held as (select id from tenants where id = ${tenant} for update)
+export function insertFirstApiKey(db: TenantDb, key: NewApiKey): Promise<ApiKeyRow | undefined> {
+  return readRow<ApiKeyRow>(db)`with held as (select id from tenants where id = ${db} for update)
      insert into api_keys (tenant_id, id, name, user_id, hash, scopes, expires_at)
      select held.id, ${key.id}, ${key.name}, ${key.user}, ${key.hash}, ${key.scopes}, ${key.expiresAt} from held
-     where not exists (select 1 from api_keys where tenant_id = ${tenant} and revoked_at is null
+     where not exists (select 1 from api_keys where tenant_id = ${db} and revoked_at is null
        and 'admin' = any (scopes)
                          and (expires_at is null or expires_at > now()))
      returning ${COLUMNS}`;
 }
 
 /** Whether the key is neither revoked nor expired. */
-export function isKeyInForce(pool: Pool, tenant: string, id: string): Promise<boolean> {
-  return affects(pool)`
-    select 1 from api_keys where tenant_id = ${tenant} and id = ${id} and revoked_at is null
+export function isKeyInForce(db: TenantDb, id: string): Promise<boolean> {
+  return affects(db)`
+    select 1 from api_keys where tenant_id = ${db} and id = ${id} and revoked_at is null
        and (expires_at is null or expires_at > now())`;
 }
 
 /** Whether anybody can administer the tenant. */
-export function hasAdminKey(pool: Pool, tenant: string): Promise<boolean> {
-  return affects(pool)`
-    select 1 from api_keys where tenant_id = ${tenant} and revoked_at is null and 'admin' = any (scopes)
+export function hasAdminKey(db: TenantDb): Promise<boolean> {
+  return affects(db)`
+    select 1 from api_keys where tenant_id = ${db} and revoked_at is null and 'admin' = any (scopes)
        and (expires_at is null or expires_at > now()) limit 1`;
 }
 
-export function listApiKeys(pool: Pool, tenant: string, limit: number, after: string): Promise<ApiKeyRow[]> {
-  return readRows<ApiKeyRow>(pool)`
-    select ${COLUMNS} from api_keys where tenant_id = ${tenant} and id > ${after} order by id limit ${limit}`;
+export function listApiKeys(db: TenantDb, limit: number, after: string): Promise<ApiKeyRow[]> {
+  return readRows<ApiKeyRow>(db)`
+    select ${COLUMNS} from api_keys where tenant_id = ${db} and id > ${after} order by id limit ${limit}`;
 }
 
 /** Revokes a key and returns it; undefined when the tenant has no such key. Revoking twice keeps the first time. */
-export function revokeApiKey(pool: Pool, tenant: string, id: string): Promise<ApiKeyRow | undefined> {
-  return readRow<ApiKeyRow>(pool)`
-    update api_keys set revoked_at = coalesce(revoked_at, now()) where tenant_id = ${tenant} and id = ${id}
+export function revokeApiKey(db: TenantDb, id: string): Promise<ApiKeyRow | undefined> {
+  return readRow<ApiKeyRow>(db)`
+    update api_keys set revoked_at = coalesce(revoked_at, now()) where tenant_id = ${db} and id = ${id}
       returning ${COLUMNS}`;
 }
 

@@ -4,6 +4,7 @@ import type { Decision } from '#domain/approval.ts';
 import type { LinkDecision } from '#domain/schema/approval-link.ts';
 import type { Pool } from './pool.ts';
 import { affects, readRow } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface NewApprovalLink {
   readonly id: string;
@@ -42,17 +43,13 @@ const MAX_OPEN = 100;
  * Returns when the link ends; undefined when the approval is not pending or has too many links. The same link again
  * stays unchanged.
  */
-export async function insertApprovalLink(
-  pool: Pool,
-  tenant: string,
-  link: NewApprovalLink,
-): Promise<Date | undefined> {
-  const row = await readRow<{ expires_at: Date }>(pool)`
+export async function insertApprovalLink(db: TenantDb, link: NewApprovalLink): Promise<Date | undefined> {
+  const row = await readRow<{ expires_at: Date }>(db)`
     insert into approval_links (tenant_id, id, approval_id, hash, user_id, scopes, decision, created_by, expires_at)
-     select ${tenant}, ${link.id}, id, ${link.hash}, ${link.user}, ${link.scopes}, ${link.decision},
+     select ${db}, ${link.id}, id, ${link.hash}, ${link.user}, ${link.scopes}, ${link.decision},
        ${link.createdBy}, least(expires_at, now() + make_interval(secs => ${link.seconds}))
-     from approvals a where tenant_id = ${tenant} and id = ${link.approvalId} and status = 'pending'
-       and (select count(*) from approval_links l where l.tenant_id = ${tenant} and l.approval_id = ${link.approvalId}
+     from approvals a where tenant_id = ${db} and id = ${link.approvalId} and status = 'pending'
+       and (select count(*) from approval_links l where l.tenant_id = ${db} and l.approval_id = ${link.approvalId}
               and used_at is null and revoked_at is null and l.expires_at > now()) < ${MAX_OPEN}
      on conflict (tenant_id, id) do update set hash = excluded.hash returning expires_at`;
   return row?.expires_at;
@@ -75,12 +72,7 @@ export function findApprovalLink(
 }
 
 /** False when the approval has no such link. Revoking twice keeps the first time. */
-export function revokeApprovalLink(
-  pool: Pool,
-  tenant: string,
-  approvalId: string,
-  id: string,
-): Promise<boolean> {
-  return affects(pool)`update approval_links set revoked_at = coalesce(revoked_at, now())
-     where tenant_id = ${tenant} and approval_id = ${approvalId} and id = ${id}`;
+export function revokeApprovalLink(db: TenantDb, approvalId: string, id: string): Promise<boolean> {
+  return affects(db)`update approval_links set revoked_at = coalesce(revoked_at, now())
+     where tenant_id = ${db} and approval_id = ${approvalId} and id = ${id}`;
 }

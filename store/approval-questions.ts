@@ -6,7 +6,7 @@ import type { RepeatedApproval, NewAsk, NewForm } from './call-claim.ts';
 import type { Pool } from './pool.ts';
 import { appendEventsUpwards, type FeedPlace, lockSession, markTurnWaiting } from './session-writes.ts';
 import { callWithin } from './sql-call.ts';
-import type { Transaction } from './database.ts';
+import { type TenantTransaction, forTenant } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
@@ -21,7 +21,7 @@ export function askAgain(
   settle: BudgetSettlement | undefined,
 ): Promise<RepeatedApproval | null> {
   return inTransaction(pool, async (tx) => {
-    await lockSession(tx, tenant, session);
+    await lockSession(forTenant(tx, tenant), session);
     const ofCall = { tenant_id: tenant, id: call };
     const held = await tx
       .selectFrom('tool_calls')
@@ -31,8 +31,8 @@ export function askAgain(
       .executeTakeFirst();
     const isForm = 'form' in ask;
     if (!held || (!isForm && !held.approval_id)) return null;
-    if (isForm) await insertForm(tx, tenant, call, ask);
-    else await repeatQuestion(tx, tenant, held.approval_id ?? '', ask);
+    if (isForm) await insertForm(forTenant(tx, tenant), call, ask);
+    else await repeatQuestion(forTenant(tx, tenant), held.approval_id ?? '', ask);
     const { id, digest, reason } = ask;
     await tx
       .updateTable('tool_calls')
@@ -77,7 +77,7 @@ export function askAgain(
 const ofApproval = (tenant_id: string, id: string) => ({ tenant_id, id });
 
 /** The people who may decide this call also answer its server's question. */
-async function insertForm(tx: Transaction, tenant: string, call: string, ask: NewForm): Promise<void> {
+async function insertForm(tx: TenantTransaction, call: string, ask: NewForm): Promise<void> {
   await sql`
     insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, terms, digest,
         reason, always, form, expires_at)
@@ -87,18 +87,18 @@ async function insertForm(tx: Transaction, tenant: string, call: string, ask: Ne
         date_trunc('milliseconds', now() + make_interval(secs => coalesce((a.terms ->> 'expires_seconds')::int, ${ask.expires})))
       from tool_calls c join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id
       left join approvals a on a.tenant_id = c.tenant_id and a.id = c.approval_id
-      where c.tenant_id = ${tenant} and c.id = ${call}`.execute(tx);
+      where c.tenant_id = ${tx} and c.id = ${call}`.execute(tx);
 }
 
 /** The same question with other files. */
-async function repeatQuestion(tx: Transaction, tenant: string, before: string, ask: NewAsk): Promise<void> {
+async function repeatQuestion(tx: TenantTransaction, before: string, ask: NewAsk): Promise<void> {
   await sql`
     insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, risk, terms,
         sandbox, digest, reason, always, files, expires_at)
       select tenant_id, ${ask.id}, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, risk, terms, sandbox,
         ${ask.digest}, ${ask.reason}, ${JSON.stringify(ask.always)}, ${JSON.stringify(ask.files)},
         date_trunc('milliseconds', now() + make_interval(secs => ${ask.expires}))
-      from approvals where tenant_id = ${tenant} and id = ${before}`.execute(tx);
+      from approvals where tenant_id = ${tx} and id = ${before}`.execute(tx);
 }
 
 /**
@@ -129,7 +129,7 @@ export function askForMore(
 ): Promise<number | undefined> {
   const { tenant, session, turn } = place;
   return inTransaction(pool, async (tx) => {
-    await lockSession(tx, tenant, session);
+    await lockSession(forTenant(tx, tenant), session);
     const asking = await tx
       .selectFrom('turns')
       .select(['agent_key', 'context', 'ended_at'])

@@ -14,6 +14,7 @@ import {
   settleCall,
 } from './session-writes.ts';
 import type { Transaction } from './database.ts';
+import { forTenant } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 const CLOCK = sql<Date>`clock_timestamp()`;
@@ -53,7 +54,7 @@ async function lockApproval(tx: Transaction, tenant_id: string, id: string) {
   const approval = tx.selectFrom('approvals').where((is) => is.and({ tenant_id, id }));
   const place = await approval.select('session_key').executeTakeFirst();
   if (!place) return undefined;
-  await lockSession(tx, tenant_id, place.session_key);
+  await lockSession(forTenant(tx, tenant_id), place.session_key);
   return approval.selectAll().forUpdate().executeTakeFirst();
 }
 

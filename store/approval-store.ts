@@ -4,6 +4,7 @@ import type { ApprovalStatus, Decision, DecisionWay } from '#domain/approval.ts'
 import { maySee, type Viewer } from './approval-visibility.ts';
 import type { Pool } from './pool.ts';
 import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 /** The delegated work that the call belongs to. */
 interface WaitingWork {
@@ -42,20 +43,19 @@ const COLUMNS = sql`id, call_id, session_key, turn_id, agent_key, user_id, tool,
       and v.approval_id = approvals.id and v.digest = approvals.digest and person is not null order by person, at) people order by at, by)
     else '{}' end as agreed`;
 
-export function findApproval(pool: Pool, tenant: string, id: string): Promise<ApprovalRow | undefined> {
-  return readRow<ApprovalRow>(pool)`
-    select ${COLUMNS} from approvals where tenant_id = ${tenant} and id = ${id}`;
+export function findApproval(db: TenantDb, id: string): Promise<ApprovalRow | undefined> {
+  return readRow<ApprovalRow>(db)`
+    select ${COLUMNS} from approvals where tenant_id = ${db} and id = ${id}`;
 }
 
 /** Like `findApproval`, but also undefined for viewers whom it does not concern. */
 export function findVisibleApproval(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   viewer: Viewer,
   id: string,
 ): Promise<ApprovalRow | undefined> {
-  return readRow<ApprovalRow>(pool)`
-    select ${COLUMNS} from approvals where tenant_id = ${tenant} and id = ${id}
+  return readRow<ApprovalRow>(db)`
+    select ${COLUMNS} from approvals where tenant_id = ${db} and id = ${id}
        and (${maySee(viewer)}) is not null`;
 }
 
@@ -101,15 +101,14 @@ function conditions(tenant: string, viewer: Viewer, filter: ApprovalFilter): Raw
 
 /** The approvals that the viewer may see, newest first. */
 export function listApprovals(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   viewer: Viewer,
   filter: ApprovalFilter,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<ApprovalRow[]> {
-  return readRows<ApprovalRow>(pool)`
-    select ${COLUMNS} from approvals where ${conditions(tenant, viewer, filter)} ${below('created_at', 'id', after)}
+  return readRows<ApprovalRow>(db)`
+    select ${COLUMNS} from approvals where ${conditions(db.tenant, viewer, filter)} ${below('created_at', 'id', after)}
     order by approvals.created_at desc, id limit ${limit}`;
 }
 
@@ -141,16 +140,15 @@ export async function readChangeClock(pool: Pool): Promise<number> {
  * repeated.
  */
 export async function listChangedApprovals(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   viewer: Viewer,
   { since, page }: ChangesRead,
   filter: ApprovalFilter,
   limit: number,
 ): Promise<ChangedApproval[]> {
-  const rows = await readRows<ApprovalRow & { readonly changed: string }>(pool)`
+  const rows = await readRows<ApprovalRow & { readonly changed: string }>(db)`
     select ${COLUMNS}, (extract(epoch from changed_at) * 1000000)::bigint as changed
-    from approvals where ${conditions(tenant, viewer, filter)} and changed_at > ${microseconds(since - COMMIT_LAG)}
+    from approvals where ${conditions(db.tenant, viewer, filter)} and changed_at > ${microseconds(since - COMMIT_LAG)}
       ${page ? sql`and (changed_at, id) > (${microseconds(page[0])}, ${page[1]})` : sql``}
     order by approvals.changed_at, id limit ${limit}`;
   return rows.map((row) => ({ ...row, changed: Number(row.changed) }));
@@ -173,18 +171,18 @@ export interface DecisionRow {
 }
 
 /** Every decision that was recorded, oldest first. */
-export function listDecisions(pool: Pool, tenant: string, approvalId: string): Promise<DecisionRow[]> {
-  return readRows<DecisionRow>(pool)`
+export function listDecisions(db: TenantDb, approvalId: string): Promise<DecisionRow[]> {
+  return readRows<DecisionRow>(db)`
     select d.decision, d.by, d.via, d.note, d.at, d.digest is not distinct from a.digest as counts,
        d.api_key_id is not null or d.person is not null as proven
      from approval_decisions d join approvals a on a.tenant_id = d.tenant_id and a.id = d.approval_id
-     where d.tenant_id = ${tenant} and d.approval_id = ${approvalId} order by d.at, d.key limit 100`;
+     where d.tenant_id = ${db} and d.approval_id = ${approvalId} order by d.at, d.key limit 100`;
 }
 
 /** Whether the decision with this key was recorded. */
-export function hasDecision(pool: Pool, tenant: string, approvalId: string, key: string): Promise<boolean> {
-  return affects(pool)`
-    select 1 from approval_decisions where tenant_id = ${tenant} and approval_id = ${approvalId} and key = ${key}`;
+export function hasDecision(db: TenantDb, approvalId: string, key: string): Promise<boolean> {
+  return affects(db)`
+    select 1 from approval_decisions where tenant_id = ${db} and approval_id = ${approvalId} and key = ${key}`;
 }
 
 /**
@@ -192,8 +190,7 @@ export function hasDecision(pool: Pool, tenant: string, approvalId: string, key:
  * row is locked, so this waits for a concurrent settlement, and a later one deletes this proof with the others.
  */
 export async function insertDecisionProof(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   approvalId: string,
   key: string,
   sender: {
@@ -207,12 +204,12 @@ export async function insertDecisionProof(
     readonly sealedArgs?: string | undefined;
   },
 ): Promise<void> {
-  await execute(pool)`
+  await execute(db)`
     insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via, link_id,
       sealed_args)
      select tenant_id, id, ${key}, ${sender.by}, ${sender.user}, ${sender.scopes}, ${sender.keyId}, ${sender.via},
        ${sender.linkId}, ${sender.sealedArgs} from approvals
-     where tenant_id = ${tenant} and id = ${approvalId} and status = 'pending'
+     where tenant_id = ${db} and id = ${approvalId} and status = 'pending'
      for share
      on conflict do nothing`;
 }

@@ -13,6 +13,7 @@ import { detectType } from './detect-type.ts';
 import { isUnneeded } from './file-store.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows, type RowOf } from './statements.ts';
+import { type TenantDb, forTenant } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 export type ArtifactRow = RowOf<'artifacts', 'brought_at'>;
@@ -64,7 +65,7 @@ export async function putArtifact(
   const filename = plainFilename(artifact.filename);
   const digest = sha256(bytes);
   const id = `art_${sha256(JSON.stringify([tenant, user, filename, digest])).slice(0, 32)}`;
-  await checkQuota(pool, tenant, id, artifact);
+  await checkQuota(forTenant(pool, tenant), id, artifact);
   const facts = readImage(bytes);
   const isShown =
     imageProblem(facts, bytes.length) === undefined && !artifact.hasSecret(bytes.toString('latin1'));
@@ -90,14 +91,13 @@ export async function putArtifact(
 
 /** @throws Failure TooLarge */
 async function checkQuota(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   { bytes, within = { users: '', bytes: ARTIFACTS_BYTES } }: NewArtifact,
 ): Promise<void> {
-  const kept = await readRow<{ all: number; within: number }>(pool)`
+  const kept = await readRow<{ all: number; within: number }>(db)`
     select coalesce(sum(size), 0)::float8 as all, coalesce(sum(size) filter (where starts_with(user_id, ${within.users})), 0)::float8 as within
-    from artifacts where tenant_id = ${tenant} and id <> ${id}`;
+    from artifacts where tenant_id = ${db} and id <> ${id}`;
   if (kept && kept.all + bytes.length > ARTIFACTS_BYTES)
     throw new Failure(
       'TooLarge',
@@ -156,14 +156,13 @@ function sha256(data: Buffer | string): string {
  * all.
  */
 export function findArtifacts(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   ids: readonly string[],
   user: string | null | undefined,
 ): Promise<ArtifactRow[]> {
-  return readRows<ArtifactRow>(pool)`
+  return readRows<ArtifactRow>(db)`
     select id, user_id, type, filename, digest, size, width, height, created_at from artifacts
-     where tenant_id = ${tenant} and id = any (${[...ids]})
+     where tenant_id = ${db} and id = any (${[...ids]})
        and (${user === undefined} or user_id is null or user_id = ${user ?? null})`;
 }
 

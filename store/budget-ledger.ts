@@ -11,8 +11,8 @@ import { askForMore } from './approval-questions.ts';
 import { settleApproval } from './approval-record.ts';
 import type { Pool } from './pool.ts';
 import { callWithin, createSqlCall } from './sql-call.ts';
-import type { Transaction } from './database.ts';
 import { readRows } from './statements.ts';
+import type { TenantTransaction } from './tenant-db.ts';
 
 /** What has to be reserved for one attempt of a call, where a budget applies. */
 export interface BudgetRequest {
@@ -136,10 +136,9 @@ export function createBudgetLedger(
 
 /** The root whose budgets a turn's use counts for; null when the session does not exist. */
 export function readBudgetRoot(
-  tx: Transaction,
-  tenant: string,
+  tx: TenantTransaction,
   session: string | null,
   turn: string | null,
 ): Promise<BudgetRoot | null> {
-  return callWithin(tx, 'budget_root_of', [tenant, session, turn]);
+  return callWithin(tx.unbound, 'budget_root_of', [tx.tenant, session, turn]);
 }

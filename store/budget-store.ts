@@ -11,8 +11,8 @@ import {
   type BudgetScope,
   MAX_BUDGETS,
 } from '#domain/budget.ts';
-import type { Pool } from './pool.ts';
 import { affects, readRow, readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface AccountRow {
   readonly subject: string;
@@ -58,18 +58,13 @@ function configOf(budget: Budget): string {
 }
 
 /** Undefined when the tenant has one of the same scope, subject and period, or has reached the limit on budgets. */
-export function createBudget(
-  pool: Pool,
-  tenant: string,
-  budget: Budget,
-  by: string,
-): Promise<BudgetRow | undefined> {
+export function createBudget(db: TenantDb, budget: Budget, by: string): Promise<BudgetRow | undefined> {
   const { scope, subject = '', period = 'total' } = budget;
   const id = `bud_${randomUUID()}`;
-  return readRow<BudgetRow>(pool)`with b as (
+  return readRow<BudgetRow>(db)`with b as (
        insert into budgets (tenant_id, id, scope, subject, period, config, created_by)
-       select ${tenant}, ${id}, ${scope}, ${subject}, ${period}, ${configOf(budget)}, ${by}
-       where (select count(*) from budgets where tenant_id = ${tenant}) < ${MAX_BUDGETS}
+       select ${db}, ${id}, ${scope}, ${subject}, ${period}, ${configOf(budget)}, ${by}
+       where (select count(*) from budgets where tenant_id = ${db}) < ${MAX_BUDGETS}
        on conflict do nothing returning *)
      select ${columns()} from b`;
 }
@@ -77,34 +72,28 @@ export function createBudget(
 /**
  * Changes limits, the action at a limit, and the reserve. Subject and period stay, because the accounts belong to them.
  */
-export function changeBudget(
-  pool: Pool,
-  tenant: string,
-  id: string,
-  budget: Budget,
-): Promise<BudgetRow | undefined> {
-  return readRow<BudgetRow>(pool)`
+export function changeBudget(db: TenantDb, id: string, budget: Budget): Promise<BudgetRow | undefined> {
+  return readRow<BudgetRow>(db)`
     with b as (update budgets set config = ${configOf(budget)}, updated_at = now()
-      where tenant_id = ${tenant} and id = ${id} returning *)
+      where tenant_id = ${db} and id = ${id} returning *)
      select ${columns()} from b`;
 }
 
 /** Deletes its accounts too, except those that a running call will settle, whose settlement then has no budget. */
-export function deleteBudget(pool: Pool, tenant: string, id: string): Promise<boolean> {
-  return affects(pool)`
-    with gone as (delete from budgets where tenant_id = ${tenant} and id = ${id} returning id),
-     accounts as (delete from budget_accounts where tenant_id = ${tenant} and budget_id in (select id from gone))
+export function deleteBudget(db: TenantDb, id: string): Promise<boolean> {
+  return affects(db)`
+    with gone as (delete from budgets where tenant_id = ${db} and id = ${id} returning id),
+     accounts as (delete from budget_accounts where tenant_id = ${db} and budget_id in (select id from gone))
      select id from gone`;
 }
 
 export function findBudget(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   confinedTo: string | null,
 ): Promise<BudgetRow | undefined> {
-  return readRow<BudgetRow>(pool)`
-    select ${columns(confinedTo)} from budgets b where b.tenant_id = ${tenant} and b.id = ${id}`;
+  return readRow<BudgetRow>(db)`
+    select ${columns(confinedTo)} from budgets b where b.tenant_id = ${db} and b.id = ${id}`;
 }
 
 /**
@@ -112,26 +101,25 @@ export function findBudget(
  * accounts of other users' sessions and turns are left out.
  */
 export function listAccounts(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { budget, subject }: { readonly budget?: string | undefined; readonly subject?: string | undefined },
   confinedTo: string | null,
   limit: number,
 ): Promise<(AccountRow & { readonly budget: string })[]> {
-  return readRows<AccountRow & { readonly budget: string }>(pool)`
+  return readRows<AccountRow & { readonly budget: string }>(db)`
     select budget_id as budget, subject, to_char(since, 'YYYY-MM-DD') as since, measure, spent::float8, reserved::float8,
        extra::float8
-     from budget_accounts where tenant_id = ${tenant} and (${budget}::text is null or budget_id = ${budget})
+     from budget_accounts where tenant_id = ${db} and (${budget}::text is null or budget_id = ${budget})
        and (${subject}::text is null or subject = ${subject})
        and (${confinedTo}::text is null or not exists (select 1 from sessions s
-         where s.tenant_id = ${tenant} and s.user_id is distinct from ${confinedTo}
+         where s.tenant_id = ${db} and s.user_id is distinct from ${confinedTo}
          and (s.key = subject or s.key = (select session_key from turns t
-           where t.tenant_id = ${tenant} and t.id = subject))))
+           where t.tenant_id = ${db} and t.id = subject))))
      order by budget_accounts.since desc, budget_id, subject, measure limit ${limit}`;
 }
 
 /** All budgets of a tenant, in the order of creation. */
-export function listBudgets(pool: Pool, tenant: string, confinedTo: string | null): Promise<BudgetRow[]> {
-  return readRows<BudgetRow>(pool)`
-    select ${columns(confinedTo)} from budgets b where b.tenant_id = ${tenant} order by b.created_at, b.id`;
+export function listBudgets(db: TenantDb, confinedTo: string | null): Promise<BudgetRow[]> {
+  return readRows<BudgetRow>(db)`
+    select ${columns(confinedTo)} from budgets b where b.tenant_id = ${db} order by b.created_at, b.id`;
 }

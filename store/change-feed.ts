@@ -6,6 +6,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { listenTo } from './listener.ts';
 import type { Pool } from './pool.ts';
 import { readRow } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 const CHANNEL = 'tempoclaw_changes';
 /** How long a lost notice can delay a change. */
@@ -36,10 +37,10 @@ export function noteChange(tenant: string, kind: ChangeKind, of: string): RawBui
 }
 
 /** Makes all processes reload their settings. Returns the version of this request. */
-export async function noteSettings(pool: Pool, tenant: string): Promise<string> {
-  const row = await readRow<{ version: string }>(pool)`
+export async function noteSettings(db: TenantDb): Promise<string> {
+  const row = await readRow<{ version: string }>(db)`
     with noted as (
-      insert into changes (tenant_id, kind) values (${tenant}, 'settings')
+      insert into changes (tenant_id, kind) values (${db}, 'settings')
       on conflict (tenant_id, kind) do update set version = changes.version + 1, changed_at = now()
       returning version, pg_notify(${CHANNEL}, 'settings ' || tenant_id))
     select version::text from noted`;
@@ -48,13 +49,12 @@ export async function noteSettings(pool: Pool, tenant: string): Promise<string> 
 
 /** The newest such version; `fresh` when it is from the last `seconds`. Undefined when nobody has requested one yet. */
 export function settingsVersion(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   seconds: number,
 ): Promise<{ readonly version: string; readonly fresh: boolean } | undefined> {
-  return readRow<{ version: string; fresh: boolean }>(pool)`
+  return readRow<{ version: string; fresh: boolean }>(db)`
     select version::text, changed_at > now() - make_interval(secs => ${seconds}) as fresh from changes
-    where tenant_id = ${tenant} and kind = 'settings'`;
+    where tenant_id = ${db} and kind = 'settings'`;
 }
 
 /** Connects in the background and retries without end. Errors go to the callback; nothing is thrown. */

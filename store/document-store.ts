@@ -8,6 +8,7 @@ import { isOwn } from './document-scope.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows } from './statements.ts';
 import type { Transaction } from './database.ts';
+import type { TenantDb } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 export interface DocumentRow {
@@ -133,12 +134,11 @@ export async function documentsVersion(
 
 /** A user's own documents for all agents, by agent and path. */
 export function listDocumentsOfUser(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   user: string,
 ): Promise<readonly (DocumentRow & { readonly agent: string })[]> {
-  return readRows<DocumentRow & { readonly agent: string }>(pool)`
-    select agent_key as agent, ${COLUMNS} from documents where tenant_id = ${tenant} and user_id = ${user}
+  return readRows<DocumentRow & { readonly agent: string }>(db)`
+    select agent_key as agent, ${COLUMNS} from documents where tenant_id = ${db} and user_id = ${user}
     order by agent_key, path limit ${DOCUMENT_LIMITS.count}`;
 }
 

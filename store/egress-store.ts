@@ -1,6 +1,7 @@
 /** Exchanges with the outside: the egress code writes them, people read them. */
 import type { Pool } from './pool.ts';
 import { execute, readRows, type RowOf } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export type EgressRow = RowOf<'egress_requests'>;
 export type NewEgressRow = Omit<EgressRow, 'id' | 'created_at' | 'bytes'> & {
@@ -23,15 +24,14 @@ export interface EgressFilter {
 
 /** Newest first; `beforeId` is the last one of the previous page. */
 export function listEgressRows(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { call_id, host, purpose }: EgressFilter,
   limit: number,
   beforeId: number | undefined,
 ): Promise<EgressRow[]> {
-  return readRows<EgressRow>(pool)`
+  return readRows<EgressRow>(db)`
     select id, purpose, call_id, method, host, status, bytes, milliseconds, problem, created_at from egress_requests
-     where tenant_id = ${tenant} and (${beforeId}::bigint is null or id < ${beforeId})
+     where tenant_id = ${db} and (${beforeId}::bigint is null or id < ${beforeId})
        and (${call_id}::text is null or call_id = ${call_id}) and (${purpose}::text is null or purpose = ${purpose})
        and (${host}::text is null or host = ${host} or host like ${host} || ':%')
      order by id desc limit ${limit}`;

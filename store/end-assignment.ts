@@ -16,7 +16,7 @@ import { appendEvents, lockSession, settleCall } from './session-writes.ts';
 import { callWithin } from './sql-call.ts';
 import { insertAssignment, openFor, originOf } from './take-assignment.ts';
 import { affects, execute, readRow, readRows } from './statements.ts';
-import type { Transaction } from './database.ts';
+import { type TenantDb, type TenantTransaction, forTenant } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 export interface AssignmentEnd {
@@ -49,29 +49,29 @@ export function endAssignment(
   end: AssignmentEnd,
 ): Promise<EndedAssignment | undefined> {
   return inTransaction(pool, async (tx) => {
-    const before = await lockOrigin(tx, tenant, id);
+    const before = await lockOrigin(forTenant(tx, tenant), id);
     if (!before) return undefined;
-    const row = before.ended_at === null ? await recordEnd(tx, tenant, before, end) : before;
+    const row = before.ended_at === null ? await recordEnd(forTenant(tx, tenant), before, end) : before;
     const isAnnounced = row.announced_by !== null && !announcesTogether(row.kind);
     return {
       row,
-      next: row.replaced_by === null ? undefined : await findAssignment(tx, tenant, row.replaced_by),
-      unannounced: isAnnounced ? 0 : await countUnannounced(tx, tenant, row),
+      next:
+        row.replaced_by === null ? undefined : await findAssignment(forTenant(tx, tenant), row.replaced_by),
+      unannounced: isAnnounced ? 0 : await countUnannounced(forTenant(tx, tenant), row),
     };
   });
 }
 
 /** Reads it under a lock, so that nobody else changes what the session has delegated. */
-async function lockOrigin(tx: Transaction, tenant: string, id: string): Promise<AssignmentRow | undefined> {
+async function lockOrigin(tx: TenantTransaction, id: string): Promise<AssignmentRow | undefined> {
   await execute(tx)`
     select from sessions s join assignments a on a.tenant_id = s.tenant_id and a.origin_session = s.key
-     where a.tenant_id = ${tenant} and a.id = ${id} for update of s`;
-  return findAssignment(tx, tenant, id);
+     where a.tenant_id = ${tx} and a.id = ${id} for update of s`;
+  return findAssignment(tx, id);
 }
 
 async function recordEnd(
-  tx: Transaction,
-  tenant: string,
+  tx: TenantTransaction,
   before: AssignmentRow,
   end: AssignmentEnd,
 ): Promise<AssignmentRow> {
@@ -85,19 +85,19 @@ async function recordEnd(
         when mode = 'sync' then origin_call else announced_by end
     from (select coalesce(sum(t.steps), 0) as steps, coalesce(sum(t.input_tokens), 0) as input,
                  coalesce(sum(t.output_tokens), 0) as output
-          from turns t where t.tenant_id = ${tenant} and t.session_key = ${before.session_key}) x
-    where a.tenant_id = ${tenant} and a.id = ${before.id} returning ${ROW}`;
+          from turns t where t.tenant_id = ${tx} and t.session_key = ${before.session_key}) x
+    where a.tenant_id = ${tx} and a.id = ${before.id} returning ${ROW}`;
   const row = ended?.row ?? before;
-  const origin = originOf(tenant, row);
-  const used = row.kind === 'evaluation' ? { rounds: (await findRounds(tx, tenant, row.id)).length } : {};
-  await appendEvents(tx, origin, [{ type: `${row.kind}.completed`, data: endedEvent(row, used) }]);
+  const origin = originOf(tx.tenant, row);
+  const used = row.kind === 'evaluation' ? { rounds: (await findRounds(tx, row.id)).length } : {};
+  await appendEvents(tx.unbound, origin, [{ type: `${row.kind}.completed`, data: endedEvent(row, used) }]);
   if (next) {
     const made = replacementOf(row, next);
-    await openFor(tx, tenant, made, next.task, subagentContext(row.context));
-    await insertAssignment(tx, tenant, made);
-  } else if (row.mode === 'sync') await settleCall(tx, origin, { ...end.call, id: row.origin_call });
+    await openFor(tx, made, next.task, subagentContext(row.context));
+    await insertAssignment(tx, made);
+  } else if (row.mode === 'sync') await settleCall(tx.unbound, origin, { ...end.call, id: row.origin_call });
   // Counts what its gates have reserved.
-  await callWithin(tx, 'count_turn_holds', [tenant, row.id]);
+  await callWithin(tx.unbound, 'count_turn_holds', [tx.tenant, row.id]);
   return row;
 }
 
@@ -129,13 +129,12 @@ function endedEvent(
 
 /** Returns 0 while another one runs whose result is announced together with it. */
 async function countUnannounced(
-  tx: Transaction,
-  tenant: string,
+  tx: TenantTransaction,
   { kind, origin_session }: { readonly kind: AssignmentKind; readonly origin_session: string },
 ): Promise<number> {
   const row = await readRow<{ ended: number; running: number }>(tx)`
     select count(ended_at)::int as ended, count(*) filter (where ended_at is null and mode = 'async')::int as running
-     from assignments where tenant_id = ${tenant} and origin_session = ${origin_session} and kind = ${kind}
+     from assignments where tenant_id = ${tx} and origin_session = ${origin_session} and kind = ${kind}
        and announced_by is null`;
   const { ended = 0, running = 0 } = row ?? {};
   return announcesTogether(kind) && running > 0 ? 0 : ended;
@@ -161,11 +160,14 @@ export function claimAnnouncement(
   max: number,
 ): Promise<Announcement | undefined> {
   return inTransaction(pool, async (tx) => {
-    const row = await lockOrigin(tx, tenant, by);
+    const row = await lockOrigin(forTenant(tx, tenant), by);
     if (!row || row.ended_at === null) return undefined;
     const together = announcesTogether(row.kind);
-    if (!(await isClaimed(tx, tenant, row, claim))) {
-      if ((!together && row.announced_by !== null) || (await countUnannounced(tx, tenant, row)) === 0)
+    if (!(await isClaimed(forTenant(tx, tenant), row, claim))) {
+      if (
+        (!together && row.announced_by !== null) ||
+        (await countUnannounced(forTenant(tx, tenant), row)) === 0
+      )
         return undefined;
       await execute(tx)`
         with left_over as (select id, context, ended_at from assignments
@@ -179,32 +181,27 @@ export function claimAnnouncement(
     const rows = await readRows<{ row: AssignmentRow }>(tx)`
       select ${ROW} from assignments a where tenant_id = ${tenant} and origin_session = ${row.origin_session}
         and kind = ${row.kind} and announced_by = ${claim} order by ended_at`;
-    const more = together ? await countUnannounced(tx, tenant, row) : 0;
+    const more = together ? await countUnannounced(forTenant(tx, tenant), row) : 0;
     return { session: row.origin_session, rows: rows.map((one) => one.row), more };
   });
 }
 
-async function isClaimed(
-  tx: Transaction,
-  tenant: string,
-  row: AssignmentRow,
-  claim: string,
-): Promise<boolean> {
+async function isClaimed(tx: TenantTransaction, row: AssignmentRow, claim: string): Promise<boolean> {
   return affects(tx)`
-    select from assignments where tenant_id = ${tenant} and origin_session = ${row.origin_session}
+    select from assignments where tenant_id = ${tx} and origin_session = ${row.origin_session}
       and announced_by = ${claim} limit 1`;
 }
 
 /** Whether work that a session has delegated runs, or has ended and is not answered by a turn of the session yet. */
-export async function hasPendingResults(pool: Pool, tenant: string, session: string): Promise<boolean> {
-  const row = await readRow<{ pending: boolean }>(pool)`
-    select exists (select from assignments a where a.tenant_id = ${tenant} and a.origin_session = ${session}
+export async function hasPendingResults(db: TenantDb, session: string): Promise<boolean> {
+  const row = await readRow<{ pending: boolean }>(db)`
+    select exists (select from assignments a where a.tenant_id = ${db} and a.origin_session = ${session}
       and a.mode = 'async' and (
          (a.announced_by is null and (a.ended_at is not null or not a.detached))
          -- Claimed for a message that is not written yet.
          or (a.announced_by ~ '^(sub|del)-' and not exists (
-           select from messages m where m.tenant_id = ${tenant} and m.id = ${ANNOUNCEMENT} || a.announced_by))))
-       or exists (select from messages m where m.tenant_id = ${tenant} and m.session_key = ${session}
+           select from messages m where m.tenant_id = ${db} and m.id = ${ANNOUNCEMENT} || a.announced_by))))
+       or exists (select from messages m where m.tenant_id = ${db} and m.session_key = ${session}
          and m.role = 'user'
          and m.turn_id is null and starts_with(m.id, ${ANNOUNCEMENT})) as pending`;
   return row?.pending === true;
@@ -215,18 +212,17 @@ export async function hasPendingResults(pool: Pool, tenant: string, session: str
  * that it has waited for, and those that ended and are not announced yet.
  */
 export function collectSubagents(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   session: string,
   waiter: string,
 ): Promise<readonly AssignmentRow[]> {
-  return inTransaction(pool, async (tx) => {
-    await lockSession(tx, tenant, session);
+  return inTransaction(db, async (tx) => {
+    await lockSession(tx, session);
     await execute(tx)`
-      update assignments set waiter = ${waiter} where tenant_id = ${tenant} and origin_session = ${session}
+      update assignments set waiter = ${waiter} where tenant_id = ${tx} and origin_session = ${session}
         and kind = 'subagent' and ended_at is null and waiter is distinct from ${waiter}`;
     const rows = await readRows<{ row: AssignmentRow }>(tx)`
-      select ${ROW} from assignments a where tenant_id = ${tenant} and origin_session = ${session}
+      select ${ROW} from assignments a where tenant_id = ${tx} and origin_session = ${session}
         and kind = 'subagent' and replaced_by is null
         and (waiter = ${waiter} or (ended_at is not null and announced_by is null)) order by created_at`;
     return rows.map(({ row }) => row);
@@ -243,7 +239,7 @@ export async function announceByCall(
   ids: readonly string[],
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    await lockSession(tx, tenant, session);
+    await lockSession(forTenant(tx, tenant), session);
     await settleCall(tx, { tenant, session, turn }, call);
     await execute(tx)`
       update assignments set announced_by = ${call.id} where tenant_id = ${tenant} and origin_session = ${session}

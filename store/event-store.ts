@@ -2,6 +2,7 @@
 import type { EventType, StoredEvent } from '#domain/event.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 interface EventRow {
   readonly id: string;
@@ -13,14 +14,13 @@ interface EventRow {
 
 /** Events after an id, oldest first. */
 export async function readEvents(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   session: string,
   after: number,
   limit: number,
 ): Promise<StoredEvent[]> {
-  const rows = await readRows<EventRow>(pool)`select id, type, turn_id, data, at from events
-     where tenant_id = ${tenant} and session_key = ${session} and id > ${after} order by id limit ${limit}`;
+  const rows = await readRows<EventRow>(db)`select id, type, turn_id, data, at from events
+     where tenant_id = ${db} and session_key = ${session} and id > ${after} order by id limit ${limit}`;
   return rows.map((row) => ({
     id: Number(row.id),
     type: row.type,
@@ -32,9 +32,9 @@ export async function readEvents(
 }
 
 /** The oldest stored id: a session's ids have no gaps. Undefined when there are none. */
-export async function firstEventId(pool: Pool, tenant: string, session: string): Promise<number | undefined> {
-  const [row] = await readRows<{ id: string | null }>(pool)`
-    select min(id) as id from events where tenant_id = ${tenant} and session_key = ${session}`;
+export async function firstEventId(db: TenantDb, session: string): Promise<number | undefined> {
+  const [row] = await readRows<{ id: string | null }>(db)`
+    select min(id) as id from events where tenant_id = ${db} and session_key = ${session}`;
   return row?.id ? Number(row.id) : undefined;
 }
 

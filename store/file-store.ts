@@ -4,30 +4,29 @@ import { type RawBuilder, sql } from 'kysely';
 import type { StoredImage } from '#domain/image.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export async function readFiles(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   digests: readonly string[],
 ): Promise<ReadonlyMap<string, Buffer>> {
-  const rows = await readRows<{ digest: string; bytes: Buffer }>(pool)`
-    select digest, bytes from files where tenant_id = ${tenant} and digest = any(${[...digests]})`;
+  const rows = await readRows<{ digest: string; bytes: Buffer }>(db)`
+    select digest, bytes from files where tenant_id = ${db} and digest = any(${[...digests]})`;
   return new Map(rows.map(({ digest, bytes }) => [digest, bytes]));
 }
 
 /** The images of a call are counted from 1. */
 export function findCallImage(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   call: string,
   number: number,
 ): Promise<
   { readonly type: StoredImage['type']; readonly bytes: Buffer; readonly session_key: string } | undefined
 > {
-  return readRow<{ type: StoredImage['type']; bytes: Buffer; session_key: string }>(pool)`
+  return readRow<{ type: StoredImage['type']; bytes: Buffer; session_key: string }>(db)`
     select c.images -> ${number - 1}::int ->> 'type' as type, f.bytes, c.session_key
      from tool_calls c join files f on f.tenant_id = c.tenant_id and f.digest = c.images -> ${number - 1}::int ->> 'digest'
-     where c.tenant_id = ${tenant} and c.id = ${call}`;
+     where c.tenant_id = ${db} and c.id = ${call}`;
 }
 
 /** A condition: no row that contains digests needs this row of `files`. */

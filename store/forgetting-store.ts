@@ -10,6 +10,7 @@ import { deleteSome } from './old-rows.ts';
 import type { Pool } from './pool.ts';
 import type { Db } from './database.ts';
 import { below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
+import { type TenantDb, forTenant } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 export interface ForgettingRow
@@ -28,33 +29,31 @@ const COLUMNS = sql`id, kind, subject, sessions, removed, requested_by, created_
 
 /** Returns the running one for the same subject, if there is one. */
 export async function beginForgetting(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { id, kind, subject, requested_by }: Pick<ForgettingRow, 'id' | 'kind' | 'subject' | 'requested_by'>,
 ): Promise<ForgettingRow> {
-  const row = await readRow<ForgettingRow>(pool)`
+  const row = await readRow<ForgettingRow>(db)`
     insert into forgettings (tenant_id, id, kind, subject, requested_by)
-    values (${tenant}, ${id}, ${kind}, ${subject}, ${requested_by})
+    values (${db}, ${id}, ${kind}, ${subject}, ${requested_by})
     on conflict (tenant_id, kind, subject) where ended_at is null do update set kind = excluded.kind
     returning ${COLUMNS}`;
   if (!row) throw new Error('a new forgetting returned no row');
   return row;
 }
 
-export function findForgetting(pool: Pool, tenant: string, id: string): Promise<ForgettingRow | undefined> {
-  return readRow<ForgettingRow>(pool)`
-    select ${COLUMNS} from forgettings where tenant_id = ${tenant} and id = ${id}`;
+export function findForgetting(db: TenantDb, id: string): Promise<ForgettingRow | undefined> {
+  return readRow<ForgettingRow>(db)`
+    select ${COLUMNS} from forgettings where tenant_id = ${db} and id = ${id}`;
 }
 
 /** The newest first. */
 export function listForgettings(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<ForgettingRow[]> {
-  return readRows<ForgettingRow>(pool)`
-    select ${COLUMNS} from forgettings where tenant_id = ${tenant} ${below('created_at', 'id', after)}
+  return readRows<ForgettingRow>(db)`
+    select ${COLUMNS} from forgettings where tenant_id = ${db} ${below('created_at', 'id', after)}
     order by created_at desc, id limit ${limit}`;
 }
 
@@ -69,26 +68,24 @@ export function openForgettings(
 
 /** The sessions to forget, with those that work for them; recorded in the row. */
 export async function noteForgottenSessions(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { id, kind, subject }: ForgettingRow,
 ): Promise<readonly { readonly key: string; readonly agent: string }[]> {
   const isRoot = kind === 'session' ? sql`s.key = ${subject}` : sql`s.user_id = ${subject}`;
-  return readRows<{ key: string; agent: string }>(pool)`
-    with roots as (select key from sessions s where s.tenant_id = ${tenant} and ${isRoot}),
+  return readRows<{ key: string; agent: string }>(db)`
+    with roots as (select key from sessions s where s.tenant_id = ${db} and ${isRoot}),
     found as (
-      select s.key, s.agent_key from sessions s where s.tenant_id = ${tenant}
+      select s.key, s.agent_key from sessions s where s.tenant_id = ${db}
         and (s.key in (select key from roots) or s.budget_root ->> 'session' in (select key from roots))),
     noted as (
       update forgettings set sessions = array(select unnest(sessions) union select key from found)
-      where tenant_id = ${tenant} and id = ${id})
+      where tenant_id = ${db} and id = ${id})
     select key, agent_key as agent from found`;
 }
 
 /** Adds counts to the receipt. */
 export async function countForgotten(
-  db: Db,
-  tenant: string,
+  db: TenantDb<Db>,
   id: string,
   kind: string,
   count: number,
@@ -96,19 +93,19 @@ export async function countForgotten(
   if (count === 0) return;
   await execute(db)`
     update forgettings set removed = jsonb_set(removed, array[${kind}::text], to_jsonb(coalesce((removed ->> ${kind})::int, 0) + ${count}::int))
-    where tenant_id = ${tenant} and id = ${id}`;
+    where tenant_id = ${db} and id = ${id}`;
 }
 
 /** Records that all running work is stopped. */
-export async function noteStopped(pool: Pool, tenant: string, id: string): Promise<void> {
-  await execute(pool)`
-    update forgettings set until = coalesce(until, clock_timestamp()) where tenant_id = ${tenant} and id = ${id}`;
+export async function noteStopped(db: TenantDb, id: string): Promise<void> {
+  await execute(db)`
+    update forgettings set until = coalesce(until, clock_timestamp()) where tenant_id = ${db} and id = ${id}`;
 }
 
 /** Closes the receipt. */
-export async function endForgetting(pool: Pool, tenant: string, id: string): Promise<void> {
-  await execute(pool)`
-    update forgettings set ended_at = coalesce(ended_at, clock_timestamp()) where tenant_id = ${tenant} and id = ${id}`;
+export async function endForgetting(db: TenantDb, id: string): Promise<void> {
+  await execute(db)`
+    update forgettings set ended_at = coalesce(ended_at, clock_timestamp()) where tenant_id = ${db} and id = ${id}`;
 }
 
 /** Rows deleted in one statement: a concurrent turn waits no longer than one takes. */
@@ -142,8 +139,7 @@ export async function removeSessionRows(
   const attached = sql`select a ->> 'artifact' as id, a ->> 'digest' as digest from messages m, jsonb_array_elements(m.attachments) a
     where m.tenant_id = ${tenant} and m.session_key = ${session} and m.created_at <= ${until}`;
   await markUnneeded(
-    pool,
-    tenant,
+    forTenant(pool, tenant),
     sql`select i ->> 'digest' from tool_calls c, jsonb_array_elements(c.images) i where ${own} and turn_id in ${turns}
       union select digest from (${attached}) a`,
   );
@@ -176,7 +172,7 @@ export async function removeSessionRows(
   const scope = { tenant, session, until, own, turns, calls };
   for (const part of parts) await changeRows(pool, part.ofSession?.(scope), onRemoved);
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
-  await removeMessages(pool, tenant, session, until, onRemoved);
+  await removeMessages(forTenant(pool, tenant), session, until, onRemoved);
   await execute(pool)`
     update model_uses set session_key = '', turn_id = '' where ${own} and turn_id in ${turns}`;
   const last: readonly Removal[] = [
@@ -206,8 +202,7 @@ export async function removeUserRows(
   const ofFeatures = parts.map((part) => part.ofUser?.({ tenant, user, own }) ?? {});
   const digests = ofFeatures.flatMap(({ digests }) => (digests ? sql`union ${digests}` : []));
   await markUnneeded(
-    pool,
-    tenant,
+    forTenant(pool, tenant),
     sql`select digest from artifacts where ${own} ${sql.join(digests, sql` `)}`,
   );
   for (const { before } of ofFeatures) await changeRows(pool, before, onRemoved);
@@ -229,8 +224,8 @@ export async function removeUserRows(
 }
 
 /** Vectors do not show which texts they belong to, so all are removed; those of remaining texts are requested again. */
-export async function removeEmbeddings(pool: Pool, tenant: string, onRemoved: OnRemoved): Promise<void> {
-  await removeAll(pool, ['embeddings', sql`tenant_id = ${tenant}`, 'embeddings'], onRemoved);
+export async function removeEmbeddings(db: TenantDb, onRemoved: OnRemoved): Promise<void> {
+  await removeAll(db.unbound, ['embeddings', sql`tenant_id = ${db}`, 'embeddings'], onRemoved);
 }
 
 /**
@@ -242,9 +237,9 @@ function keptAnswers(tenant: string, which: RawBuilder<unknown>): Removal {
 }
 
 /** Runs before the referencing rows are deleted: bytes that nothing else references are deleted after them. */
-async function markUnneeded(pool: Pool, tenant: string, digests: RawBuilder<unknown>): Promise<void> {
-  await execute(pool)`
-    update files set needed_at = '-infinity' where tenant_id = ${tenant} and digest in (${digests})`;
+async function markUnneeded(db: TenantDb, digests: RawBuilder<unknown>): Promise<void> {
+  await execute(db)`
+    update files set needed_at = '-infinity' where tenant_id = ${db} and digest in (${digests})`;
 }
 
 function marked(tenant: string, parts: RowParts): Removal {
@@ -276,31 +271,30 @@ async function removeAll(pool: Pool, [table, where, counted]: Removal, onRemoved
 
 /** The same commit adds up what the deleted answers have cost. */
 async function removeMessages(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   session: string,
   until: Date,
   onRemoved: OnRemoved,
 ): Promise<void> {
   for (let count = BATCH; count >= BATCH; )
-    count = await inTransaction(pool, async (tx) => {
+    count = await inTransaction(db, async (tx) => {
       const gone = await readRow<{ n: number }>(tx)`
         with gone as (
           delete from messages where ctid = any (array(
             select m.ctid from messages m left join turns t on t.tenant_id = m.tenant_id and t.id = m.turn_id
-            where m.tenant_id = ${tenant} and m.session_key = ${session} and coalesce(t.created_at, m.created_at) <= ${until}
+            where m.tenant_id = ${tx} and m.session_key = ${session} and coalesce(t.created_at, m.created_at) <= ${until}
             limit ${BATCH}))
           returning turn_id, role, model, usage, usd, created_at),
         costs as (
           insert into model_uses (tenant_id, kind, session_key, turn_id, agent_key, model, usage, usd, created_at)
-          select ${tenant}, 'forgotten', '', '', t.agent_key, g.model, jsonb_build_object(
+          select ${tx}, 'forgotten', '', '', t.agent_key, g.model, jsonb_build_object(
               'inputTokens', sum((g.usage ->> 'inputTokens')::bigint), 'outputTokens', sum((g.usage ->> 'outputTokens')::bigint),
               'cachedInputTokens', sum((g.usage ->> 'cachedInputTokens')::bigint)), sum(g.usd), max(g.created_at)
-          from gone g join turns t on t.tenant_id = ${tenant} and t.id = g.turn_id
+          from gone g join turns t on t.tenant_id = ${tx} and t.id = g.turn_id
           where g.role = 'assistant' and g.model is not null and g.model <> 'none'
           group by t.agent_key, g.model, date_trunc('day', g.created_at), g.usd is null)
         select count(*)::int as n from gone`;
-      await onRemoved(tx, 'messages', gone?.n ?? 0);
+      await onRemoved(tx.unbound, 'messages', gone?.n ?? 0);
       return gone?.n ?? 0;
     });
 }

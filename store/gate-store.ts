@@ -8,6 +8,7 @@ import { appendEvents, budgetRootOf, lockSession, openSession, sayFirst } from '
 import { findHandedIn } from './task-gate-store.ts';
 import { inTransaction } from './transaction.ts';
 import { affects, readRow, readRows } from './statements.ts';
+import { type TenantDb, forTenant } from './tenant-db.ts';
 
 export interface GateRow {
   readonly gate: number;
@@ -77,7 +78,7 @@ export function releaseAnswer(
   warnings: readonly string[],
 ): Promise<void> {
   return inTransaction(pool, async (tx) => {
-    await lockSession(tx, tenant, session);
+    await lockSession(forTenant(tx, tenant), session);
     const answer = await tx
       .selectFrom('messages')
       .select(['id', 'text'])
@@ -98,9 +99,9 @@ export function releaseAnswer(
   });
 }
 
-export async function gateRows(pool: Pool, tenant: string, ownerId: string): Promise<readonly GateRow[]> {
-  const rows = await readRows<{ row: GateRow }>(pool)`
-    select to_jsonb(g) as row from gate_checks g where tenant_id = ${tenant} and owner_id = ${ownerId}
+export async function gateRows(db: TenantDb, ownerId: string): Promise<readonly GateRow[]> {
+  const rows = await readRows<{ row: GateRow }>(db)`
+    select to_jsonb(g) as row from gate_checks g where tenant_id = ${db} and owner_id = ${ownerId}
       order by gate, attempt`;
   return rows.map(({ row }) => row);
 }
@@ -110,8 +111,7 @@ export async function gateRows(pool: Pool, tenant: string, ownerId: string): Pro
  * row.
  */
 export async function recordGateCheck(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   check: Omit<GateRow, 'created_at'> & {
     readonly owner: string;
     readonly session: string;
@@ -119,10 +119,10 @@ export async function recordGateCheck(
   },
 ): Promise<GateRow | undefined> {
   const { owner, session, turn, ...found } = check;
-  await inTransaction(pool, async (tx) => {
+  await inTransaction(db, async (tx) => {
     const { numInsertedOrUpdatedRows } = await tx
       .insertInto('gate_checks')
-      .values({ ...found, tenant_id: tenant, owner_id: owner })
+      .values({ ...found, tenant_id: db.tenant, owner_id: owner })
       .onConflict((on) => on.doNothing())
       .executeTakeFirst();
     if (!numInsertedOrUpdatedRows) return;
@@ -135,24 +135,24 @@ export async function recordGateCheck(
       step,
       feedback: Array.from(feedback).slice(0, 500).join(''),
     };
-    await appendEvents(tx, { tenant, session, turn }, [{ type: 'gate.checked', data }]);
+    await appendEvents(tx.unbound, { tenant: db.tenant, session, turn }, [{ type: 'gate.checked', data }]);
   });
-  const rows = await gateRows(pool, tenant, check.owner);
+  const rows = await gateRows(db, check.owner);
   return rows.find((row) => row.gate === check.gate && row.attempt === check.attempt);
 }
 
 /** Writes a session for an agent and its first message; existing ones stay. False when the agent does not exist. */
-export function writeWork(pool: Pool, tenant: string, work: Work): Promise<boolean> {
-  return inTransaction(pool, async (tx) => {
+export function writeWork(db: TenantDb, work: Work): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
     const isThere = await affects(tx)`
-      select from agents where tenant_id = ${tenant} and key = ${work.agent} and deleted_at is null`;
+      select from agents where tenant_id = ${tx} and key = ${work.agent} and deleted_at is null`;
     if (!isThere) return false;
     const { delegation } = work.bound;
-    const root = delegation ? budgetRootOf(tenant, delegation.session, delegation.turn) : null;
+    const root = delegation ? budgetRootOf(db.tenant, delegation.session, delegation.turn) : null;
     const { channel, chat_id } = work.context;
     const giver = delegation?.session ?? null;
-    await openSession(tx, tenant, { ...work, channel, chat_id, giver, root });
-    await sayFirst(tx, tenant, { ...work, context: workContext(work.context) });
+    await openSession(tx, { ...work, channel, chat_id, giver, root });
+    await sayFirst(tx, { ...work, context: workContext(work.context) });
     return true;
   });
 }

@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import type { HandoffRoute } from '#domain/handoff.ts';
 import { workContext } from '#domain/new-assignment.ts';
 import type { MessageContext } from '#domain/turn.ts';
-import type { Pool } from './pool.ts';
 import { readBudgetRoot } from './budget-ledger.ts';
 import { appendEvents, openSession, sayFirst } from './session-writes.ts';
 import { inTransaction } from './transaction.ts';
 import { affects, readRow, readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface HandoffRouteRow extends HandoffRoute {
   readonly created_at: Date;
@@ -32,26 +32,24 @@ const ROUTES = sql`select channel, chat_id, from_key as from, to_key as to, sess
   from handoff_routes r`;
 
 export function findHandoff(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   channel: string,
   chatId: string,
 ): Promise<HandoffRouteRow | undefined> {
-  return readRow<HandoffRouteRow>(pool)`
-    ${ROUTES} where tenant_id = ${tenant} and channel = ${channel} and chat_id = ${chatId}`;
+  return readRow<HandoffRouteRow>(db)`
+    ${ROUTES} where tenant_id = ${db} and channel = ${channel} and chat_id = ${chatId}`;
 }
 
 export function listHandoffs(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   confinedTo: string | null,
   limit: number,
   [channel, chatId]: readonly [channel: string, chatId: string],
 ): Promise<readonly HandoffRouteRow[]> {
-  return readRows<HandoffRouteRow>(pool)`
-    ${ROUTES} where tenant_id = ${tenant} and (channel, chat_id) > (${channel}, ${chatId})
+  return readRows<HandoffRouteRow>(db)`
+    ${ROUTES} where tenant_id = ${db} and (channel, chat_id) > (${channel}, ${chatId})
       and (${confinedTo}::text is null or exists (select 1 from sessions s
-        where s.tenant_id = ${tenant} and s.key = r.session_key and s.user_id = ${confinedTo}))
+        where s.tenant_id = ${db} and s.key = r.session_key and s.user_id = ${confinedTo}))
     order by channel, chat_id limit ${limit}`;
 }
 
@@ -60,8 +58,8 @@ export function listHandoffs(
  * one, in one commit. The last one wins; the same call again changes nothing. The conversation stays within the budget
  * of the session in which it started.
  */
-export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Promise<void> {
-  return inTransaction(pool, async (tx) => {
+export function setHandoff(db: TenantDb, handoff: NewHandoff): Promise<void> {
+  return inTransaction(db, async (tx) => {
     const { channel, chat_id, from, to, session, reason, old_session, turn } = handoff;
     const route = {
       from_key: from,
@@ -73,7 +71,7 @@ export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Pro
     };
     const { numInsertedOrUpdatedRows } = await tx
       .insertInto('handoff_routes')
-      .values({ ...route, tenant_id: tenant, channel, chat_id })
+      .values({ ...route, tenant_id: db.tenant, channel, chat_id })
       .onConflict((on) =>
         on
           .columns(['tenant_id', 'channel', 'chat_id'])
@@ -82,11 +80,11 @@ export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Pro
       )
       .executeTakeFirst();
     if (!numInsertedOrUpdatedRows) return;
-    const before = await readBudgetRoot(tx, tenant, old_session, turn);
+    const before = await readBudgetRoot(tx, old_session, turn);
     const { user, context, message, text } = handoff;
     const root = JSON.stringify({ session: before?.session, team: before?.team });
     const chat = { channel: context.channel, chat_id: context.chat_id };
-    await openSession(tx, tenant, {
+    await openSession(tx, {
       session,
       agent: to,
       user,
@@ -95,22 +93,23 @@ export function setHandoff(pool: Pool, tenant: string, handoff: NewHandoff): Pro
       giver: old_session,
       root,
     });
-    await sayFirst(tx, tenant, { session, message, text, context: workContext(context) });
+    await sayFirst(tx, { session, message, text, context: workContext(context) });
     const data = { from, to, session_key: session, reason, channel, chat_id };
-    await appendEvents(tx, { tenant, session: old_session, turn }, [{ type: 'handoff', data }]);
+    await appendEvents(tx.unbound, { tenant: db.tenant, session: old_session, turn }, [
+      { type: 'handoff', data },
+    ]);
   });
 }
 
 /** False when there was no route, or its session belongs to another user than the one the caller is confined to. */
 export function clearHandoff(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   channel: string,
   chatId: string,
   confinedTo: string | null = null,
 ): Promise<boolean> {
-  return affects(pool)`
-    delete from handoff_routes r where tenant_id = ${tenant} and channel = ${channel} and chat_id = ${chatId}
+  return affects(db)`
+    delete from handoff_routes r where tenant_id = ${db} and channel = ${channel} and chat_id = ${chatId}
        and (${confinedTo}::text is null or exists (select 1 from sessions s
-         where s.tenant_id = ${tenant} and s.key = r.session_key and s.user_id = ${confinedTo}))`;
+         where s.tenant_id = ${db} and s.key = r.session_key and s.user_id = ${confinedTo}))`;
 }

@@ -1,6 +1,6 @@
 /** Idempotency-Key: which request has a key, and its stored answer. */
-import type { Pool } from './pool.ts';
 import { execute, readRow } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 /** A reservation without an answer is taken over after this time, because its process is gone. */
 const TAKE_OVER_SECONDS = 60;
@@ -23,13 +23,12 @@ export interface IdempotencyState {
 
 /** All fields are null but `reserved` is false when another request took the key at the same moment. */
 export async function reserveIdempotencyKey(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { apiKey, key, requestHash }: IdempotencyKey,
 ): Promise<IdempotencyState> {
-  const row = await readRow<IdempotencyState>(pool)`with mine as (
+  const row = await readRow<IdempotencyState>(db)`with mine as (
        insert into idempotency_keys as k (tenant_id, api_key_id, key, request_hash)
-         values (${tenant}, ${apiKey}, ${key}, ${requestHash})
+         values (${db}, ${apiKey}, ${key}, ${requestHash})
        on conflict (tenant_id, api_key_id, key) do update
          set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()
          where k.created_at < now() - make_interval(hours => ${KEPT_HOURS})
@@ -37,7 +36,7 @@ export async function reserveIdempotencyKey(
                and k.created_at < now() - make_interval(secs => ${TAKE_OVER_SECONDS}))
        returning 1)
      select exists (select 1 from mine) as reserved, k.request_hash, k.status, k.body, k.headers
-     from (select 1) as one left join idempotency_keys k on k.tenant_id = ${tenant} and k.api_key_id = ${apiKey}
+     from (select 1) as one left join idempotency_keys k on k.tenant_id = ${db} and k.api_key_id = ${apiKey}
        and k.key = ${key}`;
   if (!row) throw new Error('reserving an idempotency key returned no row');
   return row;
@@ -45,8 +44,7 @@ export async function reserveIdempotencyKey(
 
 /** Stores the first answer. */
 export async function storeIdempotentAnswer(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { apiKey, key, requestHash }: IdempotencyKey,
   answer: {
     readonly status: number;
@@ -54,20 +52,19 @@ export async function storeIdempotentAnswer(
     readonly headers: Readonly<Record<string, string>>;
   },
 ): Promise<void> {
-  await execute(pool)`
+  await execute(db)`
     update idempotency_keys set status = ${answer.status}, body = ${answer.body},
       headers = ${JSON.stringify(answer.headers)}
-     where tenant_id = ${tenant} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
+     where tenant_id = ${db} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
        and status is null`;
 }
 
 /** Releases a key whose request had no answer to store. */
 export async function releaseIdempotencyKey(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { apiKey, key, requestHash }: IdempotencyKey,
 ): Promise<void> {
-  await execute(pool)`delete from idempotency_keys
-     where tenant_id = ${tenant} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
+  await execute(db)`delete from idempotency_keys
+     where tenant_id = ${db} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
        and status is null`;
 }

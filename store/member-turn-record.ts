@@ -6,6 +6,7 @@ import { readBudgetRoot } from './budget-ledger.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
 import { openSession, sayFirst, usedBy } from './session-writes.ts';
 import type { Transaction } from './database.ts';
+import { forTenant } from './tenant-db.ts';
 
 /** The start of a member's turn. */
 export interface NewMemberTurn {
@@ -61,7 +62,7 @@ export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMe
   const { read } = origin.origin_context as MessageContext;
   if (read)
     await sql`select note_used(${tenant_id}, ${turn.session}, ${JSON.stringify(read)}::jsonb)`.execute(tx);
-  await sayFirst(tx, tenant_id, { ...turn, message: turn.message_id });
+  await sayFirst(forTenant(tx, tenant_id), { ...turn, message: turn.message_id });
   return true;
 }
 
@@ -75,7 +76,7 @@ export async function openMemberSession(
   const limits = await boundTo(tx, key, origin, bound);
   const { user, chat_id } = context;
   const root = limits.budget_root;
-  await openSession(tx, key[0], {
+  await openSession(forTenant(tx, key[0]), {
     session,
     agent,
     user,
@@ -95,6 +96,6 @@ async function boundTo(
   { origin_session, origin_turn }: Origin,
   bound: NewMemberTurn['bound'],
 ): Promise<{ readonly bound_context: string; readonly budget_root: string }> {
-  const root = await readBudgetRoot(tx, tenant, origin_session, origin_turn);
+  const root = await readBudgetRoot(forTenant(tx, tenant), origin_session, origin_turn);
   return { bound_context: JSON.stringify(bound), budget_root: JSON.stringify(teamRoot(root, team)) };
 }

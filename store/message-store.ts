@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import type { Attachment } from '#domain/artifact.ts';
 import type { MessageContext, SubmitMode } from '#domain/turn.ts';
-import type { Pool } from './pool.ts';
 import { execute, readRow, readRows, type RowOf } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface MessageRow
   extends RowOf<
@@ -73,13 +73,9 @@ export interface WrittenMessage {
  * Writes a message, and its session if it is the first, unless the session has another agent than the expected one.
  * Undefined when another request created the session or the message at the same moment: a repeated call then finds it.
  */
-async function tryWrite(
-  pool: Pool,
-  tenant: string,
-  message: NewMessage,
-): Promise<WrittenMessage | undefined> {
+async function tryWrite(db: TenantDb, message: NewMessage): Promise<WrittenMessage | undefined> {
   const { context } = message;
-  const { rows } = await pool.query<WrittenMessage & { raced: boolean }>(
+  const { rows } = await db.unbound.query<WrittenMessage & { raced: boolean }>(
     `with old as (select agent_key, $15::text is not null and user_id is distinct from $15 as is_foreign
        from sessions where tenant_id = $1 and key = $2),
      wanted as (select key from agents where tenant_id = $1 and key = coalesce($3, 'main') and deleted_at is null),
@@ -105,7 +101,7 @@ async function tryWrite(
            and not exists (select 1 from said) and m.id is null and not exists (select 1 from old where is_foreign) as raced
      from (select 1) as one left join messages m on m.tenant_id = $1 and m.id = $7`,
     [
-      tenant,
+      db.tenant,
       message.session,
       context.agent ?? null,
       context.user ?? null,
@@ -133,81 +129,74 @@ function asJson(value: object | undefined): string | null {
 }
 
 /** Safe to repeat: an id is written once. */
-export async function writeMessage(pool: Pool, tenant: string, message: NewMessage): Promise<WrittenMessage> {
-  const written = (await tryWrite(pool, tenant, message)) ?? (await tryWrite(pool, tenant, message));
+export async function writeMessage(db: TenantDb, message: NewMessage): Promise<WrittenMessage> {
+  const written = (await tryWrite(db, message)) ?? (await tryWrite(db, message));
   if (!written) throw new Error(`message ${message.id} is neither there nor can it be made`);
   const { session, from, sourceSession = from?.session } = message;
   const { read } = message.context;
-  if (read) await execute(pool)`select note_used(${tenant}, ${session}, ${JSON.stringify(read)}::jsonb)`;
+  if (read) await execute(db)`select note_used(${db}, ${session}, ${JSON.stringify(read)}::jsonb)`;
   // This comes before any notification, because the text may come from outside (PO-5).
   if (sourceSession !== undefined && sourceSession !== session)
-    await execute(pool)`
-      select note_used(${tenant}, ${session}, used_before(used)) from sessions
-       where tenant_id = ${tenant} and key = ${sourceSession} and used <> '{}'`;
+    await execute(db)`
+      select note_used(${db}, ${session}, used_before(used)) from sessions
+       where tenant_id = ${db} and key = ${sourceSession} and used <> '{}'`;
   return written;
 }
 
 /** The turn that took the message; null when none has; undefined when the message does not exist. */
-export async function turnOfMessage(
-  pool: Pool,
-  tenant: string,
-  id: string,
-): Promise<string | null | undefined> {
-  const row = await readRow<{ turn_id: string | null }>(pool)`
-    select turn_id from messages where tenant_id = ${tenant} and id = ${id}`;
+export async function turnOfMessage(db: TenantDb, id: string): Promise<string | null | undefined> {
+  const row = await readRow<{ turn_id: string | null }>(db)`
+    select turn_id from messages where tenant_id = ${db} and id = ${id}`;
   return row?.turn_id;
 }
 
 /** The message as it was written, while no turn has taken it. */
 export function findUntaken(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
 ): Promise<Pick<NewMessage, 'session' | 'text' | 'context'> | undefined> {
-  return readRow<Pick<NewMessage, 'session' | 'text' | 'context'>>(pool)`
+  return readRow<Pick<NewMessage, 'session' | 'text' | 'context'>>(db)`
     select session_key as session, text, context from messages
-    where tenant_id = ${tenant} and id = ${id} and turn_id is null`;
+    where tenant_id = ${db} and id = ${id} and turn_id is null`;
 }
 
 /** Deletes a message that was refused: no turn has taken it or will. */
-export async function deleteRefusedMessage(pool: Pool, tenant: string, id: string): Promise<void> {
-  await execute(pool)`delete from messages where tenant_id = ${tenant} and id = ${id} and turn_id is null`;
+export async function deleteRefusedMessage(db: TenantDb, id: string): Promise<void> {
+  await execute(db)`delete from messages where tenant_id = ${db} and id = ${id} and turn_id is null`;
 }
 
 /** Deletes a session whose only message was refused. */
-export async function deleteEmptySession(pool: Pool, tenant: string, key: string): Promise<void> {
-  await execute(pool)`
-    delete from sessions s where tenant_id = ${tenant} and key = ${key} and position = 0 and event_seq = 0
-       and not exists (select 1 from messages m where m.tenant_id = ${tenant} and m.session_key = ${key})
-       and not exists (select 1 from turns t where t.tenant_id = ${tenant} and t.session_key = ${key})`;
+export async function deleteEmptySession(db: TenantDb, key: string): Promise<void> {
+  await execute(db)`
+    delete from sessions s where tenant_id = ${db} and key = ${key} and position = 0 and event_seq = 0
+       and not exists (select 1 from messages m where m.tenant_id = ${db} and m.session_key = ${key})
+       and not exists (select 1 from turns t where t.tenant_id = ${db} and t.session_key = ${key})`;
 }
 
 /** The transcript in order; `after` is the position of the last row on the previous page. */
 export function listMessages(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   session: string,
   order: 'asc' | 'desc',
   limit: number,
   after: string | undefined,
 ): Promise<MessageRow[]> {
   const newest = order === 'desc';
-  return readRows<MessageRow>(pool)`
+  return readRows<MessageRow>(db)`
     select id, role, text, turn_id, step, position, calls, model, created_at from messages
-     where tenant_id = ${tenant} and session_key = ${session} and position is not null
+     where tenant_id = ${db} and session_key = ${session} and position is not null
        and (${after}::bigint is null or position ${newest ? sql`<` : sql`>`} ${after})
      order by position ${newest ? sql`desc` : sql`asc`} limit ${limit}`;
 }
 
 /** Records the decision of hooks on a message, and its remaining text. Safe to repeat. */
 export async function markHooked(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   session: string,
   position: number,
   { decision, text }: { readonly decision: 'allow' | 'deny'; readonly text: string },
 ): Promise<void> {
-  await execute(pool)`
+  await execute(db)`
     update messages set text = ${text}, hooked = ${decision}
-    where tenant_id = ${tenant} and session_key = ${session} and position = ${position}`;
+    where tenant_id = ${db} and session_key = ${session} and position = ${position}`;
 }

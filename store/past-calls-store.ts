@@ -4,8 +4,8 @@ import type { AgentConfig } from '#domain/agent.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { MessageContext } from '#domain/turn.ts';
-import type { Pool } from './pool.ts';
 import { execute, readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 export interface PastCall {
@@ -43,20 +43,20 @@ const BATCH = 200;
  * those of unknown tools or with invalid arguments. `take` returns false to stop.
  */
 export function readPastCalls(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   since: Date,
   limit: number,
   take: (calls: readonly PastCall[]) => Promise<boolean>,
 ): Promise<void> {
-  return inTransaction(pool, async (tx) => {
+  return inTransaction(db, async (tx) => {
     await execute(tx)`declare past_calls no scroll cursor for
       select ${PAST_CALL} ${PAST_CALLS}
-      where c.tenant_id = ${tenant} and c.created_at >= ${since}
+      where c.tenant_id = ${tx} and c.created_at >= ${since}
         and not (c.verdict = 'deny' and c.code in ('InvalidArgs', 'NotFound'))
       order by c.created_at desc, c.id desc limit ${limit}`;
     for (;;) {
-      const rows = await readRows<PastCall>(tx)`fetch ${sql.lit(BATCH)} from past_calls`;
+      // The cursor has the tenant's rows only.
+      const rows = await readRows<PastCall>(tx.unbound)`fetch ${sql.lit(BATCH)} from past_calls`;
       if (rows.length === 0 || !(await take(rows))) break;
     }
   });
@@ -71,24 +71,19 @@ export interface DecidedPastCall extends PastCall {
  * Newest first, each at most `limit`: calls that were approved since then, and calls that were ever rejected or
  * answered instead.
  */
-export function readDecidedCalls(
-  pool: Pool,
-  tenant: string,
-  since: Date,
-  limit: number,
-): Promise<DecidedPastCall[]> {
-  return readRows<DecidedPastCall>(pool)`
+export function readDecidedCalls(db: TenantDb, since: Date, limit: number): Promise<DecidedPastCall[]> {
+  return readRows<DecidedPastCall>(db)`
     with decided as (
       (select id, call_id, true as approved from approvals
-       where tenant_id = ${tenant} and status = 'approved' and created_at >= ${since} and decision in ('approve', 'approve_always')
+       where tenant_id = ${db} and status = 'approved' and created_at >= ${since} and decision in ('approve', 'approve_always')
          and form is null
        order by created_at desc limit ${limit})
       union all
       (select id, call_id, false from approvals
-       where tenant_id = ${tenant} and status in ('denied', 'responded') order by created_at desc limit ${limit}))
+       where tenant_id = ${db} and status in ('denied', 'responded') order by created_at desc limit ${limit}))
     select ${PAST_CALL}, d.approved ${PAST_CALLS}
       join decided d on d.call_id = c.id
-    where c.tenant_id = ${tenant} order by c.created_at desc, c.id desc`;
+    where c.tenant_id = ${db} order by c.created_at desc, c.id desc`;
 }
 
 export interface AllowedEntry {
@@ -107,11 +102,11 @@ export interface RulesOfTenant {
 const MAX_ENTRIES = 10_000;
 
 /** The present rules of all its agents, including deleted ones. */
-export async function readRulesOfTenant(pool: Pool, tenant: string): Promise<RulesOfTenant> {
-  const agents = await readRows<{ key: string; config: AgentConfig }>(pool)`
-    select key, config from agents where tenant_id = ${tenant}`;
-  const allowlist = await readRows<AllowedEntry>(pool)`
+export async function readRulesOfTenant(db: TenantDb): Promise<RulesOfTenant> {
+  const agents = await readRows<{ key: string; config: AgentConfig }>(db)`
+    select key, config from agents where tenant_id = ${db}`;
+  const allowlist = await readRows<AllowedEntry>(db)`
     select agent_key, user_id, tool, pattern from exec_allowlist
-    where tenant_id = ${tenant} and revoked_at is null limit ${MAX_ENTRIES}`;
+    where tenant_id = ${db} and revoked_at is null limit ${MAX_ENTRIES}`;
   return { agents: new Map(agents.map(({ key, config }) => [key, config])), allowlist };
 }

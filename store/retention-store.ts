@@ -6,16 +6,17 @@ import { removeSessionRows } from './forgetting-store.ts';
 import { deleteSome, isOlder } from './old-rows.ts';
 import type { Pool } from './pool.ts';
 import { execute, readRow, readRows } from './statements.ts';
+import { type TenantDb, forTenant } from './tenant-db.ts';
 
 /** Null when the tenant sets none. */
-export async function findRetention(pool: Pool, tenant: string): Promise<Retention | null> {
-  const row = await readRow<{ retention: Retention | null }>(pool)`
-    select retention from tenants where id = ${tenant}`;
+export async function findRetention(db: TenantDb): Promise<Retention | null> {
+  const row = await readRow<{ retention: Retention | null }>(db)`
+    select retention from tenants where id = ${db}`;
   return row?.retention ?? null;
 }
 
-export async function saveRetention(pool: Pool, tenant: string, retention: Retention): Promise<void> {
-  await execute(pool)`update tenants set retention = ${JSON.stringify(retention)} where id = ${tenant}`;
+export async function saveRetention(db: TenantDb, retention: Retention): Promise<void> {
+  await execute(db)`update tenants set retention = ${JSON.stringify(retention)} where id = ${db}`;
 }
 
 /** Limits for a tenant and kind in one sweep, so that concurrent turns do not wait. */
@@ -50,7 +51,7 @@ async function pruneTenant(
       LIMITS.events,
     );
   if (transcripts_days !== undefined) removed += await pruneSessions(pool, rows, tenant, transcripts_days);
-  if (tasks_days !== undefined) removed += await pruneTasks(pool, tenant, tasks_days);
+  if (tasks_days !== undefined) removed += await pruneTasks(forTenant(pool, tenant), tasks_days);
   if (artifacts_days !== undefined)
     removed += await deleteSome(
       pool,
@@ -75,13 +76,13 @@ async function pruneSessions(pool: Pool, rows: RowParts, tenant: string, days: n
 }
 
 /** Tasks with their audit log, texts, attachments and blockers. */
-function pruneTasks(pool: Pool, tenant: string, days: number): Promise<number> {
-  const isOld = sql`t.tenant_id = ${tenant} and (t.team_key, t.number) in (select team_key, number from old)`;
-  return execute(pool)`
-    with old as (select team_key, number from team_tasks where tenant_id = ${tenant} and ${isOlder('closed_at', days)}
+function pruneTasks(db: TenantDb, days: number): Promise<number> {
+  const isOld = sql`t.tenant_id = ${db} and (t.team_key, t.number) in (select team_key, number from old)`;
+  return execute(db)`
+    with old as (select team_key, number from team_tasks where tenant_id = ${db} and ${isOlder('closed_at', days)}
       limit ${LIMITS.tasks}),
     blockers as (delete from team_task_blockers t where ${isOld}
-      or (t.tenant_id = ${tenant} and (t.team_key, t.blocker) in (select team_key, number from old))),
+      or (t.tenant_id = ${db} and (t.team_key, t.blocker) in (select team_key, number from old))),
     events as (delete from team_task_events t where ${isOld}),
     comments as (delete from team_comments t where ${isOld}),
     files as (delete from team_task_files t where ${isOld})

@@ -1,8 +1,8 @@
 /** Secrets as rows: names that people may list, and sealed values. This module opens none. */
 import { sql } from 'kysely';
 import { noteChange } from './change-feed.ts';
-import type { Pool } from './pool.ts';
 import { affects, readRow, readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface SecretRow {
   readonly name: string;
@@ -33,33 +33,33 @@ export function secretPlace(tenant: string, name: string): string {
 }
 
 /** Creates or replaces a secret; undefined when the limit is reached. Safe to repeat. */
-export function putSecret(pool: Pool, tenant: string, secret: NewSecret): Promise<SecretRow | undefined> {
-  return readRow<SecretRow>(pool)`with saved as (
+export function putSecret(db: TenantDb, secret: NewSecret): Promise<SecretRow | undefined> {
+  return readRow<SecretRow>(db)`with saved as (
        insert into secrets (tenant_id, name, sealed, key_id, updated_by)
-       select ${tenant}, ${secret.name}, ${secret.sealed}, ${secret.keyId}, ${secret.by}
-       where exists (select from secrets where tenant_id = ${tenant} and name = ${secret.name})
-          or (select count(*) from secrets where tenant_id = ${tenant}) < ${MAX_SECRETS}
+       select ${db}, ${secret.name}, ${secret.sealed}, ${secret.keyId}, ${secret.by}
+       where exists (select from secrets where tenant_id = ${db} and name = ${secret.name})
+          or (select count(*) from secrets where tenant_id = ${db}) < ${MAX_SECRETS}
        on conflict (tenant_id, name) do update set sealed = excluded.sealed, key_id = excluded.key_id,
          updated_by = excluded.updated_by, updated_at = now()
        returning ${COLUMNS}),
-     ${noteChange(tenant, 'secrets', 'saved')}
+     ${noteChange(db.tenant, 'secrets', 'saved')}
      select ${COLUMNS} from saved`;
 }
 
 /** False when there was none. */
-export function deleteSecret(pool: Pool, tenant: string, name: string): Promise<boolean> {
-  return affects(pool)`
-    with gone as (delete from secrets where tenant_id = ${tenant} and name = ${name} returning name),
-     ${noteChange(tenant, 'secrets', 'gone')}
+export function deleteSecret(db: TenantDb, name: string): Promise<boolean> {
+  return affects(db)`
+    with gone as (delete from secrets where tenant_id = ${db} and name = ${name} returning name),
+     ${noteChange(db.tenant, 'secrets', 'gone')}
      select name from gone`;
 }
 
-export function listSecrets(pool: Pool, tenant: string, limit: number, after: string): Promise<SecretRow[]> {
-  return readRows<SecretRow>(pool)`
-    select ${COLUMNS} from secrets where tenant_id = ${tenant} and name > ${after} order by name limit ${limit}`;
+export function listSecrets(db: TenantDb, limit: number, after: string): Promise<SecretRow[]> {
+  return readRows<SecretRow>(db)`
+    select ${COLUMNS} from secrets where tenant_id = ${db} and name > ${after} order by name limit ${limit}`;
 }
 
 /** All secrets of a tenant, sealed. */
-export function readSealedSecrets(pool: Pool, tenant: string): Promise<SealedSecret[]> {
-  return readRows<SealedSecret>(pool)`select name, sealed from secrets where tenant_id = ${tenant}`;
+export function readSealedSecrets(db: TenantDb): Promise<SealedSecret[]> {
+  return readRows<SealedSecret>(db)`select name, sealed from secrets where tenant_id = ${db}`;
 }

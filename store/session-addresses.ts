@@ -1,7 +1,7 @@
 /** Sources of the addresses that a session may request again: texts of its user, and calls that have run (PO-5). */
 import { sql } from 'kysely';
-import type { Pool } from './pool.ts';
 import { readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 /** How many of the newest texts are read. */
 const TEXTS = 200;
@@ -15,20 +15,16 @@ export interface AddressSources {
 }
 
 /** Sources of the session, and of those that it works for. */
-export async function readAddressSources(
-  pool: Pool,
-  tenant: string,
-  session: string,
-): Promise<AddressSources> {
+export async function readAddressSources(db: TenantDb, session: string): Promise<AddressSources> {
   const chain = sql`with recursive chain (key) as (
-    select ${session}::text union select giver_of(${tenant}, chain.key) from chain where chain.key is not null)`;
+    select ${session}::text union select giver_of(${db}, chain.key) from chain where chain.key is not null)`;
   const [texts, calls] = await Promise.all([
-    readRows<{ text: string }>(pool)`${chain}
-      select m.text from messages m where m.tenant_id = ${tenant} and m.session_key in (select key from chain) and m.is_own
+    readRows<{ text: string }>(db)`${chain}
+      select m.text from messages m where m.tenant_id = ${db} and m.session_key in (select key from chain) and m.is_own
       order by m.created_at desc limit ${TEXTS}`,
-    readRows<AddressSources['calls'][number]>(pool)`${chain}
+    readRows<AddressSources['calls'][number]>(db)`${chain}
       select c.tool, c.args from tool_calls c
-      where c.tenant_id = ${tenant} and c.session_key in (select key from chain) and c.state = 'done' and c.ok
+      where c.tenant_id = ${db} and c.session_key in (select key from chain) and c.state = 'done' and c.ok
         and octet_length(c.args::text) < ${ARGUMENT_BYTES}
       order by c.created_at desc limit ${CALLS}`,
   ]);

@@ -1,8 +1,8 @@
 /** Sessions as the API shows them; message-store.ts writes their rows with their first message. */
 import { sql } from 'kysely';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import type { Pool } from './pool.ts';
 import { below, readRow, readRows, type PageEnd } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface SessionRow {
   readonly key: string;
@@ -43,14 +43,13 @@ export interface SessionFilter {
 
 /** Last change first; `after` is the last row of the previous page. */
 export function listSessions(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   filter: SessionFilter,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<SessionRow[]> {
-  return readRows<SessionRow>(pool)`${SELECT}
-     where s.tenant_id = ${tenant} and (${filter.agent}::text is null or s.agent_key = ${filter.agent})
+  return readRows<SessionRow>(db)`${SELECT}
+     where s.tenant_id = ${db} and (${filter.agent}::text is null or s.agent_key = ${filter.agent})
        and (${filter.user}::text is null or s.user_id = ${filter.user})
        and (${filter.channel}::text is null or s.channel = ${filter.channel})
        and (${filter.confinedTo}::text is null or s.user_id = ${filter.confinedTo})
@@ -58,14 +57,14 @@ export function listSessions(
      order by s.updated_at desc, s.key limit ${limit}`;
 }
 
-export function findSession(pool: Pool, tenant: string, key: string): Promise<SessionRow | undefined> {
-  return readRow<SessionRow>(pool)`${SELECT} where s.tenant_id = ${tenant} and s.key = ${key}`;
+export function findSession(db: TenantDb, key: string): Promise<SessionRow | undefined> {
+  return readRow<SessionRow>(db)`${SELECT} where s.tenant_id = ${db} and s.key = ${key}`;
 }
 
 /** What these sessions have read until now (PO-5). */
-export async function findUsed(pool: Pool, tenant: string, keys: readonly string[]): Promise<UsedTools> {
-  const row = await readRow<{ used: UsedTools }>(pool)`
+export async function findUsed(db: TenantDb, keys: readonly string[]): Promise<UsedTools> {
+  const row = await readRow<{ used: UsedTools }>(db)`
     select coalesce(jsonb_object_agg(u.key, u.value), '{}') as used from sessions s, jsonb_each(used_before(s.used)) u
-     where s.tenant_id = ${tenant} and s.key = any (${[...keys]}::text[])`;
+     where s.tenant_id = ${db} and s.key = any (${[...keys]}::text[])`;
   return row?.used ?? {};
 }

@@ -4,6 +4,7 @@ import type { NewEvent } from '#domain/event.ts';
 import type { MessageContext, SettledCall } from '#domain/turn.ts';
 import { callWithin } from './sql-call.ts';
 import type { Transaction } from './database.ts';
+import type { TenantTransaction } from './tenant-db.ts';
 
 /** The feed to write to. `turn` is null when no turn caused the write. */
 export interface FeedPlace {
@@ -13,8 +14,8 @@ export interface FeedPlace {
 }
 
 /** It comes before all other reads and writes of the session: one order of locks. */
-export async function lockSession(tx: Transaction, tenant: string, session: string): Promise<void> {
-  await sql`select 1 from sessions where tenant_id = ${tenant} and key = ${session} for update`.execute(tx);
+export async function lockSession(tx: TenantTransaction, session: string): Promise<void> {
+  await sql`select 1 from sessions where tenant_id = ${tx} and key = ${session} for update`.execute(tx);
 }
 
 export async function appendEvents(
@@ -71,7 +72,7 @@ export interface NewSession {
 const TITLE = 80;
 
 /** An existing session stays unchanged; then false. */
-export async function openSession(tx: Transaction, tenant_id: string, session: NewSession): Promise<boolean> {
+export async function openSession(tx: TenantTransaction, session: NewSession): Promise<boolean> {
   const {
     session: key,
     agent: agent_key,
@@ -81,12 +82,23 @@ export async function openSession(tx: Transaction, tenant_id: string, session: N
     bound,
     root: budget_root,
   } = session;
-  const used = usedBy(tenant_id, [session.giver]);
+  const used = usedBy(tx.tenant, [session.giver]);
   const title = Array.from(session.title).slice(0, TITLE).join('');
   const bound_context = bound && JSON.stringify(bound);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('sessions')
-    .values({ tenant_id, key, agent_key, user_id, channel, chat_id, title, bound_context, budget_root, used })
+    .values({
+      tenant_id: tx.tenant,
+      key,
+      agent_key,
+      user_id,
+      channel,
+      chat_id,
+      title,
+      bound_context,
+      budget_root,
+      used,
+    })
     .onConflict((on) => on.doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
@@ -94,8 +106,7 @@ export async function openSession(tx: Transaction, tenant_id: string, session: N
 
 /** The message that starts a session's work. An existing one stays unchanged; then false. */
 export async function sayFirst(
-  tx: Transaction,
-  tenant_id: string,
+  tx: TenantTransaction,
   first: {
     readonly session: string;
     readonly message: string;
@@ -107,7 +118,7 @@ export async function sayFirst(
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('messages')
     .values({
-      tenant_id,
+      tenant_id: tx.tenant,
       id,
       session_key,
       role: 'user',

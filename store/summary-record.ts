@@ -3,6 +3,7 @@ import type { ModelUse } from '#domain/model-use.ts';
 import type { Pool } from './pool.ts';
 import { appendEvents, type FeedPlace, lockSession } from './session-writes.ts';
 import { callWithin } from './sql-call.ts';
+import { forTenant } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 /** `use` is the use of the model for it, and counts however late it comes. A repeat records it again. */
@@ -15,7 +16,7 @@ export function recordSummary(
 ): Promise<void> {
   return inTransaction(pool, async (tx) => {
     const { tenant, session, turn } = place;
-    await lockSession(tx, tenant, session);
+    await lockSession(forTenant(tx, tenant), session);
     await callWithin(tx, 'note_model_uses', [tenant, session, turn, JSON.stringify([use])]);
     const { numUpdatedRows } = await tx
       .updateTable('sessions')

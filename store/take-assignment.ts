@@ -9,6 +9,7 @@ import type { Pool } from './pool.ts';
 import { appendEvents, budgetRootOf, type FeedPlace, openSession, sayFirst } from './session-writes.ts';
 import { execute, readRow } from './statements.ts';
 import type { Transaction } from './database.ts';
+import { type TenantTransaction, forTenant } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 /** The call that gives the work. */
@@ -43,7 +44,7 @@ export function takeAssignment(pool: Pool, call: OriginCall, required: PlaceRequ
   const { tenant } = call;
   return inTransaction<TakenPlace>(pool, async (tx) => {
     await execute(tx)`select pg_advisory_xact_lock(hashtextextended(${`assignments of ${tenant}`}, 0))`;
-    const there = await findAssignment(tx, tenant, required.id);
+    const there = await findAssignment(forTenant(tx, tenant), required.id);
     if (there) return { kind: 'taken', row: there };
     const { agent_key: agent, context, is_over, is_gone, ...inUse } = await look(tx, call, required);
     if (is_over) return { kind: 'over' };
@@ -51,8 +52,9 @@ export function takeAssignment(pool: Pool, call: OriginCall, required: PlaceRequ
     const origin = { session: call.sessionKey, turn: call.turnId, call: call.callId, agent, context };
     const row = required.decide(origin, inUse);
     if (row.kind === 'refused') return row;
-    if (required.first) await openFor(tx, tenant, row, required.first.text, required.first.context(context));
-    return { kind: 'taken', row: await insertAssignment(tx, tenant, row) };
+    if (required.first)
+      await openFor(forTenant(tx, tenant), row, required.first.text, required.first.context(context));
+    return { kind: 'taken', row: await insertAssignment(forTenant(tx, tenant), row) };
   });
 }
 
@@ -87,8 +89,7 @@ async function look(tx: Transaction, call: OriginCall, { kind, link, target }: P
 
 /** The session for the work, and its first message; its use counts for the turn that gave the work (DU-7). */
 export async function openFor(
-  tx: Transaction,
-  tenant: string,
+  tx: TenantTransaction,
   row: NewAssignment,
   text: string,
   context: MessageContext,
@@ -102,24 +103,20 @@ export async function openFor(
     origin_session: giver,
   } = row;
   const { channel, chat_id } = row.context;
-  const root = budgetRootOf(tenant, row.origin_session, row.origin_turn);
+  const root = budgetRootOf(tx.tenant, row.origin_session, row.origin_turn);
   const first = { session, message: assignmentMessageId(row.id), text, context };
   const isNew =
-    (await openSession(tx, tenant, { session, agent, user, channel, chat_id, title, bound, giver, root })) &&
-    (await sayFirst(tx, tenant, first));
+    (await openSession(tx, { session, agent, user, channel, chat_id, title, bound, giver, root })) &&
+    (await sayFirst(tx, first));
   if (!isNew) throw new Error(`the session ${session} is there already`);
 }
 
 /** An evaluation starts with its row. */
-export async function insertAssignment(
-  tx: Transaction,
-  tenant: string,
-  row: NewAssignment,
-): Promise<AssignmentRow> {
+export async function insertAssignment(tx: TenantTransaction, row: NewAssignment): Promise<AssignmentRow> {
   const columns = sql.raw(Object.keys(row).join(', '));
   const made = await readRow<{ row: AssignmentRow }>(tx)`
     insert into assignments as a (tenant_id, created_at, ${columns})
-    select ${tenant}, clock_timestamp(), ${columns} from jsonb_populate_record(null::assignments, ${JSON.stringify(row)})
+    select ${tx}, clock_timestamp(), ${columns} from jsonb_populate_record(null::assignments, ${JSON.stringify(row)})
     returning ${ROW}`;
   if (!made) throw new Error(`assignment ${row.id} was not written`);
   if (row.kind === 'evaluation') {
@@ -131,7 +128,7 @@ export async function insertAssignment(
       call_id: row.origin_call,
       max_rounds: row.details?.max_rounds,
     };
-    await appendEvents(tx, originOf(tenant, row), [{ type: 'evaluation.started', data }]);
+    await appendEvents(tx.unbound, originOf(tx.tenant, row), [{ type: 'evaluation.started', data }]);
   }
   return made.row;
 }

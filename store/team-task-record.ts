@@ -12,6 +12,7 @@ import { callWithin } from './sql-call.ts';
 import { readRecordedState } from './team-task-state.ts';
 import { readText, takeTexts } from './task-text-record.ts';
 import type { Transaction } from './database.ts';
+import { type TenantDb, type TenantTransaction, forTenant } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 export interface NewTask extends Pick<TaskState, 'subject' | 'priority'> {
@@ -35,11 +36,11 @@ export type CreatedTask =
 const NOW = sql<Date>`clock_timestamp()`;
 
 /** Assigns the next number of its team. The same create_key is the same task. */
-export function createTask(pool: Pool, tenant: string, team: string, task: NewTask): Promise<CreatedTask> {
-  return inTransaction(pool, async (tx) => {
-    const found = await lockTeam(tx, tenant, team);
+export function createTask(db: TenantDb, team: string, task: NewTask): Promise<CreatedTask> {
+  return inTransaction(db, async (tx) => {
+    const found = await lockTeam(tx, team);
     if (!found || found.deleted_at !== null) return { kind: 'missing' };
-    const ofTeam = { tenant_id: tenant, team_key: team };
+    const ofTeam = { tenant_id: db.tenant, team_key: team };
     const made = await tx
       .selectFrom('team_tasks')
       .select('number')
@@ -47,17 +48,17 @@ export function createTask(pool: Pool, tenant: string, team: string, task: NewTa
       .executeTakeFirst();
     if (made) return { kind: 'created', number: made.number };
     const { assignee } = task;
-    const members = await membersOf(tx, tenant, team);
+    const members = await membersOf(tx, team);
     const problem = assignee && assigneeProblem({ lead: found.lead, members }, assignee);
     if (problem) return { kind: 'refused', message: problem };
     const blockers = [...new Set(task.blocked_by)];
-    const open = openBlockers(blockers, await tasksWithNumbers(tx, tenant, team, blockers));
+    const open = openBlockers(blockers, await tasksWithNumbers(tx, team, blockers));
     if (!open) return { kind: 'refused', message: BLOCKER_WORDS.unknown };
     const number = found.task_seq + 1;
     const turn = await tx
       .selectFrom('turns')
       .select('context')
-      .where((is) => is.and({ tenant_id: tenant, id: task.origin_turn ?? '' }))
+      .where((is) => is.and({ tenant_id: db.tenant, id: task.origin_turn ?? '' }))
       .executeTakeFirst();
     const state = newTask(
       number,
@@ -73,7 +74,7 @@ export function createTask(pool: Pool, tenant: string, team: string, task: NewTa
     await tx
       .updateTable('teams')
       .set({ task_seq: number })
-      .where((is) => is.and({ tenant_id: tenant, key: team }))
+      .where((is) => is.and({ tenant_id: db.tenant, key: team }))
       .execute();
     await tx
       .insertInto('team_tasks')
@@ -89,8 +90,8 @@ export function createTask(pool: Pool, tenant: string, team: string, task: NewTa
         created_by: task.actor,
       })
       .execute();
-    await insertBlockers(tx, [tenant, team, number], blockers);
-    await insertEvent(tx, [tenant, team, number], state, { action: 'create', actor: task.actor });
+    await insertBlockers(tx.unbound, [db.tenant, team, number], blockers);
+    await insertEvent(tx.unbound, [db.tenant, team, number], state, { action: 'create', actor: task.actor });
     return { kind: 'created', number };
   });
 }
@@ -132,11 +133,11 @@ export function prepareTurn(pool: Pool, key: TaskKey, turn: NewMemberTurn): Prom
 
 async function writeChange(tx: Transaction, key: TaskKey, change: WrittenChange): Promise<RecordedTask> {
   const { revision, status } = change.task;
-  if (change.blocked_by || isClosed(status)) await lockTeam(tx, key[0], key[1]);
+  if (change.blocked_by || isClosed(status)) await lockTeam(forTenant(tx, key[0]), key[1]);
   const row = await lockTask(tx, key);
   if (!row) return { kind: 'missing' };
   if (row.revision < revision) {
-    const gates = change.may_be_gated ? await gatesOf(tx, key[0], row, change.task) : undefined;
+    const gates = change.may_be_gated ? await gatesOf(forTenant(tx, key[0]), row, change.task) : undefined;
     if (gates) return { kind: 'gated', ...gates };
     const task = await withBlockers(tx, key, change);
     if (typeof task === 'string') return { kind: 'refused', message: task };
@@ -157,28 +158,27 @@ export function lockTask(tx: Transaction, key: TaskKey) {
     .executeTakeFirst();
 }
 
-function lockTeam(tx: Transaction, tenant: string, team: string) {
+function lockTeam(tx: TenantTransaction, team: string) {
   return tx
     .selectFrom('teams')
     .select(['lead', 'task_seq', 'deleted_at'])
-    .where((is) => is.and({ tenant_id: tenant, key: team }))
+    .where((is) => is.and({ tenant_id: tx.tenant, key: team }))
     .forUpdate()
     .executeTakeFirst();
 }
 
-async function membersOf(tx: Transaction, tenant: string, team: string): Promise<readonly string[]> {
+async function membersOf(tx: TenantTransaction, team: string): Promise<readonly string[]> {
   const members = await tx
     .selectFrom('team_members')
     .select('agent_key')
-    .where((is) => is.and({ tenant_id: tenant, team_key: team }))
+    .where((is) => is.and({ tenant_id: tx.tenant, team_key: team }))
     .execute();
   return members.map(({ agent_key }) => agent_key);
 }
 
 /** The gates of the submitter that must judge first. None within a judgement. */
 async function gatesOf(
-  tx: Transaction,
-  tenant: string,
+  tx: TenantTransaction,
   { origin_context }: Pick<TaskRow, 'origin_context'>,
   { owner, assignee }: TaskState,
 ): Promise<{ readonly agent_revision: number; readonly gates: readonly QualityGate[] } | undefined> {
@@ -186,7 +186,7 @@ async function gatesOf(
   const worker = await tx
     .selectFrom('agents')
     .select(['revision', 'config'])
-    .where((is) => is.and({ tenant_id: tenant, key: owner ?? assignee ?? '' }))
+    .where((is) => is.and({ tenant_id: tx.tenant, key: owner ?? assignee ?? '' }))
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   const gates = gatesFor(worker?.config.quality_gates, 'task.completed');
@@ -202,7 +202,7 @@ async function withBlockers(
   if (!blocked_by) return task;
   const [tenant, team, number] = key;
   const requests = [...new Set(blocked_by)];
-  const open_blockers = openBlockers(requests, await tasksWithNumbers(tx, tenant, team, requests));
+  const open_blockers = openBlockers(requests, await tasksWithNumbers(forTenant(tx, tenant), team, requests));
   if (!open_blockers) return BLOCKER_WORDS.unknown;
   const { rows } = await sql`
     with recursive before (number) as (
@@ -219,11 +219,11 @@ async function withBlockers(
   return { ...task, open_blockers, status: openStatus({ open_blockers }) };
 }
 
-function tasksWithNumbers(tx: Transaction, tenant: string, team: string, numbers: readonly number[]) {
+function tasksWithNumbers(tx: TenantTransaction, team: string, numbers: readonly number[]) {
   return tx
     .selectFrom('team_tasks')
     .select(['number', 'status'])
-    .where((is) => is.and({ tenant_id: tenant, team_key: team }))
+    .where((is) => is.and({ tenant_id: tx.tenant, team_key: team }))
     .where('number', '=', sql<number>`any (${numbers}::int[])`)
     .execute();
 }

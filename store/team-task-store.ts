@@ -4,6 +4,7 @@ import type { TaskStatus, TaskOrder } from '#domain/team-task.ts';
 import type { Pool } from './pool.ts';
 import type { TaskKey } from './recorded-task.ts';
 import { execute, readRow, readRows, type RowOf } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface TeamTaskRow extends RowOf<'team_tasks', 'words' | 'create_key'> {
   readonly blocked_by: readonly number[];
@@ -37,28 +38,22 @@ const COLUMNS = sql`t.team_key, t.number, t.subject, t.description, t.status, t.
   t.updated_at, t.refused, t.last_refused - 'key' as last_refused, t.started_at, t.closed_at, array(select b.blocker from team_task_blockers b where b.tenant_id = t.tenant_id
     and b.team_key = t.team_key and b.number = t.number order by 1) as blocked_by`;
 
-export function findTask(
-  pool: Pool,
-  tenant: string,
-  team: string,
-  number: number,
-): Promise<TeamTaskRow | undefined> {
-  return readRow<TeamTaskRow>(pool)`
-    select ${COLUMNS} from team_tasks t where t.tenant_id = ${tenant} and t.team_key = ${team}
+export function findTask(db: TenantDb, team: string, number: number): Promise<TeamTaskRow | undefined> {
+  return readRow<TeamTaskRow>(db)`
+    select ${COLUMNS} from team_tasks t where t.tenant_id = ${db} and t.team_key = ${team}
       and t.number = ${number}`;
 }
 
 /** Newest first, below the number `before`; or the most urgent first, and of equal ones the newest. */
 export function listTasks(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   team: string,
   { statuses, owner, priority, query, order = 'newest' }: TaskFilter,
   limit: number,
   before: number | undefined,
 ): Promise<readonly TeamTaskRow[]> {
-  return readRows<TeamTaskRow>(pool)`
-    select ${COLUMNS} from team_tasks t where t.tenant_id = ${tenant} and t.team_key = ${team}
+  return readRows<TeamTaskRow>(db)`
+    select ${COLUMNS} from team_tasks t where t.tenant_id = ${db} and t.team_key = ${team}
        and (${statuses}::text[] is null or t.status = any (${statuses}))
        and (${owner}::text is null or t.owner = ${owner} or t.assignee = ${owner})
        and (${priority}::int is null or t.priority = ${priority})
@@ -69,44 +64,41 @@ export function listTasks(
 
 /** Tasks that the turn has created and whose members wait for its end. */
 export async function tasksOfTurn(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   turn: string,
 ): Promise<{ readonly team_key: string; readonly number: number }[]> {
-  const { rows } = await pool.query<{ team_key: string; number: number }>({
+  const { rows } = await db.unbound.query<{ team_key: string; number: number }>({
     name: 'team_tasks_of_turn',
     text: `select team_key, number from team_tasks where tenant_id = $1 and origin_turn = $2
              and state -> 'released' = 'false' order by number`,
-    values: [tenant, turn],
+    values: [db.tenant, turn],
   });
   return rows;
 }
 
 /** All tasks of a request that the same task reports, by number. */
 export function tasksAnnouncedBy(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   team: string,
   teller: number,
 ): Promise<readonly TeamTaskRow[]> {
-  return readRows<TeamTaskRow>(pool)`
-    select ${COLUMNS} from team_tasks t where t.tenant_id = ${tenant} and t.team_key = ${team}
+  return readRows<TeamTaskRow>(db)`
+    select ${COLUMNS} from team_tasks t where t.tenant_id = ${db} and t.team_key = ${team}
       and t.announced_by = ${teller} and t.origin_turn = (select origin_turn from team_tasks
-         where tenant_id = ${tenant} and team_key = ${team} and number = ${teller})
+         where tenant_id = ${db} and team_key = ${team} and number = ${teller})
      order by t.number limit 200`;
 }
 
 /** Results of the tasks that the task waited for, which its member reads. */
 export function blockersOf(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   team: string,
   number: number,
 ): Promise<readonly Pick<TeamTaskRow, 'number' | 'subject' | 'owner' | 'status' | 'result'>[]> {
-  return readRows<TeamTaskRow>(pool)`
+  return readRows<TeamTaskRow>(db)`
     select t.number, t.subject, t.owner, t.status, t.result from team_tasks t join team_task_blockers b
        on b.tenant_id = t.tenant_id and b.team_key = t.team_key and b.blocker = t.number
-     where t.tenant_id = ${tenant} and t.team_key = ${team} and b.number = ${number} order by t.number`;
+     where t.tenant_id = ${db} and t.team_key = ${team} and b.number = ${number} order by t.number`;
 }
 
 /** A text for an update; hidden until the task's workflow has accepted it. */
@@ -128,11 +120,11 @@ export interface BroughtIds {
 }
 
 /** Deletes the texts and files of a refused request. */
-export async function deleteUntaken(pool: Pool, tenant: string, ids: BroughtIds): Promise<void> {
-  await execute(pool)`
+export async function deleteUntaken(db: TenantDb, ids: BroughtIds): Promise<void> {
+  await execute(db)`
     with texts as (delete from team_comments
-      where tenant_id = ${tenant} and id in (${ids.text}, ${ids.description}) and revision is null)
-    delete from team_task_files where tenant_id = ${tenant} and id = ${ids.file} and revision is null`;
+      where tenant_id = ${db} and id in (${ids.text}, ${ids.description}) and revision is null)
+    delete from team_task_files where tenant_id = ${db} and id = ${ids.file} and revision is null`;
 }
 
 /** Oldest first, after the one with this id. */
@@ -151,16 +143,15 @@ export function listComments(
 
 /** Newest first, below `before`; of one task when it is named. */
 export function listTaskEvents(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   team: string,
   number: number | undefined,
   limit: number,
   before: number | undefined,
 ): Promise<readonly TaskEventRow[]> {
-  return readRows<TaskEventRow>(pool)`
+  return readRows<TaskEventRow>(db)`
     select id, number, revision, action, actor, reason, status, owner, at from team_task_events
-     where tenant_id = ${tenant} and team_key = ${team} and (${number}::int is null or number = ${number})
+     where tenant_id = ${db} and team_key = ${team} and (${number}::int is null or number = ${number})
        and (${before}::bigint is null or id < ${before})
      order by id desc limit ${limit}`;
 }

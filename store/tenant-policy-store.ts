@@ -1,58 +1,42 @@
 /** The policy for all agents of a tenant, and what its people have allowed permanently. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import type { Pool } from './pool.ts';
 import type { Db } from './database.ts';
 import { execute, readRow, readRows } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Null when the tenant sets none. */
-export async function findTenantPolicy(pool: Pool, tenant: string): Promise<TenantPolicy | null> {
-  const row = await readRow<{ policy: TenantPolicy | null }>(pool)`
-    select policy from tenants where id = ${tenant}`;
+export async function findTenantPolicy(db: TenantDb): Promise<TenantPolicy | null> {
+  const row = await readRow<{ policy: TenantPolicy | null }>(db)`
+    select policy from tenants where id = ${db}`;
   return row?.policy ?? null;
 }
 
 /**
  * Replaces the whole policy, and records the author if that changes anything. Calls that are judged from now on use it.
  */
-export async function saveTenantPolicy(
-  pool: Db,
-  tenant: string,
-  policy: TenantPolicy,
-  by: string,
-): Promise<void> {
+export async function saveTenantPolicy(db: TenantDb<Db>, policy: TenantPolicy, by: string): Promise<void> {
   const after = JSON.stringify(policy);
-  await execute(pool)`
-    with old as (select policy from tenants where id = ${tenant} for update),
+  await execute(db)`
+    with old as (select policy from tenants where id = ${db} for update),
     noted as (
       insert into policy_changes (tenant_id, before, after, changed_by)
-      select ${tenant}, old.policy, ${after}, ${by} from old where old.policy is distinct from ${after}::jsonb)
-    update tenants set policy = ${after} from old where tenants.id = ${tenant}`;
+      select ${db}, old.policy, ${after}, ${by} from old where old.policy is distinct from ${after}::jsonb)
+    update tenants set policy = ${after} from old where tenants.id = ${db}`;
 }
 
 /** Switches one tool for all agents of the tenant; concurrent changes to the rest of the policy stay. */
-export function switchTool(
-  pool: Pool,
-  tenant: string,
-  tool: string,
-  isOn: boolean,
-  by: string,
-): Promise<void> {
-  return inTransaction(pool, async (tx) => {
+export function switchTool(db: TenantDb, tool: string, isOn: boolean, by: string): Promise<void> {
+  return inTransaction(db, async (tx) => {
     const row = await readRow<{ policy: TenantPolicy | null }>(tx)`
-      select policy from tenants where id = ${tenant} for update`;
+      select policy from tenants where id = ${tx} for update`;
     const { tools, ...rest } = row?.policy ?? {};
     const others = (tools?.disabled ?? []).filter((name) => name !== tool);
     const { disabled: _before, ...lists } = tools ?? {};
     const disabled = isOn ? others : [...others, tool];
     const after = { ...lists, ...(disabled.length > 0 && { disabled }) };
-    await saveTenantPolicy(
-      tx,
-      tenant,
-      { ...rest, ...(Object.keys(after).length > 0 && { tools: after }) },
-      by,
-    );
+    await saveTenantPolicy(tx, { ...rest, ...(Object.keys(after).length > 0 && { tools: after }) }, by);
   });
 }
 
@@ -67,20 +51,19 @@ export interface PolicyChange {
 
 /** Newest first; `beforeId` is the last one of the previous page. */
 export function listPolicyChanges(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   limit: number,
   beforeId: string | undefined,
 ): Promise<PolicyChange[]> {
-  return readRows<PolicyChange>(pool)`
+  return readRows<PolicyChange>(db)`
     select id::text, before, after, changed_by, changed_at from policy_changes
-     where tenant_id = ${tenant} and (${beforeId}::bigint is null or id < ${beforeId}) order by id desc limit ${limit}`;
+     where tenant_id = ${db} and (${beforeId}::bigint is null or id < ${beforeId}) order by id desc limit ${limit}`;
 }
 
-export function findPolicyChange(pool: Pool, tenant: string, id: string): Promise<PolicyChange | undefined> {
-  return readRow<PolicyChange>(pool)`
+export function findPolicyChange(db: TenantDb, id: string): Promise<PolicyChange | undefined> {
+  return readRow<PolicyChange>(db)`
     select id::text, before, after, changed_by, changed_at from policy_changes
-      where tenant_id = ${tenant} and id = ${id}`;
+      where tenant_id = ${db} and id = ${id}`;
 }
 
 export interface RulesOfAgent {
@@ -91,13 +74,12 @@ export interface RulesOfAgent {
 
 /** All rows by which a call of the agent for the user is judged; undefined when the agent does not exist. */
 export function findRulesOfAgent(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   agent: string,
   user: string | null,
 ): Promise<RulesOfAgent | undefined> {
-  return readRow<RulesOfAgent>(pool)`
+  return readRow<RulesOfAgent>(db)`
     select a.config as agent, n.policy as tenant_policy, allowlist_of(a.tenant_id, a.key, ${user}) as allowlist
      from agents a join tenants n on n.id = a.tenant_id
-     where a.tenant_id = ${tenant} and a.key = ${agent} and a.deleted_at is null`;
+     where a.tenant_id = ${db} and a.key = ${agent} and a.deleted_at is null`;
 }

@@ -4,6 +4,7 @@ import type { StoredImage } from '#domain/image.ts';
 import type { RunningBefore } from '#domain/session-queries.ts';
 import type { Pool } from './pool.ts';
 import { readRow, readRows, type RowOf } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface ToolCallRow
   extends RowOf<'tool_calls', 'summary' | 'args' | 'digest' | 'fence' | 'child' | Hidden> {
@@ -16,50 +17,44 @@ type Hidden = 'hooks' | 'images' | 'args_sealed' | 'custom_tool_id' | 'custom_to
 
 /** In the order of the requests; `after` is [step, index] of the last one on the previous page. */
 export function listToolCalls(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   turn: string,
   limit: number,
   after: readonly [step: number, index: number],
 ): Promise<ToolCallRow[]> {
-  return readRows<ToolCallRow>(pool)`
+  return readRows<ToolCallRow>(db)`
     select id, session_key, turn_id, step, index, tool, called_as, args, verdict, reason, hooks, approval_id, state, ok, code,
       result,
        whole_id, images, created_at, started_at, ended_at
-     from tool_calls where tenant_id = ${tenant} and turn_id = ${turn} and (step, index) > (${after[0]}, ${after[1]})
+     from tool_calls where tenant_id = ${db} and turn_id = ${turn} and (step, index) > (${after[0]}, ${after[1]})
      order by step, index limit ${limit}`;
 }
 
 /** The call of a turn without a model (an invocation); undefined for a turn that a model answers. */
-export async function findInvokedCall(
-  pool: Pool,
-  tenant: string,
-  turn: string,
-): Promise<ToolCallRow | undefined> {
-  const row = await readRow<{ invoked: boolean }>(pool)`select exists (select from messages m join turns t
+export async function findInvokedCall(db: TenantDb, turn: string): Promise<ToolCallRow | undefined> {
+  const row = await readRow<{ invoked: boolean }>(db)`select exists (select from messages m join turns t
      on t.tenant_id = m.tenant_id and t.session_key = m.session_key and t.id = m.turn_id
-     where t.tenant_id = ${tenant} and t.id = ${turn} and m.role = 'user' and m.calls is not null) as invoked`;
-  return row?.invoked ? (await listToolCalls(pool, tenant, turn, 1, [-1, -1]))[0] : undefined;
+     where t.tenant_id = ${db} and t.id = ${turn} and m.role = 'user' and m.calls is not null) as invoked`;
+  return row?.invoked ? (await listToolCalls(db, turn, 1, [-1, -1]))[0] : undefined;
 }
 
 /** The progress of a call. */
 export type CallProgress = Pick<RowOf<'tool_calls'>, 'state' | 'ok' | 'code' | 'ended_at'>;
 
-export function findCallProgress(pool: Pool, tenant: string, id: string): Promise<CallProgress | undefined> {
-  return readRow<CallProgress>(pool)`
-    select state, ok, code, ended_at from tool_calls where tenant_id = ${tenant} and id = ${id}`;
+export function findCallProgress(db: TenantDb, id: string): Promise<CallProgress | undefined> {
+  return readRow<CallProgress>(db)`
+    select state, ok, code, ended_at from tool_calls where tenant_id = ${db} and id = ${id}`;
 }
 
 /** The whole output of a call: the stored one, otherwise what the model read; null while it runs. */
 export function findWholeResult(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   call: string,
 ): Promise<{ readonly text: string | null; readonly session_key: string } | undefined> {
-  return readRow<{ text: string | null; session_key: string }>(pool)`
+  return readRow<{ text: string | null; session_key: string }>(db)`
     select coalesce(r.text, c.result) as text, c.session_key from tool_calls c
      left join tool_results r on r.tenant_id = c.tenant_id and r.id = c.whole_id
-     where c.tenant_id = ${tenant} and c.id = ${call}`;
+     where c.tenant_id = ${db} and c.id = ${call}`;
 }
 
 /** Claims of a session are sequential, so their times give the order. */

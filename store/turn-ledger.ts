@@ -17,6 +17,7 @@ import type { Pool } from './pool.ts';
 import type { StepBasis } from './step-basis.ts';
 import { recordSummary } from './summary-record.ts';
 import { type ArgumentsOf, createSqlCall, type SqlFunction } from './sql-call.ts';
+import { forTenant } from './tenant-db.ts';
 
 export interface BeginStep {
   readonly tenant: string;
@@ -251,7 +252,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
         r.read ? json(r.read) : null,
       ]),
 
-    readFiles: (tenant, digests) => readFiles(pool, tenant, digests),
+    readFiles: (tenant, digests) => readFiles(forTenant(pool, tenant), digests),
 
     endTurn: (end, defaultAgent, runId) =>
       write(end, 'end_turn', endTurnValues(end, defaultAgent, runId), true),

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { MessageContext, TurnStatus } from '#domain/turn.ts';
 import type { Pool } from './pool.ts';
 import { affects, below, readRow, readRows, type PageEnd, type RowOf } from './statements.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface TurnRow extends RowOf<'turns', 'context' | 'budget_root' | 'error'> {
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -13,42 +14,36 @@ export interface TurnRow extends RowOf<'turns', 'context' | 'budget_root' | 'err
 const COLUMNS = sql`id, session_key, agent_key, agent_revision, status, steps, text, error, run_id, input_tokens, output_tokens,
   cached_tokens, cost_usd, unpriced_calls, created_at, created_at::text as created_text, started_at, ended_at`;
 
-export function findTurn(pool: Pool, tenant: string, id: string): Promise<TurnRow | undefined> {
-  return readRow<TurnRow>(pool)`select ${COLUMNS} from turns where tenant_id = ${tenant} and id = ${id}`;
+export function findTurn(db: TenantDb, id: string): Promise<TurnRow | undefined> {
+  return readRow<TurnRow>(db)`select ${COLUMNS} from turns where tenant_id = ${db} and id = ${id}`;
 }
 
 /** Newest first. */
 export function listTurns(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   session: string,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<TurnRow[]> {
-  return readRows<TurnRow>(pool)`
-    select ${COLUMNS} from turns where tenant_id = ${tenant} and session_key = ${session}
+  return readRows<TurnRow>(db)`
+    select ${COLUMNS} from turns where tenant_id = ${db} and session_key = ${session}
        ${below('created_at', 'id', after)}
      order by created_at desc, id limit ${limit}`;
 }
 
 /** The turn that a stop without an id means: the running one, otherwise the one that waits first. */
-export function findOpenTurn(pool: Pool, tenant: string, session: string): Promise<TurnRow | undefined> {
-  return readRow<TurnRow>(pool)`select ${COLUMNS} from turns
-     where tenant_id = ${tenant} and session_key = ${session} and status in ('running', 'waiting_approval', 'queued')
+export function findOpenTurn(db: TenantDb, session: string): Promise<TurnRow | undefined> {
+  return readRow<TurnRow>(db)`select ${COLUMNS} from turns
+     where tenant_id = ${db} and session_key = ${session} and status in ('running', 'waiting_approval', 'queued')
      order by (status = 'queued'), turns.created_at limit 1`;
 }
 
 /** Number of the session's open turns that came before this one, which may not exist yet. */
-export async function countTurnsBefore(
-  pool: Pool,
-  tenant: string,
-  session: string,
-  id: string,
-): Promise<number> {
-  const row = await readRow<{ count: number }>(pool)`select count(*)::int as count from turns
-     where tenant_id = ${tenant} and session_key = ${session} and id <> ${id}
+export async function countTurnsBefore(db: TenantDb, session: string, id: string): Promise<number> {
+  const row = await readRow<{ count: number }>(db)`select count(*)::int as count from turns
+     where tenant_id = ${db} and session_key = ${session} and id <> ${id}
        and status in ('running', 'waiting_approval', 'queued')
-       and created_at <= coalesce((select created_at from turns where tenant_id = ${tenant} and id = ${id}), now())`;
+       and created_at <= coalesce((select created_at from turns where tenant_id = ${db} and id = ${id}), now())`;
   return row?.count ?? 0;
 }
 
@@ -66,17 +61,16 @@ export interface QueuedTurn {
  * be notified. Safe to repeat.
  */
 export function insertQueuedTurn(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { id, session, context, ahead, messageId }: QueuedTurn,
 ): Promise<boolean> {
   const events = ahead > 0 ? [{ type: 'turn.queued', data: { message_id: messageId, ahead } }] : [];
-  return affects(pool)`
+  return affects(db)`
     with made as (
       insert into turns (tenant_id, id, session_key, agent_key, status, context)
-      select ${tenant}, ${id}, ${session}, s.agent_key, 'queued', ${JSON.stringify(context)} from sessions s
-      where s.tenant_id = ${tenant} and s.key = ${session} on conflict do nothing returning id)
-    select append_events(${tenant}, ${session}, id, ${JSON.stringify(events)}) from made where ${ahead > 0}`;
+      select ${db}, ${id}, ${session}, s.agent_key, 'queued', ${JSON.stringify(context)} from sessions s
+      where s.tenant_id = ${db} and s.key = ${session} on conflict do nothing returning id)
+    select append_events(${db}, ${session}, id, ${JSON.stringify(events)}) from made where ${ahead > 0}`;
 }
 
 export interface LostTurn {
@@ -87,15 +81,14 @@ export interface LostTurn {
 
 /** Open turns of a session that no run knows; of waiting ones only older ones. Oldest first. */
 export function lostTurns(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   session: string,
   waitingSeconds: number,
 ): Promise<readonly LostTurn[]> {
-  return readRows<LostTurn>(pool)`select id, started_at is not null and not exists (
+  return readRows<LostTurn>(db)`select id, started_at is not null and not exists (
          select 1 from turns y where y.tenant_id = t.tenant_id and y.session_key = t.session_key
            and y.started_at > t.started_at) as is_last
-     from turns t where tenant_id = ${tenant} and session_key = ${session} and ended_at is null
+     from turns t where tenant_id = ${db} and session_key = ${session} and ended_at is null
        and (status <> 'queued' or created_at < now() - make_interval(secs => ${waitingSeconds}))
      order by created_at, id`;
 }
@@ -108,8 +101,8 @@ export function countOpenTurns(pool: Pool): Promise<readonly { status: TurnStatu
 }
 
 /** Skills in use in the session's running turn. */
-export async function findSkillsInUse(pool: Pool, tenant: string, session: string): Promise<SkillInUse[]> {
-  const row = await readRow<{ skills: SkillInUse[] }>(pool)`select skills from turns
-    where tenant_id = ${tenant} and session_key = ${session} and ended_at is null order by created_at desc limit 1`;
+export async function findSkillsInUse(db: TenantDb, session: string): Promise<SkillInUse[]> {
+  const row = await readRow<{ skills: SkillInUse[] }>(db)`select skills from turns
+    where tenant_id = ${db} and session_key = ${session} and ended_at is null order by created_at desc limit 1`;
   return row?.skills ?? [];
 }

@@ -4,7 +4,7 @@
  */
 import type { UsageKey, usageSchema } from '#domain/schema/budget.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
-import type { Pool } from './pool.ts';
+import type { TenantDb } from './tenant-db.ts';
 
 export interface UsageFilter {
   /** Days in UTC, both included: `YYYY-MM-DD`. */
@@ -40,8 +40,7 @@ const USES = `
 
 /** At most `limit` rows, newest day first, then in the order of their keys. */
 export async function readUsage(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   by: readonly UsageKey[],
   { from, to, agent, session, model, user }: UsageFilter,
   limit: number,
@@ -49,7 +48,7 @@ export async function readUsage(
   const columns = by.map((key) => `${KEYS[key]} as "${key}"`).join(', ');
   const places = by.map((_, index) => index + 1);
   const order = by.map((key, index) => `${index + 1}${key === 'day' ? ' desc' : ''}`).join(', ');
-  const { rows } = await pool.query<UsageRow>(
+  const { rows } = await db.unbound.query<UsageRow>(
     `select ${columns}, count(*)::int as calls,
        coalesce(sum((u.usage ->> 'inputTokens')::bigint), 0)::float8 as input_tokens,
        coalesce(sum((u.usage ->> 'outputTokens')::bigint), 0)::float8 as output_tokens,
@@ -61,7 +60,7 @@ export async function readUsage(
        and ($8::text is null or exists (
          select 1 from sessions s where s.tenant_id = $1 and s.key = u.session_key and s.user_id = $8))
      group by ${places.join(', ')} order by ${order} limit $7`,
-    [tenant, from, to, agent ?? null, session ?? null, model ?? null, limit, user],
+    [db.tenant, from, to, agent ?? null, session ?? null, model ?? null, limit, user],
   );
   return rows;
 }

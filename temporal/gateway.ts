@@ -4,6 +4,7 @@ import type { Gateway, GatewayCaller, Reloaded } from '#domain/gateway.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { type ChangeFeed, noteSettings, settingsVersion } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { probeWrite } from '#store/write-probe.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { TemporalAccess } from './client.ts';
@@ -46,7 +47,7 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
     return true;
   };
   async function readNewest(): Promise<void> {
-    const found = await settingsVersion(pool, operator, process.uptime());
+    const found = await settingsVersion(forTenant(pool, operator), process.uptime());
     const isFirst = known === undefined;
     // At start the file has just been read, unless a reload was requested since.
     if (found && isNew(found.version) && (!isFirst || found.fresh)) again();
@@ -97,14 +98,14 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
       check(caller);
       return inTurn(async () => {
         // The file is read after the request is recorded: a later request has a later version.
-        isNew(await noteSettings(pool, operator));
+        isNew(await noteSettings(forTenant(pool, operator)));
         return settings.reload();
       });
     },
     hear: () =>
       inTurn(async () => {
         try {
-          isNew(await noteSettings(pool, operator));
+          isNew(await noteSettings(forTenant(pool, operator)));
         } catch (error) {
           failed(error);
         }

@@ -10,6 +10,7 @@ import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 import { type OpenSession, openSessions, type OpenTask, openTasks } from '#store/open-work.ts';
 import type { Pool } from '#store/pool.ts';
 import { findTask } from '#store/team-task-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findOpenTurn } from '#store/turn-store.ts';
 import { taskStart } from './team-board.ts';
 
@@ -33,13 +34,13 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     page: (age, after) => openSessions(pool, age, after, PAGE),
     start: sessionStart,
     isOpen: async ({ tenant_id, session_key }) =>
-      (await findOpenTurn(pool, tenant_id, session_key)) !== undefined,
+      (await findOpenTurn(forTenant(pool, tenant_id), session_key)) !== undefined,
   });
   const tasks = sweepOf<OpenTask>(deps, {
     page: (age, after) => openTasks(pool, age, after, PAGE),
     start: ({ tenant_id, team_key, number }) => taskStart(tenant_id, team_key, number),
     async isOpen({ tenant_id, team_key, number }) {
-      const task = await findTask(pool, tenant_id, team_key, number);
+      const task = await findTask(forTenant(pool, tenant_id), team_key, number);
       return task !== undefined && !isClosed(task.status);
     },
   });

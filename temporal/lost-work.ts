@@ -10,6 +10,7 @@ import { type AssignmentRow, findAssignment, openAssignments } from '#store/assi
 import { endAssignment } from '#store/end-assignment.ts';
 import { tenantsWithOpenWork } from '#store/open-work.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { lostAssignmentStart } from './assignment-inputs.ts';
 import { createLostRuns } from './lost-runs.ts';
 
@@ -52,7 +53,7 @@ export function createLostWork(deps: LostWorkDeps): LostWork {
   };
   const sweep = async (tenant: string): Promise<number> => {
     let lost = 0;
-    for (const row of await openAssignments(pool, tenant)) {
+    for (const row of await openAssignments(forTenant(pool, tenant))) {
       const now = await endIfLost(deps, tenant, row);
       if (now?.error?.message === LOST_END.error.message) lost += 1;
     }
@@ -81,7 +82,7 @@ async function endIfLost(
   const age = lookMs === undefined ? now() - Date.parse(row.created_at) : 0;
   if (!isLost(state, age)) return undefined;
   // A workflow that ends by itself has recorded that first, so this read sees it.
-  const seen = await findAssignment(pool, tenant, row.id);
+  const seen = await findAssignment(forTenant(pool, tenant), row.id);
   if (seen?.ended_at !== null) return seen;
   // This comes before the record: once the row has ended, nobody checks it again, and this workflow does the rest.
   await reach.start(lostAssignmentStart(tenant, row));

@@ -4,6 +4,7 @@ import { assignmentWorkflowId } from '#domain/ids.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { type AssignmentRow, markStopped, openAssignments } from '#store/assignment-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { LostWork } from './lost-work.ts';
 
 export interface StopAssignmentsDeps {
@@ -19,7 +20,7 @@ export async function stopAssignment(
   row: AssignmentRow,
   stop: StopAssignmentInput & { readonly by: string },
 ): Promise<boolean> {
-  if (!(await markStopped(pool, tenant, row.id, stop.by, stop.silent ?? false))) return false;
+  if (!(await markStopped(forTenant(pool, tenant), row.id, stop.by, stop.silent ?? false))) return false;
   if (!(await reach.signal(assignmentWorkflowId(row.kind, row.id), ASSIGNMENT.signals.stop, stop)))
     await lost.current(tenant, row);
   return true;
@@ -32,7 +33,9 @@ export async function stopAssignments(
   session: string,
   by: string,
 ): Promise<number> {
-  const open = (await openAssignments(deps.pool, tenant, { session })).filter((row) => !row.detached);
+  const open = (await openAssignments(forTenant(deps.pool, tenant), { session })).filter(
+    (row) => !row.detached,
+  );
   const stop = { by, reason: 'the session that gave the work was stopped', silent: true };
   const stopped = await Promise.all(open.map((row) => stopAssignment(deps, tenant, row, stop)));
   return stopped.filter(Boolean).length;

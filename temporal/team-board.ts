@@ -24,6 +24,7 @@ import { type ScrubberOf, withoutSecrets } from '#store/secrets/scrubber.ts';
 import type { Pool } from '#store/pool.ts';
 import { createTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { unlessUnavailable } from './unless-unavailable.ts';
 
 export type TaskDraft = Omit<Kept<typeof taskCreateSchema>, 'blocked_by'> & {
@@ -96,7 +97,7 @@ export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): Tea
     async create(tenant, team, draft, origin, key) {
       const { assignee, blocked_by = [] } = draft;
       const scrubber = await scrubberOf(tenant);
-      const created = await createTask(pool, tenant, team.key, {
+      const created = await createTask(forTenant(pool, tenant), team.key, {
         subject: scrubber.text(draft.subject).slice(0, TEAM_LIMITS.subject).toWellFormed(),
         description: scrubber.text(draft.description ?? ''),
         priority: draft.priority ?? 0,
@@ -132,13 +133,13 @@ export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): Tea
         );
       } catch (error) {
         const isRefused = error instanceof Failure && error.type !== 'Unavailable';
-        if (isRefused && !mayRunTwice) await tasks.deleteUntaken(pool, tenant, idsOf(stem));
+        if (isRefused && !mayRunTwice) await tasks.deleteUntaken(forTenant(pool, tenant), idsOf(stem));
         throw error;
       }
     },
 
     async releaseTasks(tenant, turn) {
-      const waiting = await tasks.tasksOfTurn(pool, tenant, turn);
+      const waiting = await tasks.tasksOfTurn(forTenant(pool, tenant), turn);
       const release = async (): Promise<void> => {
         for (let task = waiting.shift(); task; task = waiting.shift())
           await reach.signalWithStart(

@@ -73,7 +73,7 @@ export async function createActivities(
   const features = joined(await Promise.all(modules.map(async (module) => module.createWorkerPart(core))));
   const { guards } = features;
   const endCommands = createEndCommands(base.processes, features.endSession, (tenant, session) =>
-    sessionsBelow(pool, tenant, session),
+    sessionsBelow(forTenant(pool, tenant), session),
   );
   const teams = createTeamActivities({ ...base, wake });
   const assignments = createAssignmentParts({

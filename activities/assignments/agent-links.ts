@@ -54,7 +54,7 @@ export type AgentLinkDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf'> & { readon
 
 export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): AgentLinks {
   const targetsOf = async (caller: Caller, query?: string) => {
-    const linked = await linkedAgents(pool, caller.tenant, caller.agent, MAX_TARGETS, query);
+    const linked = await linkedAgents(forTenant(pool, caller.tenant), caller.agent, MAX_TARGETS, query);
     return linked.filter(({ key, link }) => refuseUser(link, key, caller) === undefined);
   };
 
@@ -62,7 +62,7 @@ export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): Ag
     async wayTo(caller, target) {
       const agent = await findAgent(forTenant(pool, caller.tenant), target);
       if (!agent) return refused('NotFound', LINK_WORDS.noTarget(target));
-      const links = await linksBetween(pool, caller.tenant, caller.agent, target);
+      const links = await linksBetween(forTenant(pool, caller.tenant), caller.agent, target);
       const leading = links.filter((link) => linkLeads(link, caller.agent, target));
       const refusals = leading.map((link) => refuseUser(link, target, caller));
       const open = leading.find((_, index) => refusals[index] === undefined);

@@ -3,6 +3,7 @@ import type { AssignmentActivities } from '#domain/assignment.ts';
 import type { EvaluationActivities } from '#domain/evaluate-loop.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findOpenTurn } from '#store/turn-store.ts';
 import type { Models } from '../model/model-catalog.ts';
 import type { EndCommands } from '../process/end-commands.ts';
@@ -64,7 +65,7 @@ function createStopSession(
   assignments: Pick<Assignments, 'stopAll'>,
 ) {
   return async (tenant: string, session: string, by: string): Promise<void> => {
-    const turn = await findOpenTurn(pool, tenant, session);
+    const turn = await findOpenTurn(forTenant(pool, tenant), session);
     if (turn) {
       const stop: StopInput = { level: 'all', turn_id: turn.id, by };
       await reach.signal(sessionWorkflowId(tenant, session), AGENT_TURN.signals.stop, stop);

@@ -21,6 +21,7 @@ import {
   endAssignment,
 } from '#store/end-assignment.ts';
 import { gateRows } from '#store/gate-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { assignmentInput } from '#temporal/assignment-inputs.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
@@ -46,7 +47,7 @@ export function createAssignmentActivities(deps: AssignmentRunDeps): AssignmentA
 async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Promise<FinishedAssignment> {
   const { pool } = deps;
   const { tenant, id } = input;
-  const row = await findAssignment(pool, tenant, id);
+  const row = await findAssignment(forTenant(pool, tenant), id);
   // Its tenant was deleted meanwhile: there is nobody to notify.
   if (!row) return { status: input.status, ok: false, unannounced: 0 };
   const { kind, session_key } = row;
@@ -55,12 +56,12 @@ async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Pr
     await deps.stopSession(tenant, session_key, input.by ?? 'system');
   const end =
     kind === 'evaluation'
-      ? endOfEvaluation(input, row, await findRounds(pool, tenant, id))
+      ? endOfEvaluation(input, row, await findRounds(forTenant(pool, tenant), id))
       : endOfWork(
           input,
           row,
-          await findWorkEnd(pool, tenant, session_key),
-          row.gates.length > 0 ? await gateRows(pool, tenant, id) : [],
+          await findWorkEnd(forTenant(pool, tenant), session_key),
+          row.gates.length > 0 ? await gateRows(forTenant(pool, tenant), id) : [],
         );
   const ended = await endAssignment(pool, input, end);
   if (!ended) return { status: input.status, ok: false, unannounced: 0 };
@@ -111,12 +112,12 @@ async function subagentsText(
   { session, rows }: Announcement,
 ): Promise<string> {
   const filter = { kind: 'subagent', session, withinMinutes: limits.archiveMinutes } as const;
-  return announcementText(rows, await pageAssignments(pool, tenant, filter, 200), limits.children);
+  return announcementText(rows, await pageAssignments(forTenant(pool, tenant), filter, 200), limits.children);
 }
 
 async function collect(deps: AssignmentRunDeps, input: CollectSubagentsInput): Promise<number> {
   const { tenant, session, waiter } = input;
-  const rows = await collectSubagents(deps.pool, tenant, session, waiter);
+  const rows = await collectSubagents(forTenant(deps.pool, tenant), session, waiter);
   const running = rows.filter(isActive);
   if (running.length > 0 && !input.last) return running.length;
   const ended = rows.filter((row) => !isActive(row));

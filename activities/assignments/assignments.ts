@@ -13,6 +13,7 @@ import {
   findAssignment,
   pageAssignments,
 } from '#store/assignment-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { stopAssignment, stopAssignments } from '#temporal/stop-assignments.ts';
 import { delegateWork, type DelegateRequest } from './delegate-work.ts';
 import { type EvaluateRequest, beginEvaluation } from './begin-evaluation.ts';
@@ -54,16 +55,16 @@ export function createAssignments(deps: AssignmentDeps): Assignments {
 
     async subagents({ tenant, sessionKey: session }) {
       const filter = { kind: 'subagent', session, withinMinutes: subagents.archiveMinutes } as const;
-      return lost.currents(tenant, await pageAssignments(pool, tenant, filter, MAX_LISTED));
+      return lost.currents(tenant, await pageAssignments(forTenant(pool, tenant), filter, MAX_LISTED));
     },
 
     async delegations({ tenant, agent, user }, filter, limit, after) {
       const own = { ...filter, kind: 'delegation', source: agent, user } as const;
-      return lost.currents(tenant, await pageAssignments(pool, tenant, own, limit, after));
+      return lost.currents(tenant, await pageAssignments(forTenant(pool, tenant), own, limit, after));
     },
 
     async find({ tenant, agent, user, sessionKey }, kind, id) {
-      const row = await findAssignment(pool, tenant, id);
+      const row = await findAssignment(forTenant(pool, tenant), id);
       if (row?.kind !== kind) return undefined;
       const isOwn =
         kind === 'subagent'

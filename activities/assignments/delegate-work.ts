@@ -95,7 +95,7 @@ async function resultsOf(
   call: RunningCall,
   ids: readonly string[],
 ): Promise<readonly (Dependency & { readonly label: string })[] | string> {
-  const rows = await Promise.all(ids.map((id) => findAssignment(deps.pool, call.tenant, id)));
+  const rows = await Promise.all(ids.map((id) => findAssignment(forTenant(deps.pool, call.tenant), id)));
   const results: (Dependency & { readonly label: string })[] = [];
   for (const [index, row] of rows.entries()) {
     if (row?.kind !== 'delegation' || row.source_key !== call.agent || row.user_id !== call.user)

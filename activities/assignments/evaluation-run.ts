@@ -18,6 +18,7 @@ import {
 } from '#store/assignment-store.ts';
 import { writeWork } from '#store/gate-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 
@@ -35,12 +36,12 @@ export function createEvaluationActivities(deps: EvaluationRunDeps): EvaluationA
 
 async function prepare(pool: Pool, part: RoundPart): ReturnType<EvaluationActivities['prepare_round']> {
   const { tenant, id, round, role } = part;
-  const row = await findAssignment(pool, tenant, id);
+  const row = await findAssignment(forTenant(pool, tenant), id);
   if (!row?.details) throw new Failure('NotFound', `there is no evaluation ${id}`);
   if (row.stopped_by !== null) return undefined;
   const ids = roundIds(id, round, role);
   const agent = role === 'generator' ? row.target_key : row.details.evaluator;
-  const there = await writeWork(pool, tenant, {
+  const there = await writeWork(forTenant(pool, tenant), {
     session: ids.session,
     agent,
     user: row.user_id,
@@ -59,7 +60,7 @@ async function prepare(pool: Pool, part: RoundPart): ReturnType<EvaluationActivi
       },
     },
     message: ids.message,
-    text: textOf(part, row.task, row.details, await findRounds(pool, tenant, id)),
+    text: textOf(part, row.task, row.details, await findRounds(forTenant(pool, tenant), id)),
   });
   if (!there) throw new Failure('NotFound', `target agent "${agent}" not found`);
   return { session_key: ids.session, message_id: ids.message };
@@ -81,7 +82,7 @@ function textOf(
 
 async function record({ pool, scrubberOf }: EvaluationRunDeps, part: RoundPart): Promise<RoundPartEnd> {
   const { tenant, id, round, role } = part;
-  const end = await findWorkEnd(pool, tenant, roundIds(id, round, role).session);
+  const end = await findWorkEnd(forTenant(pool, tenant), roundIds(id, round, role).session);
   if (end?.status !== 'completed') {
     const problem = end?.error?.message ?? 'it ended without an answer';
     return { preview: '', problem: problem.slice(0, PREVIEW) };
@@ -89,12 +90,12 @@ async function record({ pool, scrubberOf }: EvaluationRunDeps, part: RoundPart):
   const text = end.text ?? '';
   const scrubber = await scrubberOf(tenant);
   if (role === 'generator') {
-    await recordRound(pool, tenant, id, { round, draft: text, verdict: null, feedback: null });
+    await recordRound(forTenant(pool, tenant), id, { round, draft: text, verdict: null, feedback: null });
     return { preview: scrubber.preview(text, PREVIEW) };
   }
   const check = checkOfReply(text);
   const verdict = check.kind === 'passed' ? ('approved' as const) : ('rejected' as const);
   const feedback = check.kind === 'failed' ? check.feedback : null;
-  await recordRound(pool, tenant, id, { round, draft: '', verdict, feedback });
+  await recordRound(forTenant(pool, tenant), id, { round, draft: '', verdict, feedback });
   return { preview: scrubber.preview(feedback ?? '', PREVIEW), verdict };
 }

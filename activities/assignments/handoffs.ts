@@ -7,6 +7,7 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import type { AgentLinks } from './agent-links.ts';
 import type { SessionQueries } from '#domain/session-queries.ts';
 import { clearHandoff, findHandoff, setHandoff } from '#store/handoff-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { SendSystemMessage } from '../turn/send-system-message.ts';
 
@@ -46,7 +47,7 @@ export function createHandoffs(deps: HandoffDeps): Handoffs {
       const stem = createHash('sha256').update(`${tenant}\n${call.callId}`).digest('hex').slice(0, 16);
       const message = `msg_${HANDED_ON}${stem}`;
       const session = `handoff:${stem}`;
-      const route = await findHandoff(deps.pool, tenant, channel, chatId);
+      const route = await findHandoff(forTenant(deps.pool, tenant), channel, chatId);
       const text = await firstMessage(deps, call, request);
       if (route?.created_by !== call.callId) {
         // A handoff itself started this turn: nobody has written since.
@@ -54,7 +55,7 @@ export function createHandoffs(deps: HandoffDeps): Handoffs {
         const before = isHandedOn && route?.to === call.agent ? route.path : [];
         const loop = handoffLoop(before, call.agent, to);
         if (loop !== undefined) return { code: 'PermissionDenied', message: loop };
-        await setHandoff(deps.pool, tenant, {
+        await setHandoff(forTenant(deps.pool, tenant), {
           channel,
           chat_id: chatId,
           from: call.agent,
@@ -75,7 +76,8 @@ export function createHandoffs(deps: HandoffDeps): Handoffs {
       return undefined;
     },
 
-    clear: async (tenant, channel, chatId) => void (await clearHandoff(deps.pool, tenant, channel, chatId)),
+    clear: async (tenant, channel, chatId) =>
+      void (await clearHandoff(forTenant(deps.pool, tenant), channel, chatId)),
   };
 }
 

@@ -5,6 +5,7 @@ import type { AnnounceMode } from '#domain/subagent.ts';
 import type { Thinking } from '#domain/thinking.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { openAssignments } from '#store/assignment-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 
@@ -68,7 +69,7 @@ async function whyFull(
 ): Promise<AssignedWork> {
   const words = `${LIMIT_WORDS[limit] ?? limit} (${have}/${max})`;
   if (limit === 'depth') return refused('PermissionDenied', words);
-  const running = await openAssignments(pool, call.tenant, { kind: 'subagent' });
+  const running = await openAssignments(forTenant(pool, call.tenant), { kind: 'subagent' });
   const own = running.filter((row) => row.origin_session === call.sessionKey);
   const others = running.length - own.length;
   const names = own.map(({ id, label }) => `${id} "${label}"`);

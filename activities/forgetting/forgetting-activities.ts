@@ -23,6 +23,7 @@ import type { RowParts } from '#store/row-parts.ts';
 import type { Db } from '#store/database.ts';
 import { listTurns } from '#store/turn-store.ts';
 import type { ForgetPart } from '#domain/feature.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import { ownSuffix } from '../workspace/workspace-folder.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
@@ -43,31 +44,32 @@ export function createForgettingActivities(deps: ForgettingDeps): ForgetActiviti
   const { pool, rows, temporal, parts, workspaces } = deps;
   const step = <Result>(work: (tenant: string, row: ForgettingRow) => Promise<Result>) =>
     failingAs(activityFailure, async ({ tenant, id }: ForgetInput) => {
-      const row = await findForgetting(pool, tenant, id);
+      const row = await findForgetting(forTenant(pool, tenant), id);
       if (!row) throw new Failure('NotFound', `nothing with the id ${id} is to be forgotten`);
       return work(tenant, row);
     });
   return {
     stop_forgotten: step(async (tenant, row) => {
-      const sessions = await noteForgottenSessions(pool, tenant, row);
+      const sessions = await noteForgottenSessions(forTenant(pool, tenant), row);
       for (const session of sessions) await stopSession(deps, tenant, session);
       for (const { key } of sessions)
         while ((await temporal.stateOf(sessionWorkflowId(tenant, key))) === 'running')
           await sleep(LOOK_MS, undefined, { signal: Context.current().cancellationSignal });
-      await noteStopped(pool, tenant, row.id);
+      await noteStopped(forTenant(pool, tenant), row.id);
     }),
 
     forget_runs: step(async (tenant, { id, sessions, until }) => {
       for (const session of sessions) {
         const removed = await temporal.removeRuns(tenant, { session }, until ?? new Date());
-        await countForgotten(pool, tenant, id, 'runs', removed);
+        await countForgotten(forTenant(pool, tenant), id, 'runs', removed);
       }
     }),
 
     forget_rows: step(async (tenant, row) => {
       const { id, kind, subject, sessions, until } = row;
       const isUser = kind === 'user';
-      const onRemoved = (db: Db, what: string, count: number) => countForgotten(db, tenant, id, what, count);
+      const onRemoved = (db: Db, what: string, count: number) =>
+        countForgotten(forTenant(db, tenant), id, what, count);
       const own = [...sessions.map((session) => ({ session })), ...(isUser ? [{ user: subject }] : [])];
       const removeParts = async (after: ForgetPart['after']): Promise<void> => {
         for (const { counted, remove } of parts.filter((one) => one.after === after))
@@ -82,12 +84,12 @@ export function createForgettingActivities(deps: ForgettingDeps): ForgetActiviti
           onRemoved(db, 'workspaces', count),
         );
       if (isUser) await removeUserRows(pool, rows, tenant, subject, onRemoved);
-      await removeEmbeddings(pool, tenant, onRemoved);
+      await removeEmbeddings(forTenant(pool, tenant), onRemoved);
       await removeParts('rows');
       for (let count = 1; count > 0; await onRemoved(pool, 'files', count))
         count = await removeUnneededObjects(deps, tenant);
-      await endForgetting(pool, tenant, id);
-      return (await findForgetting(pool, tenant, id))?.removed ?? {};
+      await endForgetting(forTenant(pool, tenant), id);
+      return (await findForgetting(forTenant(pool, tenant), id))?.removed ?? {};
     }),
   };
 }
@@ -98,7 +100,7 @@ async function stopSession(
   tenant: string,
   { key, agent }: { readonly key: string; readonly agent: string },
 ): Promise<void> {
-  const [last] = await listTurns(pool, tenant, key, 1, undefined);
+  const [last] = await listTurns(forTenant(pool, tenant), key, 1, undefined);
   if (!last) return;
   const stop = { level: 'all', turn_id: last.id, by: FORGET_BY, reason: 'it is being forgotten' } as const;
   if (last.ended_at === null && (await temporal.stop(tenant, key, stop))) return;

@@ -31,6 +31,7 @@ import { findWorkEnd } from '#store/assignment-store.ts';
 import { findJudgedWork, gateRows, recordGateCheck, releaseAnswer, writeWork } from '#store/gate-store.ts';
 import type { GatedWork } from '#store/gated-work.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Files } from '../workspace/files.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
@@ -77,7 +78,7 @@ export type ReleaseAnswer = (answer: {
 
 export function createReleaseAnswer(pool: Pool): ReleaseAnswer {
   return async (answer) => {
-    const checks = await gateRows(pool, answer.tenant, answer.turn);
+    const checks = await gateRows(forTenant(pool, answer.tenant), answer.turn);
     await releaseAnswer(pool, answer, gateWarnings(checks));
   };
 }
@@ -94,7 +95,7 @@ async function verdictOf(
   deps: GateRunDeps,
   { tenant, owner_id, gate, attempt }: GateRun,
 ): Promise<GateVerdict | undefined> {
-  const rows = await gateRows(deps.pool, tenant, owner_id);
+  const rows = await gateRows(forTenant(deps.pool, tenant), owner_id);
   const row = rows.find((one) => one.gate === gate && one.attempt === attempt);
   return row && { kind: row.kind, step: row.step, preview: row.feedback.slice(0, PREVIEW).toWellFormed() };
 }
@@ -171,7 +172,7 @@ async function readReply(
 ): Promise<GateCheck> {
   const { session } = gateRunIds(run.owner_id, run.gate, run.attempt);
   // It may have answered in an earlier run of the workflow, which was ended from outside.
-  const end = await findWorkEnd(deps.pool, run.tenant, session);
+  const end = await findWorkEnd(forTenant(deps.pool, run.tenant), session);
   if (end?.status === 'completed' && end.text !== null) return checkOfReply(end.text);
   const why = run.problem ?? end?.error?.message ?? 'it ended without an answer';
   return { kind: 'broken', problem: `the evaluating agent failed: ${why}` };
@@ -185,7 +186,7 @@ async function record(
 ): Promise<GateVerdict> {
   const scrubber = await deps.scrubberOf(run.tenant);
   const text = check.kind === 'failed' ? check.feedback : check.kind === 'broken' ? check.problem : '';
-  const row = await recordGateCheck(deps.pool, run.tenant, {
+  const row = await recordGateCheck(forTenant(deps.pool, run.tenant), {
     owner: run.owner_id,
     session: work.session,
     turn: work.turn,
@@ -208,7 +209,7 @@ async function prepare(
   const { work, gate } = await find(deps, run);
   const ids = gateRunIds(run.owner_id, run.gate, run.attempt);
   const label = `gate: ${work.label}`;
-  const there = await writeWork(deps.pool, run.tenant, {
+  const there = await writeWork(forTenant(deps.pool, run.tenant), {
     session: ids.session,
     agent: gate.agent ?? '',
     user: work.context.user ?? null,
@@ -234,10 +235,10 @@ async function prepare(
 
 async function revise(deps: GateRunDeps, run: GateRun): Promise<{ readonly message_id: string }> {
   const { work, gate } = await find(deps, run);
-  const rows = await gateRows(deps.pool, run.tenant, run.owner_id);
+  const rows = await gateRows(forTenant(deps.pool, run.tenant), run.owner_id);
   const row = rows.find((one) => one.gate === run.gate && one.attempt === run.attempt);
   const ids = gateRunIds(run.owner_id, run.gate, run.attempt);
-  await writeWork(deps.pool, run.tenant, {
+  await writeWork(forTenant(deps.pool, run.tenant), {
     session: work.session,
     agent: work.agent.key,
     user: work.context.user ?? null,

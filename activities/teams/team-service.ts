@@ -11,6 +11,7 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import type { Pool } from '#store/pool.ts';
 import * as tasks from '#store/team-task-store.ts';
 import * as teams from '#store/team-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { hasCalledBefore } from '#store/turn-call-store.ts';
 import { type TaskDraft, type TaskWords, taskStart, type TeamBoard } from '#temporal/team-board.ts';
 import type { SendSystemMessage } from '../turn/send-system-message.ts';
@@ -96,7 +97,7 @@ async function readTasks(
 export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamService {
   return {
     async membership(call, required) {
-      const own = await teams.teamsOf(pool, call.tenant, call.agent);
+      const own = await teams.teamsOf(forTenant(pool, call.tenant), call.agent);
       const key = call.team?.key ?? required;
       const found = key === undefined ? own : own.filter((team) => team.key === key);
       const [team] = found;
@@ -109,14 +110,15 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
       return problem ?? (role ? { team, role } : 'you are not part of this team');
     },
 
-    hasListed: (call) => hasCalledBefore(pool, call.tenant, call.turnId, TEAM_TASKS_TOOL, ['list', 'search']),
+    hasListed: (call) =>
+      hasCalledBefore(forTenant(pool, call.tenant), call.turnId, TEAM_TASKS_TOOL, ['list', 'search']),
     async list(call, team, filter, limit, before) {
-      const rows = await tasks.listTasks(pool, call.tenant, team, filter, limit, before);
+      const rows = await tasks.listTasks(forTenant(pool, call.tenant), team, filter, limit, before);
       await readTasks(call, team, rows);
       return rows;
     },
     async find(call, team, number) {
-      const row = await tasks.findTask(pool, call.tenant, team, number);
+      const row = await tasks.findTask(forTenant(pool, call.tenant), team, number);
       if (row) await readTasks(call, team, [row]);
       return row;
     },
@@ -150,7 +152,7 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
           .update(`${call.tenant}\n${call.callId}\n${addressee}`)
           .digest('hex')
           .slice(0, 24);
-        await teams.insertTeamMessage(pool, call.tenant, team.key, {
+        await teams.insertTeamMessage(forTenant(pool, call.tenant), team.key, {
           id: `mail_${id}`,
           sender: call.agent,
           addressee,
@@ -170,7 +172,8 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
       }
     },
 
-    read: (call, team, limit) => teams.readTeamMessages(pool, call.tenant, team, call.agent, limit),
+    read: (call, team, limit) =>
+      teams.readTeamMessages(forTenant(pool, call.tenant), team, call.agent, limit),
   };
 }
 

@@ -28,6 +28,7 @@ import { dependentsOf, loadTask } from '#store/team-task-state.ts';
 import { feedbackOf } from '#store/task-gate-store.ts';
 import { giveTask, prepareTurn, recordTask } from '#store/team-task-record.ts';
 import * as tasks from '#store/team-task-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { taskStart } from '#temporal/team-board.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { SendSystemMessage } from '../turn/send-system-message.ts';
@@ -102,7 +103,7 @@ async function withJudging(
   const { action, task, judged, text } = change;
   if (action === 'hand_in') return { ...change, session: taskSessionKey(team, number, task.owner ?? '') };
   if (judged === undefined) return change;
-  const checks = await gateRows(pool, tenant, judged);
+  const checks = await gateRows(forTenant(pool, tenant), judged);
   if (action === 'give_back') {
     const { gate, retries, max_retries } = task.returned ?? { gate: 0, retries: 0, max_retries: 0 };
     const words = checks.find((check) => check.gate === gate && check.step === 'retry')?.feedback ?? '';
@@ -167,9 +168,9 @@ async function turnFor(
 ): Promise<{ readonly row: NewMemberTurn; readonly turn: MemberTurn }> {
   const { tenant, team, number } = input;
   const [row, loaded, needed, scrubber, feedback] = await Promise.all([
-    tasks.findTask(pool, tenant, team, number),
+    tasks.findTask(forTenant(pool, tenant), team, number),
     loadTask(pool, keyOf(input)),
-    tasks.blockersOf(pool, tenant, team, number),
+    tasks.blockersOf(forTenant(pool, tenant), team, number),
     scrubberOf(tenant),
     task.returned?.member === task.lease?.member ? feedbackOf(pool, keyOf(input)) : undefined,
   ]);
@@ -221,13 +222,13 @@ async function notifyDependents(
   { numbers, status, ...input }: Parameters<TeamTaskActivities['notify_dependents']>[0],
 ): Promise<void> {
   const { tenant, team, number } = input;
-  const ended = await tasks.findTask(pool, tenant, team, number);
+  const ended = await tasks.findTask(forTenant(pool, tenant), team, number);
   for (const waiting of numbers) {
     const message = { number, status };
     await reach.signalWithStart(taskStart(tenant, team, waiting), TEAM_TASK.signals.dependencyDone, message);
-    const row = await tasks.findTask(pool, tenant, team, waiting);
+    const row = await tasks.findTask(forTenant(pool, tenant), team, waiting);
     if (status === 'completed' || !ended || !row?.assignee) continue;
-    await insertTeamMessage(pool, tenant, team, {
+    await insertTeamMessage(forTenant(pool, tenant), team, {
       id: `mail_wait-${team}.${waiting}.${number}.${ended.revision}`,
       sender: 'system',
       addressee: row.assignee,
@@ -241,14 +242,14 @@ async function wakeLead(
   { notice, revision, ...input }: Parameters<TeamTaskActivities['wake_lead']>[0],
 ): Promise<void> {
   const { tenant, team, number } = input;
-  const row = await tasks.findTask(pool, tenant, team, number);
+  const row = await tasks.findTask(forTenant(pool, tenant), team, number);
   const loaded = await loadTask(pool, keyOf(input));
   if (!row || !loaded) return;
   const context = { ...row.origin_context, channel: 'teammate' };
   const session = row.origin_session ?? leadSessionKey(team, loaded.lead);
   const text =
     notice === 'all_closed'
-      ? requestMessage(team, await tasks.tasksAnnouncedBy(pool, tenant, team, number))
+      ? requestMessage(team, await tasks.tasksAnnouncedBy(forTenant(pool, tenant), team, number))
       : noticeMessage(
           team,
           row,

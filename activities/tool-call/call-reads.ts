@@ -18,6 +18,7 @@ import {
 } from '#store/outside-file-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { findUsed } from '#store/session-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Processes } from '../process/session-processes.ts';
 import { changedSince, type FileStamps, stampFiles } from '../workspace/file-stamps.ts';
 
@@ -79,7 +80,7 @@ export function createCallReads(
         read: async (path) => add(await filesRead(pool, { ...place, path })),
         readDocument: add,
         readDocuments: async (path) => add(await documentsRead(pool, scope, path)),
-        readSessions: async (sessions) => add(await findUsed(pool, tenant, sessions)),
+        readSessions: async (sessions) => add(await findUsed(forTenant(pool, tenant), sessions)),
         readsNetwork: () => add({ [OUTSIDE_COMMAND]: call }),
         known,
         async changed(path, isWhole) {

@@ -4,6 +4,7 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CallRules, CallToJudge } from '#policy/call-rules.ts';
 import type { Pool } from '#store/pool.ts';
 import { readAddressSources } from '#store/session-addresses.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export interface AddressQuestion {
   readonly tenant: string;
@@ -23,7 +24,7 @@ export type KnownAddresses = (
 export function createKnownAddresses(pool: Pool, rules: Pick<CallRules, 'outside'>): KnownAddresses {
   return async ({ tenant, session, used }, args) => {
     if (Object.keys(rules.outside(used)).length === 0 || addressesOf(args).length === 0) return {};
-    const { texts, calls } = await readAddressSources(pool, tenant, session);
+    const { texts, calls } = await readAddressSources(forTenant(pool, tenant), session);
     // Only arguments that were judged as addresses: a file may contain any text.
     const requests = calls.filter(({ tool }) => Object.keys(rules.outside({ [tool]: '' })).length > 0);
     const named = requests

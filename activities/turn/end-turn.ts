@@ -10,6 +10,7 @@ import type { EndCommands } from '../process/end-commands.ts';
 import type { StepEngine } from './step-engine.ts';
 import type { Pool } from '#store/pool.ts';
 import { hideTexts, type ScrubberOf } from '#store/secrets/scrubber.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { TeamBoard } from '#temporal/team-board.ts';
 import type { TurnLedger } from '#store/turn-ledger.ts';
 import { lostTurns } from '#store/turn-store.ts';
@@ -77,7 +78,7 @@ export function createEndLostTurns(
   endTurn: TurnActivities['end_turn'],
 ): TurnActivities['end_lost_turns'] {
   return failingAs(recordFailure, async ({ tenant, session }) => {
-    for (const { id, is_last } of await lostTurns(pool, tenant, session, ON_ITS_WAY_SECONDS))
+    for (const { id, is_last } of await lostTurns(forTenant(pool, tenant), session, ON_ITS_WAY_SECONDS))
       await endTurn({
         tenant,
         session,

@@ -13,6 +13,7 @@ import {
   type SubmitMode,
 } from '#domain/turn.ts';
 import { type TurnPlace, writeMessage } from '#store/message-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import { insertQueuedTurn } from '#store/turn-store.ts';
 
@@ -72,7 +73,7 @@ export function createSendSystemMessage(deps: WakeDeps): SendSystemMessage {
     const scrubber = await deps.scrubberOf(tenant);
     const text = scrubber.text(message);
     const request = agent === undefined ? rest : { ...rest, agent };
-    const row = await writeMessage(deps.pool, tenant, {
+    const row = await writeMessage(forTenant(deps.pool, tenant), {
       id,
       session,
       text,
@@ -99,7 +100,7 @@ export function createSendSystemMessage(deps: WakeDeps): SendSystemMessage {
     );
     if (taken.turn_id === turnIdOf(id)) {
       const { turn_id, ahead } = taken;
-      const grown = await insertQueuedTurn(deps.pool, tenant, {
+      const grown = await insertQueuedTurn(forTenant(deps.pool, tenant), {
         id: turn_id,
         session,
         context: rest,

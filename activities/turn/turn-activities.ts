@@ -5,6 +5,7 @@ import { awaitsAnswer } from '#store/task-gate-store.ts';
 import { createReleaseAnswer } from '../gates/gate-run.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { markHooked } from '#store/message-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { ModelActivity } from './step-engine.ts';
 import { type CallModelDeps, createCallModel } from './call-model.ts';
@@ -21,13 +22,13 @@ export function createTurnActivities(
   const { pool } = parts;
   const endTurn = createEndTurn({
     ...parts,
-    hasPending: (tenant, session) => hasPendingResults(pool, tenant, session),
+    hasPending: (tenant, session) => hasPendingResults(forTenant(pool, tenant), session),
     releaseAnswer: createReleaseAnswer(pool),
   });
   return {
     call_model: createCallModel({
       ...parts,
-      markHooked: (...place) => markHooked(pool, ...place),
+      markHooked: (tenant, ...place) => markHooked(forTenant(pool, tenant), ...place),
       awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
     }),
     end_turn: endTurn,

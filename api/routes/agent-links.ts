@@ -11,6 +11,7 @@ import {
 import { Failure } from '#domain/errors.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { agentLinks } from '#domain/resource/agent-links.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
 import { requireAgents } from '../require-agents.ts';
@@ -23,16 +24,16 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     {
       listAgentLinks: ({ tenant, query }) =>
         readTextPage(query, 'id', showLink, (limit, after) =>
-          listAgentLinks(pool, tenant, query.agent, limit, after),
+          listAgentLinks(forTenant(pool, tenant), query.agent, limit, after),
         ),
       async getAgentLink({ tenant, params }) {
-        const row = await findAgentLink(pool, tenant, params.id);
+        const row = await findAgentLink(forTenant(pool, tenant), params.id);
         return row && showLink(row);
       },
       async createAgentLink({ tenant, by, body }) {
         const id = `alk_${randomBytes(9).toString('hex')}`;
         const link = { ...body, id, description: body.description ?? null };
-        const row = await insertAgentLink(pool, tenant, link, by);
+        const row = await insertAgentLink(forTenant(pool, tenant), link, by);
         if (row === 'no_agent') {
           await requireAgents(pool, tenant, [
             ['body/source', link.source],
@@ -48,12 +49,12 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         return showLink(row);
       },
       async updateAgentLink({ tenant, params, body }) {
-        const row = await updateAgentLink(pool, tenant, params.id, body);
+        const row = await updateAgentLink(forTenant(pool, tenant), params.id, body);
         return row && showLink(row);
       },
-      deleteAgentLink: ({ tenant, params }) => deleteAgentLink(pool, tenant, params.id),
+      deleteAgentLink: ({ tenant, params }) => deleteAgentLink(forTenant(pool, tenant), params.id),
     },
-    ({ tenant }, id) => findAgentLink(pool, tenant, id),
+    ({ tenant }, id) => findAgentLink(forTenant(pool, tenant), id),
   );
 }
 

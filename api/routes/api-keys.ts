@@ -12,6 +12,7 @@ import { Failure } from '#domain/errors.ts';
 import { apiKeys, tenants } from '#domain/resource/api-keys.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Authenticator, hashSecret, makeKeyId, makeSecret } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
@@ -22,7 +23,9 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator)
 
   serveResource(app, apiKeys, {
     listApiKeys: ({ tenant, query }) =>
-      readTextPage(query, 'id', showKey, (limit, after) => listApiKeys(pool, tenant, limit, after)),
+      readTextPage(query, 'id', showKey, (limit, after) =>
+        listApiKeys(forTenant(pool, tenant), limit, after),
+      ),
     async createApiKey({ tenant, body: { expires_at: expiresAt, ...key } }) {
       if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now())
         throw new Failure('Unprocessable', 'expires_at is in the past');
@@ -31,7 +34,7 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator)
     async revokeApiKey({ caller, tenant, params: { id } }) {
       if (id === caller.keyId)
         throw new Failure('Conflict', 'A key cannot revoke itself; use another admin key');
-      const row = await revokeApiKey(pool, tenant, id);
+      const row = await revokeApiKey(forTenant(pool, tenant), id);
       authenticator.forget(id);
       return row !== undefined;
     },
@@ -68,7 +71,7 @@ async function makeKey(
   },
 ) {
   const secret = makeSecret();
-  const row = await insertApiKey(deps.pool, tenant, {
+  const row = await insertApiKey(forTenant(deps.pool, tenant), {
     id: makeKeyId(),
     name: key.name,
     user: key.user ?? null,

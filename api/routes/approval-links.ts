@@ -10,6 +10,7 @@ import { FAILURES, Failure, type FailureType } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';
 import { LINK_DECISIONS } from '#domain/schema/approval-link.ts';
 import { jsonObjectSchema, textSchema } from '#domain/schema/scalars.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { askingPage, isChangeable, noticePage } from '../approval-page.ts';
 import { type DecisionBody, sendDecision } from '../decide-as.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -127,7 +128,7 @@ async function linkOr404(
     ? await findApprovalLink(deps.pool, deps.rows, hashToken(token))
     : undefined;
   if (!link || (!link.used_at && (link.revoked_at || link.is_over))) throw new Failure('NotFound', NO_LINK);
-  const approval = await findApproval(deps.pool, link.tenant_id, link.approval_id);
+  const approval = await findApproval(forTenant(deps.pool, link.tenant_id), link.approval_id);
   if (!approval) throw new Failure('NotFound', NO_LINK);
   return { link, approval };
 }
@@ -148,7 +149,7 @@ async function outcomeOf({ pool }: ApiDeps, tenant: string, row: ApprovalRow): P
   const how = decision === 'edit' ? ' with other arguments' : '';
   const why = status === 'denied' && note ? ` Reason: ${note}` : '';
   const when = decided_at ? ` at ${decided_at.toISOString()}` : '';
-  const call = status === 'approved' ? await findCallProgress(pool, tenant, call_id) : undefined;
+  const call = status === 'approved' ? await findCallProgress(forTenant(pool, tenant), call_id) : undefined;
   const after = call ? ` ${progressOf(call)}` : '';
   return `It was ${status}${how} by ${decided_by ?? 'system'}${when}.${why}${after}`;
 }

@@ -15,6 +15,7 @@ import { type Decider, deciderProblem } from '#domain/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
 import { approvals } from '#domain/resource/approvals.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { readApprovalFilter } from '../approval-filter.ts';
 import { type Caller, requireOwnUser, signatureOf } from '../auth.ts';
 import { decideAs } from '../decide-as.ts';
@@ -29,7 +30,8 @@ import { createTemporalLink } from '../temporal-links.ts';
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   const link = createTemporalLink(deps.settings);
-  const find = (caller: Caller, id: string) => findVisibleApproval(pool, caller.tenant, caller, id);
+  const find = (caller: Caller, id: string) =>
+    findVisibleApproval(forTenant(pool, caller.tenant), caller, id);
 
   serveResource(
     app,
@@ -38,14 +40,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       listApprovals: ({ caller, tenant, query }) =>
         readTimePage(
           query,
-          (limit, after) => listApprovals(pool, tenant, caller, readApprovalFilter(query), limit, after),
+          (limit, after) =>
+            listApprovals(forTenant(pool, tenant), caller, readApprovalFilter(query), limit, after),
           (row) => [row.created_text, row.id],
           (row) => showApproval(row, link),
         ),
       async getApproval({ caller, tenant, params }) {
         const row = await find(caller, params.id);
         if (!row) return undefined;
-        const decisions = await listDecisions(pool, tenant, row.id);
+        const decisions = await listDecisions(forTenant(pool, tenant), row.id);
         return {
           ...showApproval(row, link),
           decisions: decisions.map((one) => ({ ...one, at: one.at.toISOString() })),
@@ -61,7 +64,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && makeLink(deps, row, call);
       },
       async revokeApprovalLink({ tenant, params }) {
-        if (await revokeApprovalLink(pool, tenant, params.id, params.link)) return true;
+        if (await revokeApprovalLink(forTenant(pool, tenant), params.id, params.link)) return true;
         throw new Failure('NotFound', 'The approval has no such link');
       },
       async createDecisionToken({ caller, tenant, params, body }) {
@@ -105,7 +108,7 @@ async function makeLink(
   const token = randomBytes(32).toString('base64url');
   const id = `lnk_${randomBytes(9).toString('hex')}`;
   const link = { id, approvalId, hash: hashToken(token), user, scopes, decision, createdBy: by, seconds };
-  const expires = await insertApprovalLink(pool, tenant, link);
+  const expires = await insertApprovalLink(forTenant(pool, tenant), link);
   if (!expires)
     throw new Failure(
       'Conflict',

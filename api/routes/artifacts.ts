@@ -6,6 +6,7 @@ import { Failure } from '#domain/errors.ts';
 import { artifactSchema } from '#domain/schema/artifact.ts';
 import { labelSchema } from '#domain/schema/scalars.ts';
 import { type ArtifactRow, findArtifacts, putArtifact, readArtifact } from '#store/artifact-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readFileBodies } from '../file-body.ts';
@@ -80,7 +81,7 @@ export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
       const { tenant, confinedTo } = callerOf(request);
       const ref = `artifact:${String(paramOf(request, 'id'))}`;
       const ids = ARTIFACT_REF.exec(ref)?.slice(1) ?? [];
-      const [row] = await findArtifacts(pool, tenant, ids, confinedTo ?? undefined);
+      const [row] = await findArtifacts(forTenant(pool, tenant), ids, confinedTo ?? undefined);
       if (!row) throw new Failure('NotFound', 'There is no artifact with this id');
       const name = encodeURIComponent(row.filename ?? row.id).replace(
         /[!'()*]/g,

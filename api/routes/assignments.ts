@@ -15,6 +15,7 @@ import {
   pageAssignments,
 } from '#store/assignment-store.ts';
 import { gateRows } from '#store/gate-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { stopAssignment } from '#temporal/stop-assignments.ts';
 import type { Caller } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -68,7 +69,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async getDelegation({ caller, tenant, params }) {
         const row = await currentOf('delegation', caller, params.id);
         if (!row) return undefined;
-        const checks = await gateRows(pool, tenant, row.id);
+        const checks = await gateRows(forTenant(pool, tenant), row.id);
         return {
           ...showDelegation(row, link),
           checks: checks.map(({ name: gate, attempt, kind, step, feedback, created_at }) => {
@@ -92,7 +93,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
       async getEvaluation({ caller, tenant, params }) {
         const row = await currentOf('evaluation', caller, params.id);
-        return row && { ...showEvaluation(row, link), rounds: [...(await findRounds(pool, tenant, row.id))] };
+        return (
+          row && {
+            ...showEvaluation(row, link),
+            rounds: [...(await findRounds(forTenant(pool, tenant), row.id))],
+          }
+        );
       },
       stopEvaluation: stopOf<EvaluationStatus>('evaluation'),
     },
@@ -139,7 +145,8 @@ export function pageOfAssignments<Shown>(
   const { pool, lost } = assignmentsToStop(deps);
   return readTimePage(
     query,
-    async (limit, after) => lost.currents(tenant, await pageAssignments(pool, tenant, filter, limit, after)),
+    async (limit, after) =>
+      lost.currents(tenant, await pageAssignments(forTenant(pool, tenant), filter, limit, after)),
     (row) => [row.created_at.replace('T', ' '), row.id],
     show,
   );

@@ -12,6 +12,7 @@ import { findTeam } from '#store/team-store.ts';
 import { MAX_BUDGETS } from '#domain/budget.ts';
 import { Failure } from '#domain/errors.ts';
 import { budgets, MAX_ACCOUNTS } from '#domain/resource/budgets.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -19,20 +20,20 @@ import { serveResource } from '../serve-resource.ts';
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
   serveResource(app, budgets, {
     listBudgets: async ({ tenant, caller }) => ({
-      data: (await listBudgets(pool, tenant, caller.confinedTo)).map(showBudget),
+      data: (await listBudgets(forTenant(pool, tenant), caller.confinedTo)).map(showBudget),
     }),
     async getBudget({ tenant, caller, params }) {
-      const row = await findBudget(pool, tenant, params.id, caller.confinedTo);
+      const row = await findBudget(forTenant(pool, tenant), params.id, caller.confinedTo);
       return row && showBudget(row);
     },
     listBudgetAccounts: async ({ tenant, caller, query }) => ({
-      data: await listAccounts(pool, tenant, query, caller.confinedTo, MAX_ACCOUNTS),
+      data: await listAccounts(forTenant(pool, tenant), query, caller.confinedTo, MAX_ACCOUNTS),
     }),
     async createBudget({ tenant, by, body }) {
       if (body.scope === 'agent') await requireAgents(pool, tenant, [['body/subject', body.subject]]);
-      if (body.scope === 'team' && body.subject && !(await findTeam(pool, tenant, body.subject)))
+      if (body.scope === 'team' && body.subject && !(await findTeam(forTenant(pool, tenant), body.subject)))
         throw noTeam(body.subject);
-      const row = await createBudget(pool, tenant, body, by);
+      const row = await createBudget(forTenant(pool, tenant), body, by);
       if (row) return showBudget(row);
       throw new Failure(
         'Conflict',
@@ -40,15 +41,15 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
       );
     },
     async updateBudget({ tenant, params: { id }, body }) {
-      const old = await findBudget(pool, tenant, id, null);
+      const old = await findBudget(forTenant(pool, tenant), id, null);
       if (!old) return undefined;
       const { scope, subject = '', period = 'total' } = body;
       if (scope !== old.scope || subject !== old.subject || period !== old.period)
         throw new Failure('Unprocessable', 'Scope, subject and period cannot change: make another budget');
-      const row = await changeBudget(pool, tenant, id, body);
+      const row = await changeBudget(forTenant(pool, tenant), id, body);
       return row && showBudget(row);
     },
-    deleteBudget: ({ tenant, params }) => deleteBudget(pool, tenant, params.id),
+    deleteBudget: ({ tenant, params }) => deleteBudget(forTenant(pool, tenant), params.id),
   });
 }
 

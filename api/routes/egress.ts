@@ -2,6 +2,7 @@
 import { Failure } from '#domain/errors.ts';
 import { egress } from '#domain/resource/egress.ts';
 import { type EgressRow, listEgressRows } from '#store/egress-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { isNumberKeys, readPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -14,7 +15,12 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
       return readPage(
         query,
         (limit, after) =>
-          listEgressRows(pool, tenant, query, limit, after === undefined ? undefined : Number(after[0])),
+          listEgressRows(
+            forTenant(pool, tenant),
+            query,
+            limit,
+            after === undefined ? undefined : Number(after[0]),
+          ),
         ({ id }) => [Number(id)],
         showRequest,
         isNumberKeys(1),

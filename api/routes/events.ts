@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { firstEventId, readEvents } from '#store/event-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { eventSchema } from '#domain/schema/event.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { sessionOr404 } from '../found.ts';
@@ -43,7 +44,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { tenant } = callerOf(request);
       const { key } = request.params;
       const requested = lastEventId(request.headers['last-event-id']) ?? request.query.after;
-      const first = requested === undefined ? undefined : await firstEventId(deps.pool, tenant, key);
+      const first =
+        requested === undefined ? undefined : await firstEventId(forTenant(deps.pool, tenant), key);
       if (requested !== undefined && first !== undefined && requested < first - 1)
         throw new Failure('EventsTrimmed', `Events up to ${first - 1} are no longer kept; begin after that`, {
           first_id: first,
@@ -53,7 +55,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         subscribe: (wake) => deps.feed.subscribe(tenant, key, wake),
         async sendNew(write, signal) {
           for (let isMore = true; isMore && !signal.aborted; ) {
-            const events = await readEvents(deps.pool, tenant, key, last, PAGE);
+            const events = await readEvents(forTenant(deps.pool, tenant), key, last, PAGE);
             for (const event of events) {
               await write(`id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
               last = event.id;

@@ -2,6 +2,7 @@
 import { displayEntry } from '@tempoclaw/shell-judge';
 import { type AllowlistRow, listAllowlist, revokeAllowlistEntry } from '#store/allowlist-store.ts';
 import { execAllowlist } from '#domain/resource/exec-allowlist.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTimePage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -11,12 +12,13 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     listExecAllowlist: ({ tenant, caller, query }) =>
       readTimePage(
         query,
-        (limit, after) => listAllowlist(pool, tenant, { ...query, viewer: caller.user }, limit, after),
+        (limit, after) =>
+          listAllowlist(forTenant(pool, tenant), { ...query, viewer: caller.user }, limit, after),
         (row) => [row.created_text, row.id],
         showEntry,
       ),
     deleteExecAllowlistEntry: ({ tenant, caller, by, params }) =>
-      revokeAllowlistEntry(pool, tenant, caller.user, params.id, by),
+      revokeAllowlistEntry(forTenant(pool, tenant), caller.user, params.id, by),
   });
 }
 

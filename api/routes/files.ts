@@ -77,7 +77,7 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
       return scope && { data: (await listDocuments(pool, scope)).map(shown) };
     },
     async listFilesOfUser({ caller, tenant, params: { user } }) {
-      const rows = await listDocumentsOfUser(pool, tenant, fileOwner(caller, user) ?? user);
+      const rows = await listDocumentsOfUser(forTenant(pool, tenant), fileOwner(caller, user) ?? user);
       return { data: rows.map((row) => ({ ...shown(row), agent: row.agent })) };
     },
     async getFile(request) {

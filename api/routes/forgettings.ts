@@ -13,6 +13,7 @@ import {
 } from '#store/forgetting-store.ts';
 import { findRetention, saveRetention } from '#store/retention-store.ts';
 import { findSession } from '#store/session-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { forgettingStart } from '#temporal/forgetting-start.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTimePage } from '../pages.ts';
@@ -20,7 +21,7 @@ import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {
   async function forget(tenant: string, by: string, kind: Forgetting['kind'], subject: string) {
-    const row = await beginForgetting(pool, tenant, {
+    const row = await beginForgetting(forTenant(pool, tenant), {
       id: `fgt_${randomUUID()}`,
       kind,
       subject,
@@ -34,22 +35,22 @@ export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {
     listForgettings: ({ tenant, query }) =>
       readTimePage(
         query,
-        (limit, after) => listForgettings(pool, tenant, limit, after),
+        (limit, after) => listForgettings(forTenant(pool, tenant), limit, after),
         (row) => [row.created_text, row.id],
         showForgetting,
       ),
     async getForgetting({ tenant, params }) {
-      const row = await findForgetting(pool, tenant, params.id);
+      const row = await findForgetting(forTenant(pool, tenant), params.id);
       return row && showForgetting(row);
     },
     async forgetSession({ tenant, by, params: { session } }) {
-      if (!(await findSession(pool, tenant, session)))
+      if (!(await findSession(forTenant(pool, tenant), session)))
         throw new Failure('NotFound', 'There is no session with this key');
       return forget(tenant, by, 'session', session);
     },
-    getRetention: async ({ tenant }) => (await findRetention(pool, tenant)) ?? {},
+    getRetention: async ({ tenant }) => (await findRetention(forTenant(pool, tenant))) ?? {},
     async setRetention({ tenant, body }) {
-      await saveRetention(pool, tenant, body);
+      await saveRetention(forTenant(pool, tenant), body);
       return body;
     },
     forgetUser: ({ tenant, by, params: { user } }) => forget(tenant, by, 'user', user),

@@ -1,6 +1,7 @@
 /** Serves chats that were handed over, from their rows. */
 import { clearHandoff, type HandoffRouteRow, listHandoffs } from '#store/handoff-store.ts';
 import { handoffs } from '#domain/resource/handoffs.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { type CursorKeys, readPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -11,13 +12,18 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
       readPage(
         query,
         (limit, after) =>
-          listHandoffs(pool, tenant, caller.confinedTo, limit, after && isChatKeys(after) ? after : ['', '']),
+          listHandoffs(
+            forTenant(pool, tenant),
+            caller.confinedTo,
+            limit,
+            after && isChatKeys(after) ? after : ['', ''],
+          ),
         (row) => [row.channel, row.chat_id],
         showRoute,
         isChatKeys,
       ),
     endHandoff: ({ tenant, caller, query }) =>
-      clearHandoff(pool, tenant, query.channel, query.chat_id, caller.confinedTo),
+      clearHandoff(forTenant(pool, tenant), query.channel, query.chat_id, caller.confinedTo),
   });
 }
 

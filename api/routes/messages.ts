@@ -8,6 +8,7 @@ import { messageCreateSchema, messageReceiptSchema, waitSchema } from '#domain/s
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Caller, callerOf, userOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { followHandoff } from '../follow-handoff.ts';
@@ -81,7 +82,9 @@ async function attachmentsOf(
 ): Promise<readonly Attachment[]> {
   if (refs.length === 0) return [];
   const ids = refs.map((ref) => ref.replace('artifact:', ''));
-  const rows = new Map((await findArtifacts(pool, tenant, ids, user ?? null)).map((row) => [row.id, row]));
+  const rows = new Map(
+    (await findArtifacts(forTenant(pool, tenant), ids, user ?? null)).map((row) => [row.id, row]),
+  );
   return ids.map((artifact, index) => {
     const row = rows.get(artifact);
     if (!row)

@@ -19,6 +19,7 @@ import {
 } from '#domain/schema/policy.ts';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readPage } from '../pages.ts';
 import { warningsOf } from '../policy-warnings.ts';
@@ -35,21 +36,22 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   };
 
   serveResource(app, resource, {
-    getPolicy: async ({ tenant }) => showPolicy(deps, tenant, (await findTenantPolicy(pool, tenant)) ?? {}),
+    getPolicy: async ({ tenant }) =>
+      showPolicy(deps, tenant, (await findTenantPolicy(forTenant(pool, tenant))) ?? {}),
     async setPolicy({ tenant, by, body }) {
-      await saveTenantPolicy(pool, tenant, body, by);
+      await saveTenantPolicy(forTenant(pool, tenant), body, by);
       return showPolicy(deps, tenant, body);
     },
     listPolicyChanges: ({ tenant, query }) =>
       readPage(
         query,
-        (limit, after) => listPolicyChanges(pool, tenant, limit, after && String(after[0])),
+        (limit, after) => listPolicyChanges(forTenant(pool, tenant), limit, after && String(after[0])),
         ({ id }) => [id],
         showChange,
         ([id, ...more]) => more.length === 0 && policyChangeIdSchema.safeParse(id).success,
       ),
     async restorePolicy({ tenant, by, body }) {
-      const change = await findPolicyChange(pool, tenant, body.change);
+      const change = await findPolicyChange(forTenant(pool, tenant), body.change);
       if (!change) return undefined;
       const before = tenantPolicySchema.safeParse(change.before ?? {});
       if (!before.success)
@@ -57,7 +59,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           'Unprocessable',
           `The policy of then cannot be put back: ${schemaProblem(before.error, 'policy')}`,
         );
-      await saveTenantPolicy(pool, tenant, before.data, by);
+      await saveTenantPolicy(forTenant(pool, tenant), before.data, by);
       return showPolicy(deps, tenant, before.data);
     },
     async backtestPolicy({ tenant, body }) {

@@ -52,7 +52,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         { adds },
       );
     if (place === 'tenant')
-      return saveTenantPolicy(pool, tenant, checked(tenantPolicySchema, change.tenant_policy), by);
+      return saveTenantPolicy(forTenant(pool, tenant), checked(tenantPolicySchema, change.tenant_policy), by);
     const agent = await findAgent(forTenant(pool, tenant), key);
     if (!agent) throw new Failure('Conflict', `The agent ${key} is gone`);
     const config = checked(agentConfigSchema, { ...agent.config, ...withRule(agent.config, adds) });

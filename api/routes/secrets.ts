@@ -15,14 +15,17 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }: ApiDeps): void {
   serveResource(app, secrets, {
     listSecrets: ({ tenant, query }) =>
-      readTextPage(query, 'name', showSecret, (limit, after) => listSecrets(pool, tenant, limit, after)),
+      readTextPage(query, 'name', showSecret, (limit, after) =>
+        listSecrets(forTenant(pool, tenant), limit, after),
+      ),
     async setSecret({ tenant, by, params: { name }, body }) {
       const sealed = sealer.seal(body.value, secretPlace(tenant, name));
-      const row = await putSecret(pool, tenant, { name, sealed, keyId: sealer.keyId, by });
+      const row = await putSecret(forTenant(pool, tenant), { name, sealed, keyId: sealer.keyId, by });
       if (!row)
         throw new Failure('Unprocessable', `There are ${MAX_SECRETS} secrets, which is the most; delete one`);
       // A caller that has this answer may rely on the next text being scrubbed of the secret.
@@ -30,7 +33,7 @@ export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }
       return showSecret(row);
     },
     deleteSecret: async ({ tenant, params: { name } }) =>
-      isName(name) && (await deleteSecret(pool, tenant, name)),
+      isName(name) && (await deleteSecret(forTenant(pool, tenant), name)),
     async rotateSecrets({ tenant }) {
       if (tenant !== OPERATOR_TENANT)
         throw new Failure('Forbidden', `Keys are rotated by admins of the tenant ${OPERATOR_TENANT}`);

@@ -10,6 +10,7 @@ import { sessions } from '#domain/resource/sessions.ts';
 import type { messageSchema } from '#domain/schema/message.ts';
 import type { sessionSchema } from '#domain/schema/session.ts';
 import { AGENT_TURN } from '#domain/turn.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { reachableSession } from '../found.ts';
 import { assignmentsToStop } from '../lost-work.ts';
@@ -33,7 +34,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       listSessions: ({ caller: { tenant, confinedTo }, query }) =>
         readTimePage(
           query,
-          (limit, after) => listSessions(pool, tenant, { ...query, confinedTo }, limit, after),
+          (limit, after) => listSessions(forTenant(pool, tenant), { ...query, confinedTo }, limit, after),
           (row) => [row.updated_text, row.key],
           (row) => showSession(tenant, row, link),
         ),
@@ -44,7 +45,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       listSessionTurns: ({ tenant, params, query }) =>
         readTimePage(
           query,
-          (limit, after) => listTurns(pool, tenant, params.key, limit, after),
+          (limit, after) => listTurns(forTenant(pool, tenant), params.key, limit, after),
           (row) => [row.created_text, row.id],
           (row) => showTurn(tenant, row, link),
         ),
@@ -52,7 +53,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         readPage(
           query,
           (limit, after) =>
-            listMessages(pool, tenant, params.key, query.order, limit, after && String(after[0])),
+            listMessages(forTenant(pool, tenant), params.key, query.order, limit, after && String(after[0])),
           (row) => [Number(row.position)],
           showMessage,
           isNumberKeys(1),
@@ -91,8 +92,8 @@ async function stopTurn(deps: ApiDeps, call: StopCall) {
   const { key } = params;
   const { level, turn_id, reason } = body;
   const turn = await (turn_id === undefined
-    ? findOpenTurn(deps.pool, tenant, key)
-    : findTurn(deps.pool, tenant, turn_id));
+    ? findOpenTurn(forTenant(deps.pool, tenant), key)
+    : findTurn(forTenant(deps.pool, tenant), turn_id));
   if (!turn && turn_id === undefined) {
     if (await stopIdleSession(deps, call)) return { session_key: key, turn_id: null, level };
     throw new Failure('Conflict', `No turn runs in session ${key}`);
@@ -114,7 +115,7 @@ async function stopIdleSession(
 ): Promise<boolean> {
   if (level === 'step') return false;
   const session = await reachableSession(deps.pool, caller, key);
-  const [last] = await listTurns(deps.pool, tenant, key, 1, undefined);
+  const [last] = await listTurns(forTenant(deps.pool, tenant), key, 1, undefined);
   if (!session || !last) return false;
   const stop = { level, turn_id: last.id, by, reason };
   if (level === 'now') {

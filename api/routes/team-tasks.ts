@@ -17,6 +17,7 @@ import { claimProblem } from '#domain/team/decide-task.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import { readTaskRef, taskWorkflowId, TEAM_LIMITS } from '#domain/team.ts';
 import { statusesOf, type TaskAction } from '#domain/team-task.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Caller } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { stemOf } from '../idempotency.ts';
@@ -38,7 +39,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 async function taskOr404(deps: ApiDeps, team: TeamRow, tenant: string, id: string): Promise<TeamTaskRow> {
   const ref = readTaskRef(id);
   const own = ref && (ref.team === undefined || ref.team === team.key);
-  const row = own ? await findTask(deps.pool, tenant, team.key, ref.number) : undefined;
+  const row = own ? await findTask(forTenant(deps.pool, tenant), team.key, ref.number) : undefined;
   if (!row) throw new Failure('NotFound', teamTasks.missing);
   return row;
 }
@@ -63,7 +64,8 @@ function addTasks(app: Api, deps: ApiDeps): void {
         const filter = { statuses: statusesOf(status), owner, priority, query: q };
         return readPage(
           query,
-          (limit, after) => listTasks(pool, tenant, team.key, filter, limit, after && Number(after[0])),
+          (limit, after) =>
+            listTasks(forTenant(pool, tenant), team.key, filter, limit, after && Number(after[0])),
           (row) => [row.number],
           (row) => showTask(tenant, row, link),
           isNumberKeys(1),

@@ -13,13 +13,14 @@ import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
 import { teams } from '#domain/resource/teams.ts';
 import { taskIdOf } from '#domain/team.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { isNumberKeys, readPage, readTextPage } from '../pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
 /** A team of another tenant and one that never existed get the same 404. */
 export async function teamOr404({ pool }: ApiDeps, tenant: string, key: string): Promise<TeamRow> {
-  const team = isName(key) ? await findTeam(pool, tenant, key) : undefined;
+  const team = isName(key) ? await findTeam(forTenant(pool, tenant), key) : undefined;
   if (!team) throw new Failure('NotFound', teams.missing);
   return team;
 }
@@ -33,18 +34,20 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     teams,
     {
       listTeams: ({ tenant, query }) =>
-        readTextPage(query, 'key', showTeam, (limit, after) => listTeams(pool, tenant, limit, after)),
+        readTextPage(query, 'key', showTeam, (limit, after) =>
+          listTeams(forTenant(pool, tenant), limit, after),
+        ),
       getTeam: ({ tenant, params }) => shown(tenant, params.team),
       async createTeam({ tenant, by, body }) {
         const { key, lead, members, name = null, description = null, settings = {} } = body;
         const team = { key, lead, members: membersOf(lead, members), name, description, settings };
-        demandWritten(await insertTeam(pool, tenant, team, by), key);
+        demandWritten(await insertTeam(forTenant(pool, tenant), team, by), key);
         return shown(tenant, key);
       },
       async updateTeam({ tenant, params, body: { members, ...change } }) {
         const now = await teamOr404(deps, tenant, params.team);
         const kept = membersOf(change.lead ?? now.lead, members ?? now.members);
-        const written = await changeTeam(pool, tenant, now.key, {
+        const written = await changeTeam(forTenant(pool, tenant), now.key, {
           ...change,
           members: members ? kept : undefined,
         });
@@ -56,7 +59,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const { key } = await teamOr404(deps, tenant, params.team);
         return readPage(
           query,
-          (limit, after) => listTaskEvents(pool, tenant, key, query.task, limit, after && Number(after[0])),
+          (limit, after) =>
+            listTaskEvents(forTenant(pool, tenant), key, query.task, limit, after && Number(after[0])),
           (row) => [Number(row.id)],
           (row) => ({
             ...row,
@@ -69,11 +73,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
       async deleteTeam({ tenant, params }) {
         const { key } = await teamOr404(deps, tenant, params.team);
-        await deleteTeam(pool, tenant, key);
+        await deleteTeam(forTenant(pool, tenant), key);
         return true;
       },
     },
-    ({ tenant }, key) => findTeam(pool, tenant, key),
+    ({ tenant }, key) => findTeam(forTenant(pool, tenant), key),
   );
 }
 

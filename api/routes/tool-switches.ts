@@ -1,5 +1,6 @@
 /** Serves tools that are switched on and off for all agents of a tenant: names in its policy. */
 import { toolSwitches } from '#domain/resource/tool-switches.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findTenantPolicy, switchTool } from '#store/tenant-policy-store.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -15,16 +16,16 @@ export function addRoutes(app: Api, { pool, tools }: Pick<ApiDeps, 'pool' | 'too
     {
       async getToolSwitch({ tenant, params }) {
         const name = nameOf(params.name);
-        const policy = await findTenantPolicy(pool, tenant);
+        const policy = await findTenantPolicy(forTenant(pool, tenant));
         return { name, enabled: !policy?.tools?.disabled?.includes(name) };
       },
       async setToolSwitch({ tenant, params, body: { enabled }, by }) {
         const name = nameOf(params.name);
-        await switchTool(pool, tenant, name, enabled, by);
+        await switchTool(forTenant(pool, tenant), name, enabled, by);
         return { name, enabled };
       },
       async deleteToolSwitch({ tenant, params, by }) {
-        await switchTool(pool, tenant, nameOf(params.name), true, by);
+        await switchTool(forTenant(pool, tenant), nameOf(params.name), true, by);
         return true;
       },
     },

@@ -119,7 +119,7 @@ async function showInvocation(
   turnId: string,
   turn: TurnRow | undefined,
 ): Promise<z.infer<typeof toolInvocationSchema>> {
-  const [call] = await listToolCalls(deps.pool, tenant, turnId, 1, [-1, -1]);
+  const [call] = await listToolCalls(forTenant(deps.pool, tenant), turnId, 1, [-1, -1]);
   const about = { session_key: session, turn_id: turnId, status: turn?.status ?? 'queued' };
   if (call)
     return {

@@ -8,6 +8,7 @@ import { isMessageId, sessionWorkflowId } from '#domain/ids.ts';
 import { MAX_IMAGES } from '#domain/image.ts';
 import { turns } from '#domain/resource/turns.ts';
 import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { callerOf } from '../auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { reachableSession, reachableTurn } from '../found.ts';
@@ -32,7 +33,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         readPage(
           query,
           (limit, after) =>
-            listToolCalls(pool, tenant, params.id, limit, [
+            listToolCalls(forTenant(pool, tenant), params.id, limit, [
               Number(after?.[0] ?? -1),
               Number(after?.[1] ?? -1),
             ]),
@@ -62,7 +63,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const { id } = request.params;
       const caller = callerOf(request);
-      const found = isMessageId(id) ? await findWholeResult(pool, caller.tenant, id) : undefined;
+      const found = isMessageId(id) ? await findWholeResult(forTenant(pool, caller.tenant), id) : undefined;
       if (!found || !(await reachableSession(pool, caller, found.session_key)))
         throw new Failure('NotFound', 'There is no tool call with this id');
       if (found.text === null) throw new Failure('Conflict', 'The call has not ended; it has no result yet');
@@ -92,7 +93,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const { id, number } = request.params;
       const caller = callerOf(request);
-      const found = isMessageId(id) ? await findCallImage(pool, caller.tenant, id, number) : undefined;
+      const found = isMessageId(id)
+        ? await findCallImage(forTenant(pool, caller.tenant), id, number)
+        : undefined;
       if (!found || !(await reachableSession(pool, caller, found.session_key)))
         throw new Failure('NotFound', 'There is no such image of a tool call');
       // The type was detected from its bytes when it was stored, and no other type is used.

@@ -2,6 +2,7 @@
 import { readUsage } from '#store/usage-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { MAX_DAYS, usage } from '#domain/resource/usage.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
 
@@ -14,7 +15,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     async getUsage({ tenant, caller, query: { by, agent, session, model, ...days } }) {
       const { from, to } = daysOf(days, Date.now());
       const filter = { from, to, agent, session, model, user: caller.confinedTo };
-      const rows = await readUsage(pool, tenant, by, filter, MAX_ROWS + 1);
+      const rows = await readUsage(forTenant(pool, tenant), by, filter, MAX_ROWS + 1);
       return { from, to, data: rows.slice(0, MAX_ROWS), truncated: rows.length > MAX_ROWS };
     },
   });

@@ -3,6 +3,7 @@ import { type Canvas, changedCanvas, type CanvasStep } from './contract.ts';
 import type { Pool } from '#store/pool.ts';
 import { appendEvents, lockSession } from '#store/session-writes.ts';
 import { readRow } from '#store/statements.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 
 export interface CanvasPlace {
@@ -26,7 +27,7 @@ export function changeCanvas(
 ): Promise<Canvas | string> {
   const { tenant, sessionKey: session, turnId: turn, callId } = call;
   return inTransaction(pool, async (tx) => {
-    await lockSession(tx, tenant, session);
+    await lockSession(forTenant(tx, tenant), session);
     const row = await tx
       .selectFrom('canvases')
       .select(['version', 'steps', 'last_call'])

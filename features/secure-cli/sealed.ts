@@ -11,9 +11,9 @@ export interface OpenedCli {
 }
 
 export const sealedPart: SealedPart<readonly OpenedCli[]> = {
-  async read(pool, tenant, open) {
-    return (await listSecureClis(pool, tenant)).map(({ name, config, sealed }) => {
-      const opened = open(sealed, secureCliPlace(tenant, name));
+  async read(db, open) {
+    return (await listSecureClis(db.unbound, db.tenant)).map(({ name, config, sealed }) => {
+      const opened = open(sealed, secureCliPlace(db.tenant, name));
       const variables = opened === undefined ? undefined : (JSON.parse(opened) as CliVariable[]);
       return { cli: { name, ...config }, variables };
     });

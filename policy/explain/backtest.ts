@@ -16,6 +16,7 @@ import {
   type RulesOfTenant,
 } from '#store/past-calls-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';
 
 export interface BacktestDeps {
@@ -79,7 +80,7 @@ export async function backtest(
   let seen = 0;
   let unreadable = 0;
   let differ = 0;
-  await readPastCalls(deps.pool, question.tenant, since, MAX_CALLS + 1, async (calls) => {
+  await readPastCalls(forTenant(deps.pool, question.tenant), since, MAX_CALLS + 1, async (calls) => {
     let began = performance.now();
     for (const call of calls.slice(0, MAX_CALLS - seen)) {
       if (performance.now() - began > SLICE_MS) {
@@ -116,8 +117,8 @@ export async function createJudge(
 ): Promise<(call: PastCall) => Promise<Verdict | undefined>> {
   const { pool, catalogs, settings, resolveProgram } = deps;
   const { tenant } = question;
-  const rows = await readRulesOfTenant(pool, tenant);
-  const tenant_policy = question.tenant_policy ?? (await findTenantPolicy(pool, tenant));
+  const rows = await readRulesOfTenant(forTenant(pool, tenant));
+  const tenant_policy = question.tenant_policy ?? (await findTenantPolicy(forTenant(pool, tenant)));
   const exec = question.settings?.exec ?? settings.exec;
   const catalogOf = onceEach((agent) => catalogs.of(tenant, agent));
   const rules: CallRules = createCallRules({

@@ -4,6 +4,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import { proposeRules, type Proposal, type ProposedRule } from '#domain/policy/propose-rules.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import { type DecidedPastCall, readDecidedCalls, readRulesOfTenant } from '#store/past-calls-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';
 import type { Verdict } from '../call-rules.ts';
 import { type BacktestDeps, type BacktestQuestion, createJudge } from './backtest.ts';
@@ -33,7 +34,7 @@ export async function findProposals(
   days: number,
 ): Promise<PlacedProposal[]> {
   const since = new Date(deps.now() - days * 86_400_000);
-  const decided = await readDecidedCalls(deps.pool, tenant, since, MAX_DECISIONS);
+  const decided = await readDecidedCalls(forTenant(deps.pool, tenant), since, MAX_DECISIONS);
   const judgeNow = await createJudge(deps, { tenant });
   const basis: DecidedPastCall[] = [];
   const rejected: DecidedPastCall[] = [];
@@ -42,8 +43,8 @@ export async function findProposals(
     if (!call.approved || (!call.masked && isApprovalRequired(now))) basis.push(call);
     if (!call.approved && now?.verdict !== 'allow') rejected.push(call);
   }
-  const { agents } = await readRulesOfTenant(deps.pool, tenant);
-  const policy = (await findTenantPolicy(deps.pool, tenant)) ?? {};
+  const { agents } = await readRulesOfTenant(forTenant(deps.pool, tenant));
+  const policy = (await findTenantPolicy(forTenant(deps.pool, tenant))) ?? {};
   const found: PlacedProposal[] = [];
   for (const proposal of proposeRules(basis.map((call) => ({ ...call, agent: call.agent_key })))) {
     if (found.length >= MAX_PROPOSALS) break;

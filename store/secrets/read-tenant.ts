@@ -2,13 +2,14 @@
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { readSealedSecrets, secretPlace } from '#store/secret-store.ts';
+import { type TenantDb, forTenant } from '#store/tenant-db.ts';
 
 /** Opens a value that is bound to `place`; undefined when it does not open. */
 export type OpenSealed = (sealed: string, place: string) => string | undefined;
 
 /** Values that a feature keeps sealed for tenants besides their secrets. */
 export interface SealedPart<Opened = unknown> {
-  read(pool: Pool, tenant: string, open: OpenSealed): Promise<Opened>;
+  read(db: TenantDb, open: OpenSealed): Promise<Opened>;
   /** Its values that nobody may see. */
   hidden(opened: Opened): readonly string[];
 }
@@ -42,14 +43,14 @@ export async function readTenant(
     }
   };
   const values = new Map<string, string>();
-  for (const { name, sealed } of await readSealedSecrets(pool, tenant)) {
+  for (const { name, sealed } of await readSealedSecrets(forTenant(pool, tenant))) {
     const value = open(sealed, secretPlace(tenant, name));
     if (value !== undefined) values.set(name, value);
   }
   const parts = new Map<SealedPart, unknown>();
   const hidden = [...values.values()];
   for (const part of sealedParts) {
-    const opened = await part.read(pool, tenant, open);
+    const opened = await part.read(forTenant(pool, tenant), open);
     parts.set(part, opened);
     hidden.push(...part.hidden(opened));
   }

@@ -5,6 +5,7 @@ import { settleWithin } from '#store/approval-record.ts';
 import { inTransaction } from '#store/transaction.ts';
 import { insertDecisionProof } from '#store/approval-store.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { eventually } from '#test/support/processes.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
@@ -260,7 +261,7 @@ describe('AP-4 a quorum of two', () => {
       } as const;
       await settleWithin(tx, no);
       const bea = { by: 'bea', user: 'bea', scopes: ['approve'], keyId: null, via: 'api' } as const;
-      late = insertDecisionProof(stack.pool, tenant, id, 'of-bea', bea);
+      late = insertDecisionProof(forTenant(stack.pool, tenant), id, 'of-bea', bea);
       await eventually(async () => (await proofsOf(id)) > 0 || (await isAnyoneLockedOut()));
     });
     await late;

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { ApprovalState, DecideInput } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
 import { insertDecisionProof } from '#store/approval-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 describe('B10 decisions over Temporal where commands run unboxed', () => {
@@ -129,7 +130,7 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     const send = (key: string, more: Partial<DecideInput>) =>
       handle.executeUpdate('decide', { updateId: key, args: [{ decision: 'approve', ...more }] });
     const sender = { by: 'ann', user: 'ann', scopes: ['approve'], keyId: null, via: 'api' } as const;
-    await insertDecisionProof(stack.worker.pool, stack.worker.tenant, id, 'ours', sender);
+    await insertDecisionProof(forTenant(stack.worker.pool, stack.worker.tenant), id, 'ours', sender);
     await assert.rejects(send('ours', { args: { note: 'other' } }));
     await assert.rejects(send('theirs', { decision: 'reject', token }));
     const { runId } = await handle.describe();

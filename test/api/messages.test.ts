@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { submitMessage } from '#api/submit-message.ts';
 import { turnIdOf } from '#domain/ids.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findTurn } from '#store/turn-store.ts';
 import { openSse } from '#test/support/sse.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
@@ -62,7 +63,7 @@ describe('IN-1 messages over HTTP', () => {
     const { body } = await stack.ask('POST', '/v1/sessions/ended/messages?wait=20', {
       body: { text: 'over', agent: 'echo' },
     });
-    const ended = await findTurn(stack.pool, stack.tenant, body.turn_id);
+    const ended = await findTurn(forTenant(stack.pool, stack.tenant), body.turn_id);
     assert.equal(ended?.status, 'completed');
     const temporal = { ...stack.deps.temporal, submit: () => new Promise<never>(() => undefined) };
     const id = 'msg_whose-receipt-is-late';

@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { createLogStream } from '#store/secrets/log-stream.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { putSecret, secretPlace } from '#store/secret-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { startServer, type TestServer } from '../activities/model/provider-server.ts';
 import {
   canaryForms,
@@ -113,7 +114,7 @@ models: { providers: { local: { type: openai-compatible, baseUrl: '${provider.ur
   stream.hide(stack.deps.secrets.vault.scrubberOfAll);
   await insertTenant(stack.pool, 'default', 'Default');
   const { sealer } = stack.deps.secrets;
-  await putSecret(stack.pool, 'default', {
+  await putSecret(forTenant(stack.pool, 'default'), {
     name: 'provider',
     sealed: sealer.seal(canary.provider, secretPlace('default', 'provider')),
     keyId: sealer.keyId,

@@ -12,6 +12,7 @@ import { SWEEP, sweepId } from '#domain/sweep.ts';
 import { AGENT_TURN } from '#domain/turn.ts';
 import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#features/webhooks-out/contract.ts';
 import { beginForgetting } from '#store/forgetting-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import {
@@ -122,7 +123,7 @@ async function tell(name: string, history: unknown): Promise<void> {
 }
 
 async function recordForget({ client, pool, taskQueue, tenant }: LiveWorker): Promise<void> {
-  const { id } = await beginForgetting(pool, tenant, {
+  const { id } = await beginForgetting(forTenant(pool, tenant), {
     id: 'fgt_replay',
     kind: 'session',
     subject: 'nobody',

@@ -9,6 +9,7 @@ import { insertAgentLink } from '#store/agent-link-store.ts';
 import { findAssignment, openAssignments, pageAssignments } from '#store/assignment-store.ts';
 import { type AssignmentEnd, claimAnnouncement, endAssignment } from '#store/end-assignment.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { COMPLETED, takeDelegation, takeSubagent } from '#test/support/assignments.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
@@ -52,7 +53,8 @@ describe('SA-1 limits', () => {
   const finish = (tenant: string, id: string, end: Partial<AssignmentEnd> = {}) =>
     endAssignment(pool, { tenant, id }, { ...COMPLETED, ...end });
   const claim = (tenant: string, id: string) => claimAnnouncement(pool, { tenant, id }, id, 2);
-  const active = async (tenant: string): Promise<number> => (await openAssignments(pool, tenant)).length;
+  const active = async (tenant: string): Promise<number> =>
+    (await openAssignments(forTenant(pool, tenant))).length;
 
   it('of 100 spawns at once 8 get a place, never 9, whatever ends meanwhile', async () => {
     const tenant = await newTenant();
@@ -157,9 +159,11 @@ describe('SA-1 limits', () => {
     );
     const own = { kind: 'subagent', session: 's' } as const;
     const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
-    assert.deepEqual(ids(await pageAssignments(pool, tenant, { ...own, withinMinutes: 60 }, 10)), ['sub-h1']);
-    assert.deepEqual(ids(await pageAssignments(pool, tenant, own, 10)), ['sub-h1', 'sub-h0']);
-    assert.equal((await findAssignment(pool, tenant, 'sub-h0'))?.result, 'r');
+    assert.deepEqual(ids(await pageAssignments(forTenant(pool, tenant), { ...own, withinMinutes: 60 }, 10)), [
+      'sub-h1',
+    ]);
+    assert.deepEqual(ids(await pageAssignments(forTenant(pool, tenant), own, 10)), ['sub-h1', 'sub-h0']);
+    assert.equal((await findAssignment(forTenant(pool, tenant), 'sub-h0'))?.result, 'r');
   });
 });
 
@@ -193,7 +197,7 @@ describe('DE-1 limits', () => {
     for (const source of ['lead', 'other']) {
       const link = { id: `lnk-${source}`, source, target: 'target', max_concurrent: maxConcurrent } as const;
       const more = { direction: 'outbound', status: 'active', settings: {}, description: null } as const;
-      await insertAgentLink(pool, tenant, { ...link, ...more }, 'test');
+      await insertAgentLink(forTenant(pool, tenant), { ...link, ...more }, 'test');
     }
     return tenant;
   }
@@ -228,7 +232,7 @@ describe('DE-1 limits', () => {
           (one) => one.kind === 'taken' || (one.kind === 'refused' && one.limit === 'link' && one.max === 1),
         ),
       );
-      assert.equal((await openAssignments(pool, tenant)).length, 1);
+      assert.equal((await openAssignments(forTenant(pool, tenant))).length, 1);
     });
 
   it('the load of an agent counts over all its links, and each link has its own limit beside it', async () => {
@@ -259,7 +263,7 @@ describe('DE-1 limits', () => {
     await pool.query('update agent_links set max_concurrent = 2 where tenant_id = $1', [tenant]);
     const taken = await isImmediate(tenant, (n) => work(n + 1));
     assert.equal(taken.filter(({ kind }) => kind === 'taken').length, 1);
-    assert.equal((await openAssignments(pool, tenant)).length, 2);
+    assert.equal((await openAssignments(forTenant(pool, tenant))).length, 2);
   });
 
   it('two that end at once are told by one message, which has both', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { writeMessage } from '#store/message-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createTurnLedger, type TurnLedger } from '#store/turn-ledger.ts';
 import { createBudgetTenants } from '#test/support/budget-tenants.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
@@ -45,7 +46,7 @@ describe('DU-7 roots of budgets', () => {
         context,
         team: 'red',
       } as const;
-      assert.equal((await writeMessage(pool, tenant, message)).written, true);
+      assert.equal((await writeMessage(forTenant(pool, tenant), message)).written, true);
     }
     const { rows } = await pool.query('select budget_root as root from sessions where tenant_id = $1', [
       tenant,
@@ -70,7 +71,7 @@ describe('DU-7 roots of budgets', () => {
         from: { session: from, turn: `turn_${from}` },
         ...(team === undefined ? {} : { team }),
       } as const;
-      await writeMessage(pool, tenant, message);
+      await writeMessage(forTenant(pool, tenant), message);
       await ledger.beginStep({
         tenant,
         session,

@@ -24,13 +24,13 @@ describe('DU-1 writing a message', () => {
   it('that another request is just writing: what that one wrote is read, not taken for nothing', async () => {
     const { pool } = database;
     const message = { id: 'twice', session: 's', text: 'Once.', mode: null, context: {} };
-    await writeMessage(pool, 'red', { ...message, id: 'before' });
+    await writeMessage(forTenant(pool, 'red'), { ...message, id: 'before' });
     const other = await pool.connect();
     await other.query('begin');
     await other.query(
       `insert into messages (tenant_id, id, session_key, role, text) values ('red', 'twice', 's', 'user', 'Once.')`,
     );
-    const second = writeMessage(pool, 'red', message);
+    const second = writeMessage(forTenant(pool, 'red'), message);
     assert.ok(
       await eventually(async () => {
         const { rowCount } = await pool.query(

@@ -29,7 +29,7 @@ describe('TL what tools read of sessions', () => {
       );
     }
     for (const session of ['old', 'new'])
-      await writeMessage(database.pool, 'red', {
+      await writeMessage(forTenant(database.pool, 'red'), {
         id: `m-${session}`,
         session,
         text: `Said in ${session}.`,
@@ -100,7 +100,7 @@ describe('TL what tools read of sessions', () => {
       for (const at of ['1', '2']) {
         const session = `${user ?? 'nobody'}-${at}`;
         const context = user === undefined ? {} : { user };
-        await writeMessage(pool, 'green', {
+        await writeMessage(forTenant(pool, 'green'), {
           id: `m-${session}`,
           session,
           text: 'Secret.',

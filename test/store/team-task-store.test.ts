@@ -9,6 +9,7 @@ import { createTask, giveTask, type NewTask, recordTask } from '#store/team-task
 import { findTask, listComments, listTasks, tasksAnnouncedBy } from '#store/team-task-store.ts';
 import { deleteTeam, insertTeam, readTeamMessages, insertTeamMessage } from '#store/team-store.ts';
 import type { TaskChange, TaskState, TaskStatus } from '#domain/team-task.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const TENANT = 'default';
@@ -31,14 +32,14 @@ describe('TE-2 rows of tasks', () => {
         `insert into agents (tenant_id, key, revision, config) values ($1, $2, 1, '{}')`,
         [TENANT, key],
       );
-    assert.deepEqual(await insertTeam(database.pool, TENANT, TEAM, 'test'), { kind: 'written' });
+    assert.deepEqual(await insertTeam(forTenant(database.pool, TENANT), TEAM, 'test'), { kind: 'written' });
   });
   after(() => database.drop());
 
   let made = 0;
   const create = async (overrides: Partial<NewTask> = {}): Promise<number> => {
     made += 1;
-    const created = await createTask(database.pool, TENANT, 'crew', {
+    const created = await createTask(forTenant(database.pool, TENANT), 'crew', {
       subject: `Task ${made}`,
       description: '',
       priority: 0,
@@ -81,7 +82,7 @@ describe('TE-2 rows of tasks', () => {
       await recordTask(database.pool, key, change),
       await recordTask(database.pool, key, change),
     );
-    assert.equal((await findTask(database.pool, TENANT, 'crew', number))?.percent, 40);
+    assert.equal((await findTask(forTenant(database.pool, TENANT), 'crew', number))?.percent, 40);
   });
 
   const give = async (number: number, member: string, task?: TaskState) => {
@@ -153,7 +154,7 @@ describe('TE-2 rows of tasks', () => {
         await recordTask(database.pool, key, change),
         await recordTask(database.pool, key, change),
       );
-      assert.equal((await findTask(database.pool, TENANT, 'crew', number))?.result, result);
+      assert.equal((await findTask(forTenant(database.pool, TENANT), 'crew', number))?.result, result);
       const comments = await listComments(database.pool, key, 10, undefined);
       assert.deepEqual(
         comments.map(({ id, kind, author, text }) => [id, kind, author, text]),
@@ -187,7 +188,7 @@ describe('TE-2 rows of tasks', () => {
       return answer?.kind === 'recorded' && answer.notifies_lead;
     });
     assert.equal(tellers.length, 1);
-    const messages = await tasksAnnouncedBy(database.pool, TENANT, 'crew', tellers[0] ?? 0);
+    const messages = await tasksAnnouncedBy(forTenant(database.pool, TENANT), 'crew', tellers[0] ?? 0);
     assert.deepEqual(
       messages.map((row) => row.number),
       numbers,
@@ -198,7 +199,9 @@ describe('TE-2 rows of tasks', () => {
     const number = await create({ subject: 'Paint the bridge', description: 'Use green colour.' });
     for (const query of ['bridge', 'green paint'])
       assert.deepEqual(
-        (await listTasks(database.pool, TENANT, 'crew', { query }, 5, undefined)).map((row) => row.number),
+        (await listTasks(forTenant(database.pool, TENANT), 'crew', { query }, 5, undefined)).map(
+          (row) => row.number,
+        ),
         [number],
       );
   });
@@ -211,7 +214,7 @@ describe('TE-2 rows of tasks', () => {
       await create({ subject: query, priority: 9 }),
     ];
     const listed = async (order?: 'newest' | 'priority') =>
-      (await listTasks(database.pool, TENANT, 'crew', { query, order }, 5, undefined)).map(
+      (await listTasks(forTenant(database.pool, TENANT), 'crew', { query, order }, 5, undefined)).map(
         (row) => row.number,
       );
     assert.deepEqual(await listed(), [later, high, low]);
@@ -223,14 +226,19 @@ describe('TE-2 rows of tasks', () => {
 
   it('TE-5 a message is read once, and who reads is told what is left', async () => {
     for (const id of ['a', 'b', 'c'])
-      await insertTeamMessage(database.pool, TENANT, 'crew', {
+      await insertTeamMessage(forTenant(database.pool, TENANT), 'crew', {
         id,
         sender: 'lead',
         addressee: 'm1',
         text: id,
       });
     const read = async (limit: number) => {
-      const { messages, left } = await readTeamMessages(database.pool, TENANT, 'crew', 'm1', limit);
+      const { messages, left } = await readTeamMessages(
+        forTenant(database.pool, TENANT),
+        'crew',
+        'm1',
+        limit,
+      );
       return [messages.map(({ text }) => text).join(''), left];
     };
     assert.deepEqual(await read(2), ['ab', 1]);
@@ -240,10 +248,13 @@ describe('TE-2 rows of tasks', () => {
 
   it('a team that was deleted and made again goes on counting', async () => {
     const before = await create();
-    assert.equal(await deleteTeam(database.pool, TENANT, 'crew'), true);
-    assert.deepEqual(await insertTeam(database.pool, TENANT, { ...TEAM, members: ['m2'] }, 'test'), {
-      kind: 'written',
-    });
+    assert.equal(await deleteTeam(forTenant(database.pool, TENANT), 'crew'), true);
+    assert.deepEqual(
+      await insertTeam(forTenant(database.pool, TENANT), { ...TEAM, members: ['m2'] }, 'test'),
+      {
+        kind: 'written',
+      },
+    );
     assert.equal(await create(), before + 1);
     assert.deepEqual((await loadTask(database.pool, [TENANT, 'crew', before]))?.members, ['m2']);
   });

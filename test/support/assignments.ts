@@ -20,7 +20,7 @@ export async function linkMain(pool: Pool, tenant: string, targets: readonly str
   for (const target of targets) {
     const link = { id: `lnk-${target}`, source: 'main', target, max_concurrent: 0 } as const;
     const more = { direction: 'outbound', status: 'active', settings: {}, description: null } as const;
-    await insertAgentLink(pool, tenant, { ...link, ...more }, 'test');
+    await insertAgentLink(forTenant(pool, tenant), { ...link, ...more }, 'test');
   }
 }
 

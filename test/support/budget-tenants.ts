@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createBudget } from '#store/budget-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Budget } from '#domain/budget.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export interface BudgetTenants {
   /** A tenant with an agent `main`. */
@@ -24,7 +25,7 @@ export function createBudgetTenants(pool: () => Pool): BudgetTenants {
       const tenant = `t${(made += 1)}`;
       await pool().query('insert into tenants values ($1, $1)', [tenant]);
       await newAgent(tenant, 'main');
-      for (const budget of budgets) assert.ok(await createBudget(pool(), tenant, budget, 'test'));
+      for (const budget of budgets) assert.ok(await createBudget(forTenant(pool(), tenant), budget, 'test'));
       return tenant;
     },
     async newSession(tenant, key, agent = 'main', root = null) {

@@ -328,7 +328,7 @@ async function createPrograms({ folder, database, temporal, options }: Surroundi
 async function makeTenant(pool: Pool, id: string, options: StandOptions): Promise<Tenant> {
   const key = makeSecret();
   await insertTenant(pool, id, id);
-  await insertApiKey(pool, id, {
+  await insertApiKey(forTenant(pool, id), {
     id: makeKeyId(),
     name: 'test',
     user: null,

@@ -35,6 +35,7 @@ import type { Gateway } from '#domain/gateway.ts';
 import type { StoredEvent } from '#domain/event.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import type { Receipt, SubmitInput, TurnState } from '#domain/turn.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
 import { createMachine } from '#workers/create-machine.ts';
 import { createWorker } from '#workers/create-worker.ts';
@@ -351,7 +352,7 @@ function readings(pool: Pool, tenant: string): Readings {
          order by position`,
         session,
       ),
-    events: (session) => readEvents(pool, tenant, session, 0, 10_000),
+    events: (session) => readEvents(forTenant(pool, tenant), session, 0, 10_000),
   };
 }
 

@@ -38,6 +38,7 @@ import { createMetrics } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import { createToolDirectory } from '#api/tool-directory.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { isPlainEngine } from './engine.ts';
 import { type LiveWorker, type LiveWorkerOptions, startLiveWorker } from './live-worker.ts';
 import { createTestDatabase } from './test-database.ts';
@@ -232,7 +233,7 @@ async function serve(
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const makeKey: TestApi['makeKey'] = async (scopes, input = {}) => {
     const secret = makeSecret();
-    await insertApiKey(pool, input.tenant ?? tenant, {
+    await insertApiKey(forTenant(pool, input.tenant ?? tenant), {
       id: makeKeyId(),
       name: `test ${scopes.join(' ')}`,
       user: input.user ?? null,

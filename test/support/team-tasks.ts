@@ -3,6 +3,7 @@ import { createTeamBoard, type TaskDraft } from '#temporal/team-board.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import { insertTeam } from '#store/team-store.ts';
 import { taskWorkflowId } from '#domain/team.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { LiveWorker } from './live-worker.ts';
 
 /** In a new team of this key, led by `main`; resolves with the workflow's id when it runs. */
@@ -14,7 +15,7 @@ export async function openTask(
 ): Promise<{ readonly number: number; readonly workflowId: string }> {
   const { tenant, pool, temporal } = live;
   const team = { key, name: null, description: null, lead: 'main', members, settings: {} };
-  const written = await insertTeam(pool, tenant, team, 'test');
+  const written = await insertTeam(forTenant(pool, tenant), team, 'test');
   if (written.kind !== 'written') throw new Error(JSON.stringify(written));
   const scrubber = createScrubber();
   const board = createTeamBoard({ pool, scrubberOf: async () => scrubber, reach: temporal });

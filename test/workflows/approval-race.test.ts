@@ -6,6 +6,7 @@ import { findApproval } from '#store/approval-store.ts';
 import { decideApproval } from '#api/decide-approval.ts';
 import type { DecideInput, DecisionReceipt } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 describe('AP-2 decisions that race', () => {
@@ -20,7 +21,7 @@ describe('AP-2 decisions that race', () => {
   const effectsOf = (note: string): number =>
     live.probes.effects.filter((effect) => effect.note === note).length;
   async function rowOf(approval: string) {
-    const row = await findApproval(live.pool, live.tenant, approval);
+    const row = await findApproval(forTenant(live.pool, live.tenant), approval);
     assert.ok(row);
     return row;
   }

@@ -5,6 +5,7 @@ import { findApproval } from '#store/approval-store.ts';
 import { decideApproval } from '#api/decide-approval.ts';
 import type { DecideInput, DecisionReceipt } from '#domain/approval.ts';
 import { Failure } from '#domain/errors.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type CallRow, type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 describe('AP approvals of a call', () => {
@@ -228,7 +229,7 @@ describe('AP approvals of a call', () => {
 
   it('AP-2 a later decision is told who won; the same one again is told that it was made', async () => {
     const { turn_id, approval } = await asked('later');
-    const row = await findApproval(live.pool, live.tenant, approval);
+    const row = await findApproval(forTenant(live.pool, live.tenant), approval);
     assert.ok(row);
     // As the API decides: by the workflow while it runs, by its row when it has ended.
     const byApi = (decision: DecideInput) => decideApproval(live, live.tenant, row, decision);

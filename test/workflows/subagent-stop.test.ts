@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { markStopped } from '#store/assignment-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { assignmentInput } from '#temporal/assignment-inputs.ts';
 import { takeSubagent } from '#test/support/assignments.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
@@ -96,7 +97,7 @@ describe('SA a session that is stopped', () => {
       'sub-early',
     );
     assert.ok(taken.kind === 'taken');
-    assert.ok(await markStopped(worker.pool, stack.tenant, 'sub-early', 'ann', true));
+    assert.ok(await markStopped(forTenant(worker.pool, stack.tenant), 'sub-early', 'ann', true));
     const outcome = await worker.client.workflow.execute('subagent', {
       workflowId: 'subagent/sub-early',
       taskQueue: worker.taskQueue,

@@ -5,6 +5,7 @@ import { loadTask } from '#store/team-task-state.ts';
 import { createTask, recordTask } from '#store/team-task-record.ts';
 import { taskWorkflowId } from '#domain/team.ts';
 import type { TaskView } from '#domain/team-task.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
@@ -199,7 +200,7 @@ describe('TE teams', () => {
   });
 
   it('TE-1 a turn goes on when somebody outside has spoken to its task before it could start it', async () => {
-    const made = await createTask(stack.pool, stack.tenant, 'crew', {
+    const made = await createTask(forTenant(stack.pool, stack.tenant), 'crew', {
       subject: 'Early',
       description: 'The early words.',
       priority: 0,

@@ -22,6 +22,7 @@ import { serveResource } from '#api/serve-resource.ts';
 import { createSseReplies } from '#api/sse-replies.ts';
 import { submitMessage } from '#api/submit-message.ts';
 import { contextOf, idOf } from '#api/routes/messages.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   serveResource(
@@ -63,7 +64,8 @@ function addEvents(app: Api, deps: ApiDeps): void {
         {
           subscribe: (wake) => deps.feed.subscribe(tenant, session, wake),
           async sendNew(write) {
-            if (Date.now() > until || !(await isKeyInForce(deps.pool, tenant, key))) throw noLink();
+            if (Date.now() > until || !(await isKeyInForce(forTenant(deps.pool, tenant), key)))
+              throw noLink();
             const canvas = await findCanvas(deps.pool, { tenant, sessionKey: session });
             if (!canvas || canvas.version === last) return;
             last = canvas.version;
@@ -126,7 +128,7 @@ function tokenOf(request: FastifyRequest): string {
 async function linkOf(deps: ApiDeps, request: FastifyRequest): Promise<CanvasLink> {
   const token = tokenOf(request);
   const link = openCanvasToken(deps.tokenSecret, token, Date.now());
-  if (!(await isKeyInForce(deps.pool, link.tenant, link.key))) throw noLink();
+  if (!(await isKeyInForce(forTenant(deps.pool, link.tenant), link.key))) throw noLink();
   const caller = callerByLink(link, token);
   if (!(await reachableSession(deps.pool, caller, link.session)))
     throw new Failure('NotFound', 'The session of this link is no more');

@@ -27,6 +27,7 @@ import {
 import { type ChannelRow, findChannel, placeOfSession } from '../store/channel-store.ts';
 import { findSession } from '#store/session-store.ts';
 import type { DeliveryOutcome } from '#features/webhooks-out/index.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { ChannelDelivery } from './channel-delivery.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { ChannelError } from './channel-error.ts';
@@ -127,7 +128,7 @@ async function linkPost(
   { key, webhook_id: webhook }: ChannelRow,
   { approval: id, user }: NonNullable<DirectPost['link']>,
 ): Promise<ChannelPost> {
-  const approval = await findApproval(deps.pool, tenant, id);
+  const approval = await findApproval(forTenant(deps.pool, tenant), id);
   const wish = approval && { webhook, approval, user, createdBy: channelLinkMaker(key) };
   const link = wish && (await makeOwnLink(deps, tenant, wish));
   return { markdown: linkWords(link) };
@@ -141,8 +142,8 @@ async function filesOf(
   ids: readonly string[],
 ): Promise<readonly (Attachment | string)[]> {
   if (ids.length === 0) return [];
-  const user = (await findSession(pool, tenant, session))?.user_id ?? null;
-  const rows = await findArtifacts(pool, tenant, ids, user);
+  const user = (await findSession(forTenant(pool, tenant), session))?.user_id ?? null;
+  const rows = await findArtifacts(forTenant(pool, tenant), ids, user);
   return ids.map((id) => {
     const row = rows.find((one) => one.id === id);
     return row ? asAttachment(row) : `There is no artifact:${id}.`;
@@ -240,7 +241,7 @@ async function aboutApproval(
   delivery: ChannelDelivery,
   id: string,
 ): Promise<SendOperation | undefined> {
-  const approval = await findApproval(deps.pool, tenant, id);
+  const approval = await findApproval(forTenant(deps.pool, tenant), id);
   if (!approval) return undefined;
   const posts = await postsOfApproval(deps.pool, tenant, channel.key, id);
   if (delivery.event === 'approval.requested') {

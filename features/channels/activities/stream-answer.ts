@@ -6,6 +6,7 @@ import { isWorthShowing, readPieces, type WrittenText } from '../rules/written-t
 import type { ChannelPlace, ChannelPost } from '../contract.ts';
 import { recordPost } from '../store/channel-post-store.ts';
 import { readEvents } from '#store/event-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findGrowing, GROWING, mayGrow, takeGrowing } from '../store/growing-post-store.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender } from './channel-sender.ts';
@@ -60,7 +61,11 @@ async function grow(
   let shown = { text: '', at: 0 };
   let message = (await findGrowing(pool, tenant, channel, delivery))?.message_id;
   while (performance.now() < until) {
-    written = readPieces(written, await readEvents(pool, tenant, session_key, written.last, EVENTS), turn);
+    written = readPieces(
+      written,
+      await readEvents(forTenant(pool, tenant), session_key, written.last, EVENTS),
+      turn,
+    );
     if (written.isOver || !(await mayGrow(pool, tenant, delivery))) return;
     const part = partOf(sender, written.text);
     const now = performance.now();

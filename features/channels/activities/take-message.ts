@@ -27,6 +27,7 @@ import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { findSession } from '#store/session-store.ts';
 import { EgressError } from '@tempoclaw/egress';
 import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { refusalWords, type SendOperation } from './visit-service.ts';
@@ -184,7 +185,7 @@ async function submit(
   refused: readonly Refused[],
 ): Promise<void> {
   const { id: messageId, session, context } = waiting;
-  const rows = await findArtifacts(pool, tenant, ids, context.user ?? null);
+  const rows = await findArtifacts(forTenant(pool, tenant), ids, context.user ?? null);
   const attachments: Attachment[] = ids.flatMap((id) =>
     rows.filter((row) => row.id === id).map(asAttachment),
   );
@@ -193,7 +194,7 @@ async function submit(
     ...refused.map(({ name, why }) => `[sent along, but not taken: ${name}: ${why}]`),
   ];
   // A session that already exists stays with its agent.
-  const agent = (await findSession(pool, tenant, session)) ? undefined : agent_key;
+  const agent = (await findSession(forTenant(pool, tenant), session)) ? undefined : agent_key;
   try {
     const text = messageText(waiting, lines.join('\n'));
     const { isOwn } = waiting;

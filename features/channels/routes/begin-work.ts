@@ -12,6 +12,7 @@ import type { ChannelRow } from '../store/channel-store.ts';
 import { findTeam } from '#store/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import type { ApiDeps } from '#api/deps.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 /**
  * Returns false when it is a message. The same call again is the same work. @throws Failure NotFound for what has been
@@ -32,7 +33,7 @@ export async function beginWork(
     await createSchedules({ pool, temporal, scrubberOf }).runNow(row, tenant, repeat);
   }
   if (action === 'task') {
-    const row = await findTeam(pool, tenant, team ?? '');
+    const row = await findTeam(forTenant(pool, tenant), team ?? '');
     if (!row) throw new Failure('NotFound', `There is no team ${team}: the channel ${key} names it`);
     const problem = teamAccessProblem(row.settings, { user: person.id, channel: key });
     if (problem !== undefined) throw new Failure('Forbidden', problem);

@@ -18,6 +18,7 @@ import { insertDirectPost, postsOf } from '../store/channel-post-store.ts';
 import { type ChannelRow, type PersonRow } from '../store/channel-store.ts';
 import { sendDecision } from '#api/decide-as.ts';
 import type { ApiDeps } from '#api/deps.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 /** Also sent in the instant between the service's receipt of a post and our row of it. */
 const UNKNOWN = 'This question is not known here; if it has just come, press again.';
@@ -45,7 +46,7 @@ export async function decidePressed(
   const post = posts.find(
     ({ approval_id, channel_key }) => approval_id !== null && channel_key === channel.key,
   );
-  const approval = post?.approval_id && (await findApproval(deps.pool, tenant, post.approval_id));
+  const approval = post?.approval_id && (await findApproval(forTenant(deps.pool, tenant), post.approval_id));
   if (!approval) return refusal(UNKNOWN);
   const { decision } = pressed;
   if (decision === 'link') return giveLink(deps, tenant, channel, inbound, approval, person.user_id);

@@ -26,6 +26,7 @@ import { findSession } from '#store/session-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { followHandoff } from '#api/follow-handoff.ts';
 import { type Submission, submitMessage } from '#api/submit-message.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { beginWork } from './begin-work.ts';
 import { decidePressed, type Speaker } from './decide-pressed.ts';
 
@@ -124,7 +125,7 @@ async function submit(
   const chat = { channel: channel.key, chat_id: chatIdOf(inbound) };
   const own = sessionOf(channel, inbound);
   const session = await followHandoff(deps.pool, tenant, own, chat);
-  const there = await findSession(deps.pool, tenant, session);
+  const there = await findSession(forTenant(deps.pool, tenant), session);
   if (there && (there.channel !== chat.channel || there.chat_id !== chat.chat_id))
     throw new Failure(
       'Conflict',
@@ -193,7 +194,7 @@ function spokenText(
  * submitted as it was.
  */
 async function handInOld(deps: ApiDeps, tenant: string, message: Submission): Promise<undefined> {
-  const old = await findUntaken(deps.pool, tenant, message.id);
+  const old = await findUntaken(forTenant(deps.pool, tenant), message.id);
   if (old) await submitMessage(deps, tenant, { ...message, ...old });
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { writeMessage } from '#store/message-store.ts';
 import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createChance } from '#test/support/seeded.ts';
 import type { Stack } from '#test/support/stack.ts';
 import { SECRET, startTelegramChat as start } from '#test/support/telegram-chat.ts';
@@ -187,7 +188,7 @@ describe('IN-4 a Telegram channel', () => {
     const stem = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
     const context = { channel: 'tg', chat_id: '42', agent: 'main', user: 'ann', roles: ['run'] };
     const early = { id: `msg_${stem}`, session: 'tg:42', text: 'early', mode: null, context };
-    await writeMessage(chat.pool, chat.tenant, early);
+    await writeMessage(forTenant(chat.pool, chat.tenant), early);
     for (const _ of [1, 2]) assert.equal((await chat.hears(update)).status, 200);
     await chat.shows('the answer', ({ text }) => text.includes('early'));
     assert.equal((await messages(chat)).length, 1);

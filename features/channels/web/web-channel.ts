@@ -8,6 +8,7 @@ import type { MessageContext } from '#domain/turn.ts';
 import { findChannel } from '../store/channel-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { findSession } from '#store/session-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 /**
  * Leaves the message unchanged if the channel has another type or does not exist. @throws Failure Forbidden when it is
@@ -24,7 +25,7 @@ export async function throughWebChannel(
   if (channel?.type !== 'web') return context;
   if (!channel.enabled) throw new Failure('Forbidden', `The channel ${channel.key} is off`);
   // A session that already exists stays with its agent.
-  const isNew = context.agent === undefined && !(await findSession(pool, tenant, session));
+  const isNew = context.agent === undefined && !(await findSession(forTenant(pool, tenant), session));
   const group = toolsFor(channel.settings, placeOfChat(context.chat_id ?? ''));
   return { ...context, ...(isNew && { agent: channel.agent_key }), ...(group && { group }) };
 }

@@ -111,7 +111,7 @@ async function judgeTool(
     return { command: null, decision: 'deny', step: 'arguments', rule: null, reason: read.message };
   const verdict = deps.rules.judge({
     agent: agent.config,
-    tenant_policy: await findTenantPolicy(deps.pool, tenant),
+    tenant_policy: await findTenantPolicy(forTenant(deps.pool, tenant)),
     context: {},
     user: null,
     tool,

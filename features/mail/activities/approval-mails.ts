@@ -6,6 +6,7 @@ import { type DeliveryBasis, findEarlierRequest, webhookLinkMaker } from '#featu
 import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { Mail, MailOutcome, SendMail } from './send-mail.ts';
 
 export interface ApprovalMailDeps extends OwnLinkDeps {
@@ -39,7 +40,7 @@ async function mailOf(
   const { id, event, session_key: session, webhook, stored } = delivery;
   const to = mailAddressOf(webhook.url) ?? '';
   if (event === NOTIFY_TEST) return { id, to, ...testMail() };
-  const approval = await findApproval(deps.pool, tenant, String(stored?.data['approval_id']));
+  const approval = await findApproval(forTenant(deps.pool, tenant), String(stored?.data['approval_id']));
   if (!approval) return { silent: 'not sent: the approval is no longer kept' };
   const user = webhook.user_id ?? to;
   const first = await findEarlierRequest(deps.pool, tenant, delivery, approval.id);

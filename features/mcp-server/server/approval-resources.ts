@@ -20,6 +20,7 @@ import { stemOfKey } from '#api/idempotency.ts';
 import { readTimePage } from '#api/pages.ts';
 import { showApproval } from '#api/show-approval.ts';
 import { createTemporalLink } from '#api/temporal-links.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { inputSchemaOf, readArguments } from './own-tool.ts';
 import { textResult } from './turn-answer.ts';
@@ -66,7 +67,8 @@ export async function listApprovalResources(
 ): Promise<ListResourcesResult> {
   const page = await readTimePage(
     { limit: PAGE, cursor },
-    (limit, after) => listApprovals(deps.pool, caller.tenant, caller, { status: 'pending' }, limit, after),
+    (limit, after) =>
+      listApprovals(forTenant(deps.pool, caller.tenant), caller, { status: 'pending' }, limit, after),
     (row) => [row.created_text, row.id],
     ({ id, tool, summary, agent_key }) => ({
       uri: `${SCHEME}${id}`,
@@ -93,7 +95,7 @@ export async function readApprovalResource(request: McpRequest, uri: string): Pr
 }
 
 async function find({ deps, caller }: McpRequest, id: string): Promise<ApprovalRow | undefined> {
-  return isMessageId(id) ? findVisibleApproval(deps.pool, caller.tenant, caller, id) : undefined;
+  return isMessageId(id) ? findVisibleApproval(forTenant(deps.pool, caller.tenant), caller, id) : undefined;
 }
 
 /** External text appears as code, with its invisible characters made visible. */

@@ -17,6 +17,7 @@ import { requireScope } from '#api/auth.ts';
 import { decideAs } from '#api/decide-as.ts';
 import { reachableTurn } from '#api/found.ts';
 import { showHidden } from '#domain/hidden-text.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { McpCall } from './mcp-request.ts';
 import { readArguments } from './own-tool.ts';
 import type { Turn } from './turn-answer.ts';
@@ -43,7 +44,7 @@ const DECIDE = {
 export async function askClient(call: McpCall, turn: Turn): Promise<CallToolResult | undefined> {
   const { deps, caller } = call;
   const filter = { status: 'pending', turn: turn.id, mine: true } as const;
-  const [row] = await listApprovals(deps.pool, caller.tenant, caller, filter, 1, undefined);
+  const [row] = await listApprovals(forTenant(deps.pool, caller.tenant), caller, filter, 1, undefined);
   const message = row ? questionText(row) : '';
   if (!row || message.length > MAX) return undefined;
   const state = { turn: turn.id, approval: row.id, digest: row.digest };
@@ -95,7 +96,7 @@ export async function takeAnswer(
   const { turn: id, approval, digest } = readState(state);
   const turn = isMessageId(id) ? await reachableTurn(deps.pool, caller, id) : undefined;
   const row = isMessageId(approval)
-    ? await findVisibleApproval(deps.pool, caller.tenant, caller, approval)
+    ? await findVisibleApproval(forTenant(deps.pool, caller.tenant), caller, approval)
     : undefined;
   if (!turn || row?.turn_id !== turn.id)
     throw new Failure('InvalidInput', 'requestState names no question of this key');

@@ -12,6 +12,7 @@ import type { ToolDescription } from '#api/deps.ts';
 import { stemOfKey } from '#api/idempotency.ts';
 import { contextOf, idOf } from '#api/routes/messages.ts';
 import { submitToolCall } from '#api/submit-tool-call.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { answerOfTurn } from './turn-answer.ts';
 
@@ -21,7 +22,7 @@ const CUSTOM = 'custom';
 /** Throws NotFound when the agent is gone. */
 export async function listCatalogTools({ deps, caller, agent }: McpRequest): Promise<Tool[]> {
   const { tenant, user } = caller;
-  const rules = await findRulesOfAgent(deps.pool, tenant, agent, user);
+  const rules = await findRulesOfAgent(forTenant(deps.pool, tenant), agent, user);
   if (!rules) throw new Failure('NotFound', `There is no agent ${agent}`);
   const catalog = await deps.policy.catalogs.of(tenant, agent);
   const scope = { ...rules, context: { user: user ?? undefined } };

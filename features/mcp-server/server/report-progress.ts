@@ -2,6 +2,7 @@
 import { readEvents, readLastEventIds } from '#store/event-store.ts';
 import type { EventType, StoredEvent } from '#domain/event.ts';
 import type { ApiDeps } from '#api/deps.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { McpCall } from './mcp-request.ts';
 
 const PAGE = 200;
@@ -28,7 +29,7 @@ export function reportProgress(
   async function read(): Promise<void> {
     do {
       isMore = false;
-      const events = await readEvents(deps.pool, tenant, turn.session, last, PAGE);
+      const events = await readEvents(forTenant(deps.pool, tenant), turn.session, last, PAGE);
       for (const event of events) {
         last = event.id;
         const words = event.turn_id === turn.id ? progressText(event) : undefined;

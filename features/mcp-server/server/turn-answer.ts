@@ -8,6 +8,7 @@ import { findInvokedCall } from '#store/tool-call-store.ts';
 import type { TurnRow } from '#store/turn-store.ts';
 import { showHidden } from '#domain/hidden-text.ts';
 import { hasEnded, waitForTurn } from '#api/turn-wait.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { askClient } from './ask-client.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { reportProgress } from './report-progress.ts';
@@ -52,7 +53,7 @@ export async function resultOf(
   { id, session_key, status, text, error }: TurnRow,
 ): Promise<CallToolResult> {
   if (error) return errorResult(`${error.code}: ${error.message}`);
-  const call = await findInvokedCall(deps.pool, caller.tenant, id);
+  const call = await findInvokedCall(forTenant(deps.pool, caller.tenant), id);
   if (call) {
     const words = call.result ?? call.reason ?? status;
     return call.ok === true ? textResult(words) : errorResult(`${call.code ?? status}: ${words}`);
@@ -67,8 +68,7 @@ async function stillGoing(
   row: TurnRow | undefined,
 ): Promise<CallToolResult> {
   const approvals = await listApprovals(
-    deps.pool,
-    caller.tenant,
+    forTenant(deps.pool, caller.tenant),
     caller,
     { status: 'pending', turn: turn.id },
     MAX_NAMED,

@@ -14,6 +14,7 @@ import { createMcpServers, type McpServers } from '../activities/mcp-servers.ts'
 import { isAlive, processRow, withoutWall, createBubblewrap } from '@tempoclaw/sandbox';
 import { type ChangeFeed, createChangeFeed } from '#store/change-feed.ts';
 import { insertEgressRow, listEgressRows } from '#store/egress-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findMcpServer, type McpServerToUse } from '../store/mcp-server-store.ts';
 import { boxesAt } from '#test/support/container-engine.ts';
 import { freePort } from '#test/support/free-port.ts';
@@ -214,7 +215,7 @@ describe('MC-1 connections to MCP servers', () => {
         client.callTool({ name: 'echo', arguments: { message: 'by SSE' } }),
       );
       assert.match(JSON.stringify(result), /Echo: by SSE/);
-      const rows = await listEgressRows(api.pool, api.tenant, { purpose: 'mcp' }, 50, undefined);
+      const rows = await listEgressRows(forTenant(api.pool, api.tenant), { purpose: 'mcp' }, 50, undefined);
       assert.ok(rows.some(({ host, method }) => host === `127.0.0.1:${port}` && method === 'POST'));
     } finally {
       child.kill('SIGKILL');

@@ -11,6 +11,7 @@ import type { Egress } from '#activities/egress/create-egress.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import type { Files } from '#activities/workspace/files.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export interface MediaFile {
   /** As the model named it. */
@@ -44,7 +45,7 @@ async function openArtifact(
   ref: string,
 ): Promise<MediaFile> {
   const ids = ARTIFACT_REF.exec(ref)?.slice(1) ?? [];
-  const [row] = await findArtifacts(places.pool, tenant, ids, user);
+  const [row] = await findArtifacts(forTenant(places.pool, tenant), ids, user);
   const bytes = row && (await readWhole(places, tenant, row));
   if (!row || !bytes)
     throw new FileProblem(

@@ -10,6 +10,7 @@ import { type DocumentChange, changeDocument } from '#store/document-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { appendEvents, lockSession } from '#store/session-writes.ts';
 import { affects, readRow, readRows } from '#store/statements.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 
 /** A conversation is read when nobody has spoken in it for this long, or when this many messages wait. */
@@ -107,7 +108,7 @@ export function recordTalk(
 ): Promise<boolean> {
   return inTransaction(pool, async (tx) => {
     const { tenant } = scope;
-    await lockSession(tx, tenant, session);
+    await lockSession(forTenant(tx, tenant), session);
     await noteUses(tx, scope, uses);
     const isFirst = await affects(tx)`
       update sessions s set recorded = ${to} where ${ofScope(scope)} and key = ${session} and recorded = ${from}`;

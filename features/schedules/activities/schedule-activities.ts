@@ -38,6 +38,7 @@ import { createSchedules, type ScheduleParts, type Schedules } from '../temporal
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createOwnHeartbeats, type OwnHeartbeats } from './own-heartbeats.ts';
 import { createOwnSchedules, type OwnSchedules } from './own-schedules.ts';
 
@@ -261,7 +262,7 @@ async function whyNotMay(
 ): Promise<string | undefined> {
   if (rights.session === undefined) return undefined;
   const tool = heartbeat ? 'heartbeat' : 'cron';
-  const found = await findRulesOfAgent(pool, tenant, agent, user);
+  const found = await findRulesOfAgent(forTenant(pool, tenant), agent, user);
   const context = { user: user ?? undefined, allowed_tools: rights.allowed_tools };
   const offered = found ? rules.offered({ ...found, context }, await catalogs.of(tenant, agent)) : [];
   return offered.includes(tool)

@@ -17,6 +17,7 @@ import { type PageQuery, readTimePage } from '#api/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { createTemporalLink, type TemporalLink } from '#api/temporal-links.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDeps): void {
   const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });
@@ -30,7 +31,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
   /** For a user's key, another user's session does not exist. */
   async function checkSession({ tenant, confinedTo }: Caller, key: string | null | undefined): Promise<void> {
     if (!key || confinedTo === null) return;
-    const session = await findSession(pool, tenant, key);
+    const session = await findSession(forTenant(pool, tenant), key);
     if (session && session.user_id !== confinedTo)
       throw new Failure('NotFound', 'There is no session with this key');
   }

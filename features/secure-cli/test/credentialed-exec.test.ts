@@ -19,6 +19,7 @@ import { commandEnvironment } from '@tempoclaw/sandbox/settings';
 import { insertTenant } from '#store/api-key-store.ts';
 import { putSecret, secretPlace } from '#store/secret-store.ts';
 import { openSecrets, type Secrets } from '#store/secrets/open-secrets.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type CliVariable, putSecureCli, secureCliPlace } from '../store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { type Bench, toolBench } from '#test/support/tool-call.ts';
@@ -176,7 +177,7 @@ describe('SH-4 credentialed_exec', () => {
     const missing = await bench.run(credentialedExec, { command: 'gh env GH_TOKEN' });
     assert.ok(!missing.ok && /"ghtoken"/.test(missing.message));
     const sealed = secrets.sealer.seal('value-of-ghtoken-1', secretPlace('default', 'ghtoken'));
-    await putSecret(database.pool, 'default', {
+    await putSecret(forTenant(database.pool, 'default'), {
       name: 'ghtoken',
       sealed,
       keyId: secrets.sealer.keyId,

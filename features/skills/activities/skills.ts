@@ -24,6 +24,7 @@ import type { Files } from '#activities/workspace/files.ts';
 import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
 import type { TreeFile } from '#domain/file-tree.ts';
 import { readTree } from '#activities/workspace/read-tree.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 /** The caller; a RunningCall is one. */
 export type SkillScope = Pick<
@@ -98,7 +99,7 @@ export function createSkills(deps: SkillsDeps): Skills {
     for (const root of folders)
       for (const skill of await inFolders.list(hostFiles, root, '.'))
         add({ ...skill, source: 'instance', brings: true, isListed: true, root });
-    const version = value ?? (await readToolsVersion(pool, tenant));
+    const version = value ?? (await readToolsVersion(forTenant(pool, tenant)));
     for (const { skill, access } of await publishedOf(tenant, version)) {
       if (!mayUseSkill(access, agent, user)) continue;
       const isGranted = mayUseSkill({ ...access, visibility: 'private' }, agent, user);

@@ -9,6 +9,7 @@ import { insertTenant } from '#store/api-key-store.ts';
 import { resealRows } from '#store/key-rotation.ts';
 import { createSealer } from '#store/seal.ts';
 import { putSecret, readSealedSecrets, secretPlace } from '#store/secret-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
@@ -26,7 +27,7 @@ const base64 = (): string => randomBytes(32).toString('base64');
 async function setWith(keys: readonly Buffer[], name: string): Promise<void> {
   const sealer = createSealer(keys);
   const sealed = sealer.seal(`value of ${name}`, secretPlace('acme', name));
-  await putSecret(database.pool, 'acme', { name, sealed, keyId: sealer.keyId, by: 'test' });
+  await putSecret(forTenant(database.pool, 'acme'), { name, sealed, keyId: sealer.keyId, by: 'test' });
 }
 
 async function settings(t: TestContext, key?: string, previousKeys: readonly string[] = []) {
@@ -84,7 +85,7 @@ describe('SC-2 the master key (SECURITY R12)', () => {
     const only = createSealer(
       await loadMasterKeys(await settings(t, later.encryption.key), database.pool, ROWS),
     );
-    for (const { name, sealed } of await readSealedSecrets(database.pool, 'acme'))
+    for (const { name, sealed } of await readSealedSecrets(forTenant(database.pool, 'acme')))
       assert.equal(only.open(sealed, secretPlace('acme', name)), `value of ${name}`);
 
     function reseal(sealed: string, place: string): string {

@@ -7,6 +7,7 @@ import { openSecrets, type Secrets } from '#store/secrets/open-secrets.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { deleteSecret, putSecret, secretPlace } from '#store/secret-store.ts';
 import { SecretProblem } from '#domain/secret.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const KEY = randomBytes(32).toString('base64');
@@ -42,7 +43,7 @@ after(async () => {
 
 async function set(tenant: string, name: string, value: string): Promise<void> {
   const sealed = writer.sealer.seal(value, secretPlace(tenant, name));
-  await putSecret(database.pool, tenant, { name, sealed, keyId: writer.sealer.keyId, by: 'test' });
+  await putSecret(forTenant(database.pool, tenant), { name, sealed, keyId: writer.sealer.keyId, by: 'test' });
 }
 
 /** What the other process makes of a text once it was notified; before, it does not know a new secret. */
@@ -92,7 +93,7 @@ describe('SC-2 secrets of a tenant', () => {
     await until('a-newer-value-4712', () => reader.vault.resolve('acme', 'secret://api'));
     const scrubber = await reader.vault.scrubberOf('acme');
     assert.equal(scrubber.text(`a-newer-value-4712 ${VALUE}`), '[REDACTED] [REDACTED]');
-    await deleteSecret(database.pool, 'acme', 'api');
+    await deleteSecret(forTenant(database.pool, 'acme'), 'api');
     await until('gone', () => reader.vault.resolve('acme', 'secret://api').catch(() => 'gone'));
   });
 
@@ -106,7 +107,7 @@ describe('SC-2 secrets of a tenant', () => {
 
   test('a row that was moved to another tenant does not open (SECURITY R8)', async () => {
     const sealed = writer.sealer.seal(VALUE, secretPlace('acme', 'moved'));
-    await putSecret(database.pool, 'other', {
+    await putSecret(forTenant(database.pool, 'other'), {
       name: 'moved',
       sealed,
       keyId: writer.sealer.keyId,
@@ -115,6 +116,6 @@ describe('SC-2 secrets of a tenant', () => {
     await set('other', 'own', 'a-value-of-the-other-88');
     await until('a-value-of-the-other-88', () => reader.vault.resolve('other', 'secret://own'));
     await assert.rejects(reader.vault.resolve('other', 'secret://moved'), /cannot be opened/);
-    await deleteSecret(database.pool, 'other', 'moved');
+    await deleteSecret(forTenant(database.pool, 'other'), 'moved');
   });
 });
