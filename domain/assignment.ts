@@ -51,7 +51,7 @@ export function cutResult(
 }
 
 /**
- * `most` limits the results in one message. Results of subagents that end within `debounceMs` are announced together
+ * `max` limits the results in one message. Results of subagents that end within `debounceMs` are announced together
  * (SA-4).
  */
 export const ANNOUNCE = { debounceMs: 1_000, max: 20 } as const;

@@ -14,7 +14,7 @@ export interface GateAsk {
   readonly turn: string;
 }
 
-/** `asked`: how often more was requested, absent when the work cannot ask; `refused`: why there is no more. */
+/** `increases`: how often more was requested, absent when the work cannot ask; `refused`: why there is no more. */
 export type CheckGateInput = GateRun & { readonly increases?: number; readonly refused?: string };
 
 /** Each is safe to repeat: the first verdict of a run stays. */

@@ -23,7 +23,7 @@ export interface SearchVectors {
 }
 
 /**
- * Returns at most `most` agents, best first, without those that do not match at all. Without `vectors` similarity is
+ * Returns at most `max` agents, best first, without those that do not match at all. Without `vectors` similarity is
  * that of words.
  */
 export function rankAgents<Agent extends SearchedAgent>(

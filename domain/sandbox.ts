@@ -105,7 +105,7 @@ export function sandboxTerms(sandbox: Sandbox | undefined): SandboxTerms {
   return terms;
 }
 
-/** Converts text that `memorySchema` has accepted. */
+/** Converts a size that the schema of the settings has accepted, such as `512m`. */
 export function bytesOf(size: string): number {
   const unit = /g$/i.test(size) ? 1_073_741_824 : 1_048_576;
   return Number.parseInt(size, 10) * unit;

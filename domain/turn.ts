@@ -280,7 +280,7 @@ export interface RunToolResult {
   readonly approval?: NonNullable<PlannedCall['approval']>;
   /**
    * It still runs, or can run only on that worker: an activity on this queue, its worker's own, continues it and has
-   * its result, after the answer if `asked`.
+   * its result, after the answer if there is an `approval`.
    */
   readonly continues?: string;
   /** It continues outside, and is checked again after this many seconds. */

@@ -1,4 +1,4 @@
-/** Postgres as statements reach it: by a pool, or within a transaction. */
+/** Access of statements to Postgres: by a pool, or within a transaction. */
 import { Kysely, type Transaction as KyselyTransaction, PostgresDialect } from 'kysely';
 import type { Pool } from './pool.ts';
 import type { Tables } from './tables.ts';
@@ -10,7 +10,7 @@ export type Db = Pool | Transaction;
 
 const databases = new WeakMap<Pool, Database>();
 
-/** One a pool. A connection that is lost on the way, or cannot even roll back, is closed, which does it. */
+/** One per pool. A connection that is lost during a transaction, or cannot roll back, is closed, which rolls back. */
 export function databaseOf(db: Db): Database {
   if (!('totalCount' in db)) return db;
   const database = databases.get(db) ?? new Kysely<Tables>({ dialect: new PostgresDialect({ pool: db }) });

@@ -111,7 +111,7 @@ export function listOwnDocuments(
     where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''} order by path`;
 }
 
-/** Documents of these paths, cut after `most` + 1 characters. */
+/** Documents of these paths, cut after `max` + 1 characters. */
 export function readDocuments(
   pool: Pool,
   scope: DocumentScope,

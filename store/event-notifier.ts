@@ -18,8 +18,8 @@ const GATHER_MS = 40;
 const DUE_MS = 100;
 
 /**
- * Never throws and never waits. `atOnce`: the end of a turn, a question, the first words of an answer. Other notices
- * are sent within `GATHER_MS`.
+ * Never throws and never waits. `isImmediate` is for the end of a turn, a question, the first words of an answer. Other
+ * notices are sent within `GATHER_MS`.
  */
 export type NotifyReaders = (tenant: string, session: string, isImmediate?: boolean) => void;
 

@@ -28,7 +28,7 @@ export function isOlder(column: string, days: number): RawBuilder<unknown> {
   return sql`${sql.ref(column)} < now() - make_interval(days => ${days})`;
 }
 
-/** Deletes at most `most` of the matching rows; returns the number deleted. */
+/** Deletes at most `max` of the matching rows; returns the number deleted. */
 export function deleteSome(db: Db, table: string, where: RawBuilder<unknown>, max: number): Promise<number> {
   const name = sql.table(table);
   return execute(db)`

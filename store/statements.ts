@@ -4,7 +4,7 @@ import { type Db, databaseOf } from './database.ts';
 import type { Tables } from './tables.ts';
 import type { TenantDb } from './tenant-db.ts';
 
-/** A tenant's refuses a statement that does not name the tenant. */
+/** That of a tenant refuses a statement that does not name the tenant. */
 type Connection = Db | TenantDb<Db>;
 
 /** A value becomes a parameter (null when undefined); a fragment made by `sql` becomes part of the text. */

@@ -11,10 +11,10 @@ type Queries = Pick<
   'selectFrom' | 'insertInto' | 'updateTable' | 'deleteFrom' | 'with' | 'getExecutor'
 >;
 
-/** As a value in a statement (`where tenant_id = ${db}`) it is the tenant's id. */
+/** In a statement (`where tenant_id = ${db}`) it is the tenant's id. */
 export interface TenantDb<On extends Db = Pool> extends Queries, Expression<string> {
   readonly tenant: string;
-  /** The same without the check: for what belongs to no tenant, such as a lock. */
+  /** The same without the check, for statements that belong to no tenant, such as a lock. */
   readonly unbound: On;
 }
 

@@ -7,7 +7,7 @@ import { forTenant, type TenantDb, type TenantTransaction } from './tenant-db.ts
 
 /**
  * One commit, or nothing. Locks are taken in one order everywhere: a team, its task, a session, its turns, calls and
- * approvals, and accounts of budgets last. `work` asks nothing of the pool, or it would wait for itself when all
+ * approvals, and accounts of budgets last. `work` must not use the pool; otherwise it would wait for itself when all
  * connections are taken. A tenant's transaction is bound to the tenant too.
  */
 export function inTransaction<Result>(

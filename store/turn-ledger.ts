@@ -124,7 +124,7 @@ export interface TurnLedger {
   readFiles(tenant: string, digests: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
   /** How the turn ended, whoever was first; null when there is none. */
   endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<TurnOutcome['status'] | null>;
-  /** `atOnce`: readers are notified without delay. */
+  /** `isImmediate`: readers are notified without delay. */
   appendEvents(key: TurnKey, events: readonly NewEvent[], isImmediate?: boolean): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export interface Dependency {
 }
 
 /**
- * Files that do not fit with `given`, conflict with another file or belong to git are left out and named, because the
+ * Files that do not fit with `passed`, conflict with another file or belong to git are left out and named, because the
  * giver cannot know which files exist.
  */
 export async function readDependencyFiles(

@@ -1,6 +1,6 @@
 /**
- * Plans what comes of an answer: its calls looked up and judged, or the gates that an answer without calls must pass;
- * the same again of an answer that was recorded.
+ * Plans what follows from an answer: its calls are looked up and judged, or an answer without calls must pass gates.
+ * The same applies to an answer that was recorded before.
  */
 import { type ShownGate, shownGates, taskGates, turnGates } from '#domain/gate.ts';
 import type { TeamContext } from '#domain/team.ts';
@@ -26,7 +26,7 @@ export interface PlanAnswerDeps extends PlanDeps {
   readonly workspaceOf: WorkspaceOf;
 }
 
-/** Characters of an answer that history keeps, for people who read it in the web UI. */
+/** Characters of an answer in history, for people in the web UI. */
 export const ANSWER_PREVIEW = 500;
 
 export interface AnswerPlan extends CallPlan {

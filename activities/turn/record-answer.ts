@@ -1,4 +1,4 @@
-/** Records an answer with its calls in one commit, and says what the loop has to do. */
+/** Records an answer with its calls in one commit, and returns what the loop must do. */
 import { withUses } from '#domain/budget/meter.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model.ts';

@@ -97,7 +97,7 @@ export interface Listing {
 export interface Files {
   /** Lines of a text file. */
   readPage(scope: FileScope, path: string, request: FilePageRequest): Promise<FilePage>;
-  /** The whole of a file; undefined when it has more than `most` bytes. */
+  /** The whole of a file; undefined when it has more than `max` bytes. */
   readBytes(scope: FileScope, path: string, max: number): Promise<Buffer | undefined>;
   /**
    * Replaces or creates a file and its parent folders. Safe to repeat. `check` receives the version of the existing

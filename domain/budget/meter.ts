@@ -21,7 +21,7 @@ export function createMeter(): Meter {
   };
 }
 
-/** With what else models were used for. */
+/** Adds further model uses to what was spent. */
 export function withUses(spent: Spent, uses: readonly ModelUse[]): Spent {
   const meter = createMeter();
   for (const { usage, usd } of uses) meter.add(usage, usd);

@@ -27,7 +27,7 @@ interface Values {
   number: number;
   commas: string[];
   json: Record<string, unknown>;
-  /** Written `yes` or `no`. */
+  /** Printed as `yes` or `no`. */
   boolean: boolean;
 }
 
@@ -66,7 +66,7 @@ type RowOf<Answer> = Answer extends { readonly data: readonly (infer Row)[] } ? 
 
 /** A command whose types were checked where it was defined. */
 export interface AnyCommand {
-  /** `list` of lists, `show` of one row. */
+  /** `list` for lists, `show` for one row. */
   readonly word?: string;
   readonly help: string;
   /** The command that it belongs to, if that is not the resource's. */
@@ -77,7 +77,7 @@ export interface AnyCommand {
   readonly params?: Readonly<Record<string, string>>;
   /** Arguments after the parameters of the path. */
   readonly arguments?: readonly string[];
-  /** Those of the arguments that are ids of the resource's rows. */
+  /** The arguments that are ids of the resource's rows. */
   readonly ids?: readonly string[];
   /** True if the last argument may be missing; it is then undefined. */
   readonly mayLackLast?: true;
@@ -91,14 +91,14 @@ export interface AnyCommand {
   sends?(input: never): object;
   /** Printed for programs in place of an empty answer. */
   answer?(input: never): object;
-  /** The argument `file` names a file, whose object is sent. The value says what the file must hold. */
+  /** The argument `file` names a file, whose object is sent. The value describes what the file must contain. */
   readonly file?: string;
   /** The answer as a text, which programs get unchanged. */
   text?(answer: never): string;
   /** The answer as a table; `nothing` is printed when there is no row. */
   readonly columns?: Columns<never>;
   readonly nothing?: string;
-  /** The fields to print, where they differ from those of the answer. */
+  /** The fields to print, when they differ from those of the answer. */
   fields?(answer: never): object;
   /** The answer as a sentence; printed below the fields when there are both. */
   says?(answer: never, input: never): string;

@@ -1,6 +1,6 @@
 /**
- * One definition a resource: its HTTP routes and their OpenAPI entries (`api/serve-resource.ts`), its commands
- * (`cli/api-commands.ts`) and the typed client (`cli/call.ts`) come from it. Data and schemas only.
+ * One definition per resource: its HTTP routes and their OpenAPI entries (`api/serve-resource.ts`), its commands
+ * (`cli/api-commands.ts`) and the typed client (`cli/call.ts`) come from it. It contains only data and schemas.
  */
 import { z } from 'zod';
 import type { FailureType } from '../errors.ts';
@@ -104,7 +104,7 @@ export function defineResource<
 
 type Param<Params extends Schema> = Params extends z.ZodType ? keyof z.output<Params> & string : never;
 
-/** What a command line fills: the body, or the query of an operation without one. */
+/** What a command line sets: the body, or the query of an operation without a body. */
 type Sent<Query extends Schema, Body extends Schema> = Body extends z.ZodType
   ? z.input<Body>
   : InputOf<Query>;
@@ -187,7 +187,7 @@ function readsOf<Key extends string, Item extends z.ZodType>(base: Base<Key, Ite
       answer,
       ...own
     }: Own & {
-      /** Where it has more than a row of the list. */
+      /** The answer, when it contains more than a row of the list. */
       readonly answer?: Answer;
       readonly command?: CommandOf<Answer, One, undefined, undefined, never, {}>;
     }): Operation<One, undefined, undefined, NoInfer<Answer>> =>

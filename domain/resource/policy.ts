@@ -1,6 +1,6 @@
 /**
- * What holds for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4). What
- * its commands do at the terminal: cli/commands/policy.ts.
+ * The policy for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4). Its
+ * commands do more at the terminal: cli/commands/policy.ts.
  */
 import { z } from 'zod';
 import {

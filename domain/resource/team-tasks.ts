@@ -1,4 +1,4 @@
-/** The tasks of teams (TE-2 … TE-6): made, read, and what is done to one. */
+/** The tasks of teams (TE-2 … TE-6): creating and reading them, and the actions on one. */
 import { z } from 'zod';
 import { nameSchema, pageQuery, pageSchema } from '../schema/scalars.ts';
 import {
@@ -237,7 +237,7 @@ function actionOf(action: TaskAction, path: string) {
   });
 }
 
-/** Each a POST of its name; `submit_for_review` is another name for `review`. */
+/** Each action is a POST of its name; `submit_for_review` is another name for `review`. */
 export const taskOperations: ReadonlyMap<string, TaskAction> = new Map([
   ...TASK_ACTIONS.map((action) => [ACTIONS[action][0], action] as const),
   ['submitTaskForReview', 'review'],

@@ -1,4 +1,4 @@
-/** Tools: which there are, and a call outside of a conversation. */
+/** Lists the tools, and calls one outside of a conversation. */
 import { z } from 'zod';
 import { waitSchema } from '../schema/message.ts';
 import { nameSchema, pageSchema } from '../schema/scalars.ts';

@@ -1,4 +1,4 @@
-/** What models were used and what they cost, summed as the caller asks (DU-7). */
+/** Uses of models and their costs, summed as the caller requests (DU-7). */
 import { usageQuerySchema, usageSchema } from '../schema/budget.ts';
 import { defineResource, operation } from './define-resource.ts';
 

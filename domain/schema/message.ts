@@ -105,7 +105,7 @@ export const messageSchema = z.object({
   created_at: timeSchema,
 });
 
-/** A waiting caller holds a connection, so the wait is limited. */
+/** A waiting caller occupies a connection, so the wait is limited. */
 const MAX_WAIT_SECONDS = 300;
 
 export const waitSchema = z.coerce

@@ -23,7 +23,7 @@ interface Site {
   readonly headers: IncomingMessage['headers'][];
 }
 
-/** A server on this machine, ended after the test with whatever is still open. */
+/** A server on this machine, which is closed after the test with all its connections. */
 async function listening(t: TestContext, server: Server): Promise<number> {
   const sockets = new Set<{ destroy(): void }>();
   server.on('connection', (socket) => sockets.add(socket));
@@ -56,7 +56,7 @@ interface Opened {
   readonly resolved: string[];
 }
 
-/** `dns`: the answers for a name, one lookup after the other; the last one stays. */
+/** `dns`: the answers for a name, one lookup after the other; the last one is repeated. */
 function open(
   t: TestContext,
   rules: UrlRules,
@@ -280,7 +280,7 @@ describe('a client', () => {
     const { client, records } = open(t, { internalHosts: places }, {}, { totalMs: 300 });
     const rules: string[] = [];
     for (const place of places) rules.push((await refusal(client.fetch(`http://${place}/`))).rule);
-    // What is no HTTP at all is refused by its first line.
+    // A peer without HTTP is refused by its first line.
     assert.ok(['timeout', 'unreachable'].includes(rules[0] ?? ''), rules[0]);
     assert.equal(rules[1], 'timeout');
     await client.close();

@@ -1,4 +1,4 @@
-/** What the README shows, and the example that it names. */
+/** Runs the code of the README, and the example that it names. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ describe('the README', () => {
   const [, code = ''] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
 
   test('says what its example returns', async () => {
-    // Each expression with the value that the comment below it names.
+    // Each expression with the value in the comment below it.
     const claim = /^(?!import|const)(.+);\n\/\/ (.+)$/gm;
     assert.equal([...code.matchAll(claim)].length, 3);
     const checks = code.replaceAll(

@@ -16,7 +16,7 @@ const { cases } = JSON.parse(readFileSync(new URL('vectors/urls.json', import.me
   cases: readonly Case[];
 };
 
-/** As a fetch would: the name, then what it resolves to. */
+/** Like a fetch: judges the name, then what it resolves to. */
 function judge(url: string, dns: Case['dns'] = {}, rules: UrlRules = {}): UrlVerdict {
   const verdict = judgeUrl(url, rules);
   if (verdict.decision === 'deny' || verdict.address !== undefined) return verdict;

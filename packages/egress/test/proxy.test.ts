@@ -32,7 +32,7 @@ function authorization({ username, password }: EgressProxy<Labels>): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** Plain HTTP through the proxy. */
+/** Sends plain HTTP through the proxy. */
 async function through(
   proxy: EgressProxy<Labels>,
   url: string,
@@ -55,7 +55,7 @@ async function through(
   return { status: answer.statusCode, text };
 }
 
-/** The first line that a tunnel is answered with, and its socket. */
+/** The first line of the answer to a tunnel request, and the tunnel's socket. */
 async function tunnel(proxy: EgressProxy<Labels>, place: string): Promise<{ line: string; socket: Socket }> {
   const { hostname, port } = new URL(proxy.server);
   const socket = connect(Number(port), hostname);

@@ -121,7 +121,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
           ? outcome
           : { ...outcome, note: `the engine has no runtime ${box.sandbox.runtime}; its usual one was used` };
       } catch (error) {
-        // Thrown only while the command has certainly not begun.
+        // Thrown only while the command has certainly not started.
         if (!(error instanceof EngineProblem || error instanceof NotStarted)) throw error;
         boxes.lost();
         return runElsewhere(request, box, error.message);

@@ -29,7 +29,7 @@ export interface BoxRun {
 /** A program without a shell does not use a container: such programs are ours. */
 export type LineRequest = CommandRequest & { readonly command: string };
 
-/** The box was not there to run the command in: it has not begun, and may be tried in another. */
+/** The container was not there to run the command: it has not started, and may be tried in another. */
 export class NotStarted extends Error {
   override readonly name = 'NotStarted';
 }
@@ -175,7 +175,7 @@ function ending(
     };
     const pings = setInterval(() => {
       if (performance.now() - lastOutputAt > SILENCE_MS) return settle('lost');
-      // Silence is told by the time since it was heard.
+      // Silence is measured since the last answer.
       engine.ask((docker) => docker.ping(), SILENCE_MS).then(hear, () => undefined);
     }, PING_MS);
     signal.addEventListener('abort', cancel, { once: true });

@@ -1,4 +1,4 @@
-/** A box ends by itself when it is idle, and ends what nobody alive answers for. */
+/** A container ends by itself when it is idle, and ends commands whose worker is dead. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createBoxes, createEngineProbe } from '@tempoclaw/sandbox';
@@ -22,7 +22,7 @@ describe('the life of a box', { skip: noEngine }, () => {
     assert.ok(probe.ok);
     const owner = { key: ['ann'], workspace: await temporaryFolder(t) };
     const name = await boxes.obtain(owner, settings, probe);
-    // As a worker that has died leaves it: nobody waits for it, and its time is up.
+    // The command of a worker that has died: nobody waits for it, and its time is over.
     const seconds = uniqueSeconds();
     const exec = await engine.ask((docker) =>
       docker.getContainer(name).exec({

@@ -1,4 +1,4 @@
-/** The second choice to a container, from inside. */
+/** The alternative to a container, tested from inside. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { open, writeFile } from 'node:fs/promises';
@@ -25,8 +25,8 @@ describe('bubblewrap in place of a container', { skip }, () => {
   test('has the bounds of its settings, and its workspace that of disk', async (t) => {
     const bench = await benchWithout(t);
     const small = { memoryBytes: 64 << 20, pids: 64 };
-    // Memory that other programs give back hides what a command takes until its keeper measures again, after
-    // MEASURE_SECONDS of wall_bounds.py: the command must hold it for longer than that.
+    // Memory that other programs release hides what a command takes until its keeper measures again, after
+    // MEASURE_SECONDS of wall_bounds.py. So the command must keep it for longer than that.
     const takes = (code: string): Promise<string> =>
       sh(bench, `python3 -c '${code}\nimport time\ntime.sleep(50)'`, small);
     assert.match(await takes('x = b"x" * (200 << 20)'), /64 MiB of memory at most \(box\.memory\)/);
@@ -71,11 +71,11 @@ describe('bubblewrap in place of a container', { skip }, () => {
     assert.match(await sh(bench, 'cat /proc/self/status'), /CapEff:\s0{16}[\s\S]*NoNewPrivs:\s1/);
     for (const path of ['/usr/x', '/etc/x', '/x', '/proc/x'])
       assert.match(await sh(bench, `echo x >${path} && echo WRITTEN`), /Read-only|denied|No such/, path);
-    // Written back as it is, so that a box with a hole leaves the machine as it was.
+    // The original value is written back, so that a sandbox with a hole does not change the machine.
     const setting = '/proc/sys/kernel/core_pattern';
     const back = await sh(bench, `old=$(cat ${setting}); echo "$old" >${setting} && echo WRITTEN`);
     assert.match(back, /Read-only|denied|No such/);
-    // 'h' prints the kernel's help at most.
+    // 'h' only prints the kernel's help.
     assert.match(await sh(bench, 'echo h >/proc/sysrq-trigger && echo WRITTEN'), /Read-only|denied|No such/);
     assert.match(
       await sh(bench, 'mount -o remount,rw /proc 2>&1; unshare -Urm mount -o remount,rw /proc'),
@@ -92,11 +92,11 @@ describe('bubblewrap in place of a container', { skip }, () => {
     const calls = ['mount', 'keyctl', 'bpf', 'perf_event_open', 'userfaultfd', 'io_uring_setup', 'setns'];
     for (const name of calls) {
       const number = refusedNumber(name, arch);
-      // 1: EPERM. With these arguments an allowed call succeeds, or fails with another.
+      // 1 is EPERM. With these arguments an allowed call succeeds, or fails with another error.
       const script = `syscall(${number}, 0, 0, 0, 0, 0); print $! + 0`;
       assert.equal(await sh(bench, `perl -e '${script}'`), '1', name);
     }
-    // TIOCSTI on a descriptor that is no terminal is ENOTTY (25) where it is not refused before.
+    // Without the refusal, TIOCSTI on a descriptor that is not a terminal is ENOTTY (25).
     const types = (request: string): string =>
       `perl -e 'my $x = "x" x 64; ioctl(STDIN, ${request}, $x); print $! + 0'`;
     assert.equal(await sh(bench, types('0x5412')), '1');
@@ -115,7 +115,7 @@ describe('bubblewrap in place of a container', { skip }, () => {
     t.after(() => held.close());
     const bench = await benchWithout(t);
     assert.equal(await sh(bench, 'ls /proc/self/fd | tr "\\n" " "'), '0 1 2 3');
-    // As a worker inherits them from whoever started it.
+    // Descriptors that a worker inherits from its starter.
     const prefix = await bubblewrap.prefix(bench.workspace, '', box());
     const stdio = ['ignore', 'pipe', 'inherit', ...Array.from({ length: 40 }, () => held.fd)] as const;
     const started = spawnSync(prefix[0] ?? '', [...prefix.slice(1), 'ls', '/proc/self/fd'], {

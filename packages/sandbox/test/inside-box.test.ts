@@ -1,4 +1,4 @@
-/** What a box is to the engine, and what can be done from inside it. */
+/** The specification of a container, and what can be done from inside it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -126,7 +126,7 @@ describe('a box', { skip: noEngine }, () => {
   test('reaps what its commands left to process 1', async (t) => {
     const bench = await shellBench(t, testBoxes(t));
     await sh(bench, 'for i in 1 2 3; do (sh -c "sleep 0.01 & exit" &); done; sleep 0.3');
-    // Process 1 collects them when its own sleep is over.
+    // Process 1 reaps them when its own sleep is over.
     await new Promise((resolve) => setTimeout(resolve, 16_000));
     assert.doesNotMatch(await sh(bench, 'cat /proc/[0-9]*/stat'), /\) Z /);
   });

@@ -1,4 +1,6 @@
-/** Commands started by the small process: the same to see as one's own, and what happens when that process is lost. */
+/**
+ * Commands started by the small process behave like directly started ones; and what happens when that process is lost.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,7 +38,7 @@ function shellOn(launch: Launcher) {
     });
 }
 
-/** Who starts commands. */
+/** Finds the process that starts commands. */
 async function starterOf(launch: Launcher): Promise<number> {
   const { stdout } = await launch({
     file: '/bin/sh',
@@ -70,7 +72,7 @@ describe('a launcher', () => {
     await starterOf(launch);
     const quick = run('echo quick');
     await new Promise((resolve) => setImmediate(resolve));
-    // As a busy worker: all that comes meanwhile is met at once.
+    // Simulates a busy worker: everything that arrives meanwhile is handled together.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     const { ended, stdout } = await quick;
     assert.deepEqual([ended, stdout], ['exit', 'quick\n']);

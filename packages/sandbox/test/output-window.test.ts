@@ -1,4 +1,4 @@
-/** Of long output the beginning and the end are kept, and no word is cut in two. */
+/** The beginning and the end of long output are kept, and no word is cut. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createOutputWindow } from '@tempoclaw/sandbox';

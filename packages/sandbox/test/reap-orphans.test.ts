@@ -1,4 +1,4 @@
-/** What the commands of a killed worker left running is ended by the next one; nothing else is. */
+/** The next worker ends what the commands of a killed one left running, and nothing else. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ const environment = { PATH: process.env['PATH'] ?? '' };
 describe('orphans', () => {
   test('of a worker killed with SIGKILL are ended, with their children', async (t) => {
     const seconds = uniqueSeconds();
-    // It is killed, so it cannot remove its own.
+    // It is killed, so it cannot remove its own folder.
     const env = { ...process.env, TMPDIR: await temporaryFolder(t) };
     const worker = spawn(process.execPath, [WORKER, `(setsid sleep ${seconds} &); sleep ${seconds}`], {
       stdio: 'ignore',

@@ -1,4 +1,4 @@
-/** The bounds of what the commands of one workspace use together on the host. */
+/** Limits on what the commands of one workspace use together on the host. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

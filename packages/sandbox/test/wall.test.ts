@@ -1,4 +1,4 @@
-/** The wall around commands on the host: what it proves, what it never falls back to, and whom it keeps apart. */
+/** Commands confined on the host: what a start proves, what is never a fallback, and who is separated. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -80,7 +80,7 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     for (const act of cleanup) await act();
   });
   const refused = /Permission denied/;
-  /** Where commands see it. */
+  /** The path at which commands see it. */
   const support = async (name: string): Promise<string> => {
     await copyFile(fileURLToPath(new URL(`support/${name}`, import.meta.url)), join(workspace, name));
     return name;
@@ -263,7 +263,8 @@ describe('a wall', { skip: hasWall() ? false : 'this kernel has no Landlock' }, 
     assert.equal(killed.ended, 'lost');
     assert.ok(await eventually(async () => !(await isLeft(7_654_323)) || undefined));
     assert.equal((await run('echo again')).stdout, 'again\n');
-    // Two up is what starts the commands of this workspace: whoever stops that has stopped nobody else's.
+    // The process two levels up starts the commands of this workspace: a command that stops it affects no other
+    // workspace.
     const stopped = run(
       'read -r _ _ _ up _ </proc/$PPID/stat; kill -STOP $up $PPID; echo stopped; sleep 100',
       {
@@ -414,7 +415,7 @@ async function eventually<T>(probe: () => Promise<T | undefined>): Promise<T> {
   }
 }
 
-/** A port of this machine that nobody has at the moment. */
+/** A port of this machine that nothing uses at the moment. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** A secret of any shape is gone wherever it stands. */
+/** A secret of any shape is hidden in any context. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createScrubStream, registerValues, scrubJson, scrubText } from '@tempoclaw/scrubber';
@@ -7,7 +7,7 @@ import fc from 'fast-check';
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const HEX = '0123456789abcdef';
 
-/** What each vendor's begins with, of what the rest is made, and how long that is. None of these was ever issued. */
+/** The prefix of each vendor, the alphabet of the rest, and its length. None of these was ever issued. */
 const SHAPES: readonly (readonly [prefix: string, alphabet: string, length: number])[] = [
   ['sk-ant-api03-', LETTERS, 80],
   ['sk-proj-A1', LETTERS, 44],
@@ -67,7 +67,7 @@ const SHAPES: readonly (readonly [prefix: string, alphabet: string, length: numb
   ['', HEX, 64],
 ];
 
-/** Ends in two digits that every alphabet has: one letter over and over would be no secret. */
+/** It ends in two digits that every alphabet has: one repeated letter would not be a secret. */
 const secret = fc
   .constantFrom(...SHAPES)
   .chain(([prefix, alphabet, length]) =>
@@ -78,7 +78,7 @@ const secret = fc
 
 type Embed = (secret: string) => string;
 const ESC = '\u001b';
-/** The telling word comes from what stands before it, so the secret stands alone in each of these. */
+/** The telling word is in the text before it, so the secret is separate in each of these. */
 const EMBEDDINGS: Readonly<Record<string, Embed>> = {
   'as it is': (value) => value,
   'in a sentence': (value) => `it is ${value}, they say`,
@@ -178,7 +178,7 @@ describe('a value that only its name tells', () => {
   const value = fc
     .array(fc.constantFrom(...LETTERS), { minLength: 10, maxLength: 30 })
     .map((letters) => `${letters.join('')}4Kz9`)
-    // Which stands for a value that was left out.
+    // Such a text represents a value that was left out.
     .filter((text) => !/x{3}/i.test(text));
   const named: Readonly<Record<string, Embed>> = {
     bearer: (text) => `Authorization: Bearer ${text}`,

@@ -1,4 +1,4 @@
-/** What the README shows, and the example that it names. */
+/** Runs the code of the README, and the example that it names. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ describe('the README', () => {
   const [, code = ''] = /^```ts\n(.*?)^```$/ms.exec(text) ?? [];
 
   test('says what its example returns', () => {
-    // Each expression with the value that the comment below it names.
+    // Each expression with the value in the comment below it.
     const claims = [...code.matchAll(/^(?!import|const)(.+);\n\/\/ (.+)$/gm)];
     assert.equal(claims.length, 5);
     const checks = code.replaceAll(

@@ -1,4 +1,4 @@
-/** A long text is looked at in other, faster ways than a short one, and nothing else may come of it. */
+/** A long text is searched in faster ways than a short one, with the same result. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -13,7 +13,7 @@ const corpus = read<{
   lookalikes: { text: string }[];
 }>('secrets-corpus.json');
 
-/** Says nothing of secrets, and is longer than what is read as a short text. */
+/** It contains nothing about secrets, and is longer than what is treated as a short text. */
 const PLAIN = 'Nothing is to be seen on this line.\n'.repeat(200);
 
 describe('secrets within a long text', () => {

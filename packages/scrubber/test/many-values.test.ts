@@ -1,11 +1,11 @@
-/** Hundreds of registered values, and texts made to be slow, are read in one pass each. */
+/** Hundreds of registered values, and texts designed to be slow, are read in one pass each. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { createScrubStream, registerValues, scrubText } from '@tempoclaw/scrubber';
 import fc from 'fast-check';
 
-/** The same every time, and like nothing that a shape tells. */
+/** The same every time, and without a recognizable shape. */
 function valueOf(n: number): string {
   return `pre-${createHash('sha256').update(`value ${n}`).digest('base64url').slice(0, 24)}`;
 }

@@ -1,4 +1,4 @@
-/** Arguments and other JSON, through and through. */
+/** Arguments and other JSON are scrubbed completely. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { registerValues, scrubJson } from '@tempoclaw/scrubber';

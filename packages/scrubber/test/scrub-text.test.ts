@@ -1,4 +1,4 @@
-/** The cases of vectors/scrub.json, a corpus of secrets and look-alikes, and what no vector has. */
+/** The cases of vectors/scrub.json, a corpus of secrets and look-alikes, and cases that no vector has. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';

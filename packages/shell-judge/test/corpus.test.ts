@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { judgeCommand } from '@tempoclaw/shell-judge';
 import { DEFAULT_RULES, UNATTENDED } from './rules.ts';
 
-/** The share of harmless commands that nobody is asked about. */
+/** The least share of harmless commands that run without asking. */
 const HARMLESS_GATE = 0.97;
 
 function load<T>(path: string): T {
@@ -40,7 +40,7 @@ const { manuals } = load<{ manuals: Record<string, { held: string[]; allowed: st
 );
 const hostile = load<{ denied: string[]; held: string[] }>('./hostile.json');
 
-/** Of what developers and agents do all day, how much may be denied and how much asked about. */
+/** Limits for what developers and agents do every day: the shares that may be denied and asked about. */
 const MAX_DENIED = 0.01;
 const MAX_ASKED = 0.05;
 

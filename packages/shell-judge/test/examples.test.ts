@@ -1,4 +1,4 @@
-/** What the README shows, and the example that it names. */
+/** Runs the code of the README, and the example that it names. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

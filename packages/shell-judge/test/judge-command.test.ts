@@ -222,7 +222,7 @@ describe('what the shell would run', () => {
 
   test('look-alike letters are judged as read and as written', () => {
     assert.equal(judgeCommand('ｒｍ -rf x', DEFAULT_RULES).decision, 'deny');
-    // A quote that is none for the shell does not hide what follows it.
+    // A character that is no quote for the shell does not hide what follows it.
     assert.equal(judgeCommand('echo ＇; rm -rf x ＇', DEFAULT_RULES).decision, 'deny');
   });
 

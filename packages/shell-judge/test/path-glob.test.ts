@@ -36,7 +36,7 @@ describe('glob patterns', () => {
   test('many stars over a long name are answered without backtracking', () => {
     const match = compileGlob(`${'*a'.repeat(60)}b`);
     assert.ok(typeof match === 'function');
-    // A backtracking matcher would not come back from this one.
+    // A backtracking matcher would not return from this one.
     assert.equal(match('a'.repeat(4_000)), false);
   });
 

@@ -85,7 +85,7 @@ describe('allow always', () => {
       places.map((place) => at('terraform plan', place)),
       [true, false, false],
     );
-    // npm and terraform run what the workspace says.
+    // npm and terraform run what the workspace defines.
     assert.deepEqual(
       ['npm publish', 'terraform plan', 'gh pr list'].map((command) => at(command, 'open_host')),
       [false, false, true],

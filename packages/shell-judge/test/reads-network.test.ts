@@ -1,4 +1,4 @@
-/** Which commands bring words from the network. */
+/** Which commands read from the network. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readsNetwork } from '@tempoclaw/shell-judge';

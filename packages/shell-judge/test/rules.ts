@@ -1,7 +1,7 @@
-/** Settings that the tests of the shell judge begin from. */
+/** Settings with which the tests of the shell judge start. */
 import type { ShellRules } from '@tempoclaw/shell-judge';
 
-/** Everything is on, and a person is asked about what is not known. */
+/** Everything is on, and a person is asked about unknown commands. */
 export const DEFAULT_RULES: ShellRules = {
   security: 'full',
   ask: 'on-miss',
@@ -10,5 +10,5 @@ export const DEFAULT_RULES: ShellRules = {
   deniedPaths: ['.state'],
 };
 
-/** Nobody is asked: only the deny categories hold. */
+/** Nobody is asked: only the deny categories apply. */
 export const UNATTENDED: ShellRules = { ...DEFAULT_RULES, ask: 'off', deniedPaths: [] };

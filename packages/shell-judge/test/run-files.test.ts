@@ -1,9 +1,9 @@
-/** Which files of the workspace a command runs or feeds to an interpreter. */
+/** Which workspace files a command runs or passes to an interpreter. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { filesHandedTo, filesRunBy } from '@tempoclaw/shell-judge';
 
-/** Commands, and the paths that they name; `?` after them: there may be others. */
+/** Commands, and the paths that they name; `?` after them means that there may be others. */
 const CASES: Readonly<Record<string, string>> = {
   'bash run.sh': 'run.sh',
   'bash -x -o pipefail run.sh data.csv': 'run.sh',

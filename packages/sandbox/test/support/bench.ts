@@ -1,4 +1,6 @@
-/** A shell as a program has it, with boxes or without, and a workspace that goes with the test. */
+/**
+ * A shell in the form that a program uses, with containers or without, and a workspace that is removed after the test.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -42,7 +44,7 @@ export interface Bench {
   ): Promise<CommandOutcome>;
 }
 
-/** Of an engine that is not there, unless a test has one. */
+/** The containers of an engine that does not exist, unless a test has one. */
 export function noBoxes(): Boxes {
   return boxesAt('unix:///nonesuch/docker.sock', 'none');
 }
@@ -68,7 +70,7 @@ export async function shellBench(
     bubblewrap = NO_BUBBLEWRAP,
   }: { readonly boxes?: Boxes; readonly bubblewrap?: Bubblewrap },
 ): Promise<Bench> {
-  // Before the folders by which they are found are removed.
+  // This comes before the folders by which they are found are removed.
   t.after(() => background.stopOwn());
   const base = await temporaryFolder(t);
   const workspace = join(base, 'workspace');
@@ -107,7 +109,7 @@ export async function shellBench(
   };
 }
 
-/** What it has written to both streams, and why it has not run. */
+/** The output of both streams, and why it has not run. */
 export function textOf({ stdout, stderr, reason = '' }: CommandOutcome): string {
   return `${stdout}${stderr}${reason}`.trim();
 }

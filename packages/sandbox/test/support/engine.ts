@@ -1,6 +1,6 @@
 /**
- * The container engine of TEST_DOCKER_HOST, for tests of boxes. Its first image with a name is theirs. Without it they
- * are skipped; with CI=true they fail.
+ * The container engine of TEST_DOCKER_HOST, for tests of containers, which use its first image with a name. Without it
+ * they are skipped; with CI=true they fail.
  */
 import type { TestContext } from 'node:test';
 import { type Boxes, createEngine, type Engine } from '@tempoclaw/sandbox';
@@ -11,12 +11,12 @@ import { box } from './settings.ts';
 const address = process.env['TEST_DOCKER_HOST'] ?? '';
 if (address === '' && process.env['CI'] === 'true') throw new Error('TEST_DOCKER_HOST names no engine');
 
-/** Why tests of boxes are skipped. */
+/** Why tests of containers are skipped. */
 export const noEngine = address === '' ? 'TEST_DOCKER_HOST names no engine' : false;
 
 export const engine: Engine = createEngine(address);
 
-/** Settings of a box of the engine. */
+/** Settings of a container of the engine. */
 export async function containerBox(settings: Partial<BoxSettings> = {}): Promise<BoxSettings> {
   const images = await engine.ask((docker) => docker.listImages());
   const image = images.flatMap(({ RepoTags }) => RepoTags ?? []).find((tag) => !tag.includes('<none>'));
@@ -29,20 +29,20 @@ export interface TestBoxes {
   readonly installation: string;
 }
 
-/** Boxes of an installation of the test's own; gone after it. */
+/** Containers of a separate installation, removed after the test. */
 export function testBoxes(t: Pick<TestContext, 'after'>): TestBoxes {
   const installation = crypto.randomUUID();
   t.after(async () => {
     for (const id of await boxesOf(installation))
       await engine
         .ask((docker) => docker.getContainer(id).remove({ force: true }), 20_000)
-        // Ended by itself meanwhile.
+        // It ended by itself meanwhile.
         .catch(() => undefined);
   });
   return { boxes: boxesAt(address, installation), installation };
 }
 
-/** Ids of all boxes of an installation, whatever their state. */
+/** Ids of all containers of an installation, in any state. */
 export async function boxesOf(installation: string): Promise<readonly string[]> {
   const filters = { label: [`test.sandbox=${installation}`] };
   const found = await engine.ask((docker) => docker.listContainers({ all: true, filters }));

@@ -1,4 +1,4 @@
-/** Bounds and boxes of tests. */
+/** Limits and sandboxes of tests. */
 import type { CommandBounds } from '@tempoclaw/sandbox';
 import type { BoxSettings } from '@tempoclaw/sandbox/settings';
 
