@@ -46,9 +46,9 @@ const TERMINAL_SEQUENCES =
   /(?:\u001b\[|\u009b)[0-?]{0,100}[ -/]{0,10}[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0080-\u009f\n]{0,4096}(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]{0,4}[0-Z\\^-~]/g;
 
 /**
- * The visible part of a text from outside, for models and for storage: without terminal sequences, control characters
- * except tab and line break, and invisible characters that its scripts do not need. Other line ends become a line feed,
- * except CRLF. Idempotent.
+ * The visible part of a text from outside, for models and for storage. It has no terminal sequences, no control
+ * characters except tab and line break, and no invisible characters that its scripts do not need. Other line ends
+ * become a line feed, except CRLF. Idempotent.
  */
 export function cleanOutsideText(text: string): string {
   if (/^[\t\n\x20-\x7e]*$/.test(text)) return text;

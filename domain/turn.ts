@@ -279,8 +279,8 @@ export interface RunToolResult {
    */
   readonly approval?: NonNullable<PlannedCall['approval']>;
   /**
-   * It still runs, or can run only on that worker: an activity on this queue, its worker's own, continues it and has
-   * its result, after the answer if there is an `approval`.
+   * It still runs, or can run only on that worker. An activity on this queue, which is its worker's own, continues it
+   * and has its result, after the answer if there is an `approval`.
    */
   readonly continues?: string;
   /** It continues outside, and is checked again after this many seconds. */

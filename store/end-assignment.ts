@@ -208,8 +208,8 @@ export async function hasPendingResults(db: TenantDb, session: string): Promise<
 }
 
 /**
- * What a session's waiter has to check: running subagents (whose ends are signalled to the waiter from now on), those
- * that it has waited for, and those that ended and are not announced yet.
+ * What a session's waiter has to check: running subagents, those that it has waited for, and those that ended and are
+ * not announced yet. The ends of running ones are signalled to the waiter from now on.
  */
 export function collectSubagents(
   db: TenantDb,

@@ -44,9 +44,9 @@ const LOST_CONNECTION = new Set([
 ]);
 
 /**
- * Whether the same statement may succeed later: the server is unreachable, starting, out of space or connections,
- * read-only for now, or chose this transaction as the victim of a conflict (SQLSTATE classes 08, 40, 53, 57P, 25006,
- * 25P03 and 55P03).
+ * Whether the same statement may succeed later. The server is unreachable, starting, out of space or connections,
+ * read-only for now, or chose this transaction as the victim of a conflict. These are the SQLSTATE classes 08, 40, 53,
+ * 57P, 25006, 25P03 and 55P03.
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -3,8 +3,8 @@ import type { Pool } from './pool.ts';
 
 /**
  * Throws what a write would throw. It lists more than may be kept in memory, so that Postgres writes a file of 140 KB
- * beside the tables and removes it: no row, no log, nothing to sync, and it may run at any time. The lock belongs to no
- * row, and is refused when Postgres is read-only.
+ * beside the tables and removes it. It writes no row and no log, syncs nothing, and may run at any time. The lock
+ * belongs to no row, and is refused when Postgres is read-only.
  */
 export async function probeWrite(pool: Pool): Promise<void> {
   // One message is one transaction; the setting ends with it.

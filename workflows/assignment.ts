@@ -1,8 +1,8 @@
 /**
  * Work that an agent gives to another (SA-*, DE-2), under the two names of its kinds. It runs turns of a separate
- * session as a child workflow and the gates that it must pass, records its end as a row, and sends the message that
- * announces it. It is an abandoned child of the turn that gave the work, so it outlives that turn, every worker and
- * every restart, or a child that the turn waits for.
+ * session as a child workflow, and the gates that they must pass. It records its end as a row, and sends the message
+ * that announces it. It is an abandoned child of the turn that gave the work, which outlives that turn, every worker
+ * and every restart, or a child that the turn waits for.
  */
 import {
   ApplicationFailure,

@@ -1,6 +1,6 @@
 /**
- * Files that come with a result on which other work builds (DE-2): those of its agent's workspace that the result
- * names, and those in the folder that its delegation received, in their present state.
+ * Files that come with a result on which other work builds (DE-2). They are the files of its agent's workspace that the
+ * result names, and those in the folder that its delegation received, in their present state.
  */
 import { DELEGATION_LIMITS } from '#domain/delegation.ts';
 import { namedFiles } from '#domain/named-files.ts';

@@ -1,7 +1,8 @@
 /**
- * Starts a call at the moment its answer is recorded: the claim is part of that commit, and the tool runs while the
- * workflow task prepares to request it. This happens only when the request is certain to come next, in this worker: the
- * answer's own activity runs within the workflow task, there is no other call, and nobody needs to be asked.
+ * Starts a call at the moment its answer is recorded. The claim is part of that commit, and the tool runs while the
+ * workflow task prepares to request it. This happens only when the request is certain to come next, in this worker. The
+ * answer's own activity must run within the workflow task, there must be no other call, and nobody may need to be
+ * asked.
  */
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '#domain/event.ts';

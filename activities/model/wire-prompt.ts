@@ -1,7 +1,7 @@
 /**
- * Converts our transcript to a prompt that every provider accepts: it starts and ends with the user, roles alternate,
- * there is no empty text, and its result follows each tool call at once. A transcript can break each of these rules
- * after a stop, a crash or a compaction; then providers answer 400 to the whole turn.
+ * Converts our transcript to a prompt that every provider accepts. It starts and ends with the user, and roles
+ * alternate. There is no empty text, and each tool call is followed at once by its result. A transcript can break each
+ * of these rules after a stop, a crash or a compaction; then providers answer 400 to the whole turn.
  */
 import type { ModelMessage, ToolResultPart } from 'ai';
 import type { PromptImage, PromptPdf } from '#domain/image.ts';

@@ -13,8 +13,8 @@ export interface ProgressFeed {
 }
 
 /**
- * Sends the newest lines, at most MAX_CHARS characters, when new output arrived. A word that is cut is left out, and
- * one that may continue waits until nothing has arrived for a while, because half of a secret does not look like one.
+ * Sends the newest lines, at most MAX_CHARS characters, when new output arrived. A word that is cut is left out. One
+ * that may continue waits until nothing has arrived for a while, because half of a secret does not look like one.
  */
 export function createProgressFeed(send: (text: string) => void): ProgressFeed {
   const decoder = new StringDecoder('utf8');

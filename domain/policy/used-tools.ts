@@ -2,9 +2,9 @@
 import type { PolicyTool } from './tool-groups.ts';
 
 /**
- * Content from outside that no tool for outside content returned: a stranger's message, a document or file that was
- * written after something from outside was read, or a command that reads the network. They are listed among the tools
- * that a session has read, and rules name them like tools.
+ * Content from outside that did not come from a tool for outside content. It is a stranger's message, a document or
+ * file that was written after something from outside was read, or the output of a command that reads the network. They
+ * are listed among the tools that a session has read, and rules name them like tools.
  */
 export const OUTSIDE_MESSAGE = 'outside_message';
 export const OUTSIDE_DOCUMENT = 'outside_document';

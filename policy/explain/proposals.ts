@@ -62,7 +62,10 @@ export async function findProposals(
   return found;
 }
 
-/** A rule with named approvers must keep its approvers. */
+/**
+ * True when the present rules ask anybody who may approve. Rules with named approvers, a quorum or an excluded
+ * requester must stay.
+ */
 function isApprovalRequired(now: Verdict | undefined): boolean {
   if (now?.verdict !== 'ask') return false;
   const { approvers, quorum, exclude_requester } = now.terms ?? {};

@@ -1,6 +1,6 @@
--- Appends events of a session that works for another to the feed of the session that started it, and so on upwards,
--- with their origin (SA-4): a reader of the origin must see the questions of its work. Locks are taken from the child
--- upwards, as everywhere. It does nothing for a session that no other started.
+-- Appends events of a session that works for another to the feed of the session that started it, and so on upwards
+-- (SA-4). The events contain their origin, because a reader of the origin must see the questions of its work. Locks are
+-- taken from the child upwards, as everywhere. It does nothing for a session that no other started.
 create function append_above(p_tenant text, p_session text, p_feed jsonb) returns void
 language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- Version of the documents that a user of the agent sees, the agent's own and the user's (VF-1): it changes with each
+-- Version of the documents that a user of the agent sees, the agent's own and the user's (VF-1). It changes with each
 -- write, and is null while there are none.
 create function documents_version(p_tenant text, p_agent text, p_user text) returns text
 language sql stable as $$

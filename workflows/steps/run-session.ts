@@ -1,6 +1,6 @@
 /**
- * An agent at work in a session of its own, as a child of the workflow that needs the work: from its message to the end
- * of its turns, or until somebody or a time limit ends it.
+ * An agent at work in a session of its own, as a child of the workflow that needs the work. It lasts from its message
+ * to the end of its turns, or until somebody or a time limit ends it.
  */
 import {
   CancellationScope,

@@ -1,5 +1,5 @@
 /**
- * The shell script around a background command. It outlives the worker, so it is sh and needs nothing of ours: it feeds
+ * The shell script around a background command. It outlives the worker, so it is sh and needs nothing of ours. It feeds
  * the command from a FIFO, keeps the newest output in files of fixed size, and writes the exit code.
  */
 

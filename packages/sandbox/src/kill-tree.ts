@@ -1,6 +1,6 @@
 /**
  * Ends a command with everything it started: its process group and session, its descendants, and all processes with its
- * mark in the environment, which also finds those that created their own session.
+ * mark in the environment. The mark also finds processes that created their own session.
  */
 import {
   commandOf,

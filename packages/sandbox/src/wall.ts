@@ -1,5 +1,5 @@
 /**
- * Confines commands on the host. A confined command reads no secret of the deployment and no file of another user,
+ * Confines commands on the host. A confined command reads no secret of the deployment and no file of another user. It
  * changes only its own folders, reaches none of our ports, and neither sees nor affects a process outside. On Linux
  * this is Landlock with seccomp (wall.py), on macOS sandbox-exec. A worker's start proves how much of it works here
  * (prove-wall.ts).
