@@ -9,7 +9,7 @@ export const KILL_SECONDS = 10;
 /** Linux permits 128 KiB in one argument. */
 export const MAX_COMMAND_BYTES = 120_000;
 
-/** What ran for less than it was meant to says so. */
+/** Adds a note when the time limit was shorter than requested. */
 export function cutNotice(result: ToolResult, requested: number | undefined): ToolResult {
   if (requested === undefined || requested <= MAX_TIMEOUT_SECONDS) return result;
   return withNote(

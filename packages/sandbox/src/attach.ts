@@ -55,7 +55,7 @@ async function attach({ dockerHost, name, ...run }: AttachedCommand): Promise<nu
   });
   const ended = request.promise.then(() => endUntilClosed(engine, run.box, mark, GRACE_MS, stream));
   await Promise.race([passOn(stream, output), ended]);
-  // The streams are over before all of what is ended is.
+  // The streams are over before everything has ended.
   if (isRequested) await ended;
   output.flush();
   if (output.found) return output.found.code;

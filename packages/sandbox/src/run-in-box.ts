@@ -144,7 +144,7 @@ async function begin(
     return stream as unknown as Readable;
   } catch (error) {
     if (!(error instanceof EngineProblem)) throw error;
-    // 404 and 409: there is no such container, or it does not run (any more).
+    // 404 and 409: the container does not exist, or does not run (any more).
     if (error.status === 404 || error.status === 409) throw new NotStarted(error.message);
     if (made) return error;
     throw error;
