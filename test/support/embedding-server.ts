@@ -1,4 +1,4 @@
-/** A server that speaks OpenAI's embeddings protocol; what texts mean to it is told by words. */
+/** A server with OpenAI's embeddings protocol, for which words determine the meaning of texts. */
 import type { ServerResponse } from 'node:http';
 import { type SeenRequest, startServer, type TestServer } from '#test/activities/model/provider-server.ts';
 
@@ -7,7 +7,10 @@ export interface EmbeddingServer extends TestServer {
   fail(): void;
 }
 
-/** Texts with words of the same list point the same way; each list is a direction of its own, and the last is for all others. */
+/**
+ * Texts with words of the same list have the same direction; each list is a direction of its own, and the last is for
+ * all others.
+ */
 export async function startEmbeddingServer(
   meanings: readonly (readonly string[])[],
 ): Promise<EmbeddingServer> {

@@ -1,10 +1,10 @@
-/** `TEST_ENGINE=plain`: workers without the fast path. */
+/** `TEST_ENGINE=plain` means workers without the fast path. */
 
 export function isPlainEngine(): boolean {
   return process.env['TEST_ENGINE'] === 'plain';
 }
 
-/** Variables of workers, which say so. */
+/** Variables of workers that turn it off. */
 export function engineVariables(): Readonly<Record<string, string>> {
   return isPlainEngine() ? { TEMPOCLAW_FAST_PATH: 'false' } : {};
 }

@@ -1,4 +1,4 @@
-/** Our own cases of explain (vectors/explain.json), and the workspace that those on paths are about. */
+/** Our own cases of explain (test/vectors/explain.json), and the workspace of the cases about paths. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const CASES = JSON.parse(
   readFileSync(new URL('../vectors/explain.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<ExplainKind, readonly ExplainCase[]>>;
 
-/** `workspace`: of the cases that name none. */
+/** `workspace` is for the cases that name none. */
 export function explainCases(workspace: string): readonly (readonly [ExplainKind, ExplainCase])[] {
   return EXPLAIN_KINDS.flatMap((kind) =>
     CASES[kind].map((one): [ExplainKind, ExplainCase] => {

@@ -1,6 +1,6 @@
 /**
- * The whole of TempoClaw as processes that faults are done to: Postgres and Temporal with their data on disk, the API and
- * any number of workers. All ports stay the same over a restart.
+ * The whole of TempoClaw as processes, for tests that inject faults: Postgres and Temporal with their data on disk, the
+ * API and any number of workers. All ports stay the same over a restart.
  */
 import { randomInt } from 'node:crypto';
 import { chmod, copyFile, mkdir, readdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -46,10 +46,10 @@ export interface Reply {
 }
 
 export interface Stand {
-  /** Two, so that what is one's can be looked for in the other's rows. */
+  /** Two tenants, so that the data of one can be searched for in the other's rows. */
   readonly tenants: readonly [Tenant, Tenant];
   readonly pool: Pool;
-  /** Relative to each workspace. Lines that `exec` appended: one for each time that an effect happened. */
+  /** Path relative to each workspace. `exec` appends a line each time that an effect happens. */
   readonly witnessFile: string;
   /** The state folder of all parts. */
   readonly folder: string;
@@ -61,12 +61,12 @@ export interface Stand {
   /** All of them, `api` the first. */
   readonly apis: readonly Killable[];
   readonly workers: readonly Killable[];
-  /** There when the stand is lossy. */
+  /** Present when the stand is lossy. */
   readonly proxies: readonly LossyProxy[];
   /** A worker of another checkout of this project, not started. */
   workerOf(root: string): Killable;
   client(): Promise<Client>;
-  /** Undefined when there was no answer at all. */
+  /** Returns undefined when there was no answer at all. */
   ask(tenant: Tenant, method: string, path: string, options?: AskOptions): Promise<Reply | undefined>;
   /** Sends it again with the same Idempotency-Key until it is accepted, as a careful client does. */
   say(tenant: Tenant, session: string, id: string, body: Readonly<Record<string, unknown>>): Promise<string>;
@@ -78,27 +78,27 @@ export interface Stand {
 export interface AskOptions {
   readonly body?: unknown;
   readonly idempotencyKey?: string;
-  /** Which of the API's processes; the first. */
+  /** The index of an API process; the first by default. */
   readonly api?: number;
 }
 
 export interface StandOptions {
   readonly workers: number;
-  /** Processes of the API; one. */
+  /** Number of API processes; one by default. */
   readonly apis?: number;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly agents?: readonly AgentConfig[];
   /** Workers and API reach Postgres and Temporal through proxies that can lose replies. */
   readonly lossy?: boolean;
-  /** More settings of one worker, from 0. */
+  /** Further settings of one worker, from 0. */
   readonly workerSettings?: (worker: number, folder: string) => Readonly<Record<string, string>>;
-  /** More of `tempoclaw.yaml`. */
+  /** Further text of `tempoclaw.yaml`. */
   readonly settings?: string;
   /** How wrong the clocks of workers and API are, in milliseconds (skewed-clock.ts). */
   readonly clocks?: { readonly workers: number; readonly api: number };
 }
 
-/** Does what the message says; commands run without being asked for. */
+/** Does what the message says; commands run without approval. */
 const DOING: AgentConfig = {
   key: 'main',
   type: 'open',
@@ -138,7 +138,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   );
   const programs = await createPrograms({ folder, database, temporal, options });
   await Promise.all([...programs.apis, ...programs.workers].map((part) => part.start()));
-  // A command writes in its own workspace alone (SH-7), so each workspace has a file of this name.
+  // A command writes only in its own workspace (SH-7), so each workspace has a file of this name.
   const witnessFile = 'witness';
   let connection: Connection | undefined;
 
@@ -199,7 +199,7 @@ async function until<T>(what: string, probe: () => Promise<T | undefined>): Prom
   }
 }
 
-/** Our scripts, and the bundle that the test run has built already. */
+/** Copies our scripts, and the bundle that the test run has already built. */
 async function prepareFolder(folder: string, { scripts = {}, settings = '' }: StandOptions): Promise<void> {
   await mkdir(join(folder, 'rehearsal'));
   await mkdir(join(folder, 'bundles'));
@@ -216,7 +216,7 @@ async function createServices(folder: string) {
   const env = childEnvironment({});
   const cacheDir = userCacheDir();
   const programs = process.env['TEST_TEMPORAL_SERVER'];
-  // A production server's must be a low one.
+  // The port of a production server must be a low one.
   const databasePort = await nextFreePort(0);
   const temporalPort = await nextFreePort(programs ? randomInt(12_000, 28_000) : 0);
   let databaseUrl = '';
@@ -241,7 +241,7 @@ async function createServices(folder: string) {
   };
 }
 
-/** The others know the first address only. */
+/** The others know only the first address. */
 async function sameport(child: Child, isSame: boolean): Promise<Child> {
   if (isSame) return child;
   await child.stop();
@@ -265,7 +265,7 @@ interface Surroundings {
   readonly options: StandOptions;
 }
 
-/** What makes a process's clock wrong. */
+/** The variables that make a process's clock wrong. */
 function clockEnvironment(offset: number | undefined): Record<string, string> {
   if (offset === undefined) return {};
   const preload = new URL('./skewed-clock.ts', import.meta.url).href;
@@ -363,7 +363,7 @@ async function request(
     const parsed: unknown = text.startsWith('{') ? JSON.parse(text) : { text };
     return { status: response.status, headers: response.headers, body: parsed as Reply['body'] };
   } catch {
-    // Refused, reset or cut off: for a client they are all the same.
+    // Refused, reset or cut off are all the same for a client.
     return undefined;
   }
 }

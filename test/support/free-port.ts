@@ -1,4 +1,4 @@
-/** A port of this machine that nobody has at the moment. */
+/** A port of this machine that nothing uses at the moment. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 

@@ -1,6 +1,6 @@
-/** Rehearsal scripts of those who work under quality gates, and of who judges them. */
+/** Rehearsal scripts of agents that work under quality gates, and of their judges. */
 
-/** Answers better when it is told to. */
+/** Answers better when it is requested to. */
 export const DRAFTS = `
 description: Writes a draft, and a better one after feedback.
 rules:
@@ -17,7 +17,7 @@ rules:
   - reply: { text: 'REJECTED: improve it' }
 `;
 
-/** A member of a team that asks for a review of what it has made, and of something better after feedback. */
+/** A member of a team that requests a review of its work, and improves it after feedback. */
 export const SUBMITS = `
 description: Submits a draft for review, and a better one after feedback.
 rules:

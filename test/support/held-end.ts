@@ -1,11 +1,15 @@
-/** A turn whose end takes as long to be recorded as a test needs: it is over for its workflow, which takes messages meanwhile. */
+/**
+ * A turn whose end takes as long to be recorded as a test needs. For its workflow it is over, and the workflow accepts
+ * messages in the meantime.
+ */
 import { AGENT_TURN } from '#domain/turn.ts';
 import { fetchHistory } from './histories.ts';
 import { type LiveWorker, workflowIdOf } from './live-worker.ts';
 
 /**
- * Stops a turn, does `meanwhile`, which sends one signal, while its end is being recorded, and lets that go on when the workflow has taken what came.
- * That is when the server's patience with one workflow task ends, which is short for this run.
+ * Stops a turn, and does `meanwhile`, which sends one signal, while its end is being recorded. The recording continues
+ * when the workflow has received what came. That is when the server's time limit of one workflow task ends, which is
+ * short for this run.
  */
 export async function recordingItsEnd(
   live: LiveWorker,
@@ -20,7 +24,7 @@ export async function recordingItsEnd(
   });
   const { turn_id } = await live.say(session, `hold {"note":"${session}"}`);
   await live.probes.untilHeld(session);
-  // The record looks for work to stop that was given away, which no other step of this turn does.
+  // The record searches for delegated work to stop, which no other step of this turn does.
   const lock = await live.pool.connect();
   try {
     await lock.query('begin');
@@ -46,7 +50,7 @@ export async function recordingItsEnd(
   await live.ended(turn_id);
 }
 
-/** Whether a workflow task has brought the second signal: the server keeps it back while another task is open. */
+/** Whether a workflow task has delivered the second signal: the server holds it back while another task is open. */
 async function taken(live: LiveWorker, session: string): Promise<boolean> {
   const { events } = (await fetchHistory(live.client, workflowIdOf(live, session))) as {
     events: readonly { eventType: string }[];

@@ -29,7 +29,7 @@ export async function fetchHistory(client: Client, workflowId: string, runId?: s
   return JSON.parse(historyToJSON(history)) as unknown;
 }
 
-/** All that a history says, its payloads decoded: as JSON they are base64, in which no word is found. */
+/** All contents of a history, with its payloads decoded: as JSON they are base64, in which no word is found. */
 export async function historyText(client: Client, workflowId: string): Promise<string> {
   const texts: string[] = [];
   const walk = (value: unknown): void => {
@@ -39,12 +39,12 @@ export async function historyText(client: Client, workflowId: string): Promise<s
   };
   walk(await client.workflow.getHandle(workflowId).fetchHistory());
   const text = texts.join('\n');
-  // The encoding of a payload stands in its bytes: a search that saw none proves nothing.
+  // The encoding of a payload is in its bytes: a search that saw none proves nothing.
   assert.match(text, /json\/plain|binary\/encrypted/);
   return text;
 }
 
-/** Every run of a chain, the given one first. */
+/** Every run of a chain, starting with this one. */
 export async function fetchChain(client: Client, workflowId: string, firstRunId: string): Promise<unknown[]> {
   const runs: unknown[] = [];
   for (let runId: string | undefined = firstRunId; runId !== undefined; ) {
@@ -63,7 +63,7 @@ function nextRunId(history: unknown): string | undefined {
 }
 
 /**
- * Keeps a history. False when one of the name is there: those that are kept stand for runs that old workers began, and
+ * Keeps a history. Returns false when one of that name exists. Kept ones represent runs that old workers started, and
  * are never written again.
  */
 export async function keepHistory(name: string, history: unknown): Promise<boolean> {
@@ -84,7 +84,9 @@ export function removeHistory(name: string): Promise<void> {
 /** Where the kept ones are, for people. */
 export const HISTORIES_FOLDER = fileURLToPath(FOLDER);
 
-/** Identities, sticky queues and stacks name the machine that recorded and its folders; no replay looks at them. */
+/**
+ * Removes identities, sticky queues and stacks, which name the recording machine and its folders; no replay reads them.
+ */
 export function withoutMachine(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutMachine);
   if (typeof value !== 'object' || value === null) return value;
@@ -98,14 +100,14 @@ export function withoutMachine(value: unknown): unknown {
   );
 }
 
-/** One activity of a run, in the order in which they are in its history. */
+/** One activity of a run, in the order of its history. */
 export interface RunActivity {
   readonly type: string;
-  /** Ran within a workflow task. */
+  /** True if it ran within a workflow task. */
   readonly local: boolean;
-  /** As the web UI shows it. */
+  /** The summary as the web UI shows it. */
   readonly summary: string;
-  /** When the workflow asked for it; milliseconds since 1970, of those that ran within a workflow task. */
+  /** When the workflow requested it, in milliseconds since 1970, for those that ran within a workflow task. */
   readonly askedAt?: number;
 }
 
@@ -126,7 +128,7 @@ export async function activitiesOf(client: Client, workflowId: string): Promise<
   });
 }
 
-/** As the SDK's core writes it. */
+/** The marker as the SDK's core writes it. */
 interface LocalMarker {
   readonly activity_type?: string;
   readonly original_schedule_time: { readonly seconds: number; readonly nanos: number };

@@ -1,7 +1,7 @@
-/** Real images for tests: one pixel's colour over all of a PNG. */
+/** Real images for tests: a PNG with one colour. */
 import { crc32, deflateSync } from 'node:zlib';
 
-/** `comment`: a text that stands in the file and is not seen. */
+/** `comment` is a text that the file contains and nobody sees. */
 export function pngOf(width: number, height: number, comment?: string): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

@@ -46,7 +46,7 @@ import { quietRuntime } from './quiet-runtime.ts';
 import { type ReplayedHistory, replayHistories } from './replay.ts';
 import { createTestDatabase } from './test-database.ts';
 
-/** Far above what anything in a test takes, so that only a hang meets it. */
+/** Far longer than anything in a test takes, so that only a hang reaches it. */
 const PATIENCE_MS = 120_000;
 
 export interface LiveWorkerOptions {
@@ -55,17 +55,19 @@ export interface LiveWorkerOptions {
   /** The agent `main` follows the message and asks before `poke` runs; these are added or replace it. */
   readonly agents?: readonly (Partial<AgentConfig> & { readonly key: string })[];
   readonly tools?: readonly Tool[];
-  /** Settings as the environment gives them. */
+  /** Settings as an environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** The text of a `tempoclaw.yaml`. */
   readonly settings?: string;
   /** Changes the code of the workflows. */
   readonly changeWorkflows?: (code: string) => string;
-  /** Another worker, whose tenant, queue and database this one has too; its agents are there. Closed before that one. */
+  /**
+   * Another worker, whose tenant, queue and database this one shares; its agents exist there. This one is closed first.
+   */
   readonly beside?: Pick<LiveWorker, 'tenant' | 'databaseUrl'>;
-  /** All of the build's unless given. */
+  /** All of the build's by default. */
   readonly features?: readonly Feature[];
-  /** Around commands on this machine; none, taken for a whole one, unless given. */
+  /** The wall around commands on this machine; by default none, which is treated as a complete one. */
   readonly wall?: HostWall;
 }
 
@@ -103,17 +105,17 @@ export interface LiveWorker {
   /** Its `tempoclaw.yaml`. */
   readonly settingsFile: string;
   readonly models: Models;
-  /** Where its master key is, for an API that shall have the same. */
+  /** Where its master key is, for an API that needs the same key. */
   readonly keys: KeySettings;
-  /** Of all its workspaces. */
+  /** The root of all its workspaces. */
   readonly workspaceRoot: string;
-  /** Under which its decision tokens are made. */
+  /** The secret of its decision tokens. */
   readonly tokenSecret: string;
-  /** A message of a client that is not our API: with its text, by update-with-start. */
+  /** Sends a message of a client that is not our API: with its text, by update-with-start. */
   say(session: string, text: string, options?: Partial<SubmitInput>, engine?: InlineHints): Promise<Receipt>;
   /** Resolves when the turn has ended, as its row says. */
   ended(turnId: string): Promise<TurnRow>;
-  /** Resolves when `probe` gives a value; fails after two minutes. */
+  /** Resolves when `probe` returns a value; fails after two minutes. */
   until<T>(what: string, probe: () => Promise<T | undefined> | T | undefined): Promise<T>;
   calls(turnId: string): Promise<readonly CallRow[]>;
   turns(session: string): Promise<readonly TurnRow[]>;
@@ -123,9 +125,9 @@ export interface LiveWorker {
   state(session: string): Promise<TurnState | undefined>;
   /** The approval that the session's turn waits for; resolves when its workflow runs. */
   approvalOf(session: string): Promise<string>;
-  /** Ends the worker alone, as an operator does; what it runs has its grace time. */
+  /** Ends only the worker, as an operator does; what it runs gets its grace time. */
   shutDown(): Promise<void>;
-  /** Ends the worker, and replays all that it did. */
+  /** Ends the worker, and replays everything that it did. */
   close(): Promise<void>;
 }
 
@@ -138,7 +140,7 @@ const FOLLOWING: AgentConfig = {
 
 const bundles = new Map<readonly Feature[], ReturnType<typeof loadWorkflowBundle>>();
 
-/** Each set of features once a process. */
+/** Bundles each set of features once per process. */
 function bundleOf(features: readonly Feature[]): ReturnType<typeof loadWorkflowBundle> {
   const known = bundles.get(features);
   if (known) return known;
@@ -160,12 +162,12 @@ async function settingsOf(
   for (const [name, text] of Object.entries(options.scripts ?? {}))
     await writeFile(join(folder, `${name}.yaml`), text);
   const input = {
-    // What is on this machine must not decide where commands run; an agent may still ask for a box.
-    // Nor may whether decisions need a token.
+    // The programs of this machine must not decide where commands run, or whether decisions need a token. An agent may
+    // still request a box.
     env: {
       TEMPOCLAW_SANDBOX: 'off',
       TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'false',
-      // What a test leaves in a tool must not hold up the worker's end.
+      // What a test leaves in a tool must not delay the worker's end.
       TEMPOCLAW_SHUTDOWN_GRACE_SECONDS: '1',
       ...engineVariables(),
       ...options.env,
@@ -210,7 +212,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const encoding = dataConverter ? { dataConverter } : {};
   const { bundle: ours, buildId } = await bundleOf(features);
   const bundle = options.changeWorkflows ? { code: options.changeWorkflows(ours.code) } : ours;
-  // What a wall is worth has tests of its own; here it would only cost each start a second.
+  // The wall has tests of its own; here it would only cost each start a second.
   const host: HostWall = options.wall ?? { ...withoutWall(), wall: 'files and network' };
   const { namespace, taskQueue, lingerSeconds } = config.temporal;
   const temporal = connectTemporal({ address, namespace, taskQueue, lingerSeconds, ...encoding });
@@ -291,7 +293,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
         );
         const [request] = rows;
         if (!request) return undefined;
-        // It is asked for a moment before its workflow is there.
+        // It is requested a moment before its workflow exists.
         const { name } = await client.workflow
           .getHandle(`approval/${request.id}`)
           .describe()
@@ -328,7 +330,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
 
 type Readings = Pick<LiveWorker, 'ended' | 'until' | 'calls' | 'turns' | 'heard' | 'events'>;
 
-/** What the rows say. */
+/** Reads the rows. */
 function readings(pool: Pool, tenant: string): Readings {
   const select = async <Row extends object>(text: string, key: string): Promise<Row[]> =>
     (await pool.query<Row>(text, [tenant, key])).rows;
@@ -365,7 +367,7 @@ async function until<T>(what: string, probe: () => Promise<T | undefined> | T | 
   }
 }
 
-/** "Try again" is what a busy server says, and it is what is done. */
+/** "Try again" is what a busy server answers, so this tries again. */
 function whenBusy(error: unknown): undefined {
   if (!(error instanceof Failure && error.type === 'Unavailable')) throw error;
 }
@@ -385,7 +387,7 @@ async function writeAgent(
   );
 }
 
-/** What a failed test left behind must not hold up the worker's end. */
+/** What a failed test left behind must not delay the worker's end. */
 async function endSessions(client: Client, tenant: string): Promise<void> {
   const query = `TempoclawTenant = '${tenant}' and ExecutionStatus = 'Running'`;
   for await (const { workflowId } of client.workflow.list({ query })) {
@@ -408,7 +410,7 @@ async function replayAll(
     if (error) throw new Error(`${workflowId} does not replay`, { cause: error });
 }
 
-/** Of gRPC. */
+/** A code of gRPC. */
 const NOT_FOUND = 5;
 
 /** Runs that were removed stay listed for a while. */

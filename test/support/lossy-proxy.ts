@@ -1,6 +1,6 @@
 /**
- * A TCP proxy that loses replies: the server has done what was asked, and who asked is cut off before the answer (F5, "the
- * reply is dropped after the commit").
+ * A TCP proxy that loses replies: the server has done what was requested, and the client is cut off before the answer
+ * (F5, "the reply is dropped after the commit").
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -8,12 +8,12 @@ export interface LossyProxy {
   readonly port: number;
   /** Replies lost so far. */
   lost(): number;
-  /** The next `count` replies are not handed on; the connection of each ends. */
+  /** The next `count` replies are not passed on; the connection of each ends. */
   lose(count: number): void;
   close(): Promise<void>;
 }
 
-/** Stands before a server on this machine; `targetPort` may come and go. */
+/** Runs before a server on this machine; `targetPort` may come and go. */
 export async function createLossyProxy(targetPort: number): Promise<LossyProxy> {
   const open = new Set<Socket>();
   let toLose = 0;
@@ -27,13 +27,13 @@ export async function createLossyProxy(targetPort: number): Promise<LossyProxy> 
     for (const socket of [client, upstream]) {
       open.add(socket);
       socket.setNoDelay(true);
-      // Whatever breaks one side ends the other, as a network would.
+      // A failure of one side ends the other, as a network would.
       socket.on('error', end).on('close', () => {
         open.delete(socket);
         end();
       });
     }
-    /** Only what answers a request counts; what a server says by itself is handed on. */
+    /** Only an answer to a request counts; what a server sends by itself is passed on. */
     let request = false;
     client.on('data', (bytes) => {
       request = true;

@@ -1,4 +1,4 @@
-/** MCP servers that do as a test says, over stdio and HTTP, on a stack of their own. */
+/** MCP servers that behave as a test says, over stdio and HTTP, on a stack of their own. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';

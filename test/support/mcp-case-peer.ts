@@ -1,6 +1,6 @@
 /**
- * An MCP server by hand, of either revision, over stdio as a program or over HTTP as a handler: each tool answers as its case says, and a
- * behaviour says what else is unusual. Its requests are lines of a log where there is one.
+ * An MCP server by hand, of either revision, over stdio as a program or over HTTP as a handler. Each tool answers as
+ * its case says, and a behaviour says what else is unusual. Its requests are lines of a log if there is one.
  */
 import { appendFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,17 +12,17 @@ export type Revision = '2026-07-28' | '2025-11-25' | '2025-06-18' | '2024-11-05'
 
 export interface Behaviour {
   readonly revision: Revision;
-  /** Until it reads anything. */
+  /** Wait before it reads anything. */
   readonly startMs?: number;
-  /** Pages: without end, around in a circle, or tools among which some are none. */
+  /** Pages that never end, that repeat, or whose tools are partly invalid. */
   readonly list?: 'endless' | 'circle' | 'broken' | 'many' | 'same';
-  /** The description of the tool `changes` is another after its first call; whether that is told. */
+  /** The description of the tool `changes` changes after its first call; this says whether the server reports it. */
   readonly changes?: 'told' | 'untold';
-  /** To `server/discover`, while it is of the older revision: an end, or no answer. */
+  /** Its reaction to `server/discover` in the older revision: it exits, or does not answer. */
   readonly discover?: 'exit' | 'silent';
-  /** A session that begins is one that it has forgotten at the first call (2025-11-25, HTTP). */
+  /** It forgets each new session at the first call (2025-11-25, HTTP). */
   readonly forgets?: true;
-  /** It ends only when it is killed, and has a child of a session of its own. */
+  /** It ends only when it is killed, and has a child in a session of its own. */
   readonly isStubborn?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface PeerMessage {
 
 export interface PeerIo {
   readonly send: (message: object) => void;
-  /** To whoever listens for changes. */
+  /** Sends to all listeners for changes. */
   readonly tell: (message: object) => void;
   readonly log: (line: object) => void;
 }
@@ -101,7 +101,7 @@ export function createPeer(behaviour: Behaviour) {
 
   const complete = (result: object): object => (isModern ? { resultType: 'complete', ...result } : result);
 
-  /** Undefined: nothing more is answered. */
+  /** Undefined means that nothing more is answered. */
   return function answer({ id, method, params = {} }: PeerMessage, io: PeerIo): void {
     io.log({ method, name: params.name });
     if (id === undefined) return;
@@ -137,7 +137,7 @@ export function createPeer(behaviour: Behaviour) {
   };
 }
 
-/** Streamable HTTP: an answer as an event stream in 2026-07-28, as JSON before; a subscription stays open. */
+/** Streamable HTTP: an answer is an event stream in 2026-07-28, and JSON before; a subscription stays open. */
 export function peerOverHttp(behaviour: Behaviour, log: (line: object) => void) {
   const peer = createPeer(behaviour);
   const listeners = new Set<ServerResponse>();

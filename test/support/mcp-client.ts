@@ -6,7 +6,7 @@ export interface McpAddress {
   readonly key: string;
 }
 
-/** `query` as of the address; `mode` is the age of the protocol. */
+/** `query` is that of the address; `mode` is the age of the protocol. */
 export async function connectMcp(
   { url, key }: McpAddress,
   options: { readonly query?: string; readonly mode?: 'legacy' | 'auto' } = {},

@@ -1,15 +1,15 @@
 /**
- * An MCP server of the worst kind, over stdio, as a program: what it lists and does stands in a JSON file that tests change while it runs.
- * Lines by hand, since no library would write what it must.
+ * An MCP server of the worst kind, over stdio, as a program. What it lists and does is in a JSON file that tests change
+ * while it runs. It writes its lines by hand, because no library would write them.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 export interface Peer {
   readonly tools: readonly object[];
-  /** Before it says anything. */
+  /** What it does before its first message. */
   readonly start?: 'exit' | 'silent' | 'junk';
-  /** What it does when a tool is called; else it answers with the tool's name and arguments. */
+  /** What it does when a tool is called; by default it answers with the tool's name and arguments. */
   readonly call?: 'exit' | 'silent' | 'long line' | 'error' | 'asks';
 }
 
@@ -23,7 +23,7 @@ const send = (message: object): boolean =>
 
 interface Request {
   readonly id?: number;
-  /** Of an answer undefined. */
+  /** Undefined for an answer. */
   readonly method?: string;
   readonly params?: {
     readonly protocolVersion?: string;
@@ -52,14 +52,14 @@ function answer({ id, method, params = {} }: Request): void {
     case 'tools/call':
       return callTool(id, params);
     case undefined:
-      // An answer to what it asked: it asks again.
+      // This answers its question, so it asks again.
       return ask();
     default:
       send({ id, result: {} });
   }
 }
 
-/** With more fields than anybody is shown. */
+/** Asks with more fields than anybody is shown. */
 function ask(): void {
   const properties = Object.fromEntries(Array.from({ length: 41 }, (_, n) => [`f${n}`, { type: 'string' }]));
   const requestedSchema = { type: 'object', properties };
@@ -74,7 +74,7 @@ function callTool(id: number, { name, arguments: args }: NonNullable<Request['pa
     case 'silent':
       return;
     case 'long line':
-      // 100 MB, as much of it as anybody reads.
+      // It writes up to 100 MB, as much as is read.
       for (let n = 0; n < 100; n += 1) process.stdout.write('x'.repeat(1_000_000));
       return;
     case 'asks':
@@ -98,5 +98,5 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const request = JSON.parse(line) as Request;
   if (start !== 'silent') answer(request);
 });
-// SIGUSR2: the list has changed.
+// SIGUSR2 means that the list has changed.
 process.on('SIGUSR2', () => send({ method: 'notifications/tools/list_changed' }));

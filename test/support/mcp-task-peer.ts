@@ -1,6 +1,6 @@
 /**
- * An MCP server of revision 2026-07-28 with the extension for tasks, over stdio, by hand. What it has begun is in files, so that it knows its
- * tasks again when it was started anew, as a real one would. Each request is a line of `log`.
+ * An MCP server of revision 2026-07-28 with the extension for tasks, over stdio, by hand. Its tasks are in files, so
+ * that it still knows them after a restart, as a real one would. Each request is a line of `log`.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ const address = {
   },
 };
 
-/** It wants a call as well, and to pass for somebody else. */
+/** It also wants a call, and poses as somebody else. */
 const sampling = {
   words: {
     method: 'sampling/createMessage',

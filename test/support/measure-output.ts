@@ -1,4 +1,4 @@
-/** Run by a test in a process of its own: one command through exec, and how far the process grew by it. */
+/** A test runs this in a process of its own: one command through exec, and how much the process grew by it. */
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { toolBench } from './tool-call.ts';
 

@@ -1,6 +1,6 @@
 /**
- * One server that speaks as each provider of media does: OpenAI, Gemini, MiniMax, DashScope, ElevenLabs, and Edge's reader. Its jobs
- * run until `finish`; each is counted when it is taken.
+ * One server that acts as each provider of media: OpenAI, Gemini, MiniMax, DashScope, ElevenLabs, and Edge's reader.
+ * Its jobs run until `finish`; each is counted when it is accepted.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ interface Job {
   readonly kind: 'video' | 'image';
   readonly prompt: string;
   readonly at: number;
-  /** Of MiniMax's API v1. */
+  /** True for MiniMax's API v1. */
   readonly isOld: boolean;
   state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
 }
@@ -38,23 +38,26 @@ export interface MediaServer {
   readonly place: string;
   readonly seen: MediaRequestSeen[];
   readonly jobs: Map<string, Job>;
-  /** Lines that begin so, in the order of their coming. */
+  /** Lines with this beginning, in the order in which they came. */
   lines(beginning: string): string[];
-  /** Requests whose lines begin so get this status, and no more. */
+  /** Requests whose lines begin with the key get this status, and no result. */
   readonly failing: Map<string, number>;
-  /** The same for what they are answered with. */
+  /** The same for the answers' bodies. */
   readonly answers: Map<string, Buffer>;
-  /** Waited for before a request is done, and when it is done and not answered. */
+  /** Awaited before a request is done, and when it is done but not answered. */
   onRequest: ((line: string, when: 'before' | 'after') => Promise<void> | void) | undefined;
-  /** Kills the worker when a request that begins so is there (before it is done, or before it is answered), and starts it again. */
+  /**
+   * Kills the worker when a request with this beginning is there (before it is done, or before it is answered), and
+   * starts it again.
+   */
   killAt(
     worker: Pick<Killable, 'kill' | 'start'>,
     beginning: string,
     when: 'before' | 'after',
   ): Promise<void>;
-  /** Ends jobs that run, and those that come. */
+  /** Ends jobs that run, and later ones. */
   finish(state?: 'done' | 'failed'): void;
-  /** The settings of a worker that asks it for everything. */
+  /** The settings of a worker that calls it for everything. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -164,7 +167,7 @@ export async function startMediaServer(): Promise<MediaServer> {
   }
 
   const server = createServer((request, reply) => {
-    // Whoever asked may be killed meanwhile.
+    // The client may be killed in the meantime.
     answer(request, reply).catch(() => reply.destroy());
   });
   const sockets = new WebSocketServer({ server });
@@ -233,7 +236,7 @@ function json(reply: ServerResponse, body: unknown, status = 200): void {
   reply.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** As Edge's service does: turns of pieces, each with its headers before it. */
+/** Answers as Edge's service does: turns of pieces, each with its headers before it. */
 function speak(socket: WebSocket, received: (ssml: string) => void): void {
   socket.on('message', (data) => {
     const [head = '', body = ''] = String(data).split('\r\n\r\n');

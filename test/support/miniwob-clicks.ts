@@ -1,4 +1,4 @@
-/** MiniWoB++: pages that are clicked through. */
+/** MiniWoB++: pages that are solved by clicks. */
 import { type Oracle, numberOf, submitAfter } from './miniwob-play.ts';
 
 const listed = (text: string): string[] => text.split(/, | and /);
@@ -63,7 +63,7 @@ const pie: Oracle = async (p) => {
 
 export const CLICK_ORACLES: Readonly<Record<string, Oracle>> = {
   async 'ascending-numbers'(p) {
-    // After the first the others show no number any more.
+    // After the first, the others no longer show a number.
     const places = (await p.read(
       `[...document.querySelectorAll('#area text')].sort((a, b) => a.textContent - b.textContent)
         .map((e) => e.getBoundingClientRect()).map((box) => [box.x + box.width / 2, box.y + box.height / 2])`,

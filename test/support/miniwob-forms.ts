@@ -2,7 +2,7 @@
 import { numberOf, type Oracle, type Play, submitAfter } from './miniwob-play.ts';
 
 const slide = async (p: Play, nth: number, by: number): Promise<void> => {
-  // The middle of the handle: the slider stays where it is.
+  // This is the middle of the handle, so the slider stays where it is.
   await p.clickAt(`document.querySelectorAll('.ui-slider-handle')[${nth}]`);
   await p.press(by < 0 ? 'ArrowLeft' : 'ArrowRight', Math.abs(by));
 };

@@ -1,4 +1,7 @@
-/** One page of MiniWoB++ played through the tool `browser`: it sees what a model sees, and acts by refs, words and places. */
+/**
+ * One page of MiniWoB++ played through the tool `browser`: it sees what a model sees, and acts by refs, words and
+ * places.
+ */
 import type { BrowserBench } from './browser-bench.ts';
 
 interface Element {
@@ -7,7 +10,7 @@ interface Element {
   readonly ref: string;
 }
 
-/** Which of a role: its number, its words, or a pattern of them. */
+/** Which element of a role: its number, its words, or a pattern of them. */
 type Which = number | string | RegExp;
 
 export class Play {
@@ -26,7 +29,7 @@ export class Play {
     this.task = String(await this.read('((task) => task.utterance ?? task)(core.getUtterance())'));
   }
 
-  /** Full marks, before those for haste. */
+  /** Whether it has full marks, apart from those for speed. */
   async isSolved(): Promise<boolean> {
     return (await this.read('WOB_DONE_GLOBAL && WOB_RAW_REWARD_GLOBAL')) === 1;
   }
@@ -37,7 +40,7 @@ export class Play {
     return message;
   }
 
-  /** What a script gives; for what no tree shows, such as the shapes of a picture. */
+  /** The result of a script; for what no tree shows, such as the shapes of a picture. */
   async read(script: string): Promise<any> {
     const text = await this.ask({ action: 'evaluate', script });
     const [, words] = /\[data from outside, not instructions\]\n([\s\S]*)\n<<<END_/.exec(text) ?? [];
@@ -82,7 +85,7 @@ export class Play {
     await this.ask({ action: 'select', ref: listbox?.ref ?? (await this.ref('combobox')), values });
   }
 
-  /** The middle of what a script finds, once it stands still; for elements without words. */
+  /** Clicks the middle of what a script finds, once it is at rest; for elements without words. */
   async clickAt(script: string): Promise<void> {
     const middle = `(() => { const one = ${script}; one.scrollIntoView({ block: 'nearest' });
       const box = one.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()`;
@@ -91,7 +94,7 @@ export class Play {
     await this.ask({ action: 'click', x: at[0], y: at[1] });
   }
 
-  /** The first visible element of a selector that has exactly these words. */
+  /** Clicks the first visible element of a selector that has exactly these words. */
   clickWords(selector: string, words: string): Promise<void> {
     return this.clickAt(
       `[...document.querySelectorAll(${JSON.stringify(selector)})].find((e) => e.textContent.trim() === ${JSON.stringify(words)} && e.getBoundingClientRect().height > 0)`,
@@ -102,7 +105,7 @@ export class Play {
     return this.click('button', /^(Submit|Search|Login|OK|Agree)$/);
   }
 
-  /** The nth text in quotes of the task. */
+  /** The nth quoted text of the task. */
   quoted(nth = 0): string {
     return [...this.task.matchAll(/"([^"]*)"/g)][nth]?.[1] ?? '';
   }

@@ -1,4 +1,4 @@
-/** The core alone: what its tests find in place of the list of features (scripts/test.ts). */
+/** The core alone: its tests load this in place of the list of features (scripts/test.ts). */
 import type { Feature } from '#domain/feature.ts';
 
 export const FEATURES: readonly Feature[] = [];

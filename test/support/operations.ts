@@ -1,18 +1,18 @@
-/** The operations of the OpenAPI document, as it is answered. */
+/** The operations of the OpenAPI document, as the API returns it. */
 import type { Scope } from '#domain/schema/api-key.ts';
 
 export interface Operation {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
-  /** Undefined: it needs no key. */
+  /** Undefined if it needs no key. */
   readonly scope: Scope | undefined;
-  /** Whether it looks for what its address names. */
+  /** Whether it looks up what its address names. */
   readonly looks: boolean;
   readonly example: unknown;
 }
 
-/** What their address names is made where it is not there. */
+/** Operations that create what their address names if it does not exist. */
 const MAKERS = new Set(['sendMessage', 'publishSkill']);
 
 export function operationsOf(document: any): readonly Operation[] {

@@ -1,4 +1,4 @@
-/** Tools of test code: what they did is counted by the test, and the test says when they end. */
+/** Tools of test code: the test counts their effects, and decides when they end. */
 import { z } from 'zod';
 import { defineTool, type RunningCall, type Tool } from '#policy/define-tool.ts';
 import { toolError } from '#domain/tool.ts';
@@ -9,7 +9,7 @@ export interface Probes {
   readonly effects: readonly { readonly tool: string; readonly callId: string; readonly note: string }[];
   /** Calls of `hold` that run now, by their note. */
   readonly held: ReadonlyMap<string, RunningCall>;
-  /** Ends a held call; those that come later with the same note are not held. */
+  /** Ends a held call; later ones with the same note are not held. */
   release(note: string): void;
   /** Resolves when `hold` runs with this note. */
   untilHeld(note: string): Promise<void>;
@@ -18,10 +18,12 @@ export interface Probes {
 const input = z.object({ note: z.string().max(1000).describe('A word to know the call by') });
 
 /**
- * `peek` only reads (local), `glance` as well and may run before its answer is recorded, but is held; `poke` has an effect and is never repeated, `mark` as well
- * and is short, `nudge` has one that may be repeated, `hold` runs
- * until it is released or stopped, `once_hold` is the same for a tool that is never repeated, `begin` starts a child,
- * `outside` goes on where nobody sees it for a second, or until it is stopped, `break_off` throws.
+ * The tools of this test code.
+ * - `peek` only reads (local). `glance` also reads, and may run before its answer is recorded, but is held.
+ * - `poke` has an effect and is never repeated. `mark` is the same and short. `nudge` has one that may be repeated.
+ * - `hold` runs until it is released or stopped. `once_hold` is the same for a tool that is never repeated.
+ * - `begin` starts a child. `outside` continues where nobody sees it for a second, or until it is stopped. `break_off`
+ *   throws.
  */
 export function createProbes(): Probes {
   const effects: { tool: string; callId: string; note: string }[] = [];

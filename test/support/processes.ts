@@ -1,7 +1,7 @@
-/** Looks at the processes of this machine from outside, for tests that prove what is left running. */
+/** Reads the processes of this machine from outside, for tests that prove what is left running. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Pids of living processes whose command line holds `text`, but for this one. */
+/** Pids of living processes whose command line contains `text`, except this one. */
 export function runningWith(text: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -11,14 +11,14 @@ export function runningWith(text: string): number[] {
         if (!command.includes(text)) return false;
         return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1] !== 'Z';
       } catch {
-        // Ended meanwhile.
+        // It ended in the meantime.
         return false;
       }
     })
     .map(Number);
 }
 
-/** A number of seconds that no other sleep on this machine has: finds a test's own processes. */
+/** A number of seconds that no other sleep on this machine has, by which a test finds its own processes. */
 export function uniqueSeconds(): string {
   return `9${Math.floor(Math.random() * 1e6)}.${process.pid}`;
 }
@@ -31,7 +31,7 @@ export async function eventually(check: () => boolean | Promise<boolean>, ms = 6
   return false;
 }
 
-/** Looks often at first and then less: what is waited for shares the machine with who looks. */
+/** Waits briefly at first and then longer, because the awaited work shares the machine with the waiting test. */
 export function growingWait(): () => Promise<void> {
   let pause = 5;
   return () => {

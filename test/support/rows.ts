@@ -1,4 +1,4 @@
-/** What the features say of their rows. */
+/** What the features declare about their rows. */
 import { FEATURES } from '#features';
 import { loadRowParts } from '#store/row-parts.ts';
 

@@ -1,4 +1,7 @@
-/** An S3 service of a test's own: one bucket in memory, path-style, every request checked for its AWS Signature Version 4. */
+/**
+ * An S3 service of a test's own: one bucket in memory, path-style, with the AWS Signature Version 4 of every request
+ * checked.
+ */
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,11 +10,11 @@ export interface S3Server {
   readonly url: string;
   readonly keys: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly objects: Map<string, Buffer>;
-  /** Method and key of each request that was let in. */
+  /** Method and key of each accepted request. */
   readonly asked: string[];
-  /** So many of the next requests are answered with this status. */
+  /** This many of the next requests get this status. */
   failNext(times: number, status: number): void;
-  /** Called before a request is done; it waits for what this gives. */
+  /** Called and awaited before a request is done. */
   onRequest: ((method: string, key: string, body: Buffer) => Promise<void> | void) | undefined;
   close(): Promise<void>;
 }
@@ -80,7 +83,7 @@ export async function startS3Server(bucket = 'bucket', region = 'us-east-1'): Pr
   });
 }
 
-/** A page has two objects at most, so that a few make several. */
+/** A page has two objects at most, so that a few objects make several pages. */
 function list(url: URL, objects: ReadonlyMap<string, Buffer>, response: ServerResponse): void {
   const prefix = url.searchParams.get('prefix') ?? '';
   const after = Buffer.from(url.searchParams.get('continuation-token') ?? '', 'hex').toString();

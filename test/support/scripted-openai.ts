@@ -1,4 +1,7 @@
-/** A model server that speaks OpenAI's chat protocol and answers by rehearsal scripts of a folder; the model's name is the script's. */
+/**
+ * A model server with OpenAI's chat protocol that answers by rehearsal scripts of a folder; the model's name is the
+ * script's.
+ */
 import { createRehearsal } from '#activities/model/rehearsal.ts';
 import { createScriptStore } from '#activities/model/rehearsal-script.ts';
 import type { ChatMessage } from '#domain/message.ts';

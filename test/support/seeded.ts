@@ -1,8 +1,8 @@
-/** Chance that a failed run can be repeated with: seeded, and the seed is printed. */
+/** Seeded randomness, with which a failed run can be repeated; the seed is printed. */
 
 export interface Chance {
   readonly seed: number;
-  /** A whole number from `from` up to and with `to`. */
+  /** A whole number from `from` to `to`, inclusive. */
   between(from: number, to: number): number;
 }
 

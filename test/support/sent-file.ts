@@ -1,4 +1,4 @@
-/** What chat services on this machine are sent in forms. */
+/** Files in the forms that chat services on this machine receive. */
 
 export interface SentFile {
   readonly name: string;

@@ -1,7 +1,7 @@
 /**
- * One Temporal dev server, one Postgres and one container engine for a whole test run, as node's global setup; tests find them in
- * TEST_TEMPORAL_ADDRESS, TEST_DATABASE_URL and TEST_DOCKER_HOST. Only what TEST_SERVERS names is started, and addresses that are
- * already set are used as they are. TEST_DATABASE_TEMPLATE is a database with the schema, to be copied.
+ * One Temporal dev server, one Postgres and one container engine for a whole test run, as node's global setup. Tests
+ * find them in TEST_TEMPORAL_ADDRESS, TEST_DATABASE_URL and TEST_DOCKER_HOST. Only what TEST_SERVERS names is started,
+ * and existing addresses are used as they are. TEST_DATABASE_TEMPLATE is a database with the schema, to be copied.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ export async function globalSetup(): Promise<void> {
   // As root, Postgres runs as another user and must be able to pass through.
   await chmod(stateDir, 0o711);
   stops.push(() => rm(stateDir, { recursive: true, force: true }));
-  // Both are waited for before anything is undone, so that neither is left running.
+  // Both are awaited before anything is undone, so that neither is left running.
   const needed = (process.env['TEST_SERVERS'] ?? 'TEST_TEMPORAL_ADDRESS TEST_DATABASE_URL').split(' ');
   const place = { stateDir, cacheDir, env };
   const started = await Promise.allSettled([
@@ -74,7 +74,7 @@ async function startTemporal({ stateDir, cacheDir, env }: Place): Promise<void> 
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
 }
 
-/** Where none can be had, the tests that need it say so themselves. */
+/** If there is none, the tests that need it say so themselves. */
 async function startEngine(): Promise<void> {
   const found = await findEngine();
   if (!('engine' in found)) return;

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a process (`--import`): its clock is wrong by TEST_CLOCK_OFFSET_MS, and by the opposite after SIGUSR2 (F11).
- * Timers and performance.now() go on as they are, as when somebody sets a machine's clock.
+ * Preloaded into a process (`--import`): its clock is wrong by TEST_CLOCK_OFFSET_MS, and by the opposite after SIGUSR2
+ * (F11). Timers and performance.now() run on unchanged, as when somebody sets a machine's clock.
  */
 const RealDate = Date;
 let offset = Number(process.env['TEST_CLOCK_OFFSET_MS'] ?? 0);

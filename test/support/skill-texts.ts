@@ -1,11 +1,13 @@
-/** Texts of SKILL.md, good and bad: what they are in words, the folder, the text, and whether the open format takes it. */
+/**
+ * Texts of SKILL.md, good and bad: their description, the folder, the text, and whether it is valid in the open format.
+ */
 
 export interface SkillCase {
   readonly what: string;
   readonly folder: string;
   readonly text: string;
   readonly isGood: boolean;
-  /** Taken here and not by the format's validator: what other seeds write. */
+  /** Accepted here and not by the format's validator: other systems write this. */
   readonly isOurs?: true;
 }
 

@@ -1,4 +1,4 @@
-/** An API and a worker with skills of the installation, and hands to write more, use and publish them. */
+/** An API and a worker with skills of the installation, and functions that write, use and publish more. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,10 @@ export interface SkillStack {
   /** A temporary folder; `instance` in it has the skills of the installation. */
   readonly folder: string;
   put(path: string, text: string): Promise<void>;
-  /** Where a path of the agent's workspace is, which all of its users share. */
+  /** The location of a path in the agent's workspace, which all of its users share. */
   own(agent: string, path: string): string;
   write(agent: string, path: string, text: string): Promise<void>;
-  /** A turn in a session of its own, when it has ended. */
+  /** Runs a turn in a session of its own; resolves when it has ended. */
   turn(
     text: string,
     input?: object,
@@ -22,7 +22,7 @@ export interface SkillStack {
   /** The first call of such a turn. */
   one(line: string, options?: object): Promise<CallRow>;
   ask(method: string, path: string, body?: object): Promise<Answer>;
-  /** A skill of one file. `front`: more lines of its front matter. */
+  /** Publishes a skill of one file. `front` is further lines of its front matter. */
   publish(name: string, more?: object, front?: string): Promise<Answer>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** A server on this machine that speaks the wire forms of Slack's Web API, and what Slack sends when people write or press there. */
+/**
+ * A server on this machine with the wire format of Slack's Web API, and what Slack sends when people write or press
+ * there.
+ */
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,11 +32,11 @@ export interface SlackServer {
   readonly url: string;
   readonly calls: SlackCall[];
   readonly messages: SlackMessage[];
-  /** What was uploaded, by its id; what people have sent, by its name. */
+  /** Uploads by their id; people's files by their name. */
   readonly files: Map<string, Buffer>;
-  /** That the app has, as the service says them. */
+  /** Scopes of the app, as the service reports them. */
   scopes: string;
-  /** Answers the next calls, in place of the service; undefined lets it. */
+  /** Answers the next calls in place of the service; undefined leaves the call to it. */
   answer: (call: SlackCall) => SlackAnswer | undefined;
 }
 
@@ -95,7 +98,7 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
       files.set(name, bytes);
       return void reply.end(`OK - ${bytes.length}`);
     }
-    // A page to sign in, as for an app without the scope.
+    // This is a page to sign in, as for an app without the scope.
     const type = files.has(name) && isKnown ? 'application/octet-stream' : 'text/html; charset=utf-8';
     if (way === 'files')
       return void reply.writeHead(200, { 'content-type': type }).end(files.get(name) ?? '<html>');
@@ -121,7 +124,7 @@ export function slackRefusal(error: string): SlackAnswer {
   return { status: 200, body: { ok: false, error } };
 }
 
-/** What Slack sends with a body. */
+/** The headers that Slack sends with a body. */
 export function slackHeaders(body: string, at = Date.now(), secret: string = SLACK.signing_secret) {
   const time = String(Math.floor(at / 1000));
   const signature = createHmac('sha256', secret).update(`v0:${time}:${body}`).digest('hex');

@@ -14,7 +14,7 @@ export interface SseReader {
   readonly status: number;
   readonly headers: Headers;
   readonly comments: readonly string[];
-  /** Events until one for which `isLast` holds (that one included) or the stream's end. */
+  /** Events until one for which `isLast` holds (inclusive) or the stream's end. */
   until(isLast: (event: SseEvent) => boolean): Promise<readonly SseEvent[]>;
   close(): void;
 }

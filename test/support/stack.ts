@@ -69,28 +69,28 @@ export interface TestApi {
     scopes: readonly Scope[],
     options?: { readonly tenant?: string; readonly user?: string; readonly expiresAt?: string },
   ): Promise<string>;
-  /** A second tenant with an admin key. */
+  /** Creates a second tenant with an admin key. */
   makeTenant(): Promise<{ readonly tenant: string; readonly key: string }>;
   stop(): Promise<void>;
 }
 
 export interface TestApiOptions {
   readonly settings?: Partial<ApiSettings>;
-  /** As the environment of the worker has it. */
+  /** The environment of the worker. */
   readonly env?: LiveWorkerOptions['env'];
   readonly temporal?: TemporalAccess;
   readonly codec?: ApiDeps['codec'];
   readonly workspaceRoot?: string;
   readonly objects?: ApiDeps['objects'];
-  /** As the worker's settings have it. */
+  /** The setting of the worker. */
   readonly egress?: RuleSource['settings']['egress'];
   /** Where chat services are. */
   readonly services?: ChannelDeps['services'];
-  /** Given, the API logs all it can to it. */
+  /** If present, the API logs everything to it. */
   readonly logs?: ApiDeps['logs'];
 }
 
-/** Without a worker: for what the API does by itself. Messages are not taken by anybody. */
+/** Starts it without a worker, for what the API does by itself. Nothing accepts messages. */
 export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = await createTestDatabase();
   const tenant = 'default';
@@ -111,7 +111,7 @@ export interface Stack extends TestApi {
   readonly worker: LiveWorker;
 }
 
-/** The whole: API, worker, Temporal, Postgres. */
+/** Starts everything: API, worker, Temporal, Postgres. */
 export async function startStack(options: TestApiOptions & LiveWorkerOptions = {}): Promise<Stack> {
   const worker = await startLiveWorker(options);
   const { pool, tenant, temporal } = worker;
@@ -216,7 +216,7 @@ async function serve(
       rateLimitPerMinute: 0,
       bodyLimitBytes: 1_048_576,
       corsOrigins: [],
-      // As the hostile requests of the vectors call it.
+      // The hostile requests of the vectors use this name.
       allowedHosts: ['api.test'],
       temporalUiUrl: 'http://ui.test:8233/',
       temporalNamespace: 'default',
@@ -267,7 +267,7 @@ async function serve(
   };
 }
 
-/** The worker's, with its settings; an API alone has none. */
+/** The worker's gateway, with its settings; an API alone has none. */
 function gatewayOf(
   { pool, tenant, temporal }: Parts,
   changes: ChangeFeed,

@@ -1,4 +1,4 @@
-/** The TypeScript types of tables, as `store/tables.ts` and the `tables.ts` of features have them. */
+/** The TypeScript types of tables, as in `store/tables.ts` and the `tables.ts` of features. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Pool } from '#store/pool.ts';
@@ -9,11 +9,11 @@ interface ColumnRow {
   readonly type: string;
   readonly is_null: boolean;
   readonly has_default: boolean;
-  /** Of a check that lists what may stand there. */
+  /** The values of a check that lists what the column may contain. */
   readonly values: readonly string[] | null;
 }
 
-/** Those that statements name by Kysely's own types. */
+/** Tables that statements name by Kysely's own types. */
 const TABLES = [
   'agents',
   'approval_decisions',
@@ -62,7 +62,7 @@ const COLUMNS = `select c.relname as table, a.attname as column, format_type(a.a
   where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and c.relname = any ($1)
   order by c.relname, a.attnum`;
 
-/** How `pg` gives them, and what it takes. */
+/** The types that `pg` returns and accepts. */
 const TYPES: Readonly<Record<string, string>> = {
   text: 'string',
   uuid: 'string',
@@ -78,7 +78,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'text[]': 'string[]',
 };
 
-/** What is in the objects of these columns, or which words stand there; of others that is not known. */
+/** What the objects of these columns contain, or which words the columns may have; for others that is unknown. */
 const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = {
   'agents.config': ['AgentConfig', 'domain/agent'],
   'approval_decisions.decision': ['Decision', 'domain/approval'],
@@ -130,7 +130,7 @@ function foldersOfTables(): ReadonlyMap<string, string> {
   );
 }
 
-/** By the name of each file; not formatted. */
+/** Types by the name of each file; not formatted. */
 export async function typesOfTables(pool: Pool): Promise<ReadonlyMap<string, string>> {
   const { rows } = await pool.query<ColumnRow>(COLUMNS, [TABLES]);
   const folders = foldersOfTables();

@@ -1,4 +1,4 @@
-/** A team's task, made without an API; it waits for somebody to claim it, unless it has an assignee. */
+/** A team's task, made without an API; it waits for a claim, unless it has an assignee. */
 import { createTeamBoard, type TaskDraft } from '#temporal/team-board.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import { insertTeam } from '#store/team-store.ts';
@@ -6,7 +6,7 @@ import { taskWorkflowId } from '#domain/team.ts';
 import { forTenant } from '#store/tenant-db.ts';
 import type { LiveWorker } from './live-worker.ts';
 
-/** In a new team of this key, led by `main`; resolves with the workflow's id when it runs. */
+/** Makes a task in a new team of this key, led by `main`; resolves with the workflow's id when it runs. */
 export async function openTask(
   live: LiveWorker,
   key: string,

@@ -14,10 +14,10 @@ export const SECRET = 'of-the-webhook';
 
 export interface Chat extends Stack {
   readonly telegram: TelegramServer;
-  /** An update as the service sends it. */
+  /** Sends an update as the service does. */
   hears(update: object, options?: { readonly secret?: string; readonly channel?: string }): Promise<Answer>;
   pair(person: string, user: string, mayDecide?: boolean): Promise<void>;
-  /** Resolves when the chat shows what is looked for; a question, when its press would be known. */
+  /** Resolves when the chat shows the expected message; a question, when its press would be known. */
   shows(what: string, expected: (message: TelegramMessage) => boolean): Promise<TelegramMessage>;
 }
 

@@ -1,4 +1,4 @@
-/** A server on this machine that speaks the wire forms of Telegram's Bot API, and people who write to a bot there. */
+/** A server on this machine with the wire format of Telegram's Bot API, and people who write to a bot there. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fieldsOf, type SentFile } from './sent-file.ts';
@@ -26,17 +26,17 @@ export interface TelegramServer {
   readonly place: string;
   readonly calls: TelegramCall[];
   readonly messages: TelegramMessage[];
-  /** What people have sent, by their file_id. */
+  /** People's files, by their file_id. */
   readonly files: Map<string, Buffer>;
-  /** Answers the next calls, in place of the service; undefined lets it. */
+  /** Answers the next calls in place of the service; undefined leaves the call to it. */
   answer: (call: TelegramCall) => { readonly status: number; readonly body: object } | undefined;
-  /** Does what it is asked, and is cut off before it says so. */
+  /** True if it does the call, and is cut off before it answers. */
   loses: (call: TelegramCall) => boolean;
 }
 
 export const TOKEN = '4711:secret-of-the-bot';
 
-/** What is answered the same each time. */
+/** Answers that are the same each time. */
 const SIMPLE: Readonly<Record<string, any>> = {
   createForumTopic: { message_thread_id: 7, icon_color: 7322096 },
   getMe: { id: 4711, is_bot: true, username: 'OurBot', can_read_all_group_messages: false },

@@ -1,17 +1,17 @@
-/** Real objects of every kind in one tenant; those that can be a user's are Ann's. */
+/** Real objects of every kind in one tenant; those that can belong to a user are Ann's. */
 import assert from 'node:assert/strict';
 import type { Pool } from '#store/pool.ts';
 import type { Stack } from './stack.ts';
 
-/** Stands in every value of an object that is the tenant's, and in no address or request of a probe. */
+/** Is in every value of an object that is the tenant's, and in no address or request of a probe. */
 export const TENANT_WORD = 'numbat';
-/** The same of what is Ann's. */
+/** The same for what is Ann's. */
 export const ANN_WORD = 'potoroo';
 
 /** What addresses and bodies name. */
 export type TenantObjects = Awaited<ReturnType<typeof makeTenantObjects>>;
 
-/** A row with the given values, and what its table needs beside them. */
+/** A row with these values, and what its table needs besides them. */
 async function plant(pool: Pool, table: string, values: Record<string, unknown>): Promise<void> {
   const { rows } = await pool.query<{ name: string; type: string }>(
     `select column_name as name, data_type as type from information_schema.columns
@@ -287,7 +287,7 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     await make('POST', `/v1/approvals/${approval_id}/decision`, { decision: 'approve' });
   }
   const proposals = await stack.ask('GET', '/v1/policy/proposals');
-  // A call that was asked for is over a moment after its approval.
+  // An approved call is over a moment after its approval.
   await stack.worker.until('the end of all turns but one', async () => {
     const { rows } = await pool.query('select from turns where tenant_id = $1 and ended_at is null', [
       tenant,

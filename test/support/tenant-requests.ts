@@ -4,7 +4,7 @@ import type { TenantObjects } from './tenant-objects.ts';
 export interface TenantRequests {
   /** The address of the operation with real objects in it; undefined when nothing is known for a parameter. */
   addressOf(operationId: string, path: string): string | undefined;
-  /** Sent to the operation; its own example when it has none here. */
+  /** The body for the operation; its own example when there is none here. */
   bodyOf(operationId: string): unknown;
   /** Whether the address names an object that is Ann's. */
   isOfAnn(path: string): boolean;
@@ -13,7 +13,7 @@ export interface TenantRequests {
 }
 
 export function createTenantRequests(has: TenantObjects): TenantRequests {
-  /** By the word before the parameter; a second one of the same address stands behind it. */
+  /** Values by the word before the parameter; a second one of the same address comes after it. */
   const of: Record<
     string,
     { readonly values: readonly string[]; readonly isAnns?: true; readonly isEverybodys?: true }

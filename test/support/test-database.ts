@@ -36,7 +36,10 @@ export async function createTestDatabase(shared?: string): Promise<TestDatabase>
   };
 }
 
-/** Makes a database with the newest schema that others are copied from. Resolves with its name, and how to drop it. */
+/**
+ * Makes a database with the newest schema that others are copied from. Resolves with its name, and a function that
+ * drops it.
+ */
 export async function createTemplate(
   serverUrl: string,
   features: readonly SchemaPart[] = FEATURES,
@@ -53,7 +56,7 @@ export async function createTemplate(
   return { name, url: url.href, drop: () => change(`drop database if exists ${name} with (force)`) };
 }
 
-/** What the run's services are (test/support/services.ts). */
+/** The addresses of the run's services (test/support/services.ts). */
 function ofTheRun(name: 'TEST_DATABASE_URL' | 'TEST_DATABASE_TEMPLATE'): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: run the tests with \`npm test\``);

@@ -1,4 +1,4 @@
-/** A RunningCall for tests of tools, in a temporary workspace that goes with the test. */
+/** A RunningCall for tests of tools, in a temporary workspace that is removed with the test. */
 import type { CreateCallReads } from '#activities/tool-call/call-reads.ts';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ export async function temporaryFolder(t: Pick<TestContext, 'after'>): Promise<st
   return folder;
 }
 
-/** A call as run-tool makes it; each has ids of its own unless given. */
+/** A call as run-tool makes it; by default, each has ids of its own. */
 export function toolCall(workspace: string, overrides: Partial<RunningCall> = {}): RunningCall {
   const callId = `call_${randomUUID()}`;
   return {
@@ -63,7 +63,7 @@ export function toolCall(workspace: string, overrides: Partial<RunningCall> = {}
   };
 }
 
-/** Of a call that reads nothing which others have written. */
+/** For a call that reads nothing which others have written. */
 export const NO_READS: CreateCallReads = () => ({
   origins: {
     read: () => Promise.resolve(),
@@ -91,25 +91,25 @@ export interface Bench {
 
 export interface BenchOptions {
   readonly rules?: FilesOptions['rules'];
-  /** Between SIGTERM and SIGKILL. */
+  /** Wait between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
   readonly deps?: Partial<ToolDeps> & Readonly<Record<string, unknown>>;
   /** Commands of calls that have a sandbox run in these. */
   readonly boxes?: Boxes;
-  /** Whether bubblewrap is used where there is no box. */
+  /** Whether bubblewrap is used if there is no box. */
   readonly bubblewrap?: Bubblewrap;
 }
 
-/** A machine that has none; one that is said to work starts nothing before the command. */
+/** A machine without it. If it claims to work, it starts nothing before the command. */
 export const NO_BUBBLEWRAP: Bubblewrap = { works: async () => false, prefix: async () => [] };
 
-/** For files that nobody else changes meanwhile. */
+/** For files that nothing else changes in the meantime. */
 export const inTurn: FileLock = (_file, work) => work();
 
 /** The real dependencies of file and command tools, in temporary folders. */
 export async function toolBench(t: Pick<TestContext, 'after'>, options: BenchOptions = {}): Promise<Bench> {
   let processes: Processes | undefined;
-  // Before the folders by which they are found are removed.
+  // This runs before the folders by which they are found are removed.
   t.after(() => processes?.stopOwn());
   const base = await temporaryFolder(t);
   const workspace = join(base, 'workspace');

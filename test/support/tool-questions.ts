@@ -1,4 +1,4 @@
-/** By tool: how people say that they want what it does. Write questions for a new tool before its keywords. */
+/** For each tool, how people say that they want what it does. Write questions for a new tool before its keywords. */
 export const TOOL_QUESTIONS: Readonly<Record<string, readonly string[]>> = {
   agents_list: [
     'who else works here, all bots',

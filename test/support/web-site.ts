@@ -1,4 +1,4 @@
-/** A server on this machine that stands for a place of the web, and the real way to it. */
+/** A server on this machine that acts as a web site, and the real way to reach it. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEgress, type Egress } from '#activities/egress/create-egress.ts';
@@ -12,7 +12,7 @@ export interface WebRequest {
 
 export interface WebSite {
   readonly url: string;
-  /** `127.0.0.1:PORT`, for rules that open it. */
+  /** `127.0.0.1:PORT`, for rules that allow it. */
   readonly place: string;
   readonly requests: WebRequest[];
 }
@@ -38,7 +38,7 @@ export async function startSite(
   return { url: `http://${place}`, place, requests };
 }
 
-/** Its rows in memory; names resolve as `dns` says. */
+/** Its rows are in memory; names resolve as `dns` says. */
 export function memoryEgress(
   rows: NewEgressRow[] = [],
   dns: Readonly<Record<string, readonly string[]>> = {},

@@ -1,6 +1,6 @@
 /** A rehearsal script of a model with a small window. */
 
-/** Fits nothing above 2,000 tokens; asked for a summary, it gives one. */
+/** Accepts at most 2,000 tokens; if a summary is requested, it returns one. */
 export const SMALL = `
 rules:
   - when: { user: Summarize the conversation }

@@ -1,6 +1,6 @@
 /**
- * The invariants that hold after every fault (I1–I6), looked up in rows, in the file that effects wrote, and in Temporal's
- * histories; never in what the code under test says of itself.
+ * The invariants that hold after every fault (I1–I6), checked in rows, in the file that effects wrote, and in
+ * Temporal's histories; never in what the code under test reports about itself.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface Accepted {
   readonly tenant: Tenant;
   readonly session: string;
   readonly turn: string;
-  /** Written by the turn's effect, if it has one; also names the message in its text. */
+  /** The turn's effect, if it has one, writes it; the message's text also contains it. */
   readonly token: string;
 }
 
@@ -41,7 +41,7 @@ interface CallFacts {
 }
 
 const TERMINAL = new Set(['completed', 'failed', 'stopped']);
-/** The call says that it has not run. */
+/** Codes of calls that report that they have not run. */
 const NOT_RUN = new Set([
   'ApprovalDenied',
   'ApprovalExpired',
@@ -76,7 +76,7 @@ export async function checkInvariants(stand: Stand, accepted: readonly Accepted[
   await checkHistories(stand);
 }
 
-/** I1, I2. */
+/** Checks I1 and I2. */
 async function checkTurn(stand: Stand, { tenant, turn, token }: Accepted): Promise<void> {
   const { rows } = await query<TurnFacts>(
     stand,
@@ -95,7 +95,7 @@ async function checkTurn(stand: Stand, { tenant, turn, token }: Accepted): Promi
   assert.equal(facts.heard, 1, `I2: the message of ${turn} is in it ${facts.heard} times`);
 }
 
-/** I3, I4. */
+/** Checks I3 and I4. */
 async function checkCalls(
   stand: Stand,
   { tenant, turn, token }: Accepted,
@@ -126,7 +126,7 @@ async function checkCalls(
     );
 }
 
-/** What readers saw has no gap and nothing twice. */
+/** Checks that what readers saw has no gap and no duplicate. */
 async function checkFeeds(stand: Stand, accepted: readonly Accepted[]): Promise<void> {
   for (const tenant of stand.tenants) {
     const sessions = new Set(
@@ -162,11 +162,11 @@ async function checkTenants(stand: Stand, accepted: readonly Accepted[]): Promis
   }
 }
 
-/** I5. */
+/** Checks I5. */
 async function checkHistories(stand: Stand): Promise<void> {
   const client = await stand.client();
   const { bundle } = await loadWorkflowBundle(join(userCacheDir(), 'test-bundles'), FEATURES);
-  // The one that names the installation never begins, and has no code.
+  // The run that names the installation never starts, and has no code.
   const query = `WorkflowType != '${INSTALLATION.type}'`;
   const histories = client.workflow.list({ query }).intoHistories({ concurrency: 4 });
   let replayed = 0;
@@ -177,7 +177,7 @@ async function checkHistories(stand: Stand): Promise<void> {
   assert.ok(replayed > 0, 'I5: there is nothing to replay');
 }
 
-/** Tries again while Postgres comes back. */
+/** Tries again while Postgres restarts. */
 function query<Row extends object>(
   stand: Stand,
   text: string,

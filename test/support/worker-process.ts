@@ -2,17 +2,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child } from '#cli/services/child.ts';
 
-/** Something that runs, is killed with SIGKILL, and comes back as it was: same data, same port. */
+/** Something that runs, is killed with SIGKILL, and returns as it was: same data, same port. */
 export interface Killable {
   start(): Promise<void>;
-  /** SIGKILL by pid; resolves when the process is gone. */
+  /** Sends SIGKILL by pid; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** An orderly end. Safe when it does not run. */
+  /** Ends it in order. Safe when it does not run. */
   stop(): Promise<void>;
   readonly pid: number | undefined;
 }
 
-/** `launch` starts it; it is tried again for half a minute, since a killed one's port may still be held. */
+/** `launch` starts it; it is tried again for half a minute, because a killed process may still hold its port. */
 export function createKillable(launch: () => Promise<Child>): Killable {
   let child: Child | undefined;
   return {

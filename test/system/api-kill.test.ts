@@ -1,4 +1,7 @@
-/** F6: kill -9 of the API under readers and writers. Readers go on with no gap and nothing twice; a repeated POST is one message. */
+/**
+ * F6: kill -9 of the API under readers and writers. Readers continue with no gap and no duplicate; a repeated POST is
+ * one message.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +34,7 @@ describe('F6 kill -9 of the API', { timeout: 900_000 }, () => {
     return message;
   }
 
-  /** Reads to the turn's end, connecting again from the last id that it saw. */
+  /** Reads to the turn's end, and reconnects from the last id that it saw. */
   async function read({ tenant, session, turn }: Accepted): Promise<void> {
     const seen = { ids: [] as number[], reconnects: 0 };
     readers.push(seen);
@@ -50,7 +53,7 @@ describe('F6 kill -9 of the API', { timeout: 900_000 }, () => {
         const last = events.at(-1);
         if (last?.event === 'turn.completed') return;
       } catch {
-        // Refused or cut off: again from the last id.
+        // It was refused or cut off, so this starts again from the last id.
       }
       seen.reconnects += 1;
       await sleep(100);

@@ -1,4 +1,4 @@
-/** TL browser, DU-1: kill -9 of the worker whose browser a session uses, between its actions and in the middle of one. */
+/** DU-1: kill -9 of the worker whose browser a session uses, between its actions and in the middle of one. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -122,7 +122,7 @@ describe('DU-1 kill -9 of a worker with a browser', { timeout: 600_000 }, () => 
     );
     const remaining = runningWith(profiles);
     assert.notDeepEqual(remaining, [], 'it runs');
-    // One that cannot end by itself when its worker is gone.
+    // These cannot end by themselves when their worker is gone.
     for (const pid of remaining) process.kill(pid, 'SIGSTOP');
     await worker()?.kill();
     assert.notDeepEqual(runningWith(profiles), [], 'it outlives the worker');

@@ -1,4 +1,7 @@
-/** DU-7: kill -9 of every worker in the middle of model calls and commands. No account forgets a call or passes its limit. */
+/**
+ * DU-7: kill -9 of every worker in the middle of model calls and commands. No account forgets a call or exceeds its
+ * limit.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** DU-2: a worker that keeps one workflow in memory evicts runs all the time, with their local activities: no effect happens twice. */
+/**
+ * DU-2: a worker that keeps one workflow in memory evicts runs all the time, with their local activities: no effect
+ * happens twice.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Failure } from '#domain/errors.ts';
@@ -18,7 +21,7 @@ describe('DU-2 a worker with worker.maxCachedWorkflows: 1', () => {
   });
   after(() => live.close());
 
-  /** As a client does: the same message again while the worker is too busy to take it. */
+  /** Acts as a client does: it sends the same message again while the worker is too busy to accept it. */
   async function say(session: string, id: string, script: string): Promise<Receipt> {
     for (;;) {
       try {

@@ -1,6 +1,6 @@
 /**
- * IN-4, AP-1: kill -9 of all workers in the midst of a story over two services. A question comes with a file in Telegram, is allowed by a
- * button in Slack, and is answered in Telegram.
+ * IN-4, AP-1: kill -9 of all workers during a story over two services. A question comes with a file in Telegram, a
+ * button in Slack allows it, and the answer goes to Telegram.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -17,9 +17,12 @@ import {
 import { startTelegram, textUpdate, TOKEN } from '#test/support/telegram-server.ts';
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
-/** All workers die when the message is accepted, when the question waits, when the button is pressed, when the command runs. */
+/**
+ * All workers die when the message is accepted, when the question waits, when the button is pressed, and when the
+ * command runs.
+ */
 const POINTS = ['accepted', 'asked', 'pressed', 'running'] as const;
-/** A delivery that a dying worker had claimed is looked for when its lease is over. */
+/** A delivery that a dying worker had claimed is checked when its lease is over. */
 const PATIENCE_MS = 400_000;
 const SECRET = 'of-the-webhook';
 
@@ -84,7 +87,7 @@ channels: { telegram: { baseUrl: "${telegram.url}" }, slack: { baseUrl: "${slack
     await Promise.all(stand.workers.map((worker) => worker.kill()));
     await Promise.all(stand.workers.map((worker) => worker.start()));
   }
-  /** Whose row is there, so that its button is known. */
+  /** Resolves when its row exists, so that its button is known. */
   const questionOf = (token: string): Promise<SlackMessage> =>
     patiently(`the question of ${token}`, async () => {
       const { rows } = await stand.pool.query<{ message_id: string }>(
@@ -150,10 +153,10 @@ channels: { telegram: { baseUrl: "${telegram.url}" }, slack: { baseUrl: "${slack
     let again = 0;
     for (const token of tokens) {
       const done = effects.filter((line) => line === token).length;
-      // One whose worker dies while it runs may not have been begun.
+      // A command whose worker dies while it runs may not have started.
       assert.ok(done <= 1 && (done === 1 || token.startsWith('pressed')), `${token} was done ${done} times`);
       const questions = slack.messages.filter(({ text }) => text.includes(token)).length;
-      // Services have no keys for repeats: what one took in the instant of the kill is there twice.
+      // Services have no keys for repeats: what one received in the instant of the kill is there twice.
       assert.ok(
         questions <= 2 && answersOf(token).length <= 2,
         `${token} was told more often than once a kill`,

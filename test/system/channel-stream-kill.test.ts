@@ -1,4 +1,4 @@
-/** IN-4: kill -9 of all workers while an answer grows in a chat. The whole answer takes the place of what was shown, once. */
+/** IN-4: kill -9 of all workers while an answer grows in a chat. The whole answer replaces what was shown, once. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { startTelegram, textUpdate, TOKEN } from '#test/support/telegram-server.ts';
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
-/** A delivery that a dying worker had claimed is looked for when its lease is over. */
+/** A delivery that a dying worker had claimed is checked when its lease is over. */
 const PATIENCE_MS = 400_000;
 const SECRET = 'of-the-webhook';
 

@@ -1,6 +1,6 @@
 /**
- * F11: the workers' clocks are an hour ahead, the API's an hour behind, and later the other way round. What is decided by a
- * moment is decided by the database's and Temporal's clocks.
+ * F11: the workers' clocks are an hour ahead, the API's an hour behind, and later the other way round. The database's
+ * and Temporal's clocks decide whatever depends on a time.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -9,7 +9,7 @@ import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/wit
 
 const HOUR = 3_600_000;
 const EXPIRES_SECONDS = 6;
-/** At each of the two skews: so many that expire, and so many that are decided. */
+/** At each of the two skews, how many expire, and how many are decided. */
 const EACH = Number(process.env['TEST_ROUNDS'] ?? 2);
 /** Far more than a busy machine is late, far less than the clocks are wrong. */
 const TOLERANCE_SECONDS = 30;

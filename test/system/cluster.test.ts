@@ -1,6 +1,6 @@
 /**
- * Two API processes and four workers on one Temporal and one Postgres: what comes through either API is one, what people filter
- * by in Temporal is found, and the death of one of each loses nothing.
+ * Two API processes and four workers on one Temporal and one Postgres. Both APIs show the same, Temporal's filters find
+ * what people search for, and the death of one of each loses nothing.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -9,7 +9,7 @@ import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
-/** In each round: so many that run, and so many that wait for a decision. */
+/** In each round, how many run, and how many wait for a decision. */
 const EACH = 8;
 const DECISIONS = 10;
 
@@ -28,7 +28,7 @@ describe('two API processes and four workers', { timeout: 900_000 }, () => {
     const id = `${tenant.id}-${token}`;
     const text = `exec ${JSON.stringify({ command: `sleep 0.${chance.between(0, 9)}; echo ${id} >> ${stand.witnessFile}` })}`;
     const body = { text, agent };
-    // Both hear the same request at once, as from a client behind a load balancer that repeats it.
+    // Both get the same request at once, as from a client behind a load balancer that repeats it.
     const replies = await Promise.all(
       [0, 1].map((api) =>
         stand.ask(tenant, 'POST', `/v1/sessions/${id}/messages`, { body, idempotencyKey: id, api }),
@@ -106,7 +106,7 @@ describe('two API processes and four workers', { timeout: 900_000 }, () => {
         Array.from({ length: EACH }, (_, n) => say(`runs-${round}-${n}`, n, 'main')),
       );
       const worker = stand.workers[chance.between(0, stand.workers.length - 1)];
-      // The first is the one that the rest of the test asks.
+      // The rest of the test calls the first one.
       const api = stand.apis[1];
       await Promise.all([worker?.kill(), api?.kill()]);
       await Promise.all([worker?.start(), api?.start()]);

@@ -1,6 +1,7 @@
 /**
- * The image and docker-compose.yml on a real engine, with a Temporal server as production has it and images of the real ones' names
- * made from what is here (docker/stand-ins): built, started, used over HTTP, grown, hurt and ended. Temporal's web UI is not among them.
+ * The image and docker-compose.yml on a real engine, with a production-like Temporal server. Images with the real ones'
+ * names are made from local programs (docker/stand-ins). They are built, started, used over HTTP, scaled, damaged and
+ * ended. Temporal's web UI is not among them.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -28,7 +29,7 @@ const found: FoundEngine =
       ? { skip: 'neither docker compose nor docker-compose is installed' }
       : await findEngine();
 const skip = 'skip' in found ? found.skip : false;
-/** In settings and files that must not get into the image. */
+/** Settings and files contain this, which must not get into the image. */
 const CANARY = `canary-${randomBytes(8).toString('hex')}`;
 const USER = 1000;
 const PATIENCE_MS = 180_000;
@@ -71,7 +72,7 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
       join(clone.folder, 'tempoclaw.yaml'),
       `# ${CANARY}\nmodels: { default: rehearsal/follow }\n`,
     );
-    // No name server is in reach, and Temporal's clients ask one for more than an address before they connect.
+    // No name server is reachable, and Temporal's clients query one for more than an address before they connect.
     const services = Object.keys(
       (parse(await readFile(join(clone.folder, 'docker-compose.yml'), 'utf8')) as { services: object })
         .services,
@@ -159,7 +160,7 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
     });
     const main = await ask('GET', '/v1/agents/main');
     assert.equal(main['model'], 'rehearsal/follow', 'models.default of the settings');
-    // More than once: there are two workers, which share their state folder.
+    // It runs more than once, because there are two workers, which share their state folder.
     for (const session of ['first', 'second', 'third', 'fourth'])
       assert.match(await exec(session, 'echo from-$((40 + 2)); id -u'), /from-42\\+n1000/);
   });
@@ -179,7 +180,7 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
     const turns = Array.from({ length: 12 }, (_, n) => exec(`burst-${n}`, `sleep 2; echo done-${n}`));
     await sleep(1_000);
     const pid = await project.docker('inspect', '--format', '{{.State.Pid}}', workers[0] ?? '');
-    // Not `docker kill`, which is an order to stay away.
+    // It does not use `docker kill`, which prevents a restart.
     process.kill(Number(pid), 'SIGKILL');
     await Promise.all(turns);
     await until('the killed worker', async () =>

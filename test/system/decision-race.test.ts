@@ -1,4 +1,6 @@
-/** F7, F8: fifty decisions at once over HTTP, and decisions at the instant of expiry, on workers of their own processes. */
+/**
+ * F7, F8: fifty decisions at once over HTTP, and decisions at the instant of expiry, on workers of their own processes.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

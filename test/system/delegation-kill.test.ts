@@ -1,6 +1,7 @@
 /**
- * DU-1, DE-2, DE-4: kill -9 of every worker while work is given away, done, judged and told of, and while rounds are made and
- * judged. All of it goes on by itself, each result arrives exactly once, and what was done is not done again.
+ * DU-1, DE-2, DE-4: kill -9 of every worker while work is delegated, done, judged and reported, and while rounds are
+ * produced and judged. All of it continues by itself, each result arrives exactly once, and what was done is not done
+ * again.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -11,7 +12,7 @@ import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
-/** Pieces of work that a session gives away in each round. */
+/** Pieces of work that a session delegates in each round. */
 const PIECES = 3;
 
 const SCRIPTS = {
@@ -66,7 +67,7 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
     return (await stand.pool.query<Found>(text, [...values])).rows;
   }
 
-  /** Gives work away; each piece writes a word, one of them after a pause that Temporal keeps. */
+  /** Delegates work; each piece writes a word, one of them after a pause that Temporal keeps. */
   function giving(session: string): string {
     const calls = Array.from({ length: PIECES }, (_, n) => {
       const word = `${session}-${n}`;
@@ -99,7 +100,7 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
       return text.split('[Delegation result from taker]').length === PIECES + 1 ? text : undefined;
     });
     for (const { id, label, status, result, error } of rows) {
-      // A command whose worker died after its claim is not run again: the model hears that, and the work goes on.
+      // A command whose worker died after its claim does not run again: the model learns that, and the work continues.
       assert.equal(status, 'completed', `${id}: ${error?.message}`);
       assert.equal(result, `Wrote ${label}.`);
       assert.equal(received.split(`Wrote ${label}.`).length, 2, `${id} is told once`);
@@ -147,7 +148,7 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
     const judged = `judged-${round}`;
     await stand.say(red, value, value, { text: giving(value) });
     const turn = await stand.say(blue, judged, judged, { text: EVALUATING });
-    // From before the first piece is given to after the last is told.
+    // From before the first piece is delegated until after the last is reported.
     await sleep(chance.between(0, 6_000));
     await Promise.all(stand.workers.map((worker) => worker.kill()));
     await Promise.all(stand.workers.map((worker) => worker.start()));

@@ -1,4 +1,4 @@
-/** DU-12 A workflow that never yields fails its own task, and other sessions go on. */
+/** DU-12: A workflow that never yields fails its own task, and other sessions continue. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';

@@ -1,4 +1,4 @@
-/** docs/features.md: whoever follows its steps on a fresh copy has a feature that works. */
+/** docs/features.md: following its steps on a fresh copy makes a feature that works. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * DU-8, DU-1: kill -9 of the worker while it forgets a user, at each kind of what goes, and while it publishes a skill. The receipt is whole
- * and counts each row once, nothing is left, and a skill is published once.
+ * DU-8, DU-1: kill -9 of the worker while it forgets a user, at each kind of data, and while it publishes a skill. The
+ * receipt is complete and counts each row once, nothing is left, and a skill is published once.
  */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 const FORGETTING = ['tool_calls', 'messages', 'workspaces', 'documents', 'receipt'] as const;
 const PUBLISHING = ['version', 'result'] as const;
 
-/** Statements that wait here for as long as somebody else has the lock, while it is armed. */
+/** Statements that wait here for as long as another session has the lock, while it is armed. */
 const HOLD = `
   create table held_point (point text not null);
   insert into held_point values ('none');
@@ -64,7 +64,7 @@ describe('DU-1 kill -9 of the worker', { timeout: 900_000 }, () => {
   const begin = (user: string, session: string, text: string): Promise<string> =>
     stand.say(tenant, session, session, { text, user });
 
-  /** Kills the worker at the point, once `act` has begun what leads there. */
+  /** Kills the worker at the point, once `act` has started what leads there. */
   async function killAt(point: string, act: () => Promise<unknown>): Promise<void> {
     const waiting = `from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'advisory'`;
     const keeper = await stand.pool.connect();
@@ -76,7 +76,7 @@ describe('DU-1 kill -9 of the worker', { timeout: 900_000 }, () => {
     );
     await stand.workers[0]?.kill();
     await keeper.query(`update held_point set point = 'none'`);
-    // A statement of a client that is gone would still be done.
+    // A statement of a client that is gone would still run.
     await keeper.query(`select pg_terminate_backend(pid) ${waiting}`);
     await keeper.query('select pg_advisory_unlock(4242)');
     keeper.release();
@@ -90,7 +90,7 @@ describe('DU-1 kill -9 of the worker', { timeout: 900_000 }, () => {
     return rows[0].n;
   }
 
-  /** In any table, of any column. */
+  /** The tables and columns that contain the text. */
   async function whereIs(text: string): Promise<readonly string[]> {
     const { rows } = await stand.pool.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
@@ -146,11 +146,11 @@ describe('DU-1 kill -9 of the worker', { timeout: 900_000 }, () => {
     const counted = Object.fromEntries(Object.keys(expected).map((kind) => [kind, removed[kind]]));
     assert.deepEqual(counted, expected, point);
     assert.deepEqual(await whereIs(token), []);
-    // The receipt names whom it is about.
+    // The receipt names the user it is about.
     assert.deepEqual(await whereIs(user), ['forgettings']);
     const remaining = (await readdir(objects, { recursive: true })).filter((path) => path.includes(user));
     assert.deepEqual(remaining, []);
-    // Who comes again finds nothing of it.
+    // The user's next visit finds nothing of it.
     const turn = await say(user, `again-${user}`, 'list_files {}');
     const { rows } = await stand.pool.query('select result from tool_calls where turn_id = $1', [turn]);
     assert.doesNotMatch(rows[0].result, /file-|note-/);

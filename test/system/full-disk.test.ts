@@ -1,4 +1,4 @@
-/** The whole of it on a small file system that runs full while turns run, and has room again later. */
+/** Everything on a small file system that becomes full while turns run, and has space again later. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -27,7 +27,7 @@ const TURNS = 12;
 
 interface Answer {
   readonly status: number;
-  // Of every shape.
+  // Answers have every shape.
   readonly body: any;
 }
 
@@ -84,10 +84,10 @@ describe('F3 the disk is full', { skip, timeout: 600_000 }, () => {
     return { status: response.status, body: await response.json() };
   }
 
-  /** Undefined while nobody answers. */
+  /** Undefined while nothing answers. */
   const ready = (): Promise<Answer | undefined> => ask('GET', '/readyz').catch(() => undefined);
 
-  /** The last words of each part. */
+  /** The last output of each part. */
   function readLogs(): string {
     const logs = join(state, 'logs');
     return readdirSync(logs)
@@ -101,7 +101,7 @@ describe('F3 the disk is full', { skip, timeout: 600_000 }, () => {
     try {
       for (;;) writeSync(file, block);
     } catch {
-      // Full.
+      // The disk is full.
     } finally {
       closeSync(file);
     }
@@ -118,7 +118,7 @@ describe('F3 the disk is full', { skip, timeout: 600_000 }, () => {
     const accepted = new Set<string>();
     for (let n = 0; n < TURNS; n += 1) {
       const { status, body } = await ask('POST', `/v1/sessions/full-${n}/messages`, 'list files');
-      // Once it is full a message is accepted and kept, or refused as one that may be sent again.
+      // Once it is full, a message is accepted and stored, or refused as one that may be sent again.
       assert.ok(status === 202 || (status === 503 && n > TURNS - 4), JSON.stringify(body));
       if (status === 202) accepted.add(body.turn_id);
       if (n === TURNS - 4) fill();
@@ -129,7 +129,7 @@ describe('F3 the disk is full', { skip, timeout: 600_000 }, () => {
     const full = await ready();
     assert.equal(full?.status, 503);
     assert.match(full?.body.detail, /disk is full/);
-    // Parts that end now have to come back on a full disk, or as soon as it has room.
+    // Parts that end now have to return on a full disk, or as soon as it has space.
     for (const part of ['worker', 'api', 'postgres', 'temporal']) {
       const pid = run().pids[part];
       if (pid !== undefined && existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');

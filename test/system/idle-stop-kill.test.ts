@@ -1,4 +1,6 @@
-/** SA-1, DU-1: kill -9 of the worker that is ending what an idle session has left running; the next one ends the rest. */
+/**
+ * SA-1, DU-1: kill -9 of the worker that is ending what an idle session has left running; the next one ends the rest.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -18,13 +20,13 @@ describe('DU-1 kill -9 while all of an idle session is stopped', { timeout: 600_
   async function oneRound(round: number): Promise<void> {
     const [tenant] = stand.tenants;
     const session = `left-${round}`;
-    // In the workspace of its session, the only one that its command sees.
+    // The file is in the workspace of its session, the only one that its command sees.
     const isThere = (name: string): boolean =>
       readdirSync(join(stand.folder, 'workspaces'), { recursive: true }).some(
         (path) => basename(String(path)) === name,
       );
     const [file, mark] = [`${stand.witnessFile}-${round}`, uniqueSeconds()];
-    // Takes SIGTERM and goes on, so that its end takes as long as the grace. What reads its output does end.
+    // It ignores SIGTERM, so that its end takes as long as the grace. The reader of its output does end.
     const command = `exec >/dev/null 2>&1; trap 'touch ${file}.told' TERM; touch ${file}; while :; do sleep 0.1; done; echo ${mark}`;
     const text = `exec ${JSON.stringify({ command, background: true })}\nthen\nLeft.`;
     const turn = await stand.say(tenant, session, session, { text });

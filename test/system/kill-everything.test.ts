@@ -1,6 +1,7 @@
 /**
- * Every process at once, as when a machine's memory runs out, under a parent that takes orphans over and never waits for them, as
- * PID 1 of many containers. And the `up` alone, its list of processes damaged: what is left has to be found without it.
+ * Kills every process at once, as when a machine's memory is exhausted, under a parent that adopts orphans and never
+ * reaps them, as PID 1 of many containers does. Also kills the `up` alone, with its list of processes damaged: what is
+ * left must be found without it.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -17,7 +18,7 @@ import { createChance, seedOfRun } from '#test/support/seeded.ts';
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 const BIN = fileURLToPath(new URL('../../bin/tempoclaw.js', import.meta.url));
 
-/** PR_SET_CHILD_SUBREAPER is 36. Starts the command once more for each line that it reads. */
+/** PR_SET_CHILD_SUBREAPER is 36. It starts the command once more for each line that it reads. */
 const CARELESS_PARENT = `
 import ctypes, subprocess, sys
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)

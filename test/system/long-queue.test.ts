@@ -18,7 +18,7 @@ describe('DU-4 a long queue while workers die', { timeout: 900_000 }, () => {
   });
   after(() => stand?.close());
 
-  /** One worker after the other is killed and started again, until `isOver`. */
+  /** Kills and restarts one worker after the other, until `isOver`. */
   async function killInTurn(isOver: () => boolean): Promise<number> {
     let kills = 0;
     for (; !isOver(); kills += 1) {

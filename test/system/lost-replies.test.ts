@@ -1,6 +1,6 @@
 /**
- * F5: Postgres and Temporal do what they are asked, and the answer is lost on its way to the worker or the API, again and
- * again while turns run. Nobody may take what is done for not done.
+ * F5: Postgres and Temporal do what is requested, and the answer is lost on its way to the worker or the API, again and
+ * again while turns run. Nothing may treat what is done as not done.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -10,12 +10,12 @@ import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
-/** More than asked for, where turns are so quick that a round meets few of its losses. */
+/** More than requested, for turns so quick that a round meets few of its losses. */
 const MAX_ROUNDS = ROUNDS + 9;
 const TURNS = 8;
-/** Tried in each round, over some ten seconds. */
+/** Losses that are tried in each round, over some ten seconds. */
 const LOSSES = 30;
-/** In all rounds. Fewer would say that the fault was not there. */
+/** Losses in all rounds; fewer would mean that the fault did not happen. */
 const MIN_LOST = 20;
 
 describe('F5 replies that are lost after the commit', { timeout: 600_000 }, () => {

@@ -1,4 +1,7 @@
-/** DU-2, F15: kill -9 of the worker while an MCP server works at a call: it is not made again, and what it had started is ended. */
+/**
+ * DU-2, F15: kill -9 of the worker during a call of an MCP server: the call is not made again, and what it had started
+ * is ended.
+ */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -150,7 +153,7 @@ describe('DU-2 kill -9 of the worker under a call of an MCP server', { timeout: 
       return rows.length === 3 && isThere ? rows : undefined;
     });
     await worker.kill();
-    // What people answer meanwhile is there when a worker is.
+    // People's answers in the meantime are there when a worker is.
     const answers = Promise.all(
       requests.map(({ id, tool }) =>
         stand.until('an answer', async () => {
@@ -187,7 +190,7 @@ describe('DU-2 kill -9 of the worker under a call of an MCP server', { timeout: 
     assert.match(results[1]?.result ?? '', /state-7 .*"role":"assistant".*Say otter/);
     assert.match(results[2]?.result ?? '', /ask_task is done .*"name":"Ada"/);
     assert.match(results[4]?.result ?? '', /work is done/);
-    // `ask` and `ask_model` are sent again with the answer, as their revision has it.
+    // `ask` and `ask_model` are sent again with the answer, as their revision requires.
     const calls = await Promise.all(tools.map((name) => count('tools/call', name)));
     assert.deepEqual(calls, [1, 1, 2, 1, 2]);
   });

@@ -1,4 +1,7 @@
-/** DU-2: kill -9 of the worker at each point of a provider's job: before the order, before its answer, while it is looked at, while its file comes. */
+/**
+ * DU-2: kill -9 of the worker at each point of a provider's job: before the order, before its answer, while it is
+ * polled, while its file downloads.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createStand, type Stand } from '#test/support/faults.ts';
@@ -52,7 +55,7 @@ describe('DU-2 kill -9 of the worker under a job that is paid for', { timeout: 3
     const taken = server.jobs.size;
     const { code, result } = await end(await killedAt('before', VIDEO, ORDER, 'before'));
     assert.equal(code, 'OutcomeUnknown', result);
-    // What was on its way arrives all the same.
+    // An order in transit arrives all the same.
     assert.ok(server.jobs.size <= taken + 1);
     assert.equal(server.lines(ORDER).length, 1);
   });

@@ -1,4 +1,4 @@
-/** TL browser: pages of MiniWoB++ (PyPI's `miniwob`), played through the tool by who knows them. */
+/** Pages of MiniWoB++ (PyPI's `miniwob`), played through the tool by scripts that know them. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { temporaryFolder } from '#test/support/tool-call.ts';
 
 const ORACLES = { ...CLICK_ORACLES, ...FORM_ORACLES };
 const PACKAGE = 'miniwob==1.1.0';
-/** Of the pages that have an oracle; what a page draws by chance may be beyond its own. */
+/** Fewest solved pages of those with an oracle; a random page may be beyond its oracle. */
 const MIN = 60;
 /** Another try gets another task. */
 const TRIES = 2;

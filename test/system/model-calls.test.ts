@@ -1,6 +1,6 @@
 /**
- * F1: kill -9 of the workers at the beginning, in the middle and near the end of a model call, with the calls counted where they
- * arrive. Each turn is answered once, and no kill costs more than one call for each turn that it hit.
+ * F1: kill -9 of the workers at the beginning, in the middle and near the end of a model call, with the calls counted
+ * where they arrive. Each turn is answered once, and no kill costs more than one call for each turn that it hit.
  */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
@@ -21,12 +21,12 @@ const POINTS = [0.1, 0.5, 0.9] as const;
 
 interface ModelServer {
   readonly url: string;
-  /** Calls whose newest message holds the token. */
+  /** Calls whose newest message contains the token. */
   calls(token: string): number;
   close(): Promise<void>;
 }
 
-/** Speaks OpenAI's chat protocol, slowly. */
+/** A slow server with OpenAI's chat protocol. */
 async function startModelServer(): Promise<ModelServer> {
   const requests: string[] = [];
   const server: Server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 /**
- * DU-1: messages that come while no worker is there, some of them twice. What is accepted waits with Temporal and runs once;
- * what only a worker can answer is refused with the time to come back.
+ * DU-1: messages that come while no worker is there, some of them twice. What is accepted waits with Temporal and runs
+ * once. What only a worker can answer is refused with the time to retry.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -10,7 +10,7 @@ import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/wit
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 const SESSIONS = 4;
-/** Of each session in each round: n is the product of the three. */
+/** For each session in each round: n is the product of the three. */
 const MESSAGES = 3;
 
 describe('DU-1 messages while no worker is there', { timeout: 600_000 }, () => {
@@ -38,7 +38,7 @@ describe('DU-1 messages while no worker is there', { timeout: 600_000 }, () => {
     ]);
     assert.equal(first?.status, 202, JSON.stringify(first?.body));
     const turn = String(first.body['turn_id']);
-    // The one that comes second may also be told that the first still runs.
+    // The second one may also get the answer that the first is still running.
     if (again?.status === 202) assert.equal(again.body['turn_id'], turn);
     accepted.push({ tenant, session, turn, token });
   }

@@ -1,4 +1,4 @@
-/** TL nodes: a real `tempoclaw node` joins, is asked, and is killed with everything around it; what it is asked runs once. */
+/** A real `tempoclaw node` joins, is invoked, and is killed with everything around it; each invocation runs once. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { createStand, type Stand } from '#test/support/faults.ts';
 import { eventually } from '#test/support/processes.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
-/** Says that it runs, and goes on until it may end. */
+/** Reports that it runs, and continues until it may end. */
 const HELD = 'echo ran >> $0.ran; while ! [ -e $0.go ]; do sleep 0.05; done; echo over $0';
 
 interface Call {
@@ -79,7 +79,7 @@ describe('TL nodes as programs', { timeout: 300_000 }, () => {
   const hasBegun = async (name: string): Promise<void> =>
     assert.ok(await eventually(async () => (await lines(name)) === 1));
   const go = (name: string): Promise<void> => appendFile(join(folder, `${name}.go`), '');
-  /** It ran to its end, and once. */
+  /** Checks that it ran to its end, and once. */
   async function ranOnce(name: string, turn: string): Promise<void> {
     const { ok, result } = await ended(turn);
     assert.equal(ok, true, result);

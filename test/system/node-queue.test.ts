@@ -1,4 +1,6 @@
-/** TL nodes: a real `tempoclaw node --over-temporal` is asked by activities of Temporal; what it is asked runs once, whoever is killed. */
+/**
+ * Activities of Temporal invoke a real `tempoclaw node --over-temporal`; each invocation runs once, whatever is killed.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
@@ -9,7 +11,7 @@ import { createStand, type Stand } from '#test/support/faults.ts';
 import { eventually } from '#test/support/processes.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
-/** Says that it runs, and goes on until it may end. */
+/** Reports that it runs, and continues until it may end. */
 const HELD = 'echo ran >> $0.ran; while ! [ -e $0.go ]; do sleep 0.05; done; echo over $0';
 
 interface Call {
@@ -61,7 +63,7 @@ describe('TL nodes on a task queue of Temporal', { timeout: 300_000 }, () => {
     await node.ended;
   }
 
-  /** Ended as its owner ends it: nobody asks its queue any more. */
+  /** Ends it as its owner does; nothing polls its queue any more. */
   async function away(): Promise<void> {
     node.child.kill('SIGTERM');
     await node.ended;
@@ -140,7 +142,7 @@ describe('TL nodes on a task queue of Temporal', { timeout: 300_000 }, () => {
     assert.equal(decided?.status, 200);
     await go('approved');
     await ranOnce('approved', turn);
-    // Whoever owns the machine sees what runs there.
+    // The owner of the machine sees what runs there.
     await node.sees(/^system\.run \{.*approved/m);
   });
 

@@ -1,4 +1,7 @@
-/** AP-4, F3, F7, F8: a quorum of two with many people at once, with workers killed between them, and at the instant of expiry. */
+/**
+ * AP-4, F3, F7, F8: a quorum of two with many people at once, with workers killed between them, and at the instant of
+ * expiry.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +17,7 @@ describe('AP-4 a quorum of two under faults', { timeout: 900_000 }, () => {
   let stand: Stand;
   const chance = createChance(seedOfRun());
   const accepted: Accepted[] = [];
-  /** One key a person, by tenant. */
+  /** One key for each person, by tenant. */
   const people = new Map<string, Tenant[]>();
   before(async () => {
     const asks = { type: 'open', model: 'rehearsal/follow' } as const;
@@ -72,7 +75,7 @@ describe('AP-4 a quorum of two under faults', { timeout: 900_000 }, () => {
     people.get(tenant.id)?.[n] ?? assert.fail(`no person ${n}`);
   const decide = (message: Accepted, id: string, n: number): Promise<Reply | undefined> =>
     stand.ask(person(message, n), 'POST', `/v1/approvals/${id}/decision`, { body: { decision: 'approve' } });
-  /** As a careful client: again while there is no answer or a 5xx. */
+  /** Acts as a careful client: it tries again while there is no answer or a 5xx. */
   const decideAtLast = (message: Accepted, id: string, n: number): Promise<Reply> =>
     stand.until(`the decision of person ${n} on ${id}`, async () => {
       const reply = await decide(message, id, n);
@@ -128,7 +131,8 @@ describe('AP-4 a quorum of two under faults', { timeout: 900_000 }, () => {
       await untilAllEnded(stand, [message]);
       assert.deepEqual(await recorded(message, id), ['p0', 'p1']);
       assert.equal((await rowOf(message))?.status, 'approved');
-      // A kill after the second decision may fall between the claim of the command and its effect: it is not run again then (F2).
+      // A kill after the second decision may fall between the claim of the command and its effect, which then does not
+      // run again (F2).
       const { ok, code } = await outcomeOf(message);
       const isUnknown = second !== undefined && code === 'OutcomeUnknown';
       const effects = await happened(message);

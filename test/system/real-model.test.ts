@@ -1,4 +1,7 @@
-/** MO-1 with a real model behind a real socket: what scripts cannot show. Opt-in, since it installs a model: TEST_REAL_MODEL=1. */
+/**
+ * MO-1 with a real model behind a real socket, for what scripts cannot show. It is opt-in, because it installs a model:
+ * TEST_REAL_MODEL=1.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

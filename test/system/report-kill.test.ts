@@ -1,6 +1,6 @@
 /**
- * TL media, DU-2: one turn reads a scan, shows its figures on the canvas, and has a summary spoken, a picture and a film made, while its
- * worker is killed four times on the way. All of it is there at the end, and each vendor was ordered of once.
+ * DU-2: one turn reads a scan, shows its figures on the canvas, and orders a spoken summary, a picture and a film,
+ * while its worker is killed four times. All of it is there at the end, and each provider got one order.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -143,7 +143,8 @@ models:
 
     const pending = media.killAt(worker, 'GET /v2/query', 'before');
     const body = { decision: 'approve' };
-    // Until the new worker has started the approval's workflow, which the killed one may not have done.
+    // The decision waits until the new worker has started the approval's workflow, which the killed one may not have
+    // done.
     await stand.until('the decision', async () => {
       const decided = await stand.ask(tenant, 'POST', `/v1/approvals/${approval}/decision`, { body });
       if (decided?.status === 503) return undefined;

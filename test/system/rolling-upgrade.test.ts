@@ -1,6 +1,6 @@
 /**
- * F10: workers of one build are replaced by workers of another, and back again, while turns run on them: their code differs, so
- * what one build began the other replays and ends.
+ * F10: workers of one build are replaced by workers of another, and back again, while turns run on them. Their code
+ * differs, so each build replays and ends what the other started.
  */
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -15,14 +15,14 @@ import type { Killable } from '#test/support/worker-process.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What a build has no use for. */
+/** What a build does not need. */
 const NOT_COPIED = ['.git', 'node_modules', 'test', 'bench', 'docs'];
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
-/** Begun before each change of builds; n is their product. */
+/** Turns that start before each change of builds; n is their product. */
 const TURNS = 8;
 
-/** A checkout whose workflows are not ours, in a way that replay allows: other bounds. */
+/** A checkout whose workflows differ from ours in a way that replay allows: other limits. */
 async function makeOtherBuild(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-build-'));
   for (const name of await readdir(ROOT))
@@ -93,7 +93,7 @@ describe('F10 DU-5 a rolling upgrade under turns', { timeout: 600_000 }, () => {
       const [old, next] = round % 2 === 0 ? builds : [builds[1], builds[0]];
       const running = await Promise.all(Array.from({ length: TURNS }, (_, n) => begin(round, n)));
       await sleep(chance.between(0, 1_000));
-      // As docs/operations.md has it: the new one is there before the old one is asked to end.
+      // As in docs/operations.md, the new one runs before the old one is ended.
       await next.start();
       await old.stop();
       await Promise.all(running.filter((_, n) => n % 3 === 2).map(approve));

@@ -1,6 +1,6 @@
 /**
- * TL cron, DU-1: kill -9 of every worker round the instants of schedules. Each begins once: none is lost while nobody is there,
- * none begins twice when its worker dies between its row, its message and its turn.
+ * DU-1: kill -9 of every worker around the instants of schedules. Each starts once: none is lost while no worker is
+ * there, and none starts twice when its worker dies between its row, its message and its turn.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 
-/** The workers are killed so often, each time while several are due. */
+/** How often the workers are killed, each time while several are due. */
 const KILLS = Number(process.env['TEST_ROUNDS'] ?? 7);
 const AT_ONCE = 3;
 const INSTANTS = KILLS * AT_ONCE;
@@ -25,7 +25,7 @@ describe('TL cron under kill -9 of all workers', { timeout: 900_000 }, () => {
     const tenant = stand.tenants[0] as Tenant;
     const names: string[] = [];
     for (let kill = 0; kill < KILLS; kill += 1) {
-      // Far enough away for a busy machine to make it in time.
+      // Late enough for a busy machine to make it in time.
       const at = Math.ceil(Date.now() / 1000) * 1000 + 6_000;
       for (let one = 0; one < AT_ONCE; one += 1) {
         const name = `instant-${kill}-${one}`;
@@ -36,7 +36,7 @@ describe('TL cron under kill -9 of all workers', { timeout: 900_000 }, () => {
         const reply = await stand.ask(tenant, 'POST', '/v1/schedules', { body });
         assert.equal(reply?.status, 201, JSON.stringify(reply?.body));
       }
-      // From just before the instant to after its turn has begun.
+      // From just before the instant until after its turn has started.
       await sleep(Math.max(0, at - Date.now() - 200 + chance.between(0, 800)));
       await Promise.all(stand.workers.map((worker) => worker.kill()));
       await Promise.all(stand.workers.map((worker) => worker.start()));

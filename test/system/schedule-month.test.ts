@@ -1,6 +1,7 @@
 /**
- * TL cron, IN-4: what an agent was asked for in a chat is said there every morning of a month in which the clocks are changed, while all
- * workers are killed on some of them. Each morning is begun by a backfill of the Temporal Schedule, which Temporal does for its instants.
+ * IN-4: a request of a chat is answered there every morning of a month in which the clocks change, while all workers
+ * are killed on some of them. A backfill of the Temporal Schedule starts each morning, which Temporal runs for its
+ * instants.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -13,10 +14,10 @@ import { startTelegram, textUpdate, TOKEN } from '#test/support/telegram-server.
 const ZONE = 'Europe/Berlin';
 const MORNING = 'Good morning, the day is yours.';
 const MORNINGS = 30;
-/** Before whose end all workers die. */
+/** Mornings during which all workers die. */
 const KILLED: ReadonlySet<number> = new Set([4, 15, 22]);
 const DAY_MS = 86_400_000;
-/** A delivery that a dying worker had claimed is looked for when its lease is over. */
+/** A delivery that a dying worker had claimed is checked when its lease is over. */
 const PATIENCE_MS = 400_000;
 const SECRET = 'of-the-webhook';
 
@@ -27,7 +28,7 @@ function aheadOf(day: number): number {
   return Number(hour.format(noon)) - 12;
 }
 
-/** Eight o'clock there on each day of the month round the next change of clocks that is wholly ahead. */
+/** Eight o'clock there on each day of the month around the next clock change that is wholly in the future. */
 function morningsToCome(): Date[] {
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   let change = today + (MORNINGS / 2 + 2) * DAY_MS;
@@ -142,7 +143,8 @@ channels: { telegram: { baseUrl: "${telegram.url}" } }`,
     const posts = telegram.messages.filter(({ text }) => text.startsWith(MORNING));
     const reply = new Set(posts.map(({ id: message }) => String(message)));
     assert.ok(messages.every(({ message_id }) => reply.has(message_id)));
-    // Services have no keys for repeats: what one took in the instant of a kill is there twice, the second time with words that say so.
+    // Services have no keys for repeats: what one received in the instant of a kill is there twice, the second time
+    // with words that say so.
     const twice = reply.size - MORNINGS;
     const marked = posts.length - texts(MORNING).length;
     assert.ok(twice <= marked, `${twice} twice, ${marked} marked`);

@@ -1,4 +1,6 @@
-/** F4, F5: kill -9 of Temporal and of Postgres under running turns. Nothing accepted is lost, nothing false is accepted. */
+/**
+ * F4, F5: kill -9 of Temporal and of Postgres under running turns. Nothing accepted is lost, nothing false is accepted.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -73,7 +75,7 @@ for (const [fault, name] of [
       refusals.push(refused?.status);
       if (refused?.status === 503)
         assert.ok(refused.headers.get('retry-after'), 'a 503 says when to try again');
-      // Sent while it is away, and again until it is taken.
+      // It is sent while the service is away, and again until it is accepted.
       const patient = say(`${name}-${round}-patient`, 0);
       await sleep(chance.between(0, 3_000));
       await service.start();

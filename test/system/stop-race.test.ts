@@ -1,6 +1,6 @@
 /**
- * F19: a stop that comes within milliseconds of the end of a command, or of the decision that lets it run. Whichever is first,
- * the turn has one end, the command ran once or not at all, and nothing of it runs on.
+ * F19: a stop that comes within milliseconds of the end of a command, or of the decision that lets it run. Whichever is
+ * first, the turn has one end, the command ran once or not at all, and nothing of it runs on.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -34,7 +34,7 @@ describe('F19 a stop that races', { timeout: 600_000 }, () => {
   async function say(name: string, n: number, agent: string): Promise<Accepted> {
     const tenant = stand.tenants[n % 2] as Tenant;
     const token = `${tenant.id}-${name}-${n}`;
-    // Its name stands in the command line of all that it starts.
+    // Its name is in the command line of everything that it starts.
     const command = `(: ${token}; sleep ${COMMAND_MS / 1000}); echo ${token} >> ${stand.witnessFile}`;
     const text = `exec ${JSON.stringify({ command })}\nthen\ndatetime {}`;
     const turn = await stand.say(tenant, token, token, { text, agent });
@@ -43,7 +43,7 @@ describe('F19 a stop that races', { timeout: 600_000 }, () => {
     return message;
   }
 
-  /** True when the stop was accepted; a turn that has ended refuses it. */
+  /** Resolves when the stop was accepted; a turn that has ended refuses it. */
   async function stop({ tenant, session, turn }: Accepted): Promise<void> {
     const level = chance.between(0, 1) === 0 ? 'now' : 'all';
     const body = { level, turn_id: turn };
@@ -55,7 +55,7 @@ describe('F19 a stop that races', { timeout: 600_000 }, () => {
     const message = await say(name, n, 'main');
     await stand.until(`the start of ${message.token}`, async () => {
       const { rowCount } = await stand.pool.query(
-        // On a busy machine it may be over before it is seen to run.
+        // On a busy machine, it may be over before it is seen running.
         `select 1 from tool_calls where tenant_id = $1 and turn_id = $2 and state in ('running', 'done')`,
         [message.tenant.id, message.turn],
       );
@@ -76,7 +76,7 @@ describe('F19 a stop that races', { timeout: 600_000 }, () => {
       await sleep(chance.between(0, NEAR_MS));
       const body = { decision: 'approve' };
       const reply = await stand.ask(tenant, 'POST', `/v1/approvals/${id}/decision`, { body });
-      // 410: the stop was first and has withdrawn the question.
+      // 410 means that the stop was first and has withdrawn the question.
       assert.ok(reply && [200, 410].includes(reply.status), JSON.stringify(reply?.body));
     };
     const stopSoon = async (): Promise<void> => {

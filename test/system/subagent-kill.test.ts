@@ -1,6 +1,6 @@
 /**
- * DU-1, SA-4: kill -9 of every worker while subagents are started, work, end and are told of. Each goes on by itself, its
- * result arrives exactly once, what it does happens once, and no limit is ever exceeded.
+ * DU-1, SA-4: kill -9 of every worker while subagents are started, work, end and are reported. Each continues by
+ * itself, its result arrives exactly once, what it does happens once, and no limit is ever exceeded.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -9,7 +9,7 @@ import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
-/** Parents in each round, each with so many children. */
+/** Parents in each round, each with this many children. */
 const PARENTS = 2;
 const CHILDREN = 3;
 
@@ -37,7 +37,7 @@ describe('DU-1 kill -9 of all workers under subagents', { timeout: 900_000 }, ()
       ])
     ).rows;
 
-  /** A parent whose children write a word after a while, one of them by way of a pause that Temporal keeps. */
+  /** A parent whose children write a word after a while, one of them through a pause that Temporal keeps. */
   function scriptOf(parent: string): string {
     const spawns = Array.from({ length: CHILDREN }, (_, n) => {
       const word = `${parent}-${n}`;
@@ -55,7 +55,7 @@ describe('DU-1 kill -9 of all workers under subagents', { timeout: 900_000 }, ()
     }));
     for (const { tenant, session } of parents)
       await stand.say(tenant, session, session, { text: scriptOf(session) });
-    // From before the first is spawned to after the last has ended.
+    // From before the first is spawned until after the last has ended.
     await sleep(chance.between(0, 5_000));
     await Promise.all(stand.workers.map((worker) => worker.kill()));
     await Promise.all(stand.workers.map((worker) => worker.start()));
@@ -77,7 +77,8 @@ describe('DU-1 kill -9 of all workers under subagents', { timeout: 900_000 }, ()
       });
       for (const { id, label, status, result } of children) {
         assert.equal(received.split(`"${label}"`).length, 2, `${id} is told once`);
-        // A command whose worker died after its claim is not run again: the model hears that, and the subagent goes on.
+        // A command whose worker died after its claim does not run again: the model learns that, and the subagent
+        // continues.
         assert.equal(status, 'completed', id);
         assert.equal(result, `Wrote ${label}.`);
         const effects = (await stand.effects()).filter((line) => line === label);

@@ -1,6 +1,6 @@
 /**
- * TE-3: fifty agents claim one task at once, round after round, with all workers killed in half of them. Exactly one has it
- * each time, and all others are told who.
+ * TE-3: fifty agents claim one task at once, round after round, with all workers killed in half of them. Exactly one
+ * gets it each time, and all others get its name.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -11,9 +11,9 @@ import { checkInvariants } from '#test/support/witness.ts';
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 20);
 const AGENTS = 50;
-/** Rounds at the same time, so that one kill is under all of them. */
+/** Concurrent rounds, so that one kill hits all of them. */
 const AT_ONCE = 10;
-/** Far above what workers take to come back, on a slow machine too. */
+/** Far longer than workers take to restart, on a slow machine too. */
 const PATIENCE_MS = 400_000;
 
 const MEMBERS = Array.from({ length: AGENTS }, (_, n) => `agent-${n}`);
@@ -38,7 +38,7 @@ describe('TE-3 fifty agents claim one task', { timeout: 900_000 }, () => {
   });
   after(() => stand?.close());
 
-  /** As a careful client: the same request again, under its key, until there is an answer to it. */
+  /** Acts as a careful client: it sends the same request again, under its key, until there is an answer to it. */
   async function post(path: string, idempotencyKey: string, body: unknown): Promise<any> {
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(50)) {
       const input = { body, idempotencyKey };

@@ -1,6 +1,6 @@
 /**
- * TE-2, DU-1: a lead and five members work on thirty tasks that wait for each other, while kill -9 meets workers, API,
- * Postgres and Temporal at random. All thirty end, none is worked on twice to the end, and the lead answers once.
+ * TE-2, DU-1: a lead and five members work on thirty tasks that wait for each other, while kill -9 hits workers, API,
+ * Postgres and Temporal at random. All thirty end, none is completed twice, and the lead answers once.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -9,14 +9,14 @@ import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { checkInvariants } from '#test/support/witness.ts';
 
-/** How long processes are killed; 300 is the whole of it. */
+/** How long processes are killed; 300 is the full length. */
 const SECONDS = Number(process.env['TEST_KILL_SECONDS'] ?? 25);
-/** The tasks of a layer wait for some of the layer before. */
+/** The tasks of a layer wait for some of the previous layer. */
 const LAYERS = 5;
 const EACH = 6;
 const TASKS = LAYERS * EACH;
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5'];
-/** Far above what is left to do when the last kill is over, on a slow machine too. */
+/** Far longer than the work after the last kill takes, on a slow machine too. */
 const PATIENCE_MS = 600_000;
 
 interface TaskFacts {
@@ -50,7 +50,10 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
   });
   after(() => stand?.close());
 
-  /** The lead's turn: a layer a step. Calls of a step run at once, so that its numbers are known and not their order. */
+  /**
+   * The lead's turn: a layer in each step. Calls of a step run at once, so that their numbers are known and not their
+   * order.
+   */
   function scriptOf(): string {
     const steps = ['team_tasks {"action":"list"}'];
     for (let layer = 0; layer < LAYERS; layer += 1) {
@@ -74,7 +77,7 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
     return [...steps, 'All thirty are on their way: the-request.'].join('\nthen\n');
   }
 
-  /** One process after the other dies and comes back; answers how many. */
+  /** Kills and restarts one process after the other; returns how many. */
   async function killAtRandom(until: number): Promise<number> {
     const parts = [...stand.workers, ...stand.workers, stand.api, stand.postgres, stand.temporal];
     let kills = 0;
@@ -90,7 +93,7 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
     return kills;
   }
 
-  /** Somebody outside comments all the while, each word until it is taken. */
+  /** An outsider comments all the while, sending each word until it is accepted. */
   async function commentUntil(until: number): Promise<void> {
     for (let n = 0; Date.now() < until; n += 1) {
       const word = `comment-${n}`;
@@ -104,7 +107,7 @@ describe('DU-1 kill -9 of everything under a team', { timeout: 1_500_000 }, () =
           lines.push(word);
           break;
         }
-        // Not made yet: another word for another task.
+        // The task does not exist yet, so another word goes to another task.
         if (reply?.status === 404) break;
         await sleep(200);
       }

@@ -1,4 +1,4 @@
-/** Two databases, one Temporal: a namespace is one installation's, and no other takes its turns. */
+/** Two databases and one Temporal: a namespace belongs to one installation, and no other takes its turns. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ describe('two installations that come to one Temporal', { timeout: 300_000 }, ()
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A server at the port that knows nothing. */
+  /** A new server at the port, without data. */
   async function serve(): Promise<void> {
     const env = childEnvironment({});
     const { path: binary } = await obtainTemporalBinary({

@@ -1,4 +1,4 @@
-/** TL memory_search with pgvector, and without it, on the same rows. */
+/** memory_search with pgvector, and without it, on the same rows. */
 import { FEATURES } from '#features';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -14,7 +14,7 @@ const DOCUMENT = 2_000;
 const MODEL = 'test/model';
 const INDEX = `memory_vectors_near_${DIMENSIONS}`;
 
-/** Of length 1, near to others of its group; the first is what a model makes of nothing. */
+/** Vectors of length 1, near to others of their group; the first is what a model returns for an empty text. */
 function vectorOf(seed: number): readonly number[] {
   const values = Array.from(
     { length: DIMENSIONS },
@@ -40,7 +40,7 @@ describe('memory_search by an index of pgvector', { skip }, () => {
     await fill('t', 'large', LARGE);
     await fill('t', 'small', DOCUMENT);
     await fill('other', 'large', DOCUMENT);
-    // As autovacuum does some time after so many writes.
+    // Autovacuum does this some time after so many writes.
     await pool.query('analyze memory_chunks, memory_vectors');
   });
   after(async () => {
@@ -74,7 +74,7 @@ describe('memory_search by an index of pgvector', { skip }, () => {
     return found;
   };
   const scans = async (): Promise<number> => {
-    // Counts of this connection are told to others when it is closed at the latest; here they are asked for.
+    // Others see the counts of this connection when it is closed at the latest; here they are flushed.
     await pool.query('select pg_stat_force_next_flush()');
     const { rows } = await pool.query(
       `select coalesce(sum(idx_scan), 0)::int as n from pg_stat_user_indexes where indexrelname = $1`,
@@ -90,7 +90,7 @@ describe('memory_search by an index of pgvector', { skip }, () => {
     assert.deepEqual(await indexVectors(server.url), [INDEX]);
     assert.deepEqual(await indexVectors(server.url), []);
     const having = await eachNear(seeds);
-    // Both are approximate, and an index is built with chance: nearly every piece is found by its own vector.
+    // Both are approximate, and building an index is random: nearly every piece is found by its own vector.
     const owns = seeds.map(
       (seed) => `large memory/${seed - (seed % DOCUMENT)}.md ${seed % DOCUMENT} meaning 1.00`,
     );
@@ -98,7 +98,7 @@ describe('memory_search by an index of pgvector', { skip }, () => {
       const missed = owns.filter((own, at) => !found[at]?.includes(own));
       assert.ok(missed.length <= 2, missed.join(', '));
     }
-    // Each piece that both find has one likeness.
+    // Each piece that both find has the same similarity.
     const same = having.flatMap((found, at) =>
       found.slice(0, 10).filter((one) => without[at]?.includes(one)),
     );

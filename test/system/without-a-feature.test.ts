@@ -1,4 +1,4 @@
-/** Without any one feature the rest starts and works: its tables, its API, its commands and a turn in a worker. */
+/** Without any one feature, the rest starts and works: its tables, its API, its commands and a turn in a worker. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -75,7 +75,7 @@ describe('a build without a feature', { timeout: 900_000 }, async () => {
         );
       }
       const pending = await works(rest);
-      // Those of the MCP server are not in the document.
+      // Routes of the MCP server are not in the document.
       const isDescribed = feature.routes !== undefined && feature.name !== 'mcp-server';
       assert.equal(pending.length < paths.length, isDescribed || gone.length > 1);
       assert.deepEqual(

@@ -1,4 +1,4 @@
-/** The witness of the fault tests sees what it is there for: rows and effects that are forged are named as what they break. */
+/** The witness of the fault tests detects what it exists for: it reports forged rows and effects as what they break. */
 import { join } from 'node:path';
 import assert from 'node:assert/strict';
 import { appendFile } from 'node:fs/promises';

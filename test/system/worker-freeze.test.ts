@@ -1,7 +1,7 @@
 /**
- * A worker stands still for longer than anybody waits for it (a paused machine, a long swap) in the middle of steps that follow
- * each other within a workflow task, and goes on later as if nothing had been. Another one has done its tasks by then, with what
- * was said meanwhile.
+ * A worker is suspended for longer than anything waits for it (a paused machine, a long swap), in the middle of steps
+ * within a workflow task. Later it continues as if nothing had happened. Another worker has done its tasks by then,
+ * with the messages that came in the meantime.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -14,7 +14,7 @@ import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/wit
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 /** In each round; n is their product. */
 const SESSIONS = 8;
-/** A workflow task is given to another worker after ten seconds, an activity after four. */
+/** A workflow task goes to another worker after ten seconds, an activity after four. */
 const FROZEN_MS = 13_000;
 
 /** A model that answers soon, but not at once: the chain of its steps ends workflow tasks while it thinks. */
@@ -44,11 +44,11 @@ describe('F2 a worker that stands still and goes on later', { timeout: 600_000 }
     accepted.push({ tenant, session, turn, token });
   }
 
-  /** Steps enough for all the time until the worker stands still, the effect among them. */
+  /** Enough steps to last until the worker is suspended, including the effect. */
   async function begin(n: number, token: string): Promise<{ session: string; tenant: Tenant }> {
     const tenant = stand.tenants[n % 2] as Tenant;
     const session = `of-${token}`;
-    // Each its own: identical calls would be taken for a loop.
+    // Each is different, because identical calls would count as a loop.
     const steps = Array.from({ length: 14 }, (_, at) =>
       at === 7 ? writing(token) : `exec {"command":"sleep 0.0${20 + at}"}`,
     );

@@ -1,6 +1,6 @@
 /**
- * F1, F2, F3, F14: kill -9 of every worker while turns are in a model call, before and after a tool's effect, at a decision,
- * in a pause and between short steps. They go on by themselves when a worker is there again.
+ * F1, F2, F3, F14: kill -9 of every worker while turns are in a model call, before and after a tool's effect, at a
+ * decision, in a pause and between short steps. They continue by themselves when a worker is there again.
  */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const TURNS = 3;
 const POINTS = ['model', 'before', 'after', 'decided-down', 'decided-later', 'pause', 'steps'] as const;
 type Point = (typeof POINTS)[number];
 
-/** A command that no reader of the process table takes for another. */
+/** A command that no reader of the process table confuses with another. */
 const ORPHAN_SECONDS = 86_399;
 
 describe('F1 F2 F3 kill -9 of all workers', { timeout: 900_000 }, () => {

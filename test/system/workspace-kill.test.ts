@@ -1,7 +1,7 @@
 /**
- * VF-6, DU-1, DU-2: two workers with a folder each pass one session's files back and forth, through a bucket. The one that has them is
- * killed with SIGKILL at each point of a step: in the command, at its pieces, its root, its row, and before its result is recorded. What a
- * recorded result tells of is never lost, and nothing is there twice.
+ * VF-6, DU-1, DU-2: two workers with a folder each pass one session's files back and forth, through a bucket. The
+ * holder is killed with SIGKILL at each point of a step: in the command, at its pieces, its root, its row, and before
+ * its result is recorded. What a recorded result reports is never lost, and nothing is there twice.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const POINTS = ['command', 'piece', 'root', 'row', 'result'] as const;
 type Point = (typeof POINTS)[number];
 const TOOLS = ['exec', 'write_file'] as const;
 
-/** Statements that wait here for as long as somebody else has the lock, while it is armed. */
+/** Statements that wait here for as long as another session has the lock, while it is armed. */
 const HOLD = `
   create table held_point (point text not null);
   insert into held_point values ('none');
@@ -36,7 +36,7 @@ describe('VF-6 kill -9 of the worker that has the files', { timeout: 900_000 }, 
   let s3: S3Server;
   const chance = createChance(seedOfRun());
   const accepted: Accepted[] = [];
-  /** What the file must have, in this order. */
+  /** What the file must contain, in this order. */
   const lines: string[] = [];
   before(async () => {
     s3 = await startS3Server();
@@ -75,7 +75,7 @@ describe('VF-6 kill -9 of the worker that has the files', { timeout: 900_000 }, 
     return rows[0];
   }
 
-  /** Resolves when the point is reached, with what lets go of it when the worker is dead. */
+  /** Resolves when the point is reached, with a function that releases it when the worker is dead. */
   async function hold(point: Point): Promise<{ readonly reached: Promise<void>; letGo(): Promise<void> }> {
     if (point === 'command') return { reached: sleep(0), letGo: async () => undefined };
     if (point === 'piece' || point === 'root') {
@@ -105,7 +105,7 @@ describe('VF-6 kill -9 of the worker that has the files', { timeout: 900_000 }, 
         .then(() => undefined),
       async letGo() {
         await keeper.query(`update held_point set point = 'none'`);
-        // A statement of a client that is gone would still be done.
+        // A statement of a client that is gone would still run.
         await keeper.query(`select pg_terminate_backend(pid) ${waiting}`);
         await keeper.query('select pg_advisory_unlock(4242)');
         keeper.release();
@@ -154,7 +154,7 @@ describe('VF-6 kill -9 of the worker that has the files', { timeout: 900_000 }, 
     const { ok, code, result } = await callOf(turn);
     const expected = tool === 'exec' ? [false, 'OutcomeUnknown'] : [true, null];
     assert.deepEqual([ok, code], expected, `${token}: ${result}`);
-    // The last point is after the revision; before it a command that is not run again has left nothing.
+    // The last point is after the revision; before it, a command that does not run again has left nothing.
     if (tool === 'write_file' || point === 'result') lines.push(token);
     const seen = await callOf(await say(`seen-${token}`, 'read_file {"path":"log"}'));
     assert.deepEqual(seen.result.trim().split('\n'), lines, token);

@@ -30,7 +30,7 @@ describe('AP-2 the page of an approval link', { skip }, () => {
     const link = await stack.ask('POST', `/v1/approvals/${id}/links`, { body: { for: 'ann' } });
     return { turn: body.turn_id, url: link.body.url };
   }
-  /** A page, and what it complains about. */
+  /** A page, and its errors. */
   async function look(url: string, width: number): Promise<{ page: Page; complaints: string[] }> {
     const page = await openPage(browser, { width, height: 800 });
     const complaints: string[] = [];

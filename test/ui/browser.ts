@@ -6,7 +6,7 @@ import { commandFolders } from '#config';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Undefined when none is installed. */
+/** Returns undefined when none is installed. */
 export function findChromium(): string | undefined {
   return commandFolders()
     .flatMap((folder) => NAMES.map((name) => join(folder, name)))
@@ -23,10 +23,10 @@ export function openPage(browser: Browser, size: { width: number; height: number
   return browser.newPage({ viewport: size, colorScheme: 'light', timezoneId: 'UTC', locale: 'en-US' });
 }
 
-/** Far above what a page takes on a busy machine. */
+/** Far longer than a page takes on a busy machine. */
 const PATIENCE_MS = 30_000;
 
-/** Waits until the page, its frames included, shows all `patterns`; fails with what it shows instead. */
+/** Waits until the page, including its frames, shows all `patterns`; fails with what it shows instead. */
 export async function sees(page: Page, ...patterns: readonly RegExp[]): Promise<string> {
   let shown = '';
   for (const until = performance.now() + PATIENCE_MS; performance.now() < until; ) {
@@ -41,7 +41,7 @@ export async function sees(page: Page, ...patterns: readonly RegExp[]): Promise<
 async function textOf(page: Page): Promise<string> {
   const texts = await Promise.all(
     page.frames().map((frame) =>
-      // A frame may be replaced while it is read; the next look finds it.
+      // A frame may be replaced while it is read; the next check finds it.
       frame
         .locator('body')
         .innerText({ timeout: 1_000 })

@@ -1,4 +1,4 @@
-/** TL canvas in a real browser: the page that an agent shows is live, sends to its agent, and reaches nothing else. */
+/** A canvas in a real browser: the page that an agent shows is live, sends to its agent, and reaches nothing else. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';

@@ -1,4 +1,7 @@
-/** R1: what the cases of page reading call seen and hidden is so in a real browser: it paints otherwise without the words, or it does not. */
+/**
+ * R1: what the cases of page reading call visible and hidden is so in a real browser: without the words, its picture
+ * changes or not.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -9,7 +12,7 @@ const chromium = findChromium();
 const skip =
   chromium === undefined && process.env['CI'] !== 'true' ? 'no Chromium is installed on this machine' : false;
 
-/** Makes the words clear, so that nothing is painted where they stand. */
+/** Makes the words transparent, so that nothing is painted in their place. */
 const CLEAR_WORDS = `(() => {
   const ranges = [];
   const look = (root) => {
@@ -44,7 +47,7 @@ const DIFFERENCE = `async ([one, other]) => {
   const [before, after] = [await pixels(one), await pixels(other)];
   return before.reduce((most, value, index) => Math.max(most, Math.abs(value - after[index])), 0);
 }`;
-/** Paler words are not read by anybody. */
+/** Paler words are not readable. */
 const READABLE = 24;
 
 describe('R1 what people see of a page', { skip, timeout: 600_000 }, () => {
@@ -59,10 +62,10 @@ describe('R1 what people see of a page', { skip, timeout: 600_000 }, () => {
     const page = await openPage(browser, { width: 900, height: 700 });
     const judge = await openPage(browser, { width: 100, height: 100 });
     const wrong: string[] = [];
-    // The same style by a class and around the words is the reader's matter; a browser is asked once.
+    // Whether the style is set by a class or around the words concerns the reader; a browser checks it once.
     const cases = sightCases().filter(({ name }) => !/ of a class$| around it$/.test(name));
     for (const { name, html, isSeen } of cases) {
-      // A document of its own: what one says of the page's scheme would stay.
+      // Each has a document of its own, because a declared scheme of a page would stay.
       await page.goto('about:blank');
       await page.setContent(html);
       const shown = await picture(page);

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the documentation anew, from a program that really runs: `npx node test/ui/take-pictures.ts`, or with
- * `turn`, `custom-tool` or `team` those only. Look at them before you commit them.
+ * Takes the pictures of the documentation again, from a program that really runs: `npx node test/ui/take-pictures.ts`,
+ * or with `turn`, `custom-tool` or `team` only those. Check them before you commit them.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { findChromium, openPage, sees, startBrowser } from './browser.ts';
 import { useCustomTool } from './use-custom-tool.ts';
 
 const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url));
-/** Wide enough that the run's facts stand side by side. */
+/** Wide enough that the run's facts are side by side. */
 const SIZE = { width: 1440, height: 1000 };
 /** The web UI's own navigation says nothing about us. */
 const CLIP = { x: 264, y: 108, width: SIZE.width - 272, height: SIZE.height - 108 };
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The tree of the worked example: the lead's turn, its tasks, their members' turns. */
+/** The tree of the worked example: the lead's turn, its tasks, and their members' turns. */
 async function takeTeam(clone: Clone, program: Program, browser: Browser): Promise<void> {
   const example = join(clone.folder, 'examples/report-team');
   const scripts = join(clone.folder, '.tempoclaw/rehearsal');
@@ -116,14 +116,14 @@ function takeFrom(page: Page) {
   return async (name: string, url: string, pattern: RegExp, height: number): Promise<void> => {
     await page.goto(url);
     await sees(page, pattern);
-    // Fonts and the moving timeline settle.
+    // Fonts and the moving timeline need time to settle.
     await page.waitForTimeout(1_500);
     const clip = { ...CLIP, height: Math.min(height, CLIP.height) };
     await page.screenshot({ path: join(IMAGES, name), clip });
   };
 }
 
-/** The terminal's words above the web UI's picture, as one. */
+/** Combines the terminal's text above the web UI's picture. */
 async function takeTogether(browser: Browser, terminal: string, picture: string): Promise<void> {
   const page = await openPage(browser, { width: CLIP.width, height: 600 });
   const escaped = terminal.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

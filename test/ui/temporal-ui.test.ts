@@ -15,7 +15,7 @@ describe('IN-5 a session in the Temporal web UI', { skip }, () => {
   let program: Program;
   let browser: Browser;
   let page: Page;
-  /** The link to the run that waits for an approval, as the API gives it. */
+  /** The link to the run that waits for an approval, as the API returns it. */
   let link: string;
   let approval: { id: string; links: { temporal: string } };
   before(async () => {

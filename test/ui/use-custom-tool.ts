@@ -1,4 +1,4 @@
-/** Makes a custom tool over HTTP and has an agent use it at once, for what the web UI shows of it. */
+/** Creates a custom tool over HTTP and lets an agent use it at once, for what the web UI shows of it. */
 import assert from 'node:assert/strict';
 import type { Program } from '#test/start/program.ts';
 import { eventually } from '#test/support/processes.ts';

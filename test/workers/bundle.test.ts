@@ -1,4 +1,4 @@
-/** DU-5: runs of one thread share the modules of the workflows, so that none of these may keep anything of a run. */
+/** DU-5: runs of one thread share the modules of the workflows, so none of these may store anything of a run. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,14 +10,14 @@ import { FEATURES } from '#features';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What stands at the margin is in module scope, as the formatter has it. */
+/** Lines without indentation are in module scope, as the formatter writes them. */
 const KEEPERS: readonly RegExp[] = [
   /^(?:export )?(?:let|var) (\w+)/,
   /^(?:export )?const (\w+)(?:: (?!Readonly)[^=]+)? = new (?:Weak)?(?:Map|Set)\b/,
   /^(?:export )?const (\w+)(?:: [^=]+)? = \/.*\/\w*[gy]\w*;$/,
 ];
 
-/** What would keep something: a variable, a collection that can be added to, a regex that has a place. */
+/** What would store something: a variable, a collection that can be added to, a regex with a position. */
 function statesOf(file: string, text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const name = KEEPERS.map((keeper) => keeper.exec(line)?.[1]).find((found) => found !== undefined);

@@ -1,4 +1,6 @@
-/** The threads that workflows run on: the SDK's, or by `worker.lean` our own, which are watched and note no stacks. */
+/**
+ * The threads that workflows run on: the SDK's, or with `worker.lean` our own, which are watched and record no stacks.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Worker as Thread } from 'node:worker_threads';

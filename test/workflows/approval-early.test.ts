@@ -1,4 +1,7 @@
-/** AP-2: what is decided while the approval's workflow is not there yet, or no worker runs it, counts or is refused with "again". */
+/**
+ * AP-2: a decision while the approval's workflow does not exist yet, or no worker runs it, counts or is refused with
+ * "again".
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isGrpcServiceError } from '@temporalio/client';
@@ -7,7 +10,7 @@ import { type Stack, startStack } from '#test/support/stack.ts';
 
 const APPROVALS = 40;
 
-/** Of gRPC. */
+/** A code of gRPC. */
 const NOT_FOUND = 5;
 
 describe('AP-2 decisions before there is a workflow', () => {
@@ -32,7 +35,7 @@ describe('AP-2 decisions before there is a workflow', () => {
     ).rows;
   const handleOf = (id: string) => stack.worker.client.workflow.getHandle(`approval/${id}`);
 
-  /** Whether it counts; false when whoever decided was told to do it again. */
+  /** Whether it counts; false when the sender must retry. */
   const ways: readonly ((id: string) => Promise<boolean>)[] = [
     async (id) => {
       const body = { decision: 'approve' };
@@ -97,7 +100,7 @@ describe('AP-2 decisions before there is a workflow', () => {
       for (const { id, n } of first.filter(({ counts }) => !counts))
         await stack.worker.until(`${id} to take a decision`, async () => {
           if (await ways[n % 3]?.(id)) return true;
-          // An update whose sender gave up may have been taken all the same, and its workflow is over.
+          // An update whose sender gave up may have been accepted all the same, and its workflow is over.
           return n % 3 > 0 && (await rows()).some((row) => row.id === id && !isOpen(row)) ? true : undefined;
         });
       await stack.worker.until('all that counts to be decided', async () => {

@@ -1,4 +1,6 @@
-/** AP-2, F7, F8: many decisions at once and decisions at the instant of expiry have one outcome, and everyone is told it. */
+/**
+ * AP-2, F7, F8: many decisions at once and decisions at the instant of expiry have one outcome, and everyone gets it.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

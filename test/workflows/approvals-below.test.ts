@@ -1,4 +1,4 @@
-/** IN-5: whoever filters workflows by state finds what waits for an approval at any depth below, for as long as it does. */
+/** IN-5: filtering workflows by state finds what waits for an approval at any depth below, for as long as it does. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { linkMain } from '#test/support/assignments.ts';

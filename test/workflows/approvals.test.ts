@@ -1,4 +1,4 @@
-/** AP-1 … AP-6: a call waits for a decision, each decision has its outcome, and what was decided is used once. */
+/** AP-1 … AP-6: a call waits for a decision, each decision has its outcome, and a decision is used once. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { findApproval } from '#store/approval-store.ts';
@@ -29,7 +29,7 @@ describe('AP approvals of a call', () => {
     return { turn_id, approval: await live.approvalOf(session) };
   }
   async function decide(approval: string, decision: DecideInput): Promise<DecisionReceipt> {
-    // The turn names its approval a moment before that one's workflow is there.
+    // The turn names its approval a moment before the approval's workflow exists.
     return live.until('the approval', () => live.temporal.decide(approval, decision));
   }
   async function firstCall(turnId: string): Promise<CallRow> {
@@ -57,7 +57,7 @@ describe('AP approvals of a call', () => {
     const requested = (await live.events('shows')).find((event) => event.type === 'approval.requested');
     assert.equal(requested?.data['approval_id'], approval);
     assert.deepEqual(requested?.data['args'], { note: 'shows' });
-    // One moment: the feed, the row and the workflow that decides it say the same.
+    // The feed, the row and the workflow that decides have the same time.
     const { rows } = await live.pool.query<{ expires_at: Date }>(
       'select expires_at from approvals where tenant_id = $1 and id = $2',
       [live.tenant, approval],
@@ -231,7 +231,7 @@ describe('AP approvals of a call', () => {
     const { turn_id, approval } = await asked('later');
     const row = await findApproval(forTenant(live.pool, live.tenant), approval);
     assert.ok(row);
-    // As the API decides: by the workflow while it runs, by its row when it has ended.
+    // Decides as the API does: through the workflow while it runs, from its row when it has ended.
     const byApi = (decision: DecideInput) => decideApproval(live, live.tenant, row, decision);
     assert.equal((await byApi({ decision: 'approve', by: 'ann' })).decided_by, 'ann');
     const same = await byApi({ decision: 'approve', by: 'bea' });

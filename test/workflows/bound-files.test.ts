@@ -1,4 +1,4 @@
-/** AP-4: an approval of a command is of the files that it runs, as they were when it was asked about. */
+/** AP-4: an approval of a command covers the files that it runs, as they were when it was requested. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -20,7 +20,7 @@ describe('AP-4 what an approved command runs', () => {
   });
   after(() => stack.stop());
 
-  /** In the workspace, without asking. */
+  /** Runs in the workspace, without approval. */
   async function shell(command: string): Promise<void> {
     const { turn_id } = await stack.worker.say('free', `exec ${JSON.stringify({ command })}`, {
       agent: 'free',
@@ -44,7 +44,7 @@ describe('AP-4 what an approved command runs', () => {
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
   }
 
-  /** Approves, and gives the approval that the call then waits for. */
+  /** Approves, and returns the approval that the call then waits for. */
   async function askedAgain(session: string, id: string): Promise<string> {
     await decide(id, { decision: 'approve' });
     return stack.worker.until('another approval', async () => {

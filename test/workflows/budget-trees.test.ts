@@ -1,4 +1,7 @@
-/** DU-7: all that a turn has other agents do counts for it: delegations, their gates, rounds of judging; a handed on chat for its session. */
+/**
+ * DU-7: everything that a turn has other agents do counts for it: delegations, their gates, rounds of judging. A
+ * handed-over chat counts for its session.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';
@@ -11,7 +14,7 @@ rules:
   - reply: { text: 'REJECTED: improve it' }
 `;
 
-/** Two model calls of the turn's own: one that asks for the tool, one that answers. */
+/** Two model calls of the turn's own: one that requests the tool, one that answers. */
 const using = (tool: string, args: object): string => `${tool} ${JSON.stringify(args)}\nthen\nDone.`;
 
 describe('DU-7 a tree shares its root’s budget', () => {
@@ -91,7 +94,7 @@ describe('DU-7 a tree shares its root’s budget', () => {
     const script = using('delegate', { agent_key: 'gated', task: 'Write.', mode: 'sync' });
     const { turn_id } = await stack.worker.say('gates', script);
     assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
-    // The work, its judgement, the work again with the feedback, and the second judgement.
+    // These are the work, its judgement, the work again with the feedback, and the second judgement.
     assert.deepEqual([await used('turn', turn_id), await used('agent', 'critic')], [6, 2]);
   });
 
@@ -150,7 +153,7 @@ describe('DU-7 a tree shares its root’s budget', () => {
       await stack.worker.ended((await stack.worker.say(session, 'Hello', { agent: 'poor' })).turn_id);
     const script = using('sessions_send', { session_key: 'rich', message: using('datetime', {}) });
     const { turn_id } = await stack.worker.say('poor-sends', script);
-    // Which of the two takes the second call is a race; there is one, and the message's turn needs two.
+    // Which of the two gets the second call is a race; there is one, and the message's turn needs two.
     await stack.worker.ended(turn_id);
     const sent = await stack.worker.until('the turn of the message', async () =>
       (await stack.worker.turns('rich')).find(({ id }) => id.startsWith('turn_sent-')),

@@ -1,4 +1,7 @@
-/** DU-7 on real turns: at the limit people are asked or the work stops, a tree shares its root's budget, use is told. */
+/**
+ * DU-7 on real turns: at the limit, people are asked or the work stops; a tree shares its root's budget; use is
+ * reported.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

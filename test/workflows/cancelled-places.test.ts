@@ -1,4 +1,4 @@
-/** DE-2: the place of work that was cancelled is free at once. */
+/** DE-2: the place of cancelled work is free at once. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

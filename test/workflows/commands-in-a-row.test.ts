@@ -1,4 +1,7 @@
-/** DU-1, DU-4: a model that answers quickly and asks for one command after the other is heard by messages and stops, whenever they come. */
+/**
+ * DU-1, DU-4: a model that answers quickly and requests one command after the other still receives messages and stops,
+ * whenever they come.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +9,7 @@ import { startServer, type TestServer } from '#test/activities/model/provider-se
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 import { eventually } from '#test/support/processes.ts';
 
-/** Long enough that a workflow task could end meanwhile, short enough to be waited for in one. */
+/** Long enough that a workflow task could end in the meantime, short enough to be awaited in one. */
 const ANSWER_MS = 80;
 const STEPS = 10;
 
@@ -20,11 +23,11 @@ interface Question {
 }
 
 interface CommandModel extends TestServer {
-  /** By the word in the conversation. */
+  /** Requests by the word in the conversation. */
   readonly questions: Map<string, Question[]>;
 }
 
-/** OpenAI's chat protocol: asks for one command after the other, then says so. */
+/** OpenAI's chat protocol: requests one command after the other, then says so. */
 async function startCommandModel(): Promise<CommandModel> {
   const questions = new Map<string, Question[]>();
   const server = await startServer(async ({ body }, response) => {
@@ -77,7 +80,7 @@ describe('DU-1 commands in a row', () => {
   const words = (): string => `word-${performance.now().toFixed()}`;
   const askedOf = (word: string): readonly Question[] => model.questions.get(word) ?? [];
 
-  /** Each command has run once, and each step has asked once. */
+  /** Checks that each command ran once, and each step made one request. */
   async function wasPlain(word: string, turn: string, steps: number): Promise<void> {
     const results = (await live.calls(turn)).map(({ result }) => Number(result));
     assert.deepEqual(
@@ -128,7 +131,7 @@ describe('DU-1 commands in a row', () => {
       const requested = askedOf(word).length;
       assert.ok(await eventually(async () => askedOf(word).every(({ state }) => state !== 'open')));
       assert.equal(askedOf(word).length, requested);
-      // Unless the machine is so slow that the stop came after its end.
+      // This fails only if the machine is so slow that the stop came after its end.
       if (status !== 'completed') assert.equal(status, 'stopped');
     }
   });

@@ -1,4 +1,6 @@
-/** DU-2: Postgres answers, and what it answers is an error of ours: a turn waits until it is mended, and a tool's outcome stays what it was. */
+/**
+ * DU-2: Postgres answers with an error of ours: a turn waits until it is fixed, and a tool's outcome stays what it was.
+ */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
@@ -32,7 +34,7 @@ describe('DU-2 a function of Postgres that is missing', { timeout: 180_000 }, ()
           await restore(missing);
           throw error;
         });
-      // Longer than what is unforeseen is tried for.
+      // Longer than unexpected errors are retried.
       await sleep(8_000);
       const meanwhile = done(note);
       await restore(missing);
@@ -93,7 +95,7 @@ describe('DU-2 a function of Postgres that is missing', { timeout: 180_000 }, ()
       await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
       );
-      // This connection is as it was.
+      // This connection is unchanged.
       client.release(true);
     };
     await readOnly('on');

@@ -1,4 +1,4 @@
-/** EX-3, DE-2: `all` stops what delegations that are completed have left running, theirs too. */
+/** EX-3, DE-2: `all` stops what completed delegations have left running, and what theirs have. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';

@@ -1,4 +1,7 @@
-/** DE-2: what an agent must ask for reaches those who watch the session that gave it the work, and says whose work it is. */
+/**
+ * DE-2: an agent's approval requests reach those who watch the session that delegated the work, and say whose work it
+ * is.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { linkMain } from '#test/support/assignments.ts';

@@ -1,4 +1,4 @@
-/** DE-1, DE-2: work that agents give to each other, over real workflows. */
+/** DE-1, DE-2: work that agents delegate to each other, over real workflows. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';
@@ -60,7 +60,7 @@ describe('DE-2 delegations', () => {
     assert.equal((await stack.worker.heard('a')).length, 1);
     stack.worker.probes.release('late');
     const notice = await stack.worker.until('the message', async () => (await stack.worker.heard('a'))[1]);
-    // rehearsal/follow says what it reads: the head of the task as well.
+    // rehearsal/follow repeats what it reads, including the head of the task.
     assert.match(notice.text, /^\[Delegation result from writer\]\n\n\[Delegated by main\]\nOne\.\n\n/);
     assert.match(notice.text, /\[Delegation result from writer\]\n\nTwo\./);
     assert.equal((await stack.worker.heard('a')).length, 2);

@@ -1,4 +1,4 @@
-/** TL dialects in a turn: a name means what it means to the model that says it. */
+/** Dialects in a turn: a name means what it means to the model that uses it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

@@ -1,11 +1,11 @@
-/** TL openai_compat_call, DU-7: what a request of an agent's own uses is held of its turn's budgets and noted. */
+/** DU-7: openai_compat_call: an agent's own request reserves its use in its turn's budgets, and is recorded. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';
 
 const CHAT = { prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 40 } };
-/** By the endpoint that is asked. */
+/** Answers by the endpoint. */
 const ANSWERS: Readonly<Record<string, string>> = {
   'chat/completions': JSON.stringify({ usage: CHAT }),
   responses: JSON.stringify({ usage: { input_tokens: 7, output_tokens: 3 } }),

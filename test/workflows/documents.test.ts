@@ -1,4 +1,4 @@
-/** VF-1, VF-5 in turns: context files in the prompt, and whose the files of a turn are. */
+/** VF-1, VF-5 in turns: context files in the prompt, and who owns the files of a turn. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** DE-4: rounds of making and judging over real workflows. */
+/** DE-4: rounds of producing and judging over real workflows. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

@@ -1,4 +1,7 @@
-/** TEMPORAL contract: whatever another system sends to a task or starts is answered or refused, and stops no workflow. */
+/**
+ * The Temporal contract: whatever another system sends to a task or starts is answered or refused, and stops no
+ * workflow.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {

@@ -1,4 +1,6 @@
-/** DU-7 at gates (DE-6): a command that has no room in a budget asks for more, as a model call does, and goes on or is broken. */
+/**
+ * DU-7 at gates (DE-6): a command that exceeds a budget requests more, as a model call does, and continues or fails.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { QualityGate } from '#domain/gate.ts';
@@ -39,7 +41,7 @@ describe('DU-7 a gate at the limit of a budget', () => {
 
   const show = async (id: string) => (await stack.ask('GET', `/v1/approvals/${id}`)).body;
   const decide = async (id: string, decision: string): Promise<void> => {
-    // The question is a row a moment before its workflow is there.
+    // The question is a row a moment before its workflow exists.
     await stack.worker.until('the workflow of the question', () =>
       stack.worker.client.workflow
         .getHandle(approvalWorkflowId(id))

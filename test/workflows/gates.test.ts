@@ -1,4 +1,4 @@
-/** DE-6: what is delegated is judged before anybody reads it. */
+/** DE-6: delegated work is judged before anybody reads it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { QualityGate } from '#domain/gate.ts';
@@ -41,7 +41,7 @@ describe('DE-6 gates on delegations', () => {
     });
     for (const target of Object.keys(gated))
       await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target } });
-    // As a seed's user writes it.
+    // Users of other systems write it like this.
     const gates = [on({ type: 'agent', agent: 'critic', block_on_failure: true, max_retries: 2 })];
     const asks = { key: 'asks', model: 'rehearsal/follow', other_config: { quality_gates: gates } };
     for (const agent of [asks, { key: 'plain', model: 'rehearsal/drafts' }])

@@ -1,4 +1,4 @@
-/** DE-5: a conversation that goes on with another agent. */
+/** DE-5: a conversation that continues with another agent. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

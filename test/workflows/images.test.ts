@@ -1,4 +1,6 @@
-/** TL, MO-1 images of results: kept once, shown to models that see over the providers' own protocols, and served. */
+/**
+ * MO-1: images of results are stored once, shown to models with vision over the providers' own protocols, and served.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { z } from 'zod';
@@ -9,7 +11,7 @@ import { pngOf } from '#test/support/image-bytes.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
-/** Gives as many as it is asked for; each of its own width. */
+/** Returns as many as requested; each has its own width. */
 const paint = defineTool<{ width: number; count: number; comment?: string | undefined }>({
   name: 'paint',
   description: 'Test tool paint.',
@@ -32,7 +34,7 @@ const paint = defineTool<{ width: number; count: number; comment?: string | unde
 const SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
 const of = (width: number, height: number): string => pngOf(width, height).toString('base64');
 
-/** Where each protocol has an image: with its result, or in the next message of the user's. */
+/** Where each protocol has an image: with its result, or in the next message of the user. */
 const PLACES: Readonly<Record<string, (data: string) => unknown>> = {
   anthropic: (data) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }),
   openai: (data) => ({ type: 'input_image', image_url: `data:image/png;base64,${data}` }),
@@ -63,7 +65,7 @@ describe('TL images in results', () => {
     };
     for (const [text, all] of Object.entries(plan)) {
       const at = (turnIndex: number) => ({
-        // By any message: the images of a result may be the user's last.
+        // Any message matches, because the images of a result may be in the user's last one.
         predicate: ({ messages }: { messages: unknown }) => JSON.stringify(messages).includes(text),
         turnIndex,
       });

@@ -1,4 +1,7 @@
-/** DU-4: with `temporal.lingerSeconds` a session's run waits for the next message and takes it, and ends when none comes. */
+/**
+ * DU-4: with `temporal.lingerSeconds`, a session's run waits for the next message and takes it, and ends when none
+ * comes.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
@@ -32,7 +35,7 @@ describe('DU-4 a run that lingers', () => {
   it('takes the next messages, each a turn with its own answer, and ends when no more come', async () => {
     const first = await say('talk', 'One.');
     const run = await runIdOf('talk');
-    // The answer is recorded, and said, a moment before its workflow has heard of it.
+    // The answer is recorded, and sent, a moment before its workflow receives it.
     await live.until(
       'the run to wait',
       async () => (await live.state('talk'))?.status === 'idle' || undefined,

@@ -1,9 +1,9 @@
-/** DU-3: a turn goes on in a new run at a step boundary, and carries all that no row has yet. */
+/** DU-3: a turn continues in a new run at a step boundary, and carries everything that no row has yet. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
-/** Either is above RUN_LIMITS of workflows/steps/run-limits.ts: so many messages, or so many bytes. */
+/** Either exceeds RUN_LIMITS of workflows/steps/run-limits.ts: this many messages, or this many bytes. */
 const MANY = { signals: 1_001, text: 'Flood.' };
 const LARGE = { signals: 65, text: 'Flood. '.repeat(9_000) };
 
@@ -17,14 +17,14 @@ describe('DU-3 a turn that goes on in a new run', () => {
   const handle = (session: string) => live.client.workflow.getHandle(workflowIdOf(live, session));
   const runIdOf = async (session: string): Promise<string> => (await handle(session).describe()).runId;
 
-  /** So many signals that the run is left at the next step boundary; all of them are of one message, heard once. */
+  /** Enough signals that the run ends at the next step boundary; all of them are of one message, received once. */
   async function flood(session: string, id: string, { signals, text }: typeof MANY): Promise<void> {
     const target = handle(session);
     for (let sent = 0; sent < signals; sent += 91)
       await Promise.all(
         Array.from({ length: Math.min(91, signals - sent) }, () => target.signal('message', { id, text })),
       );
-    // Answered once the run has taken them: the server tells of its size without what comes during a task.
+    // This answers once the run has received them: the server reports its size without what comes during a task.
     await live.state(session);
   }
 
@@ -81,7 +81,7 @@ describe('DU-3 a turn of many steps', () => {
   before(async () => {
     live = await startLiveWorker({
       agents: [{ key: 'long', limits: { iterations: 100 } }],
-      // A tenth of what a run may have, so that a tenth of the steps shows what so many would.
+      // A tenth of a run's limit, so that a tenth of the steps shows the same.
       changeWorkflows(code) {
         assert.match(code, /events: 3000,/, 'the bound is in the bundle');
         return code.replace('events: 3000,', 'events: 300,');
@@ -91,7 +91,7 @@ describe('DU-3 a turn of many steps', () => {
   after(() => live.close());
 
   it('has each step once, in small runs', async () => {
-    // With its calls, one of which is an activity of its own, a step is some 25 events of history.
+    // With its calls, one of which is an activity of its own, a step has some 25 events of history.
     const steps = 30;
     const toolAt = (call: number): string => (call === 0 ? 'nudge' : 'peek');
     const notes = (n: number): string[] => Array.from({ length: 17 }, (_, call) => `${n}.${call}`);

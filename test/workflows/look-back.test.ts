@@ -8,7 +8,10 @@ const ASKS = { ask: [{ tool: 'nudge', after: ['peek', 'datetime', 'break_off'] }
 const NUDGE = 'nudge {"note":"now"}';
 const PEEK = 'peek {"note":"a page"}';
 
-/** A window so small that it is soon full; it follows what the user says, and summaries say nothing of tools. */
+/**
+ * The window is so small that it is soon full; the script follows what the user says, and summaries say nothing about
+ * tools.
+ */
 const FORGETFUL = `
 rules:
   - when: { user: Summarize the conversation }
@@ -35,7 +38,7 @@ describe('PO-5 rules that look back', () => {
   });
   after(() => stack.stop());
 
-  /** The verdicts of a turn's calls as they were recorded; those that people are asked about are approved. */
+  /** The recorded verdicts of a turn's calls; those that need approval are approved. */
   async function say(session: string, script: string, agent = 'main') {
     const { turn_id } = await stack.worker.say(session, script, { agent });
     return settled(turn_id);
@@ -88,7 +91,7 @@ describe('PO-5 rules that look back', () => {
   it('counts what was read before its answer was recorded, and what failed', async () => {
     const read = await say('ahead', `datetime {"timezone":"UTC"}\nthen\n${NUDGE}`);
     assert.deepEqual(verdicts(read), ['datetime allow', 'nudge ask']);
-    // The transcript is known by now, so that the read may be recorded with its answer.
+    // The transcript is known by now, so the read may be recorded with its answer.
     await say('warm', 'Hello.');
     const warm = await say('warm', `datetime {"timezone":"UTC"}\nthen\n${NUDGE}`);
     assert.deepEqual(verdicts(warm), ['datetime allow', 'nudge ask']);

@@ -1,4 +1,4 @@
-/** DU-1, TE-3: turns and tasks of teams whose workflow was ended from outside are over, or go on, without anybody asking. */
+/** DU-1, TE-3: turns and tasks of teams whose workflow was ended from outside end or continue by themselves. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLostWork } from '#temporal/lost-work.ts';
@@ -70,7 +70,7 @@ describe('DU-1 turns whose workflow was ended from outside', () => {
       workflowId,
       taskQueue,
       args: [{ tenant, session_key: 'stopped-at-once', lost: true }],
-      // So that the first workflow task has both.
+      // The delay ensures that the first workflow task has both.
       startDelay: '3 seconds',
     });
     await handle.signal('message', { id: 'msg_unheard', text: 'Unheard.' });

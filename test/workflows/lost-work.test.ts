@@ -1,4 +1,7 @@
-/** SA-1, DE-1, DE-4: work whose workflow was ended from outside frees its place, and who gave it is told once. */
+/**
+ * SA-1, DE-1, DE-4: work whose workflow was ended from outside frees its place, and the session that delegated it is
+ * notified once.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLostWork, type LostWork } from '#temporal/lost-work.ts';
@@ -27,18 +30,18 @@ describe('work whose workflow was ended from outside', () => {
     await stack.worker.ended(turn_id);
     return (await stack.worker.calls(turn_id))[0]?.result ?? '';
   };
-  /** Resolves with all that the session was told once nothing of it is open any more. */
+  /** Resolves with all messages that the session got, once nothing of it is open any more. */
   const notice = async (session: string, pattern: RegExp): Promise<number> => {
     await stack.worker.until('the message', async () =>
       (await stack.worker.heard(session)).find(({ text }) => pattern.test(text)),
     );
     return (await stack.worker.heard(session)).filter(({ text }) => pattern.test(text)).length;
   };
-  /** Its last run, which tells, has completed. */
+  /** Resolves when its last run, which notifies, has completed. */
   const toldBy = async (workflowId: string): Promise<void> => {
     await stack.worker.client.workflow.getHandle(workflowId).result();
   };
-  /** What a busy server answers is "try again", and a stop may be repeated. */
+  /** A busy server answers "try again", and a stop may be repeated. */
   const accepted = (path: string) =>
     stack.worker.until('the answer', async () => {
       const answer = await stack.ask('POST', path, { body: {} });

@@ -1,4 +1,4 @@
-/** DU-4: what becomes of messages that reach a session while it is idle, busy, or going on in a new run. */
+/** DU-4: what becomes of messages that reach a session while it is idle, busy, or continuing in a new run. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { WithStartWorkflowOperation, WorkflowFailedError } from '@temporalio/client';
@@ -24,14 +24,17 @@ describe('DU-4 messages to a session', () => {
   });
   after(() => live.close());
 
-  /** Says a message whose turn stays in a tool until `note` is released. */
+  /** Sends a message whose turn stays in a tool until `note` is released. */
   async function busy(session: string, note: string): Promise<string> {
     const receipt = await live.say(session, `hold {"note":"${note}"}`);
     await live.probes.untilHeld(note);
     return receipt.turn_id;
   }
 
-  /** As after the loss of all that Temporal has not recorded yet: the session's run begins anew after its first task. */
+  /**
+   * Acts as after the loss of everything that Temporal has not recorded yet: the session's run starts again after its
+   * first task.
+   */
   async function makeAgain(session: string): Promise<{ workflowId: string; runId: string }> {
     const workflowId = workflowIdOf(live, session);
     const handle = live.client.workflow.getHandle(workflowId);
@@ -111,7 +114,7 @@ describe('DU-4 messages to a session', () => {
     const expected = 'hold {"note":"again"}\nthen\nSecond answer.';
     assert.equal((await live.say('again', expected, { mode: 'steer' })).step, 2);
     await live.probes.untilHeld('again');
-    // The message comes before the first step now.
+    // The message now comes before the first step.
     await makeAgain('again');
     live.probes.release('again');
     assert.equal((await live.ended(receipt.turn_id)).text, 'Second answer.');

@@ -1,4 +1,7 @@
-/** What a turn does when its model fails: waits as long as it is asked to, tries again, makes room, or ends and says why. */
+/**
+ * What a turn does when its model fails: it waits as long as requested, tries again, shortens the prompt, or ends and
+ * says why.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';

@@ -1,4 +1,7 @@
-/** DU-1, DU-4: what is over at once runs within the workflow task; what is not goes on as an activity, begun once and stopped as ever. */
+/**
+ * DU-1, DU-4: what ends at once runs within the workflow task. What does not continues as an activity, started once and
+ * stopped as usual.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,16 +11,16 @@ import { isPlainEngine } from '#test/support/engine.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 
-/** Far more than the workflow task waits. */
+/** Far longer than the workflow task waits. */
 const SLOW_MS = 2_000;
 
 interface SlowSecond extends TestServer {
-  /** Requests by the session's word, and those whose client went away before the answer. */
+  /** Requests by the session's word, and those whose client disconnected before the answer. */
   readonly asked: Map<string, number>;
   readonly dropped: Set<string>;
 }
 
-/** OpenAI's chat protocol: the first answer comes at once and asks for `peek`, the second one late. */
+/** OpenAI's chat protocol: the first answer comes at once and requests `peek`, the second one late. */
 async function startSlowSecond(): Promise<SlowSecond> {
   const requests = new Map<string, number>();
   const dropped = new Set<string>();
@@ -90,7 +93,7 @@ rules:
     await model?.close();
   });
 
-  /** The row of a turn's end is there a moment before the history is. */
+  /** The row of a turn's end exists a moment before the history does. */
   async function ran(session: string): Promise<readonly RunActivity[]> {
     const id = workflowIdOf(live, session);
     await live.client.workflow.getHandle(id).result();
@@ -99,7 +102,7 @@ rules:
   const run = (command: string): string => `exec ${JSON.stringify({ command })}`;
 
   it('a model that answers at once is asked within the workflow task, the first time excepted', async () => {
-    // Unless the machine is so busy that nothing is quick.
+    // This fails only if the machine is so busy that nothing is quick.
     const found = await eventually(async () => {
       const session = `quick-${performance.now().toFixed()}`;
       const script = 'peek {"note":"1"}\nthen\npeek {"note":"2"}\nthen\nDone.';

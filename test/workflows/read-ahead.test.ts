@@ -1,4 +1,4 @@
-/** DU-1: calls that only look are recorded with the answer that asks for them, and what else they are stays the same. */
+/** DU-1: read-only calls are recorded with the answer that requests them, and otherwise stay the same. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { activitiesOf } from '#test/support/histories.ts';
@@ -26,7 +26,7 @@ describe('DU-1 calls that only look', { skip: isPlainEngine() }, () => {
 
   it('are recorded in its commit, with their events in order, and the model reads their results', async () => {
     await live.ended((await live.say('looks', 'write_file {"path":"seen.txt","content":"words"}')).turn_id);
-    // Not at a moment when the machine is so busy that the rules are a second old by then.
+    // It skips moments when the machine is so busy that the rules are a second old by then.
     const found = await eventually(async () => {
       const { turn_id } = await live.say(
         'looks',

@@ -1,4 +1,4 @@
-/** DU-4, SA-2: a signal has no answer, so that what was refused stands in the state of the run, also once that is over. */
+/** DU-4, SA-2: a signal has no answer, so a refusal is in the state of the run, also once that is over. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { twoSubagents } from '#test/support/assignments.ts';

@@ -1,4 +1,4 @@
-/** TL sessions_send and agents_list on real servers: said once, to one's own sessions only, with no more rights. */
+/** sessions_send and agents_list on real servers: sent once, only to the caller's own sessions, with no more rights. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
@@ -18,7 +18,7 @@ describe('TL sessions_send', () => {
     return (await live.calls(turn_id))[0]?.result ?? '';
   };
   const send = (args: Record<string, unknown>): string => `sessions_send ${JSON.stringify(args)}`;
-  /** A session whose first message is its title, of a user. */
+  /** A user's session whose first message is its title. */
   const make = async (session: string, title: string, more: Record<string, unknown> = {}): Promise<void> => {
     await live.ended((await live.say(session, title, { user: 'ann', ...more })).turn_id);
     await live.pool.query('update sessions set user_id = $3 where tenant_id = $1 and key = $2', [

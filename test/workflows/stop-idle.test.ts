@@ -1,4 +1,6 @@
-/** SA-1, DU-4: stopping all of a session in which no turn runs ends what its turns have left running, and hits no turn. */
+/**
+ * SA-1, DU-4: stopping all of a session in which no turn runs ends what its turns have left running, and hits no turn.
+ */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -29,7 +31,7 @@ describe('DU-4 stopping all of an idle session', () => {
 
   const runOf = (session: string) => live.client.workflow.getHandle(workflowIdOf(live, session));
 
-  /** Leaves a command in the background of a session in which nothing else runs. */
+  /** Leaves a background command in a session in which nothing else runs. */
   async function leaving(session: string, command: string): Promise<void> {
     const call = `exec ${JSON.stringify({ command, background: true })}`;
     await live.ended((await live.say(session, `${call}\nthen\nLeft.`, { agent: 'runs' })).turn_id);
@@ -44,8 +46,8 @@ describe('DU-4 stopping all of an idle session', () => {
   }
 
   /**
-   * Takes SIGTERM and goes on: it is ended after the grace. `told` says that SIGTERM came. It writes nothing, since what reads its
-   * output does end.
+   * Ignores SIGTERM, so it is ended after the grace. `told` says that SIGTERM came. It writes nothing, because the
+   * reader of its output does end.
    */
   async function stubborn(session: string): Promise<{ told: () => boolean; mark: string }> {
     const [mark, file] = [uniqueSeconds(), join(folder, session)];

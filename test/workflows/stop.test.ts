@@ -1,4 +1,4 @@
-/** DU-4: stopping a turn at its step, at once, or with all that waits; and a stop that comes too late. */
+/** DU-4: stopping a turn at its step, at once, or with everything that waits; and a stop that comes too late. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {
@@ -36,7 +36,7 @@ describe('DU-4 stopping', () => {
   it('at the step: the running call ends by itself, the next step does not begin', async () => {
     const turn = await busy('step', '\nthen\npoke {"note":"step"}');
     await stop('step', turn, 'step');
-    // The signal has been taken when the query behind it answers.
+    // The signal has been received when the query after it answers.
     await live.state('step');
     assert.ok(live.probes.held.has('step'), 'the call goes on');
     live.probes.release('step');
@@ -170,7 +170,7 @@ describe('DU-4 stopping', () => {
           workflowId: workflowIdOf(live, session),
           taskQueue: live.taskQueue,
           args: [{ tenant: live.tenant, session_key: session }],
-          // So that the first workflow task has both.
+          // The delay ensures that the first workflow task has both.
           startDelay: '3 seconds',
         },
       );

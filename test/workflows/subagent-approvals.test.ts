@@ -1,4 +1,6 @@
-/** SA-4: what a subagent must ask for reaches those who watch its parent, says whose it is, and never waits for ever. */
+/**
+ * SA-4: a subagent's approval requests reach those who watch its parent, say whose they are, and never wait forever.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';

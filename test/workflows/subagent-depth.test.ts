@@ -1,4 +1,4 @@
-/** SA-1, SA-4: subagents of subagents, where the settings allow them. */
+/** SA-1, SA-4: subagents of subagents, if the settings allow them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
@@ -31,7 +31,7 @@ describe('SA subagents of subagents', () => {
       ])
     ).rows[0];
   const spawning = (args: Record<string, unknown>): string => `spawn ${JSON.stringify(args)}`;
-  /** Starts one that starts one whose task is given. */
+  /** Starts one that starts one with this task. */
   async function twoDeep(session: string, task: string, before = '', agent = 'main'): Promise<void> {
     const inner = `${before}${spawning({ task, label: 'below' })}\nthen\nStarted below.`;
     const script = `${spawning({ task: inner, label: 'above' })}\nthen\nStarted.`;
@@ -45,7 +45,7 @@ describe('SA subagents of subagents', () => {
     await twoDeep('deep', 'nudge {"note":"deep"}\nthen\nFrom below.');
     const received = await live.until('the message', async () => (await live.heard('deep'))[1]);
     assert.match(received.text, /A subagent task "above" just completed/);
-    // rehearsal/follow repeats what it reads: the message of the one below is the last answer of the one above.
+    // rehearsal/follow repeats what it reads: the message of the lower one is the last answer of the upper one.
     assert.match(
       received.text,
       /Result:\n\[System Message\] A subagent task "below" just completed successfully/,

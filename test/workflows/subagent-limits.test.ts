@@ -1,4 +1,4 @@
-/** SA-1: a refused spawn says which limit is met and what runs, and the place of one that was terminated is given away. */
+/** SA-1: a refused spawn says which limit is reached and what runs, and a terminated one frees its place. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';

@@ -1,4 +1,4 @@
-/** Issue “subagents”, stop: a session that is stopped takes its subagents and their commands with it, unless detached. */
+/** A session that is stopped takes its subagents and their commands with it, unless detached. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { markStopped } from '#store/assignment-store.ts';
@@ -148,7 +148,7 @@ describe('SA a session that is stopped', () => {
     await statuses('left', ['completed', 'completed']);
     for (const seconds of [mine, detached])
       assert.ok(await eventually(() => runningWith(`sleep ${seconds}`).length > 0), 'the command runs');
-    // A stop is for what the turns until then have left: one that begins just now would not be hit.
+    // A stop covers what the turns until then have left: one that starts just now would not be hit.
     await stack.worker.until('the turns that hear of them', async () => {
       const messages = new Set((await rows('left')).map(({ announced_by }) => announced_by));
       const turns = await stack.worker.turns('left');

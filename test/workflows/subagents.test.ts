@@ -1,4 +1,4 @@
-/** SA-1 … SA-4 Subagents on real servers: started, limited, steered, cancelled, waited for, and told of once. */
+/** SA-1 … SA-4: subagents on real servers: started, limited, steered, cancelled, awaited, and reported once. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -30,13 +30,13 @@ describe('SA subagents', () => {
         [live.tenant, session],
       )
     ).rows;
-  /** One line a call, as rehearsal/follow reads it. */
+  /** One line for each call, as rehearsal/follow reads it. */
   const spawning = (args: Record<string, unknown>): string => `spawn ${JSON.stringify(args)}`;
   const run = async (session: string, script: string) => {
     const { turn_id } = await live.say(session, script);
     return { turn: await live.ended(turn_id), calls: await live.calls(turn_id), turn_id };
   };
-  /** Messages that the system wrote to the session, once a turn has taken so many. */
+  /** Messages that the system wrote to the session, once a turn has taken this many. */
   const notice = (session: string, count: number) =>
     live.until(`${count} announcements`, async () => {
       const received = (await live.heard(session)).filter(({ text }) => text.startsWith('[System Message]'));
@@ -263,7 +263,7 @@ describe('SA subagents', () => {
         ['nudge', 'PermissionDenied'],
       ],
     );
-    // Whoever speaks in its session gets no more.
+    // Another speaker in its session gets no more.
     const again = await run(row?.session_key ?? '', 'nudge {"note":"z"}\nthen\nTried.');
     assert.equal(again.calls[0]?.code, 'PermissionDenied');
   });

@@ -1,4 +1,4 @@
-/** DU-8: what nobody looks after is looked after by one schedule of the deployment, seen in the Temporal UI. */
+/** DU-8: one schedule of the deployment handles what nothing else does, and is visible in the Temporal UI. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sweepId, SWEEP, type SweepReport } from '#domain/sweep.ts';

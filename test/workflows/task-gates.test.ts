@@ -1,4 +1,4 @@
-/** DE-6 `task.completed`: what a member makes of a team's task is judged before it is the task's result. */
+/** DE-6: at `task.completed`, a member's work is judged before it is the task's result. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { QualityGate } from '#domain/gate.ts';

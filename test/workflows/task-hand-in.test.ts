@@ -1,4 +1,6 @@
-/** DE-6 `task.completed`: what ends a task is judged by whichever way it comes: HTTP, a tool, an update, or a review. */
+/**
+ * DE-6: at `task.completed`, the end of a task is judged whichever way it comes: HTTP, a tool, an update, or a review.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { QualityGate } from '#domain/gate.ts';
@@ -23,11 +25,11 @@ const GATES: Record<string, QualityGate> = {
   warned: on({ command: 'echo a bit short >&2; exit 1' }),
   approved: on({ type: 'agent', agent: 'critic', block_on_failure: true }),
   submits: on({ command: 'grep -q improved', max_retries: 1, block_on_failure: true }),
-  // Until somebody ends it.
+  // It runs until something ends it.
   endless: on({ command: 'cat > started; while :; do sleep 0.1; done', block_on_failure: true }),
 };
 
-/** At a gate it has its own team do something before it approves. */
+/** At a gate, it has its own team do something before it approves. */
 const ASKS_ITS_TEAM = `
 description: Has its team look, then approves.
 rules:
@@ -89,7 +91,7 @@ describe('DE-6 work that is handed in', () => {
     return { number, workflow_id, token: body.lease.token };
   }
 
-  /** When nothing of it is judged any more. */
+  /** Resolves when nothing of it is being judged any more. */
   const judged = (number: number): Promise<any> =>
     stack.worker.until(`task ${number} to be judged`, async () => {
       const task = await read(`/tasks/${number}`);

@@ -1,4 +1,7 @@
-/** TE-1 … TE-5 What members do at their tasks, on real servers: review, blockers, questions, files, mail; and being stopped. */
+/**
+ * TE-1 … TE-5: what members do with their tasks, on real servers: review, blockers, questions, files, mail; and being
+ * stopped.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { taskSessionKey } from '#domain/team.ts';

@@ -1,4 +1,4 @@
-/** TE-1 … TE-4 Teams on real servers: claims over HTTP, and a lead whose members do what it asks for. */
+/** TE-1 … TE-4: teams on real servers: claims over HTTP, and a lead whose members do what it requests. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { loadTask } from '#store/team-task-state.ts';
@@ -183,11 +183,11 @@ describe('TE teams', () => {
     const message = await stack.worker.until('the lead to hear', async () =>
       (await stack.worker.heard('lead')).find(({ text }) => text.startsWith('[System Message] All 2')),
     );
-    // Calls of one step run at once, so that either may be the first.
+    // Calls of one step run at once, so either may be the first.
     assert.match(message.text, /teammate:m3 #\d+ "Facts" \[completed\][^]*The facts\./);
     assert.match(message.text, /teammate:m4 #\d+ "Words" \[completed\][^]*The words\./);
     await stack.worker.ended(message.turn_id);
-    // Whoever speaks of a closed task later does not close it anew.
+    // A later comment on a closed task does not close it again.
     for (const [, number = ''] of message.text.matchAll(/ #(\d+) "/g)) {
       const answer = await post(`/crew/tasks/${number}/comment`, { text: 'Well done.' });
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
@@ -208,7 +208,7 @@ describe('TE teams', () => {
       require_approval: false,
       assignee: 'm6',
       actor: 'agent:main',
-      // Of the call that makes it below.
+      // This is the key of the call that makes it below.
       create_key: 'call_early.2.0',
       origin_session: 'early',
       origin_turn: 'turn_early',

@@ -1,4 +1,4 @@
-/** MO-1: whole turns over the providers' own protocols, spoken by a server that is not ours (@copilotkit/aimock). */
+/** MO-1: whole turns over the providers' own protocols, with a server that is not ours (@copilotkit/aimock). */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startProvider } from '#test/activities/model/provider-server.ts';
@@ -11,7 +11,7 @@ const MODELS = {
   google: 'google/gemini-2.5-flash',
 } as const;
 
-/** `thinking: high`, as each protocol says it; the model of `responses` cannot think, so nothing is sent. */
+/** `thinking: high` in each protocol; the model of `responses` cannot think, so nothing is sent. */
 const THINKS_MUCH = /"effort":"high"|"reasoning_effort":"high"|"thinkingBudget":\d{5}/;
 
 describe('MO-1 a turn with a model behind a provider', () => {

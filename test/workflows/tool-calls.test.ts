@@ -1,4 +1,7 @@
-/** EX-3, EX-7, DU-2: what the loop does with the calls of a step, with their failures, and with a model that goes in circles. */
+/**
+ * EX-3, EX-7, DU-2: what the loop does with the calls of a step, with their failures, and with a model that repeats
+ * itself.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
@@ -94,7 +97,7 @@ rules:
       assert.equal((await live.ended(turn)).status, 'completed');
       assert.ok((await live.calls(turn)).every((call) => call.ok));
     }
-    // That each of them replays is looked at when the worker ends.
+    // When the worker ends, it checks that each of them replays.
   });
 
   it('a stop ends the child too', async () => {
@@ -130,7 +133,7 @@ rules:
     await live.probes.untilHeld('lost');
     const held = live.probes.held.get('lost');
     assert.ok(held);
-    // As after a crash: the claim is another attempt's, and this one's result comes late.
+    // This is the state after a crash: the claim is another attempt's, and this one's result comes late.
     await live.pool.query(`update tool_calls set fence = 'another worker' where tenant_id = $1 and id = $2`, [
       live.tenant,
       held.callId,

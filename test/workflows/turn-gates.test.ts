@@ -1,11 +1,11 @@
-/** DE-6 `turn.completed`: an agent's answer is judged before anybody reads it. */
+/** DE-6: at `turn.completed`, an agent's answer is judged before anybody reads it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { QualityGate } from '#domain/gate.ts';
 import { CRITIC, DRAFTS } from '#test/support/gate-scripts.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
-/** Judges as long as a test likes, but at once when it sees more. */
+/** Judges as long as a test needs, but immediately when it sees more. */
 const SLOW = `
 description: Holds before it approves.
 rules:
@@ -37,7 +37,7 @@ describe('DE-6 gates on turns', () => {
     stack = await startStack({
       scripts: { drafts: DRAFTS, critic: CRITIC, slow: SLOW },
       agents: [
-        // Would reject everything, were gates not silent within a gate.
+        // It would reject everything if gates were not silent within a gate.
         {
           key: 'critic',
           model: 'rehearsal/critic',

@@ -1,4 +1,4 @@
-/** DU-7 `/v1/usage`: all that models were paid for, answers or not, by whoever used them. */
+/** DU-7: `/v1/usage` has all paid model calls, answered or not, of every user. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CRITIC, DRAFTS } from '#test/support/gate-scripts.ts';

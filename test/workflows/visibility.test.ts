@@ -135,7 +135,7 @@ describe('IN-5 a turn in Temporal', () => {
     const { turn_id: longer } = await live.say('longer', `nudge {"note":"x"}\nthen\nx`, { preview: 'p' });
     await live.ended(longer);
     const base = JSON.stringify(await historyOf('longer')).length;
-    // The foreign message itself is in its update and in what the first step takes; previews are cut.
+    // The foreign message itself is in its update and in the first step's input; previews are cut.
     assert.ok(bytes - base < 3 * long.length * 4, `${bytes - base} more bytes`);
   });
 
@@ -148,7 +148,7 @@ describe('IN-5 a turn in Temporal', () => {
           async (id) => (await live.client.workflow.getHandle(id).describe()).historyLength,
         ),
       );
-    // The first tasks of both may still be on their way.
+    // The first tasks of both may still be under way.
     const before = await live.until('both to be parked', async () => {
       const one = await lengths();
       await sleep(300);

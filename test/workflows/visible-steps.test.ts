@@ -1,4 +1,6 @@
-/** DU-1: where it is asked for, each model call and each tool call is an activity that Temporal schedules, under its own name. */
+/**
+ * DU-1: if requested, each model call and each tool call is an activity that Temporal schedules, under its own name.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { activitiesOf } from '#test/support/histories.ts';
