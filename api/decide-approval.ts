@@ -9,7 +9,7 @@ import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import { forTenant } from '#store/tenant-db.ts';
 import type { ApiDeps } from './deps.ts';
-import { createConcurrencyLimit } from './concurrency-limit.ts';
+import { createConcurrencyLimit } from '../domain/async/concurrency-limit.ts';
 
 /**
  * How long a decision waits for its workflow. A worker, which may be busy, starts the workflow right after its row is

@@ -44,7 +44,7 @@ import { tokensIn } from '#domain/decision-token.ts';
 import { markdownCode, markdownText } from '#domain/markdown.ts';
 import type { WorkState } from '#domain/search-attributes.ts';
 import { RECORD } from './activity-options.ts';
-import { oneAtATime } from './steps/one-at-a-time.ts';
+import { oneAtATime } from '../domain/async/one-at-a-time.ts';
 import { inputProblem } from '#domain/start-problem.ts';
 import { isRecord, isText } from '#domain/outside-value.ts';
 import {

@@ -5,7 +5,7 @@
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { type Attempt, attemptNow, STOPPED } from '../attempt.ts';
-import { withTimeout } from '../with-timeout.ts';
+import { withTimeout } from '../../domain/async/with-timeout.ts';
 
 /** The task queue that only this worker polls. */
 export interface OwnQueue {

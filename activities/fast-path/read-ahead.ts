@@ -8,7 +8,7 @@ import { type ShownResult, shownResult } from '../tool-call/shown-result.ts';
 import type { AllowedRead } from './allowed-reads.ts';
 import type { AnswerToRecord } from '../turn/step-engine.ts';
 import { FRESH_MS } from './one-time-cache.ts';
-import { withTimeout } from '../with-timeout.ts';
+import { withTimeout } from '../../domain/async/with-timeout.ts';
 
 /** The answer is not delayed longer than this. */
 const MAX_MS = 50;

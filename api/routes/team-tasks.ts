@@ -25,7 +25,7 @@ import { isNumberKeys, readPage, readTimePage } from '../pages.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 import { showTask } from '../show-task.ts';
 import { createTemporalLink } from '../temporal-links.ts';
-import { createConcurrencyLimit } from '../concurrency-limit.ts';
+import { createConcurrencyLimit } from '../../domain/async/concurrency-limit.ts';
 import { teamOr404 } from './teams.ts';
 
 type TaskOperation = (typeof teamTaskActions)['operations'][string];

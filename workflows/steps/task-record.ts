@@ -15,7 +15,7 @@ import type {
   TeamTaskInput,
 } from '#domain/team-task.ts';
 import { RECORD } from '../activity-options.ts';
-import { oneAtATime } from './one-at-a-time.ts';
+import { oneAtATime } from '../../domain/async/one-at-a-time.ts';
 
 const local = proxyLocalActivities<Pick<TeamTaskActivities, 'record_team_task'>>(RECORD);
 

@@ -19,7 +19,7 @@ import {
   type WorkspaceKey,
   type WorkspaceLease,
 } from '../store.ts';
-import { withTimeout } from '#activities/with-timeout.ts';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import { type ChangeJournal, fileDigest } from '#activities/workspace/change-journal.ts';
 import { errnoOf, FileProblem, fileProblem } from '#activities/workspace/file-problem.ts';
 import type { FileScope, WorkspaceUse } from '#activities/workspace/files.ts';

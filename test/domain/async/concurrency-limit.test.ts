@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createConcurrencyLimit } from '#api/concurrency-limit.ts';
+import { createConcurrencyLimit } from '#domain/async/concurrency-limit.ts';
 
 describe('a concurrency limit', () => {
   test('lets so many in at once under a name, in order, and tells who waited', async () => {
