@@ -1,4 +1,6 @@
 /** Operators' requests to a process, the same for the API and workers (domain/gateway.ts). */
+import { oneAtATime } from '#domain/async/one-at-a-time.ts';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Gateway, GatewayCaller, Reloaded } from '#domain/gateway.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
@@ -52,13 +54,8 @@ export function createGateway(parts: GatewayParts): Gateway & { hear(): Promise<
     // At start the file has just been read, unless a reload was requested since.
     if (found && isNew(found.version) && (!isFirst || found.fresh)) again();
   }
-  let last: Promise<unknown> = Promise.resolve();
   /** Sequential: our own reload gives its result to the caller, so a follower must not read it first. */
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const next = last.then(work);
-    last = next.catch(() => undefined);
-    return next;
-  };
+  const inTurn = oneAtATime();
   const follow = (tries: number): void => {
     inTurn(readNewest).catch((error: unknown) => {
       failed(error);
@@ -122,13 +119,9 @@ export function openGateway(parts: GatewayParts): Gateway {
 }
 
 async function answers(ask: () => Promise<void>): Promise<'ok' | 'away'> {
-  const { promise: late, resolve } = Promise.withResolvers<'away'>();
-  const timer = setTimeout(resolve, CHECK_MS, 'away');
   const pending = ask().then(
     () => 'ok' as const,
     () => 'away' as const,
   );
-  const answer = await Promise.race([pending, late]);
-  clearTimeout(timer);
-  return answer;
+  return (await withTimeout(CHECK_MS, pending)) ?? 'away';
 }

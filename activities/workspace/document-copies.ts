@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { lstat, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { createConcurrencyLimit } from '#domain/async/concurrency-limit.ts';
 import { DOCUMENT_LIMITS, type DocumentAccess, isDocumentPath } from '#domain/document.ts';
 import { type DocumentRow, listDocuments, readDocument } from '#store/document-store.ts';
 import type { Pool } from '#store/pool.ts';
@@ -42,19 +43,7 @@ interface Made {
 
 export function createDocumentCopies(pool: Pool): DocumentCopies {
   const known = new Map<string, Made>();
-  const running = new Map<string, Promise<unknown>>();
-
-  /** Sequential for each workspace. */
-  async function inTurn<Result>(home: string, work: () => Promise<Result>): Promise<Result> {
-    const before = running.get(home) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    running.set(home, mine);
-    try {
-      return await mine;
-    } finally {
-      if (running.get(home) === mine) running.delete(home);
-    }
-  }
+  const oneInEachWorkspace = createConcurrencyLimit(1);
 
   async function refresh(home: string, access: DocumentAccess): Promise<readonly string[]> {
     const scope = access.shows === 'agent' ? { ...access, user: null } : access;
@@ -82,7 +71,7 @@ export function createDocumentCopies(pool: Pool): DocumentCopies {
     async refresh(workspace, access) {
       if (access.version === null || access.shows === 'none') return [];
       const home = await realpath(workspace);
-      return inTurn(home, () => refresh(home, access));
+      return oneInEachWorkspace.pass(home, () => refresh(home, access));
     },
     listed: async (workspace) => readList(await realpath(workspace)),
   };

@@ -8,6 +8,7 @@ import {
   type PolicyChange,
   saveTenantPolicy,
 } from '#store/tenant-policy-store.ts';
+import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { Failure } from '#domain/errors.ts';
 import { policy as resource } from '#domain/resource/policy.ts';
 import {
@@ -28,12 +29,7 @@ import { serveResource } from '../serve-resource.ts';
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   // Backtests run one at a time, because each keeps a connection while it reads.
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const mine = last.then(work, work);
-    last = mine.catch(() => undefined);
-    return mine;
-  };
+  const inTurn = oneAtATime();
 
   serveResource(app, resource, {
     getPolicy: async ({ tenant }) =>

@@ -2,6 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import { isDiskFull } from '#domain/disk-full.ts';
 import { Failure } from '#domain/errors.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
@@ -159,15 +160,9 @@ function keptFor<T>(ms: number, probe: () => Promise<T>): () => Promise<T> {
 }
 
 async function answers(ask: () => Promise<unknown>): Promise<Part> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Part>((resolve) => {
-    timer = setTimeout(() => resolve('away'), CHECK_MS);
-  });
   const pending = ask().then(
     () => 'ok' as const,
     (error: unknown) => (isDiskFull(error) ? 'full' : 'away'),
   );
-  const answer = await Promise.race([pending, late]);
-  clearTimeout(timer);
-  return answer;
+  return (await withTimeout(CHECK_MS, pending)) ?? 'away';
 }

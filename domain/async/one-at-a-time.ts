@@ -1,4 +1,4 @@
-/** A queue for work that must not overlap within one run. */
+/** A queue for work that must not overlap within one process, or within one run of a workflow. */
 
 /**
  * Runs functions one after the other, in the order of the calls. Concurrent local activities end in an order that a

@@ -1,11 +1,12 @@
 /** What the tool `browser` can do in a tab. Each action returns words of ours and, separately, what the page says. */
 import type { Frame, Locator, Page, Request } from 'playwright-core';
 import { judgeUrl } from '@tempoclaw/egress/rules';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import { egressResult } from '#activities/egress/egress-result.ts';
 import { acted, cut, type Done, element, type InTab, NAVIGATION_MS, needs, terms } from './in-tab.ts';
 import type { TAB_ACTION_NAMES } from './browser-input.ts';
-import { ignoring, SETTLE_MS, within } from './open-browser.ts';
+import { ignoring, SETTLE_MS } from './open-browser.ts';
 import { pdf, screenshot, upload } from './page-files.ts';
 
 export const TAB_ACTIONS = {
@@ -63,12 +64,12 @@ async function navigate(place: InTab): Promise<Done> {
     const response = await tab.page.goto(command.url, { ...terms(place, NAVIGATION_MS), waitUntil: 'load' });
     status = response?.status();
   } catch (error) {
-    if (/net::ERR_(?!ABORTED)/.test(String(error))) await ignoring(within(errorPage, SETTLE_MS));
+    if (/net::ERR_(?!ABORTED)/.test(String(error))) await ignoring(withTimeout(SETTLE_MS, errorPage));
     const refusal = refused();
     if (refusal) return refusal;
     // The answer was a file.
     if (!/Download is starting/.test(String(error))) throw error;
-    await ignoring(within(download, SETTLE_MS));
+    await ignoring(withTimeout(SETTLE_MS, download));
     return { text: 'The address gave a file.' };
   } finally {
     tab.page.off('download', began);

@@ -2,11 +2,12 @@
  * What all actions in a tab use: their tab, their limits, the element they are for, and the words for what went wrong.
  */
 import type { Locator, Page } from 'playwright-core';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import type { Files } from '#activities/workspace/files.ts';
 import type { BrowserCommand } from './browser-input.ts';
-import { endTab, ignoring, type OpenBrowser, SETTLE_MS, type Tab, within } from './open-browser.ts';
+import { endTab, ignoring, type OpenBrowser, SETTLE_MS, type Tab } from './open-browser.ts';
 
 export interface InTab {
   readonly browser: OpenBrowser;
@@ -92,7 +93,7 @@ export async function answers({ page, dialog }: Tab, max: number): Promise<boole
     // A page that is just navigating also counts as answering.
     (error: unknown) => !/crashed|closed/.test(String(error)),
   );
-  return within(pending, max).catch(() => false);
+  return (await withTimeout(max, pending)) ?? false;
 }
 
 /** The element with this ref in the newest snapshot of its frame. */

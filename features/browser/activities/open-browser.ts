@@ -1,6 +1,7 @@
 /** One session's browser while it runs: its tabs, and events in them that no action requested. */
 import type { BrowserContext, CDPSession, ConsoleMessage, Dialog, Download, Page } from 'playwright-core';
 import type { EgressError } from '@tempoclaw/egress';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import type { EgressProxy } from '#activities/egress/create-egress.ts';
 
 export interface Tab {
@@ -200,22 +201,13 @@ export async function ignoring(work: Promise<unknown>): Promise<void> {
 /** Also ends a page that spins, because its process ends with it. */
 export async function endTab(tab: Tab): Promise<void> {
   const { page } = tab;
-  await ignoring(within(page.close(), CLOSE_MS));
+  await ignoring(withTimeout(CLOSE_MS, page.close()));
   if (page.isClosed()) return;
   crash(tab);
-  await ignoring(within(page.close(), SETTLE_MS));
+  await ignoring(withTimeout(SETTLE_MS, page.close()));
 }
 
 /** Ends the tab's process, with whatever floods us; the tab is closed when the crash is noticed. */
 function crash({ session }: Tab): void {
   void ignoring(session.then((open) => open.send('Page.crash')));
-}
-
-export function within<Result>(work: Promise<Result>, max: number): Promise<Result> {
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error(`it took longer than ${max / 1000} s`)), max).unref();
-    }),
-  ]);
 }

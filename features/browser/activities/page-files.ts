@@ -3,9 +3,10 @@ import { constants } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Download } from 'playwright-core';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import { toolError } from '#domain/tool.ts';
 import { acted, type Done, element, type InTab, NAVIGATION_MS, needs, shortError, terms } from './in-tab.ts';
-import { ignoring, within } from './open-browser.ts';
+import { ignoring } from './open-browser.ts';
 
 /** Largest file that is saved or uploaded to a page. */
 const FILE_BYTES = 20 * 1024 * 1024;
@@ -76,7 +77,8 @@ async function keepDownload(
       .replace(/^\.+/, '')
       .slice(-100) || 'file';
   try {
-    const from = await within(download.path(), NAVIGATION_MS);
+    const from = await withTimeout(NAVIGATION_MS, download.path());
+    if (from === undefined) throw new Error(`it took longer than ${NAVIGATION_MS / 1000} s`);
     if ((await lstat(from)).size > FILE_BYTES)
       return `${name} was not kept: it has more than ${FILE_BYTES} bytes`;
     // A box may have put a link there.

@@ -4,11 +4,11 @@
  */
 import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, DecisionReceipt } from '#domain/approval.ts';
 import { deciderProblem } from '#domain/approval-decider.ts';
 import { linkWords } from '../rules/approval-post.ts';
 import { type Inbound, readPress } from '../contract.ts';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import { Failure } from '#domain/errors.ts';
 import { decisionToken } from '#policy/decision-token.ts';
 import { makeOwnLink } from '#policy/own-link.ts';
@@ -102,16 +102,10 @@ async function withinPatience<Result>(
   decided: Promise<Result>,
   leave: () => Promise<boolean>,
 ): Promise<Result | undefined> {
-  const late = new AbortController();
   // The message itself shows the outcome of a late one.
   decided.catch(() => undefined);
-  try {
-    const first = await Promise.race([decided, sleep(PATIENCE_MS, undefined, { signal: late.signal })]);
-    if (first !== undefined || !(await leave())) return await decided;
-    return undefined;
-  } finally {
-    late.abort();
-  }
+  const first = await withTimeout(PATIENCE_MS, decided);
+  return first !== undefined || !(await leave()) ? decided : undefined;
 }
 
 /**

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { NodeResult } from '../contract/node.ts';
+import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { isRecord } from '#domain/outside-value.ts';
 
 /** Far longer than any repeat of a request. */
@@ -41,7 +42,7 @@ export async function openJournal(file: string, now: () => number = Date.now): P
   for (const { result } of entries.values()) kept += result?.text.length ?? 0;
   let lines = 0;
   let handle = await rewritten(file, [{ journal }, ...entries.values()]);
-  let writing: Promise<unknown> = Promise.resolve();
+  const inTurn = oneAtATime();
 
   function forgetOld(): void {
     for (const [id, { at, result }] of entries) {
@@ -69,13 +70,6 @@ export async function openJournal(file: string, now: () => number = Date.now): P
     await handle.close();
     handle = await rewritten(file, [{ journal }, ...entries.values()]);
     lines = 0;
-  }
-
-  /** Runs one after the other. */
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const next = writing.then(work);
-    writing = next.catch(() => undefined);
-    return next;
   }
 
   return {

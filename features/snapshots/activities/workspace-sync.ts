@@ -7,6 +7,8 @@
 import { realpath, rm } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { oneAtATime } from '#domain/async/one-at-a-time.ts';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Pool } from '#store/pool.ts';
 import {
@@ -19,7 +21,6 @@ import {
   type WorkspaceKey,
   type WorkspaceLease,
 } from '../store.ts';
-import { withTimeout } from '#domain/async/with-timeout.ts';
 import { type ChangeJournal, fileDigest } from '#activities/workspace/change-journal.ts';
 import { errnoOf, FileProblem, fileProblem } from '#activities/workspace/file-problem.ts';
 import type { FileScope, WorkspaceUse } from '#activities/workspace/files.ts';
@@ -53,7 +54,7 @@ interface Local extends WorkspaceKey {
   waiting: number;
   active: number;
   /** Operations on lease and revision, one after the other. */
-  last: Promise<unknown>;
+  readonly inTurn: ReturnType<typeof oneAtATime>;
   lease?: WorkspaceLease;
   timer?: NodeJS.Timeout;
   /** True if another worker has it by now. */
@@ -89,7 +90,7 @@ export function createWorkspaceSync(options: FollowedOptions): WorkspaceSync {
       folder,
       waiting: 0,
       active: 0,
-      last: Promise.resolve(),
+      inTurn: oneAtATime(),
       isLost: false,
       changes: new Map(),
       path: folder,
@@ -105,7 +106,7 @@ export function createWorkspaceSync(options: FollowedOptions): WorkspaceSync {
     async enter(scope, patienceMs) {
       const local = localOf(scope.workspace);
       local.waiting += 1;
-      const opened = inTurn(local, () => open(options, local)).then(() => true);
+      const opened = local.inTurn(() => open(options, local)).then(() => true);
       const stopped = aborted(scope.signal);
       const isOpen = await withTimeout(patienceMs, Promise.race([opened, stopped.promise])).finally(() => {
         stopped.end();
@@ -113,7 +114,7 @@ export function createWorkspaceSync(options: FollowedOptions): WorkspaceSync {
       });
       const written = new Set<string>();
       const leaving = (): Promise<void> =>
-        inTurn(local, () => leave(options, local, written)).finally(() => bound(known));
+        local.inTurn(() => leave(options, local, written)).finally(() => bound(known));
       if (!isOpen) {
         opened.then(leaving).catch(() => undefined);
         scope.signal?.throwIfAborted();
@@ -259,12 +260,6 @@ async function leave(parts: Parts, local: Local, written: ReadonlySet<string>): 
 /** The prefix of all its objects. */
 export function prefixOf({ tenant, name }: WorkspaceKey): string {
   return `${tenant}/${name}/`;
-}
-
-function inTurn<Result>(local: Local, work: () => Promise<Result>): Promise<Result> {
-  const result = local.last.then(work);
-  local.last = result.catch(() => undefined);
-  return result;
 }
 
 /** If the row could not be written, it is free when its time is over. */
