@@ -54,6 +54,8 @@ const gateway = async () => (await import('#domain/resource/gateway.ts')).gatewa
 const delegations = async () => (await import('#domain/resource/assignments.ts')).delegations;
 const evaluations = async () => (await import('#domain/resource/assignments.ts')).evaluations;
 const handoffs = async () => (await import('#domain/resource/handoffs.ts')).handoffs;
+const apiKeys = async () => (await import('#domain/resource/api-keys.ts')).apiKeys;
+const tenants = async () => (await import('#domain/resource/api-keys.ts')).tenants;
 const teams = async () => (await import('#domain/resource/teams.ts')).teams;
 
 const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
@@ -122,6 +124,8 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
       { takes: [...API, 'config'] },
     ],
     ['egress', 'what tools have asked of the outside: list', { from: egress }],
+    ['api-keys', 'keys of the API: list, create, revoke', { from: apiKeys }],
+    ['tenants', 'tenants of the deployment, for its operator: list, create', { from: tenants }],
     ['secrets', 'values that settings refer to as secret://NAME: list, set, delete, rotate'],
     ['budgets', 'what work may use, and has used: list, show, accounts, add, set, unset, delete'],
     ['usage', 'what models were used and what they cost'],

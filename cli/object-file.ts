@@ -16,8 +16,12 @@ export function readObjectFile(path: string, example: string): Record<string, un
 }
 
 export function readTextFile(path: string): string {
+  return readBytes(path).toString('utf8');
+}
+
+export function readBytes(path: string): Buffer {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    return readFileSync(path === '-' ? 0 : path);
   } catch (error) {
     const what = path === '-' ? 'The pipe' : path;
     throw new CliError(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`);

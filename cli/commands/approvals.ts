@@ -38,6 +38,7 @@ export function register(approvals: Command): void {
   });
   addDecisions(approvals);
   addCommand(approvals, resource, 'createApprovalLink', { print: printLink });
+  addCommand(approvals, resource, 'revokeApprovalLink');
   addCommand(approvals, resource, 'createDecisionToken', { print: printToken });
   approvals
     .command('watch')

@@ -28,7 +28,23 @@ export const apiKeys = defineResource(
     missing: 'There is no API key with this id',
   },
   ({ list, create, remove }) => ({
-    listApiKeys: list({ scope: 'admin', summary: 'List the tenant’s API keys' }),
+    listApiKeys: list({
+      scope: 'admin',
+      summary: 'List the tenant’s API keys',
+      command: {
+        help: 'the keys there are; secrets are never shown',
+        columns: {
+          id: 'id',
+          name: { flexible: 'name' },
+          user: 'user',
+          scopes: ({ scopes }) => scopes.join(' '),
+          state: (key) =>
+            key.revoked_at ? 'revoked' : key.expires_at ? `until ${key.expires_at}` : 'in force',
+          made: { ago: 'created_at' },
+        },
+        nothing: 'No keys.',
+      },
+    }),
     createApiKey: create({
       scope: 'admin',
       summary: 'Make an API key',
@@ -44,12 +60,24 @@ export const apiKeys = defineResource(
       answer: newKeySchema,
       shownOnce: ['secret'],
       refuses: ['Unprocessable'],
+      command: {
+        word: 'create',
+        help: 'make a key; prints its secret once',
+        arguments: ['name'],
+        flags: {
+          scopes: ['--scopes <scopes>', `${SCOPES.join(', ')}, with commas between them`, { required: true }],
+          user: ['--user <user>', 'the key speaks and decides for this user only'],
+          expires_at: ['--until <time>', 'when it ends: 2026-05-01T09:00:00+02:00'],
+        },
+        says: ({ id, secret }) => `${id}; its secret, shown this once: ${secret}`,
+      },
     }),
     revokeApiKey: remove({
       scope: 'admin',
       summary: 'Revoke an API key',
       description: 'Other API processes may take it for 10 seconds more.',
       refuses: ['Conflict'],
+      command: { word: 'revoke', help: 'revoke a key', says: (id) => `${id} is revoked` },
     }),
   }),
 );
@@ -65,7 +93,15 @@ export const tenants = defineResource(
     missing: 'There is no tenant with this id',
   },
   ({ list, create }) => ({
-    listTenants: list({ scope: 'admin', summary: 'List tenants (operator)' }),
+    listTenants: list({
+      scope: 'admin',
+      summary: 'List tenants (operator)',
+      command: {
+        help: 'the tenants there are (operator)',
+        columns: { tenant: 'id', name: { flexible: 'name' }, made: { ago: 'created_at' } },
+        nothing: 'No tenants.',
+      },
+    }),
     createTenant: create({
       scope: 'admin',
       summary: 'Make a tenant and its first admin key (operator)',
@@ -75,6 +111,14 @@ export const tenants = defineResource(
       answer: tenantSchema.extend({ api_key: newKeySchema }),
       shownOnce: ['secret'],
       refuses: ['Conflict'],
+      command: {
+        word: 'create',
+        help: 'make a tenant and its first admin key (operator); prints the secret once',
+        arguments: ['id'],
+        flags: { name: ['--name <text>', 'a name for people'] },
+        says: ({ id, api_key: { secret } }) =>
+          `${id}; the secret of its first key, shown this once: ${secret}`,
+      },
     }),
   }),
 );

@@ -65,6 +65,7 @@ export const approvals = defineResource(
       body: decisionSchema,
       answer: decisionReceiptSchema,
       refuses: ['AlreadyDecided', 'Conflict', 'ApprovalExpired', 'ApprovalWithdrawn', 'Unprocessable'],
+      command: { by: 'approvals approve' },
     }),
     decideApprovals: operation({
       method: 'POST',
@@ -76,6 +77,7 @@ export const approvals = defineResource(
         'Each has an outcome of its own: a receipt, or the error that a single decision would have got. The answer is 200 whatever they are.',
       body: bulkDecisionSchema,
       answer: bulkReceiptSchema,
+      command: { by: 'approvals approve' },
     }),
   }),
   ({ action }) => ({
@@ -108,6 +110,12 @@ export const approvals = defineResource(
       findsFirst: true,
       answer: z.null(),
       status: 204,
+      command: {
+        word: 'unlink',
+        help: 'revoke a link that was made for an approval',
+        answer: ({ id, link }) => ({ id, link, deleted: true }),
+        says: (_answer, { link }) => `the link ${link} decides nothing any more`,
+      },
     }),
     createDecisionToken: action('token')({
       scope: 'approve',

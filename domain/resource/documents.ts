@@ -108,6 +108,18 @@ export const documents = defineResource(
       summary: 'List the files that a user has of his own, over all agents',
       params: z.object({ user: labelSchema }),
       answer: z.object({ data: z.array(itemSchema.extend({ agent: z.string() })) }),
+      command: {
+        word: 'of',
+        help: 'what a user has of his own, over all agents',
+        columns: {
+          agent: 'agent',
+          file: { flexible: 'path' },
+          revision: 'revision',
+          bytes: 'bytes',
+          written: { ago: 'updated_at' },
+        },
+        nothing: 'No files.',
+      },
     }),
     getFile: operation({
       ...one,

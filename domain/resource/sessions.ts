@@ -112,6 +112,7 @@ export const sessions = defineResource(
       body: steerSchema,
       answer: messageReceiptSchema,
       refuses: ['Conflict', 'StaleTurn'],
+      command: { by: 'chat' },
     }),
     stopTurn: action('stop')({
       scope: 'run',

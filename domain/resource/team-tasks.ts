@@ -131,12 +131,26 @@ export const teamTasks = defineResource(
       summary: 'What was said about a task, oldest first',
       query: z.strictObject(pageQuery),
       answer: pageSchema(taskCommentSchema),
+      command: {
+        word: 'comments',
+        help: 'what was said about one, the oldest first',
+        params: { id: 'task' },
+        columns: { by: 'author', kind: 'kind', text: { flexible: 'text' }, when: { ago: 'created_at' } },
+        nothing: 'Nothing was said.',
+      },
     }),
     listTaskFiles: operation({
       ...one,
       path: `${one.path}/files`,
       summary: 'The files of a task',
       answer: z.object({ data: z.array(taskFileSchema) }),
+      command: {
+        word: 'files',
+        help: 'the files of one',
+        params: { id: 'task' },
+        columns: { file: { flexible: 'name' }, bytes: 'size', by: 'author', when: { ago: 'created_at' } },
+        nothing: 'No files.',
+      },
     }),
     getTaskFile: operation({
       ...one,
@@ -144,6 +158,7 @@ export const teamTasks = defineResource(
       params: one.params.extend({ file: z.string().max(200) }),
       summary: 'The content of a file, in base64',
       answer: z.object({ name: z.string(), content: z.string() }),
+      command: { none: 'bytes in base64, for programs' },
     }),
   }),
 );
@@ -161,6 +176,16 @@ const flags = {
   assignee: ['--assignee <agent>', 'assign, retry: to whom'],
 } as const satisfies Flags;
 
+const ownFlags: Partial<Record<TaskAction, Flags>> = {
+  attach: { file: ['--file <path>', 'the file', { kind: 'text', required: true }] },
+  update: {
+    subject: ['--subject <text>'],
+    description: ['--description <text>', 'all that the member needs to know'],
+    priority: ['--priority <n>'],
+    blocked_by: ['--blocked-by <tasks>', 'numbers of tasks that come first, with commas between them'],
+  },
+};
+
 const ACTIONS: Readonly<Record<TaskAction, readonly [id: string, summary: string, help: string]>> = {
   claim: [
     'claimTask',
@@ -175,7 +200,7 @@ const ACTIONS: Readonly<Record<TaskAction, readonly [id: string, summary: string
     'Comment on a task; a blocker fails it and tells the lead',
     'say something; --type blocker fails it and tells the lead',
   ],
-  attach: ['attachTaskFile', 'Attach a file to a task', ''],
+  attach: ['attachTaskFile', 'Attach a file to a task', 'attach a file to it'],
   complete: [
     'completeTask',
     'Complete a task: its holder, by the lease’s token, or the lead',
@@ -190,7 +215,11 @@ const ACTIONS: Readonly<Record<TaskAction, readonly [id: string, summary: string
   ],
   assign: ['assignTask', 'Assign a task to a member', 'assign it to --assignee'],
   cancel: ['cancelTask', 'Cancel a task; those that wait for it stay blocked', 'cancel it'],
-  update: ['updateTask', 'Change subject, description, priority or what it waits for', ''],
+  update: [
+    'updateTask',
+    'Change subject, description, priority or what it waits for',
+    'change subject, description, priority or what it waits for',
+  ],
   ask_user: ['askUserOfTask', 'Ask the user; the task waits, with reminders', 'ask the user; it waits'],
   clear_ask_user: [
     'clearQuestionOfTask',
@@ -221,19 +250,19 @@ function actionOf(action: TaskAction, path: string) {
     ...((action === 'complete' || action === 'review') && { mayGoOn: true as const }),
     refuses: ['Forbidden', 'Conflict'],
     command:
-      help === '' || path !== action
-        ? undefined
-        : {
+      path === action
+        ? {
             word: action.replaceAll('_', '-'),
             help,
             params: { id: 'task' },
-            flags,
+            flags: { ...flags, ...ownFlags[action] },
             says: ({ note, number, status, owner, lease }) =>
               [
                 note ?? `#${number} is ${status}${owner ? `, with ${owner}` : ''}`,
                 ...(lease ? [`token ${lease.token} until ${lease.until}`] : []),
               ].join('\n'),
-          },
+          }
+        : { by: 'tasks review' },
   });
 }
 

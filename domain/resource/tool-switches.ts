@@ -27,6 +27,7 @@ export const toolSwitches = defineResource(
       scope: 'read',
       summary: 'Whether a tenant has a tool',
       answer: switchSchema,
+      command: { by: 'policy show' },
     }),
     setToolSwitch: operation({
       ...one,
@@ -62,6 +63,7 @@ export const toolSwitches = defineResource(
       summary: 'Let a tenant have a tool again',
       answer: z.null(),
       status: 204,
+      command: { by: 'tools enable' },
     }),
   }),
 );

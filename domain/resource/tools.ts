@@ -26,6 +26,7 @@ const invoked = {
   repeatable: true,
   query: z.strictObject({ wait: waitSchema.default(DEFAULT_WAIT_SECONDS) }),
   mayGoOn: true,
+  command: { by: 'tools invoke' },
 } as const;
 
 export const tools = defineResource(
@@ -70,6 +71,7 @@ export const tools = defineResource(
         'GoClaw’s address; the same as `GET /v1/tools` without what tenants and MCP servers bring.',
       query: agentQuery.pick({ dialect: true }),
       answer: pageSchema(toolSchema),
+      command: { by: 'tools list' },
     }),
     getBuiltinTool: operation({
       method: 'GET',
@@ -78,9 +80,10 @@ export const tools = defineResource(
       summary: 'Get a tool that is part of TempoClaw',
       params: z.object({ name: z.string() }),
       answer: toolSchema,
+      command: { by: 'tools show' },
     }),
     getTool: {
-      ...show({ scope: 'read', summary: 'Get a tool' }),
+      ...show({ scope: 'read', summary: 'Get a tool', command: { by: 'tools show' } }),
       query: agentQuery.pick({ agent: true }),
     },
     invokeTool: operation({

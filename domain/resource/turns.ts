@@ -17,6 +17,7 @@ export const turns = defineResource(
     listTurnToolCalls: listOf('tool-calls', toolCallSchema, {
       scope: 'read',
       summary: 'List a turn’s tool calls in the order they were asked for',
+      command: { by: 'turns show' },
     }),
   }),
 );

@@ -13,7 +13,7 @@ import {
   pairingSchema,
 } from './schema.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
-import { DELIVERY_STATUSES, deliverySchema } from '#features/webhooks-out/schema.ts';
+import { DELIVERIES, DELIVERY_STATUSES, deliverySchema } from '#features/webhooks-out/schema.ts';
 import type { Columns } from '#domain/resource/command.ts';
 import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
@@ -122,6 +122,8 @@ export const channels = defineResource(
       command: { word: 'delete', help: 'delete one; its sessions stay', says: (key) => `deleted ${key}` },
     }),
     connectChannel: make.action('connect')(connecting),
+  }),
+  (make) => ({
     pairChannelPerson: make.action('pairings')({
       scope: 'admin',
       summary: 'Let somebody speak as a user',
@@ -141,6 +143,17 @@ export const channels = defineResource(
     listChannelPeople: make.listOf('people', channelPersonSchema, {
       scope: 'admin',
       summary: 'List who speaks in a channel as whom',
+      command: {
+        help: 'who speaks there as whom',
+        columns: {
+          person: 'person',
+          name: { flexible: 'name' },
+          user: 'user',
+          decides: (one) => (one.may_decide ? 'yes' : 'no'),
+          since: { ago: 'created_at' },
+        },
+        nothing: 'nobody is paired',
+      },
     }),
     deleteChannelPerson: operation({
       method: 'DELETE',
@@ -150,11 +163,18 @@ export const channels = defineResource(
       summary: 'Let somebody no longer speak in a channel',
       answer: z.null(),
       status: 204,
+      command: {
+        word: 'unpair',
+        help: 'let somebody no longer speak there',
+        answer: ({ key, person }) => ({ key, person, deleted: true }),
+        says: (_answer, { key, person }) => `${person} no longer speaks in ${key}`,
+      },
     }),
     listChannelDeliveries: make.listOf('deliveries', deliverySchema, {
       scope: 'admin',
       summary: 'List what a channel is told, the newest first',
       query: { status: z.enum(DELIVERY_STATUSES).optional() },
+      command: { help: 'what it was told, the newest first', ...DELIVERIES },
     }),
     redeliverChannel: make.action('redeliver')({
       scope: 'admin',

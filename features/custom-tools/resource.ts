@@ -23,6 +23,7 @@ const change = {
   /** Largest body in bytes. */
   maxBytes: 1_048_576,
   refuses: ['Conflict', 'TooLarge', 'Unprocessable'],
+  command: { by: 'tools custom add' },
 } as const;
 
 export const customTools = defineResource(
@@ -65,7 +66,11 @@ export const customTools = defineResource(
         },
       },
     }),
-    getCustomTool: make.show({ scope: 'read', summary: 'Get a custom tool' }),
+    getCustomTool: make.show({
+      scope: 'read',
+      summary: 'Get a custom tool',
+      command: { by: 'tools custom show' },
+    }),
     createCustomTool: make.create({
       scope: 'admin',
       summary: 'Make a tool of a shell command',
@@ -74,6 +79,7 @@ export const customTools = defineResource(
       body: customToolCreateSchema,
       maxBytes: change.maxBytes,
       refuses: change.refuses,
+      command: change.command,
     }),
     updateCustomTool: make.change(change),
     putCustomTool: make.replace(change),
@@ -82,6 +88,7 @@ export const customTools = defineResource(
         scope: 'admin',
         summary: 'Delete a custom tool',
         description: 'Calls of it that have not begun end with `NotFound`; one that runs goes on.',
+        command: { by: 'tools custom remove' },
       }),
       answer: z.object({ status: z.literal('deleted') }),
       status: 200,
@@ -92,6 +99,7 @@ export const customTools = defineResource(
       description: 'The rendered command and the verdict on it for an agent. Runs nothing.',
       body: customToolTestSchema,
       answer: customToolVerdictSchema,
+      command: { by: 'tools custom test' },
     }),
   }),
 );

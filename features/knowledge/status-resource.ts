@@ -30,6 +30,7 @@ export const knowledgeStatusOfAgent = defineResource(
       query: z.strictObject({ user: labelSchema.optional() }),
       answer: statusSchema,
       refuses: ['NotFound', 'Forbidden'],
+      command: { none: 'for programs that wait until memory is read' },
     }),
   }),
 );

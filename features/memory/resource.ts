@@ -39,6 +39,7 @@ export const memory = defineResource(
       query,
       answer: memoryStatusSchema,
       refuses: ['NotFound', 'Forbidden'],
+      command: { none: 'for programs that wait until memory is read' },
     }),
   }),
 );

@@ -94,6 +94,17 @@ export const nodes = defineResource(
       scope: 'read',
       summary: 'List what was asked of a node, the newest first',
       description: 'Kept for 7 days; what came of each stands with its tool call.',
+      command: {
+        help: 'what was requested of one, the newest first',
+        columns: {
+          call: 'id',
+          session: { flexible: 'session_key' },
+          capability: 'capability',
+          status: 'status',
+          when: { ago: 'created_at' },
+        },
+        nothing: 'nothing was requested',
+      },
     }),
   }),
 );

@@ -64,6 +64,7 @@ export const skills = defineResource(
       answer: skillSchema.extend({ is_new: z.boolean() }),
       maxBytes: 2 * SKILL_LIMITS.bytes,
       refuses: ['Unprocessable', 'TooLarge'],
+      command: { by: 'skills publish' },
     }),
     listSkillVersions: operation({
       method: 'GET',

@@ -1,6 +1,7 @@
 /** Outgoing webhooks (IN-4): where events are sent, and what became of each. */
 import { z } from 'zod';
 import {
+  DELIVERIES,
   DELIVERY_STATUSES,
   deliverySchema,
   notifyTestCreateSchema,
@@ -119,6 +120,7 @@ export const webhooks = defineResource(
       summary: 'List deliveries of a webhook, the newest first',
       description: 'Those that failed for good wait here to be sent again. Kept for 30 days after their end.',
       query: { status: z.enum(DELIVERY_STATUSES).optional() },
+      command: { help: 'what was sent to one, the newest first', ...DELIVERIES },
     }),
     redeliverFailed: make.action('redeliver')({
       scope: 'admin',
@@ -139,6 +141,7 @@ export const webhooks = defineResource(
       summary: 'Send one delivery again, with its id',
       description: 'One that still waits for an attempt is left as it is.',
       answer: deliverySchema,
+      command: { by: 'webhooks redeliver' },
     }),
   }),
 );

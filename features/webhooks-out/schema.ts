@@ -141,3 +141,17 @@ const deliveryReportSchema = z.object({
   wait: z.int().optional(),
 });
 export type DeliveryReport = Kept<typeof deliveryReportSchema>;
+
+/** Deliveries as a table, also those of channels. */
+export const DELIVERIES = {
+  flags: { status: ['--status <status>', DELIVERY_STATUSES.join(', ')] },
+  columns: {
+    id: 'id',
+    event: 'event',
+    status: 'status',
+    attempts: 'attempts',
+    problem: { flexible: 'problem' },
+    created: { ago: 'created_at' },
+  },
+  nothing: 'no deliveries',
+} as const;

@@ -1,5 +1,6 @@
 /** The commands from a resource's definition; the tests use agent links, teams and the allow list. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type FakeApi, startFakeApi } from './support/fake-api.ts';
 import { runCli } from './support/run-cli.ts';
@@ -81,6 +82,22 @@ describe('IN-6 commands of a definition', () => {
     assert.equal((await cli('agent-links', 'set', 'alk_1', '--status', 'sideways')).code, 2);
     assert.equal((await cli('teams', 'update', 'crew', '--settings', '[1]')).code, 2);
     assert.equal(api.requests.length, 2);
+  });
+
+  test('a flag is read as the schema of its field says, and a file is sent in base64', async () => {
+    api.on(() => ({ status: 200, body: { id: 'key_1', secret: 'tc_new', number: 7, status: 'pending' } }));
+    const made = await cli('api-keys', 'create', 'ci', '--scopes', 'read,run', '--user', 'ann');
+    assert.equal(made.stdout, 'key_1; its secret, shown this once: tc_new\n');
+    assert.equal((await cli('api-keys', 'create', 'ci')).code, 2);
+    await cli('tasks', 'update', 'crew', '7', '--priority', '3', '--blocked-by', '1,2');
+    const attached = await cli('tasks', 'attach', 'crew', '7', '--file', import.meta.filename);
+    assert.equal(attached.stdout, '#7 is pending\n');
+    const [key, update, attach] = api.requests.map(({ body }) => body as Record<string, unknown>);
+    assert.deepEqual(key, { name: 'ci', scopes: ['read', 'run'], user: 'ann' });
+    assert.deepEqual(update, { priority: 3, blocked_by: ['1', '2'] });
+    const { name, content } = Object(attach)['file'] as Record<string, string>;
+    assert.equal(name, 'resource-commands.test.ts');
+    assert.equal(Buffer.from(content ?? '', 'base64').toString(), readFileSync(import.meta.filename, 'utf8'));
   });
 
   test('what is deleted is said, in JSON by the name of its key', async () => {

@@ -37,6 +37,7 @@ export const mcpCredentials = defineResource(
       description:
         'Names, and no values. Of a server with credentials for all: whether an admin has logged in.',
       answer: mcpUserCredentialsSchema,
+      command: { word: 'own', help: 'what you have given for a server, by names' },
     }),
     setMcpUserCredentials: operation({
       ...own,
