@@ -12,7 +12,7 @@ import {
   type Bubblewrap,
   createBubblewrap,
   createEngine,
-  createEngineProbe,
+  createEngineProber,
   createBackgroundCommands,
   createLauncher,
   socketsFolder,
@@ -143,7 +143,7 @@ function createWorkerBoxes({ sandbox, workspaceRoot }: Config): Boxes {
   return createBoxes({
     name: OWN_NAME,
     engine,
-    look: createEngineProbe(engine, Date.now, MAKE_IMAGE),
+    prober: createEngineProber(engine, Date.now, MAKE_IMAGE),
     installation: createHash('sha256').update(workspaceRoot).digest('hex').slice(0, 24),
     life: { idleSeconds: sandbox.idleMinutes * 60, maxAgeSeconds: sandbox.maxAgeHours * 3600 },
     now: Date.now,

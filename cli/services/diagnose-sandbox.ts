@@ -10,7 +10,7 @@ import {
   type ProvenWall,
   createBubblewrap,
   createEngine,
-  createEngineProbe,
+  createEngineProber,
   type EngineProbe,
 } from '@tempoclaw/sandbox';
 import { DEFAULT_SANDBOX, type RunsAt, runsAtWords } from '#domain/sandbox.ts';
@@ -23,7 +23,7 @@ export async function diagnoseSandbox(config: Config, runs: RunsAt | undefined):
   const engine = createEngine(sandbox.dockerHost);
   const image = sandbox.image ?? DEFAULT_SANDBOX.image;
   const [probe, bubblewrap, wall] = await Promise.all([
-    createEngineProbe(engine, Date.now, MAKE_IMAGE).at(image, sandbox.runtime, true),
+    createEngineProber(engine, Date.now, MAKE_IMAGE).probe(image, sandbox.runtime, true),
     createBubblewrap(commandFolders()).works(),
     tryWall(config),
   ]);

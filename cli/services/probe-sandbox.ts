@@ -15,7 +15,7 @@ import {
   createBubblewrap,
   createBoxedShell,
   createEngine,
-  createEngineProbe,
+  createEngineProber,
   refusedNumber,
   type CommandOutcome,
   type CommandRequest,
@@ -176,13 +176,13 @@ export async function probeSandbox(config: Pick<Config, 'sandbox'>): Promise<rea
   const boxes = createBoxes({
     name: OWN_NAME,
     engine,
-    look: createEngineProbe(engine, Date.now, MAKE_IMAGE),
+    prober: createEngineProber(engine, Date.now, MAKE_IMAGE),
     installation: `probe-${randomUUID()}`,
     life: { idleSeconds: 60, maxAgeSeconds: 600 },
     now: Date.now,
   });
   const sandbox = probedSandbox(config);
-  const probe = await boxes.look(sandbox);
+  const probe = await boxes.probe(sandbox);
   if (!probe.ok) return [{ check: 'box', expected: 'can be made', ok: false, seen: probe.reason }];
   return inWorkspace(async (workspace) => {
     const owner = boxOwner({ tenant: 'probe', agent: 'probe', sessionKey: 'probe', workspace }, sandbox);

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MAKE_IMAGE, OWN_NAME } from '#activities/process/own-names.ts';
-import { createBoxes, type Boxes, createEngine, createEngineProbe } from '@tempoclaw/sandbox';
+import { createBoxes, type Boxes, createEngine, createEngineProber } from '@tempoclaw/sandbox';
 
 const run = promisify(execFile);
 const scripts = fileURLToPath(new URL('../../docker/sandbox/', import.meta.url));
@@ -126,7 +126,7 @@ export function boxesAt(address: string, installation = 'none'): Boxes {
   return createBoxes({
     name: OWN_NAME,
     engine,
-    look: createEngineProbe(engine, Date.now, MAKE_IMAGE),
+    prober: createEngineProber(engine, Date.now, MAKE_IMAGE),
     installation,
     life: { idleSeconds: 600, maxAgeSeconds: 3600 },
     now: Date.now,

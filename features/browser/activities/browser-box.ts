@@ -63,7 +63,7 @@ export async function browserBox(
 ): Promise<{ readonly box?: BrowserBox; readonly note?: string } | ToolFailure> {
   const { sandbox } = call;
   if (!sandbox) return {};
-  const probe = await boxes.look(sandbox);
+  const probe = await boxes.probe(sandbox);
   const isAsConfigured = probe.ok && (sandbox.mode !== 'required' || sandbox.runtime === probe.runtime);
   if (probe.ok && isAsConfigured)
     return { box: containerBox(boxes, probe, { ...sandbox, memoryBytes }, call) };

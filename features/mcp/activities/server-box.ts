@@ -49,7 +49,7 @@ export async function serverBox(
     await boxes.endGroup(boxGroup(tenant, sessionKey));
     await rm(workspace, { recursive: true, force: true });
   };
-  const probe = await boxes.look(sandbox);
+  const probe = await boxes.probe(sandbox);
   const line = `exec ${program.map(quoteWord).join(' ')}`;
   const attached = probe.ok
     ? await attachedLine(boxes, line, { owner, sandbox, inside: '' }, probe, variables)

@@ -111,7 +111,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
           'unstarted',
           'its folder is not seen from the sandbox, which has none of the workspace',
         );
-      const probe = await boxes.look(box.sandbox);
+      const probe = await boxes.probe(box.sandbox);
       if (!probe.ok) return runElsewhere(request, box, probe.reason);
       if (box.sandbox.mode === 'required' && box.sandbox.runtime !== probe.runtime)
         return notStarted('unboxed', `the engine has no runtime ${box.sandbox.runtime}`);
@@ -130,7 +130,7 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
 
     async backgroundLine(command, folders, box) {
       if (box === undefined) return host.backgroundLine(command, folders, undefined);
-      const probe = await boxes.look(box.sandbox);
+      const probe = await boxes.probe(box.sandbox);
       const attached = probe.ok
         ? await attachedLine(boxes, command, box, probe)
         : { ok: false as const, reason: probe.reason };
@@ -145,13 +145,13 @@ export function createBoxedShell(options: BoxedShellOptions): Shell {
 
     async placeOf(sandbox) {
       if (sandbox === undefined) return host.placeOf(undefined);
-      if (sandbox.mode === 'required' || (await boxes.look(sandbox)).ok) return 'image';
+      if (sandbox.mode === 'required' || (await boxes.probe(sandbox)).ok) return 'image';
       return (await bubblewrap.works()) ? 'system' : host.placeOf(undefined);
     },
 
     async workspacePath(workspace, sandbox: BoxSettings | undefined) {
       if (sandbox === undefined) return workspace;
-      return (await boxes.look(sandbox)).ok || (await bubblewrap.works()) || sandbox.mode === 'required'
+      return (await boxes.probe(sandbox)).ok || (await bubblewrap.works()) || sandbox.mode === 'required'
         ? MOUNT
         : workspace;
     },

@@ -13,7 +13,7 @@ import {
   installationLabel,
 } from './box-spec.ts';
 import { type Engine, EngineProblem } from './engine.ts';
-import type { EngineLook, EngineProbe } from './probe-engine.ts';
+import type { EngineProber, EngineProbe } from './probe-engine.ts';
 import { boxUser, makeWorkspace, ownWorkspace } from './own-workspace.ts';
 import type { BoxSettings } from './settings/settings.ts';
 
@@ -22,7 +22,7 @@ export interface Boxes {
   readonly name: string;
   readonly engine: Engine;
   /** Whether a container is possible. Never throws, and a repeated call costs nothing. */
-  look(sandbox: BoxSettings): Promise<EngineProbe>;
+  probe(sandbox: BoxSettings): Promise<EngineProbe>;
   /** The name of the owner's container, which was just running. Throws EngineProblem. Safe to repeat. */
   obtain(owner: BoxOwner, sandbox: BoxSettings, probe: Extract<EngineProbe, { ok: true }>): Promise<string>;
   /** The specification that `obtain` would use for the owner's folder, which then belongs to the container's user. */
@@ -55,7 +55,7 @@ export interface BoxesOptions {
   /** Prefix of names and labels of containers, and of marks of what runs in them (marks.ts). */
   readonly name: string;
   readonly engine: Engine;
-  readonly look: EngineLook;
+  readonly prober: EngineProber;
   /** Distinguishes this installation's containers from others' on the same engine: the same for all its workers. */
   readonly installation: string;
   readonly life: BoxLife;
@@ -112,7 +112,7 @@ export function createBoxes(options: BoxesOptions): Boxes {
     get used() {
       return used;
     },
-    look: ({ image, runtime, mode }) => options.look.at(image, runtime, mode === 'required'),
+    probe: ({ image, runtime, mode }) => options.prober.probe(image, runtime, mode === 'required'),
 
     async describe(owner, sandbox, probe) {
       const { spec, prepare } = await specOf(owner, sandbox, probe);
@@ -140,7 +140,7 @@ export function createBoxes(options: BoxesOptions): Boxes {
 
     lost() {
       known.clear();
-      options.look.forget();
+      options.prober.forget();
     },
 
     async remove(box) {

@@ -29,14 +29,14 @@ export interface Target {
 /** Default milliseconds between SIGTERM and SIGKILL. */
 export const GRACE_MS = 3_000;
 /** Milliseconds between checks whether they have ended. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** A process that starts others while it is killed is killed again, at most this often. */
 const ROUNDS = 20;
 /** A start takes microseconds, unless the machine is busy. */
 const STARTING_MS = 5;
-const STARTING_LOOKS = 100;
+const STARTING_SCANS = 100;
 /** Each search after the first reads only processes that started since. */
-const TABLE_LOOKS = 10;
+const TABLE_SCANS = 10;
 
 /**
  * Sends SIGTERM, waits up to `graceMs`, sends SIGKILL. Resolves to true when all are dead, or to false one second later
@@ -50,7 +50,7 @@ export async function killTree(target: Target, graceMs: number = GRACE_MS): Prom
   const until = performance.now() + graceMs;
   while (performance.now() < until) {
     if (!(await anyAlive(target, victims))) break;
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
   for (let round = 0; round < ROUNDS; round += 1) {
     const found = await findTree(target, victims);
@@ -58,7 +58,7 @@ export async function killTree(target: Target, graceMs: number = GRACE_MS): Prom
     if (found.length === 0 && !(await anyAlive(target, victims))) return endKeeper(target);
     victims = [...victims, ...found];
     signalAll(target, victims, 'SIGKILL');
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
   return !(await anyAlive(target, victims));
 }
@@ -82,19 +82,19 @@ export async function killLeftovers(target: Target, graceMs: number): Promise<nu
  */
 export async function findTree(target: Target, known: readonly ProcessRow[] = []): Promise<ProcessRow[]> {
   for (let probe = 1; ; probe += 1) {
-    const { members, starting } = await lookForTree(target, known);
-    if (!starting || probe === STARTING_LOOKS) return members;
+    const { members, starting } = await scanTree(target, known);
+    if (!starting || probe === STARTING_SCANS) return members;
     await pause(STARTING_MS);
   }
 }
 
-interface TreeLook {
+interface TreeScan {
   readonly members: ProcessRow[];
   /** A process that may belong to it does not show its environment yet. */
   readonly starting: boolean;
 }
 
-async function lookForTree(target: Target, known: readonly ProcessRow[]): Promise<TreeLook> {
+async function scanTree(target: Target, known: readonly ProcessRow[]): Promise<TreeScan> {
   const { since = 0 } = target;
   const table = (await wholeTable(target.after)).filter(
     (row) => isAlive(row) && Number(row.started) >= since,
@@ -130,7 +130,7 @@ async function lookForTree(target: Target, known: readonly ProcessRow[]): Promis
 async function wholeTable(after?: number): Promise<readonly ProcessRow[]> {
   const rows = new Map<number, ProcessRow>();
   let from = after;
-  for (let probe = 0; probe < TABLE_LOOKS; probe += 1) {
+  for (let probe = 0; probe < TABLE_SCANS; probe += 1) {
     const last = lastPid();
     for (const row of await processTable(from)) rows.set(row.pid, row);
     const now = lastPid();

@@ -14,9 +14,9 @@ export type EngineProbe =
     }
   | { readonly ok: false; readonly lacks: 'engine' | 'image'; readonly reason: string };
 
-export interface EngineLook {
+export interface EngineProber {
   /** `fresh`: check again when the last answer was no. Never throws. */
-  at(image: string, runtime: 'runsc' | undefined, fresh: boolean): Promise<EngineProbe>;
+  probe(image: string, runtime: 'runsc' | undefined, fresh: boolean): Promise<EngineProbe>;
   /** Drops the cached answer, which may no longer be true. */
   forget(): void;
 }
@@ -26,28 +26,28 @@ const YES_MS = 60_000;
 const NO_MS = 30_000;
 
 interface EngineFacts {
-  readonly look: Promise<EngineProbe>;
+  readonly probe: Promise<EngineProbe>;
   until: number;
   yes: boolean;
 }
 
 /** `makeImage` says how to build the image, for people. */
-export function createEngineProbe(engine: Engine, now: () => number, makeImage?: string): EngineLook {
+export function createEngineProber(engine: Engine, now: () => number, makeImage?: string): EngineProber {
   const known = new Map<string, EngineFacts>();
   const keep = async (entry: EngineFacts): Promise<EngineProbe> => {
-    const probe = await entry.look;
+    const probe = await entry.probe;
     entry.yes = probe.ok;
     entry.until = now() + (probe.ok ? YES_MS : NO_MS);
     return probe;
   };
   return {
-    at(image, runtime, fresh) {
+    probe(image, runtime, fresh) {
       const key = `${image} ${runtime ?? ''}`;
       const old = known.get(key);
-      if (old !== undefined && old.until > now() && (old.yes || !fresh)) return old.look;
-      const pending = lookAt(engine, image, runtime, makeImage);
+      if (old !== undefined && old.until > now() && (old.yes || !fresh)) return old.probe;
+      const pending = probeEngine(engine, image, runtime, makeImage);
       // Concurrent callers wait for the same answer.
-      const entry = { look: pending, until: now() + NO_MS, yes: true };
+      const entry = { probe: pending, until: now() + NO_MS, yes: true };
       known.set(key, entry);
       return keep(entry);
     },
@@ -55,7 +55,7 @@ export function createEngineProbe(engine: Engine, now: () => number, makeImage?:
   };
 }
 
-async function lookAt(
+async function probeEngine(
   engine: Engine,
   image: string,
   runtime: 'runsc' | undefined,

@@ -19,7 +19,7 @@ export { findTree, GRACE_MS, killLeftovers, killTree, type Target } from './kill
 export { createLauncher, type Launched, type Launcher, socketsFolder } from './launcher.ts';
 export { type Marks, marksOf } from './marks.ts';
 export { createOutputWindow, type OutputWindow, STREAM_BYTES } from './output-window.ts';
-export { createEngineProbe, type EngineLook, type EngineProbe } from './probe-engine.ts';
+export { createEngineProber, type EngineProber, type EngineProbe } from './probe-engine.ts';
 export {
   commandOf,
   environmentOf,

@@ -1,7 +1,7 @@
 /** A container ends by itself when it is idle, and ends commands whose worker is dead. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createBoxes, createEngineProbe } from '@tempoclaw/sandbox';
+import { createBoxes, createEngineProber } from '@tempoclaw/sandbox';
 import { boxesOf, containerBox, engine, noEngine, testBoxes } from './support/engine.ts';
 import { temporaryFolder } from './support/folders.ts';
 import { eventually, runningWith, uniqueSeconds } from './support/processes.ts';
@@ -12,13 +12,13 @@ describe('the life of a box', { skip: noEngine }, () => {
     const boxes = createBoxes({
       name: 'test',
       engine,
-      look: createEngineProbe(engine, Date.now),
+      prober: createEngineProber(engine, Date.now),
       installation,
       life: { idleSeconds: 15, maxAgeSeconds: 3600 },
       now: Date.now,
     });
     const settings = await containerBox();
-    const probe = await boxes.look(settings);
+    const probe = await boxes.probe(settings);
     assert.ok(probe.ok);
     const owner = { key: ['ann'], workspace: await temporaryFolder(t) };
     const name = await boxes.obtain(owner, settings, probe);
@@ -39,7 +39,7 @@ describe('the life of a box', { skip: noEngine }, () => {
   test('is shared by those of one key, and ended with its group', async (t) => {
     const { boxes, installation } = testBoxes(t);
     const settings = await containerBox();
-    const probe = await boxes.look(settings);
+    const probe = await boxes.probe(settings);
     assert.ok(probe.ok);
     const workspace = await temporaryFolder(t);
     const obtain = (key: string, group?: string): Promise<string> =>

@@ -133,15 +133,14 @@ describe('bubblewrap in place of a container', { skip }, () => {
     assert.ok(line.ok);
     assert.match(line.note ?? '', /^runs in bubblewrap instead of a container: /);
     const owner = { owner: 'ann', group: 'one' };
-    const { line: started } = line;
     const place = { cwd: bench.workspace, pwd: bench.workspace };
-    const begun = await bench.background.start(
+    const started = await bench.background.start(
       { ...owner, idempotencyKey: 'first' },
-      { command, line: started, ...place },
+      { command, line: line.line, ...place },
     );
-    assert.ok(begun.ok);
+    assert.ok(started.ok);
     const log = async (): Promise<string> =>
-      (await bench.background.log(owner, begun.id, undefined, 9_000))?.text ?? '';
+      (await bench.background.log(owner, started.id, undefined, 9_000))?.text ?? '';
     assert.ok(
       await eventually(async () => /^it is \/workspace\nCapEff:\s0{16}/.test(await log())),
       await log(),

@@ -1,7 +1,7 @@
 /** SH-3, F16: there is no box, or it disappears under a command. */
 import assert from 'node:assert/strict';
 import { after, describe, test as plainTest } from 'node:test';
-import { createBoxes, createEngine, createEngineProbe } from '@tempoclaw/sandbox';
+import { createBoxes, createEngine, createEngineProber } from '@tempoclaw/sandbox';
 import { tool } from '#activities/tools/runtime/exec.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import type { ToolResult } from '#domain/tool.ts';
@@ -34,7 +34,7 @@ describe('SH-3 without an engine', () => {
     return createBoxes({
       name: 'tempoclaw',
       engine,
-      look: createEngineProbe(engine, Date.now),
+      prober: createEngineProber(engine, Date.now),
       installation: 'none',
       life: { idleSeconds: 60, maxAgeSeconds: 60 },
       now: Date.now,
@@ -91,7 +91,7 @@ describe('SH-3 F16 an engine', () => {
     const owner = { key: ['a'], workspace: bench.workspace };
     const names = await Promise.all(
       workers.map(async (boxes) => {
-        const probe = await boxes.look(sandbox);
+        const probe = await boxes.probe(sandbox);
         assert.ok(probe.ok);
         return boxes.obtain(owner, sandbox, probe);
       }),

@@ -14,7 +14,7 @@ import {
   createBoxedShell,
   createBoxes,
   createEngine,
-  createEngineProbe,
+  createEngineProber,
   createLauncher,
   createShell,
   ownIdentity,
@@ -54,7 +54,7 @@ export function boxesAt(address: string, installation: string): Boxes {
   return createBoxes({
     name: 'test',
     engine,
-    look: createEngineProbe(engine, Date.now, 'the script'),
+    prober: createEngineProber(engine, Date.now, 'the script'),
     installation,
     life: { idleSeconds: 600, maxAgeSeconds: 3_600 },
     now: Date.now,
