@@ -78,8 +78,8 @@ function addApiCommand(
 ): void {
   const params: readonly string[] = path.match(/(?<=:)\w+/g) ?? [];
   const names = [...params, ...(one.arguments ?? [])];
-  const asked = fieldsOf(query);
-  const flags = optionsOf({ ...(asked['after'] && PAGE_FLAGS), ...one.flags }, fieldsOf(body));
+  const queried = fieldsOf(query);
+  const flags = optionsOf({ ...(queried['after'] && PAGE_FLAGS), ...one.flags }, fieldsOf(body));
   const { isDefault = one.word === 'list' && params.length === 0 } = one;
   const command = own.isParent
     ? parent
@@ -91,7 +91,7 @@ function addApiCommand(
   if (one.takesProgram) command.argument('[program...]', 'a program with its arguments, behind --');
   for (const { option } of flags) command.addOption(option);
   const sentOf = (input: object): object => {
-    const own = without(input, (name) => params.includes(name) || (body !== undefined && name in asked));
+    const own = without(input, (name) => params.includes(name) || (body !== undefined && name in queried));
     if (one.file) return readObjectFile(String(own['file']), one.file);
     return one.sends?.(own as never) ?? own;
   };
@@ -103,7 +103,7 @@ function addApiCommand(
     for (const name of named?.ids ?? [])
       words[name] = await idOf(context, named?.list ?? '', String(words[name]));
     const input = { ...words, ...readFlags(flags, options) };
-    const beside = body ? without(input, (name) => !(name in asked)) : undefined;
+    const beside = body ? without(input, (name) => !(name in queried)) : undefined;
     const sent = (await own.sends?.(input, context, program)) ?? sentOf(input);
     const received = await send(context.client, { method, path }, words, sent, beside as Query | undefined);
     const answer = one.answer?.(input as never) ?? received;

@@ -39,38 +39,29 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null;
 }
 
-/** Identifiers that a node declares. Keys of object literals are left out: their types declare them. */
+/** Where nodes have the identifiers that they declare. Keys of object literals are left out: their types declare them. */
+const DECLARED: Readonly<Record<string, string>> = {
+  VariableDeclarator: 'id',
+  TsInterfaceDeclaration: 'id',
+  TsTypeAliasDeclaration: 'id',
+  FunctionDeclaration: 'identifier',
+  ClassDeclaration: 'identifier',
+  Parameter: 'pat',
+  ArrowFunctionExpression: 'params',
+  TsFunctionType: 'params',
+  TsPropertySignature: 'key',
+  TsMethodSignature: 'key',
+  ClassProperty: 'key',
+  AssignmentPatternProperty: 'key',
+  KeyValuePatternProperty: 'value',
+  AssignmentPattern: 'left',
+  RestElement: 'argument',
+  ArrayPattern: 'elements',
+};
+
 function declared(node: Node): readonly unknown[] {
-  switch (node['type']) {
-    case 'VariableDeclarator':
-    case 'TsInterfaceDeclaration':
-    case 'TsTypeAliasDeclaration':
-      return [node['id']];
-    case 'FunctionDeclaration':
-    case 'ClassDeclaration':
-      return [node['identifier']];
-    case 'Parameter':
-      return [node['pat']];
-    case 'ArrowFunctionExpression':
-    case 'TsFunctionType':
-      return node['params'] as readonly unknown[];
-    case 'TsPropertySignature':
-    case 'TsMethodSignature':
-    case 'ClassProperty':
-      return [node['key']];
-    case 'AssignmentPatternProperty':
-      return [node['key']];
-    case 'KeyValuePatternProperty':
-      return [node['value']];
-    case 'AssignmentPattern':
-      return [node['left']];
-    case 'RestElement':
-      return [node['argument']];
-    case 'ArrayPattern':
-      return node['elements'] as readonly unknown[];
-    default:
-      return [];
-  }
+  const found = node[DECLARED[String(node['type'])] ?? ''];
+  return Array.isArray(found) ? found : [found];
 }
 
 function namesIn(node: unknown, names: Set<string>): void {

@@ -235,14 +235,7 @@ function stepKey(tenant: string, turn: string, step: number): string {
 }
 
 /** The key contains the step's input: a lost workflow task that is repeated may contain more, which must be read. */
-function modelKey({
-  tenant,
-  turn,
-  step,
-  increases: increases = 0,
-  messages,
-  settle = [],
-}: InlineModelInput): string {
+function modelKey({ tenant, turn, step, increases = 0, messages, settle = [] }: InlineModelInput): string {
   const brought = [...messages, ...settle].map(({ id }) => id);
   return [stepKey(tenant, turn, step), increases, ...brought].join('/');
 }

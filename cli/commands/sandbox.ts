@@ -36,7 +36,7 @@ async function test({ config: file, image, bubblewrap, json = false }: TestOptio
       {
         '': { cell: ({ ok }) => (ok ? '✔' : '✘'), style: ({ ok }) => (ok ? 'green' : 'red') },
         check: 'check',
-        'must be': ({ expected: wanted }) => wanted,
+        'must be': ({ expected }) => expected,
         seen: { flexible: 'seen' },
       },
       checks,
