@@ -100,8 +100,8 @@ export function createFastPath(parts: FastPathParts): StepEngine {
       const messages = [...events, early.started];
       fate = await ledger.recordAnswer(step, answer, [early.call], plan.approvals, messages);
     } finally {
-      if (fate === 'recorded') early.begin();
-      else early.giveUp();
+      if (fate === 'recorded') early.start();
+      else early.release();
     }
     return fate === 'over' ? plain.recordAnswer(record) : fate;
   }
@@ -204,12 +204,12 @@ function inlineActivities(
       });
       earlyStarts.set(tool.name, {
         reserve() {
-          const place = reserve();
+          const slot = reserve();
           return (
-            place && {
-              giveUp: place.giveUp,
-              begin: (input, runId, claimed) =>
-                place.begin(input, runId, (_input, attempt) => work(input, attempt, claimed)),
+            slot && {
+              release: slot.release,
+              start: (input, runId, claimed) =>
+                slot.start(input, runId, (_input, attempt) => work(input, attempt, claimed)),
             }
           );
         },

@@ -18,7 +18,7 @@ import { FRESH_MS } from './one-time-cache.ts';
 export interface EarlyStart {
   /** A slot in the worker, to be used or released; undefined when there is none. */
   readonly reserve: () =>
-    | { begin(input: RunToolInput, runId: string, claimed: ClaimedCall): void; giveUp(): void }
+    | { start(input: RunToolInput, runId: string, claimed: ClaimedCall): void; release(): void }
     | undefined;
   /** Ends calls that were started for a turn and that no activity follows; for the code that ends the turn. */
   readonly end: (tenant: string, turn: string) => Promise<void>;
@@ -29,8 +29,8 @@ interface EarlyCall {
   readonly call: NewCall;
   readonly started: NewEvent;
   /** Called after it is recorded. */
-  begin(): void;
-  giveUp(): void;
+  start(): void;
+  release(): void;
 }
 
 /** Undefined when its activity must claim it, like any other. `starts` is by tool. */
@@ -47,15 +47,15 @@ export function earlyCall(
   if (!isAwaited?.()) return undefined;
   // Its own claim reserves its cost.
   if (step.budget || !step.agent_current || performance.now() - step.readAt > FRESH_MS) return undefined;
-  const place = (starts.get(call.tool) ?? starts.get(ANY_TOOL.name))?.reserve();
-  if (!place) return undefined;
+  const slot = (starts.get(call.tool) ?? starts.get(ANY_TOOL.name))?.reserve();
+  if (!slot) return undefined;
   const { id, tool, summary } = call;
   const fence = randomUUID();
   const running = { ...runnableCall(step, call), claimed: true };
   return {
     call: { ...call, state: 'running', ran: true, fence },
     started: { type: 'tool.started', data: { call_id: id, tool, summary, step: step.step } },
-    begin: () => place.begin({ tenant: step.tenant, call: id }, step.attempt.runId, { running, fence }),
-    giveUp: place.giveUp,
+    start: () => slot.start({ tenant: step.tenant, call: id }, step.attempt.runId, { running, fence }),
+    release: slot.release,
   };
 }

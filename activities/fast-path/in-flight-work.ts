@@ -50,8 +50,8 @@ export interface InFlightWork<Input, Result> {
 
 /** It must be used or released. */
 export interface Slot<Input, Result> {
-  begin(input: Input, runId: string, work: Work<Input, Result>): void;
-  giveUp(): void;
+  start(input: Input, runId: string, work: Work<Input, Result>): void;
+  release(): void;
 }
 
 /** As long as the following activity is awaited (`followOptions`). */
@@ -61,7 +61,7 @@ interface InFlight<Input, Result> {
   readonly input: Input;
   readonly result: Promise<Result>;
   /** Resolves when the work reports that it takes longer. */
-  readonly left: Promise<void>;
+  readonly lasts: Promise<void>;
   readonly stop: AbortController;
   isAwaited: boolean;
   unfollowed?: NodeJS.Timeout;
@@ -76,38 +76,38 @@ export function createInFlightWork<Input, Result>({
   unfollowedMs = UNFOLLOWED_MS,
 }: InFlightOptions<Input, Result>): InFlightWork<Input, Result> {
   const running = new Map<string, InFlight<Input, Result>>();
-  let places = max;
+  let slots = max;
 
-  /** Takes a slot that the caller has checked. */
-  function begin(
+  /** Runs in a slot that the caller has taken. */
+  function start(
     input: Input,
     first: Pick<Attempt, 'number' | 'runId'>,
     job: Work<Input, Result>,
   ): InFlight<Input, Result> {
     const stop = new AbortController();
-    const { promise: pending, resolve } = Promise.withResolvers<void>();
+    const { promise: lasts, resolve } = Promise.withResolvers<void>();
     const detach = (): void => resolve();
     const isAwaited = (): boolean => started.isAwaited;
     const started: InFlight<Input, Result> = {
       input,
       stop,
-      left: pending,
+      lasts,
       isAwaited: false,
-      // It runs after `begun` is set.
+      // It runs after `started` is set.
       result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited, detach })),
     };
-    const onEnd = (): void => void (places += 1);
+    const onEnd = (): void => void (slots += 1);
     // The follower receives errors; without one, nobody waits for them.
     started.result.then(onEnd, onEnd);
     running.set(keyOf(input), started);
     return started;
   }
 
-  function beginInTask(input: Input, attempt: Attempt): InFlight<Input, Result> {
-    if (places === 0)
+  function startInTask(input: Input, attempt: Attempt): InFlight<Input, Result> {
+    if (slots === 0)
       throw ApplicationFailure.retryable('as much as may be is begun in this worker', 'Unavailable');
-    places -= 1;
-    return begin(input, attempt, work);
+    slots -= 1;
+    return start(input, attempt, work);
   }
 
   function forget(key: string, started: InFlight<Input, Result>): void {
@@ -115,11 +115,11 @@ export function createInFlightWork<Input, Result>({
     if (running.get(key) === started) running.delete(key);
   }
 
-  function leave(key: string, begin: InFlight<Input, Result>): void {
-    begin.isAwaited = false;
-    begin.unfollowed = setTimeout(() => {
-      forget(key, begin);
-      begin.stop.abort(new Error('nobody went on with this'));
+  function detached(key: string, started: InFlight<Input, Result>): void {
+    started.isAwaited = false;
+    started.unfollowed = setTimeout(() => {
+      forget(key, started);
+      started.stop.abort(new Error('nobody went on with this'));
     }, unfollowedMs).unref();
   }
 
@@ -129,19 +129,17 @@ export function createInFlightWork<Input, Result>({
    * arrives now takes effect in the following activity, or ends the work with the turn.
    */
   async function inTask(key: string, input: Input, attempt: Attempt): Promise<Result | undefined> {
-    const started = running.get(key) ?? beginInTask(input, attempt);
+    const started = running.get(key) ?? startInTask(input, attempt);
     clearTimeout(started.unfollowed);
     started.isAwaited = true;
     const pending = started.result.then((result) => ({ result }));
-    const remaining = started.left.then(() => undefined);
-    const ended = await withTimeout(patienceMs, Promise.race([pending, remaining])).catch(
-      (error: unknown) => {
-        forget(key, started);
-        throw error;
-      },
-    );
+    const detaches = started.lasts.then(() => undefined);
+    const ended = await withTimeout(patienceMs, Promise.race([pending, detaches])).catch((error: unknown) => {
+      forget(key, started);
+      throw error;
+    });
     if (!ended) {
-      leave(key, started);
+      detached(key, started);
       return undefined;
     }
     forget(key, started);
@@ -149,10 +147,10 @@ export function createInFlightWork<Input, Result>({
   }
 
   async function asTask(key: string, input: Input, attempt: Attempt): Promise<Result> {
-    const begin = running.get(key);
-    if (!begin) return work(input, attempt);
-    forget(key, begin);
-    return follow(begin, attempt.signal, () => begin.result);
+    const started = running.get(key);
+    if (!started) return work(input, attempt);
+    forget(key, started);
+    return follow(started, attempt.signal);
   }
 
   return {
@@ -164,11 +162,11 @@ export function createInFlightWork<Input, Result>({
         : asTask(keyOf(input), input, attempt);
     },
     reserve() {
-      if (places === 0) return undefined;
-      places -= 1;
+      if (slots === 0) return undefined;
+      slots -= 1;
       return {
-        begin: (input, runId, job) => leave(keyOf(input), begin(input, { number: 1, runId }, job)),
-        giveUp: () => void (places += 1),
+        start: (input, runId, job) => detached(keyOf(input), start(input, { number: 1, runId }, job)),
+        release: () => void (slots += 1),
       };
     },
     async endAll(isMeant) {
@@ -183,16 +181,15 @@ export function createInFlightWork<Input, Result>({
 }
 
 /** While it waits, a stop of the activity stops the work. */
-async function follow<Waited>(
-  { stop }: { readonly stop: AbortController },
+async function follow<Result>(
+  { stop, result }: Pick<InFlight<unknown, Result>, 'stop' | 'result'>,
   signal: AbortSignal,
-  wait: () => Promise<Waited>,
-): Promise<Waited> {
+): Promise<Result> {
   const pass = (): void => stop.abort(signal.reason);
   if (signal.aborted) pass();
   signal.addEventListener('abort', pass);
   try {
-    return await wait();
+    return await result;
   } finally {
     signal.removeEventListener('abort', pass);
   }

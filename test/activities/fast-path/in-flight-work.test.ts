@@ -30,7 +30,7 @@ function createStage(unfollowedMs?: number, patienceMs = 20) {
     unfollowedMs,
   });
   return {
-    begun: started,
+    started,
     end: (word: string): void => end(word),
     run: (request: Asked, info: { isLocal: boolean; attempt?: number }, env = environment(info)) =>
       env.run<[Asked], string | undefined, typeof run>(run, request),
@@ -54,7 +54,7 @@ describe('DU-1 work that goes on', () => {
     const follows = stage.run({ key: 'a' }, TASK);
     stage.end('over');
     assert.equal(await follows, 'over');
-    assert.equal(stage.begun.length, 1);
+    assert.equal(stage.started.length, 1);
   });
 
   it('that is over before it is followed keeps its result until then', async () => {
@@ -62,7 +62,7 @@ describe('DU-1 work that goes on', () => {
     await stage.run({ key: 'a' }, LOCAL);
     stage.end('over');
     assert.equal(await stage.run({ key: 'a' }, TASK), 'over');
-    assert.equal(stage.begun.length, 1);
+    assert.equal(stage.started.length, 1);
   });
 
   it('is not begun anew by a local activity that the server asks for twice', async () => {
@@ -71,7 +71,7 @@ describe('DU-1 work that goes on', () => {
     const again = stage.run({ key: 'a' }, LOCAL);
     stage.end('over');
     assert.equal(await again, 'over');
-    assert.equal(stage.begun.length, 1);
+    assert.equal(stage.started.length, 1);
   });
 
   it('is stopped by what stops the activity that follows', async () => {
@@ -87,18 +87,18 @@ describe('DU-1 work that goes on', () => {
     const stage = createStage();
     for (let n = 0; n < MAX; n += 1) assert.equal(await stage.run({ key: `k${n}` }, LOCAL), undefined);
     await assert.rejects(stage.run({ key: 'more' }, LOCAL), /as much as may be/);
-    assert.equal(stage.begun.length, MAX);
+    assert.equal(stage.started.length, MAX);
     stage.end('over');
     assert.equal(await stage.run({ key: `k${MAX - 1}` }, TASK), 'over');
     assert.equal(await stage.run({ key: 'more' }, LOCAL), undefined);
-    assert.equal(stage.begun.length, MAX + 1);
+    assert.equal(stage.started.length, MAX + 1);
   });
 
   it('knows whether a workflow task waits for it', async () => {
     const stage = createStage();
-    stage.reserve()?.begin({ key: 'a' }, 'run', stage.work);
-    await eventually(() => stage.begun.length === 1);
-    const [attempt] = stage.begun;
+    stage.reserve()?.start({ key: 'a' }, 'run', stage.work);
+    await eventually(() => stage.started.length === 1);
+    const [attempt] = stage.started;
     assert.equal(attempt?.isAwaited?.(), false);
     const waits = stage.run({ key: 'a' }, LOCAL);
     await eventually(() => attempt?.isAwaited?.() === true);
@@ -109,14 +109,14 @@ describe('DU-1 work that goes on', () => {
   it('is not waited for once it says that it lasts, and goes on', async () => {
     const stage = createStage(undefined, 60_000);
     const pending = stage.run({ key: 'a' }, LOCAL);
-    await eventually(() => stage.begun.length === 1);
-    stage.begun[0]?.detach?.();
+    await eventually(() => stage.started.length === 1);
+    stage.started[0]?.detach?.();
     assert.equal(await pending, undefined);
     assert.equal(await stage.run({ key: 'a' }, LOCAL), undefined);
     const follows = stage.run({ key: 'a' }, TASK);
     stage.end('over');
     assert.equal(await follows, 'over');
-    assert.equal(stage.begun.length, 1);
+    assert.equal(stage.started.length, 1);
   });
 
   it('is stopped with all that nobody goes on with, by who knows that', async () => {
@@ -125,7 +125,7 @@ describe('DU-1 work that goes on', () => {
     await stage.run({ key: 'two/a' }, LOCAL);
     await stage.endAll(({ key }) => key === 'one/a');
     assert.deepEqual(
-      stage.begun.map(({ signal }) => signal.aborted),
+      stage.started.map(({ signal }) => signal.aborted),
       [true, false],
     );
   });
@@ -133,6 +133,6 @@ describe('DU-1 work that goes on', () => {
   it('is stopped when nobody follows', async () => {
     const stage = createStage(50);
     await stage.run({ key: 'a' }, LOCAL);
-    assert.ok(await eventually(() => stage.begun[0]?.signal.aborted === true));
+    assert.ok(await eventually(() => stage.started[0]?.signal.aborted === true));
   });
 });
