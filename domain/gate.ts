@@ -153,6 +153,21 @@ export function taskGates(agent: Gated, context: JudgedContext): readonly Qualit
   return gatesFor(agent.quality_gates, 'task.completed');
 }
 
+/**
+ * Gates of a turn's answer as history shows them; undefined when there are none. `isTasks` is false for what a member says after it has
+ * handed its task in, which is not the task's result.
+ */
+export function shownTurnGates(
+  agent: Gated,
+  context: JudgedContext,
+  hide: (text: string) => string,
+  isTasks = true,
+): readonly ShownGate[] | undefined {
+  const all = turnGates(agent, context);
+  const gates = isTasks ? all : all.slice(0, all.length - taskGates(agent, context).length);
+  return gates.length > 0 ? shownGates(gates, hide) : undefined;
+}
+
 /** The last feedback of each gate that did not let the work pass; `checks` by gate and attempt. */
 export function gateWarnings(
   checks: readonly {

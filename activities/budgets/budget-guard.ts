@@ -1,7 +1,7 @@
 /** Budgets for call_model and the tools (DU-7): reserve, settle, and ask for more at the limit. */
 import { BUDGET_ASK, type Budget, type BudgetExceeded, DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
 import { askFor, askSummary, exceededWords } from '#domain/budget/ask-for-more.ts';
-import { costsNothing } from '#domain/budget/meter.ts';
+import { costsNothing, NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
 import { answerIdOf, approvalIdOf } from '#domain/ids.ts';
 import { ModelError } from '#domain/model.ts';
 import type { ModelUse } from '#domain/model-use.ts';
@@ -21,10 +21,8 @@ export type HoldingStep = Pick<
 export interface BudgetGuard {
   /** `holder` is an answer's id; absent for a tool's call. */
   request(attempt: number, holder?: string): BudgetRequest;
-  /**
-   * Settles a model call's reservation without an answer; does nothing when it has none. `uses`: its other model uses.
-   */
-  release(step: HoldingStep, spent: Spent, uses?: readonly ModelUse[]): Promise<void>;
+  /** Settles the reservation of a model call that ends before its model is asked. `uses`: its hooks' model uses. */
+  releaseUnasked(step: HoldingStep, uses: readonly ModelUse[]): Promise<void>;
   /** A failure that certainly cost nothing beyond `spent` releases the rest; any other counts as what was reserved. */
   releaseFailed(
     step: HoldingStep,
@@ -83,8 +81,7 @@ export function createBudgetGuard({
   approvalSeconds,
   needsToken,
 }: BudgetGuardParts): BudgetGuard {
-  const release: BudgetGuard['release'] = async (step, spent, uses = []) => {
-    if (uses.length > 0) await ledger.noteUses(step, uses);
+  const release = async (step: HoldingStep, spent: Spent): Promise<void> => {
     const { tenant, turn, budget, attempt } = step;
     if (budget?.held)
       await ledger.settle(tenant, answerIdOf(turn, step.step), { attempt: attempt.number, spent });
@@ -98,7 +95,10 @@ export function createBudgetGuard({
   return {
     request,
 
-    release,
+    async releaseUnasked(step, uses) {
+      if (uses.length > 0) await ledger.noteUses(step, uses);
+      await release(step, withUses(NOTHING_SPENT, uses));
+    },
     noteUses: ledger.noteUses,
 
     async releaseFailed(step, { error, models, spent, uses }) {

@@ -3,7 +3,6 @@
  * ends the turn.
  */
 import { DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
-import { NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
 import type { CallModelResult } from '#domain/turn.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { END_AT, identicalAnswers } from '../prompt/loop-guard.ts';
@@ -14,34 +13,30 @@ import type { LoadedStep, Step } from './step.ts';
 
 export interface AdmitDeps extends PromptHookDeps {
   readonly transcripts: Pick<TranscriptCache, 'extend'>;
-  readonly budgets: Pick<BudgetGuard, 'release' | 'atLimit' | 'takeBackAsk'>;
+  readonly budgets: Pick<BudgetGuard, 'releaseUnasked' | 'atLimit' | 'takeBackAsk'>;
 }
 
 export async function admitStep(deps: AdmitDeps, loaded: LoadedStep): Promise<Step | CallModelResult> {
   const { transcript: rows, denied, uses } = await runPromptHooks(deps, loaded);
-  // This comes before the transcript is known: a repeat must find what was denied.
-  if (denied) return end(deps, loaded, denied, uses);
+  if (denied) {
+    // This comes before the transcript is known: a repeat must find what was denied.
+    await deps.budgets.releaseUnasked(loaded, uses);
+    return denied;
+  }
   const { tenant, session, knownUpTo, budget } = loaded;
   const transcript = deps.transcripts.extend(tenant, session, knownUpTo, { ...loaded, transcript: rows });
   const readUpTo = transcript.rows.at(-1)?.position ?? transcript.summaryPosition;
   const step: Step = { ...loaded, transcript, readUpTo, hookUses: uses };
   const limit = limitReached(step);
-  if (limit) return end(deps, step, limit, uses);
+  if (limit) {
+    await deps.budgets.releaseUnasked(step, uses);
+    return limit;
+  }
   // Its message lists the tools, so no model is called.
   if (invokedCalls(step)) return step;
   if (budget && !budget.held) return deps.budgets.atLimit(step, budget.exceeded);
   await deps.budgets.takeBackAsk(step);
   return step;
-}
-
-async function end(
-  { budgets }: AdmitDeps,
-  step: LoadedStep | Step,
-  limit: CallModelResult,
-  uses: Step['hookUses'],
-): Promise<CallModelResult> {
-  await budgets.release(step, withUses(NOTHING_SPENT, uses), uses);
-  return limit;
 }
 
 /** Checks the limits of EX-7. */

@@ -2,10 +2,9 @@
  * Plans what follows from an answer: its calls are looked up and judged, or an answer without calls must pass gates.
  * The same applies to an answer that was recorded before.
  */
-import { type ShownGate, shownGates, taskGates, turnGates } from '#domain/gate.ts';
+import { type ShownGate, shownTurnGates, taskGates } from '#domain/gate.ts';
 import type { TeamContext } from '#domain/team.ts';
 import type { CallModelResult } from '#domain/turn.ts';
-import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { StepBasis } from '#store/step-basis.ts';
 import {
   type CallPlan,
@@ -54,7 +53,9 @@ export async function planAnswer(
   const { team } = context;
   const mayBeTasks = team !== undefined && taskGates(agent, context).length > 0;
   const isTasks = !mayBeTasks || (await deps.awaitsAnswer(tenant, team));
-  return { ...plan, gates: gatesOf(step, ref, deps.scrubber, isTasks) };
+  // A call made over the API is no answer of the agent.
+  if (ref === NO_MODEL) return plan;
+  return { ...plan, gates: shownTurnGates(agent, context, deps.scrubber.text, isTasks) };
 }
 
 /** The step was recorded by an earlier attempt: its answer, as that attempt would have returned it. */
@@ -67,23 +68,8 @@ export function recordedAnswer(
   return {
     kind: 'answer',
     preview: deps.scrubber.preview(text, ANSWER_PREVIEW),
-    gates: gatesOf(step, model, deps.scrubber),
+    gates: model === NO_MODEL ? undefined : shownTurnGates(step.agent, step.context, deps.scrubber.text),
     unheard: unheard ? (true as const) : undefined,
     ended: ended ? (true as const) : undefined,
   };
-}
-
-/**
- * Undefined when there are none; a call over the API is no answer of the agent. `isTasks`: what a member writes after
- * it has submitted its task is not the task's result.
- */
-function gatesOf(
-  { agent, context }: Pick<LoadedStep, 'agent' | 'context'>,
-  ref: string,
-  scrubber: Scrubber,
-  isTasks = true,
-): readonly ShownGate[] | undefined {
-  const all = ref === NO_MODEL ? [] : turnGates(agent, context);
-  const gates = isTasks ? all : all.slice(0, all.length - taskGates(agent, context).length);
-  return gates.length > 0 ? shownGates(gates, scrubber.text) : undefined;
 }
