@@ -93,7 +93,7 @@ export interface TaskActor {
 /** Text of a person or a model: its row's id with a scrubbed preview, or, from another client, the text itself. */
 export interface TaskText {
   readonly id?: string;
-  /** At most 64 KB. */
+  /** The text is at most 64 KB. */
   readonly text?: string;
   readonly preview?: string;
 }

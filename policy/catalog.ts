@@ -30,7 +30,7 @@ export interface UnreadCall {
 }
 
 interface ToolSet {
-  /** In the order of registration. */
+  /** Lists the tools in the order of registration. */
   list(): readonly Tool[];
   find(nameOrAlias: string): FoundTool | undefined;
 }

@@ -28,7 +28,7 @@ export interface ApprovalLinkRow {
   readonly scopes: readonly string[];
   readonly decision: LinkDecision | null;
   readonly expires_at: Date;
-  /** By the database's clock. */
+  /** Whether the link has expired, by the database's clock, or its creator may no longer create links. */
   readonly is_over: boolean;
   readonly used_at: Date | null;
   readonly revoked_at: Date | null;

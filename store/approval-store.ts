@@ -24,7 +24,7 @@ export interface ApprovalRow
   /** The people who agreed to the present form of the call, when the terms have a quorum. */
   readonly agreed: readonly string[];
   readonly created_text: string;
-  /** By the database's clock. */
+  /** Whether the approval has expired, by the database's clock. */
   readonly is_over: boolean;
 }
 

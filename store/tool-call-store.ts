@@ -15,7 +15,7 @@ export interface ToolCallRow
 
 type Hidden = 'hooks' | 'images' | 'args_sealed' | 'custom_tool_id' | 'custom_tool_revision';
 
-/** In the order of the requests; `after` is [step, index] of the last one on the previous page. */
+/** Calls are in the order of the requests; `after` is [step, index] of the last one on the previous page. */
 export function listToolCalls(
   db: TenantDb,
   turn: string,

@@ -38,7 +38,7 @@ const USES = `
   where tenant_id = $1 and created_at >= ($2::date at time zone 'UTC')
     and created_at < (($3::date + 1) at time zone 'UTC')`;
 
-/** At most `limit` rows, newest day first, then in the order of their keys. */
+/** Returns at most `limit` rows, newest day first, then in the order of their keys. */
 export async function readUsage(
   db: TenantDb,
   by: readonly UsageKey[],

@@ -39,7 +39,7 @@ export async function planAnswer(
   { answer, ref }: GeneratedAnswer,
 ): Promise<AnswerPlan> {
   const { tenant, session, agent, context } = step;
-  // By the names in the answer: those of a model's dialect, or canonical ones without a model.
+  // The catalog has the names in the answer: those of a model's dialect, or canonical ones without a model.
   const catalog = ref === NO_MODEL ? step.catalog : step.catalog.in(agent.tool_names ?? 'canonical');
   const runs = answer.calls.some(({ name }) => {
     const found = catalog.find(name);
