@@ -7,7 +7,7 @@ import { type DecideInput, type DecisionReceipt, isSameDecision } from '#domain/
 import { requestProblem } from '#domain/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { type TenantDb, forTenant } from '#store/tenant-db.ts';
 import type { ApiDeps } from './deps.ts';
 import { createConcurrencyLimit } from '../domain/async/concurrency-limit.ts';
 
@@ -47,7 +47,7 @@ export function decideApproval(
 ): Promise<DecisionReceipt> {
   return limit.pass(`${tenant}/${approval.id}`, async (waited) => {
     // A decision that went before this one may have settled it.
-    const row = waited ? await readAgain(deps.pool, tenant, approval.id) : approval;
+    const row = waited ? await readAgain(forTenant(deps.pool, tenant), approval.id) : approval;
     return send(deps, tenant, row, decision, sender);
   });
 }
@@ -79,15 +79,15 @@ async function send(
     if (receipt) return receipt;
     missingSince = Math.min(missingSince, Date.now());
     await sleep(AGAIN_MS);
-    const row = await readAgain(deps.pool, tenant, approval.id);
+    const row = await readAgain(forTenant(deps.pool, tenant), approval.id);
     if (row.status !== 'pending')
       return answerFromRow(row, decision, await isRecorded(deps.pool, row, tenant, key));
     if (Date.now() - missingSince > NOT_THERE_MS) throw notThere(row);
   }
 }
 
-async function readAgain(pool: Pool, tenant: string, id: string): Promise<ApprovalRow> {
-  const row = await findApproval(forTenant(pool, tenant), id);
+async function readAgain(db: TenantDb, id: string): Promise<ApprovalRow> {
+  const row = await findApproval(db, id);
   if (!row) throw new Failure('NotFound', 'There is no approval with this id');
   return row;
 }

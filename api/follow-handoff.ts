@@ -3,16 +3,14 @@
  * it now (DE-5).
  */
 import { findHandoff } from '#store/handoff-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 
 /**
  * Looks up a handoff only for messages that name their chat. A sender that names an agent gets that one, whatever the
  * route says.
  */
 export async function followHandoff(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   session: string,
   message: {
     readonly agent?: string | undefined;
@@ -22,7 +20,7 @@ export async function followHandoff(
 ): Promise<string> {
   const { agent, channel, chat_id } = message;
   if (agent !== undefined || channel === undefined || chat_id === undefined) return session;
-  const route = await findHandoff(forTenant(pool, tenant), channel, chat_id);
+  const route = await findHandoff(db, channel, chat_id);
   // If the agent was deleted, the chat belongs to its first session again.
   return route?.is_open ? route.session_key : session;
 }

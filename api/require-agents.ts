@@ -2,8 +2,7 @@
 import { Failure } from '#domain/errors.ts';
 import { nearest } from '#domain/nearest-name.ts';
 import { knownAgents, listAgents } from '#store/agent-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 
 /** A JSON pointer into the request, and the key at that place; none if it names no agent. */
 export type NamedAgent = readonly [pointer: string, key: string | null | undefined];
@@ -12,15 +11,13 @@ export type NamedAgent = readonly [pointer: string, key: string | null | undefin
 const MAX_CANDIDATES = 500;
 
 /** @throws Failure Unprocessable, with each agent that does not exist and similar names. */
-export async function requireAgents(pool: Pool, tenant: string, named: readonly NamedAgent[]): Promise<void> {
+export async function requireAgents(db: TenantDb, named: readonly NamedAgent[]): Promise<void> {
   const requests = named.filter((each): each is readonly [string, string] => typeof each[1] === 'string');
   if (requests.length === 0) return;
-  const known = new Set(
-    await knownAgents(forTenant(pool, tenant), [...new Set(requests.map(([, key]) => key))]),
-  );
+  const known = new Set(await knownAgents(db, [...new Set(requests.map(([, key]) => key))]));
   const unknown = requests.filter(([, key]) => !known.has(key));
   if (unknown.length === 0) return;
-  const all = (await listAgents(forTenant(pool, tenant), MAX_CANDIDATES, '')).map(({ config }) => config.key);
+  const all = (await listAgents(db, MAX_CANDIDATES, '')).map(({ config }) => config.key);
   const errors = unknown.map(([pointer, key]) => {
     const near = nearest(key, all);
     const meant = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';

@@ -1,7 +1,7 @@
 /** Ensures that every tenant has its agent `main`, however the tenant was made. */
 import { insertAgent } from '#store/agent-store.ts';
 import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { type TenantDb, forTenant } from '#store/tenant-db.ts';
 import type { ModelDirectory } from './deps.ts';
 
 export const MAIN_AGENT = 'main';
@@ -12,7 +12,7 @@ export function createTenantCare(pool: Pool, models: ModelDirectory): (tenant: s
   return (tenant) => {
     const known = done.get(tenant);
     if (known) return known;
-    const made = makeMainAgent(pool, tenant, models).catch((error: unknown) => {
+    const made = makeMainAgent(forTenant(pool, tenant), models).catch((error: unknown) => {
       done.delete(tenant);
       throw error;
     });
@@ -25,10 +25,6 @@ export function createTenantCare(pool: Pool, models: ModelDirectory): (tenant: s
  * Makes the agent with the best configured model, which is `rehearsal/welcome` when there is no other. Is safe to run
  * again.
  */
-async function makeMainAgent(pool: Pool, tenant: string, models: ModelDirectory): Promise<void> {
-  await insertAgent(
-    forTenant(pool, tenant),
-    { key: MAIN_AGENT, type: 'open', model: models.best() },
-    'system',
-  );
+async function makeMainAgent(db: TenantDb, models: ModelDirectory): Promise<void> {
+  await insertAgent(db, { key: MAIN_AGENT, type: 'open', model: models.best() }, 'system');
 }

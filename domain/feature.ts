@@ -17,6 +17,7 @@ import type { Guard } from '#activities/guards.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import type { Config } from '#config';
 import type { SettingsSection } from '#config/section.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 import type { MessageContext, RunToolInput } from './turn.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 
@@ -155,11 +156,7 @@ export interface AddedTool {
 
 export interface AddedToolsModule {
   /** All enabled tools. `onError` receives a definition that cannot be used, so that it does not affect other tools. */
-  listAddedTools(
-    pool: Pool,
-    tenant: string,
-    onError: (error: unknown) => void,
-  ): Promise<readonly AddedTool[]>;
+  listAddedTools(db: TenantDb, onError: (error: unknown) => void): Promise<readonly AddedTool[]>;
 }
 
 export interface AddedTools {

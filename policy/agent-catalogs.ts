@@ -57,7 +57,9 @@ export function createAgentCatalogs({
   async function read(tenant: string): Promise<TenantTools> {
     // The version is read before the tools: tools that change meanwhile are read once more.
     const version = await readToolsVersion(forTenant(pool, tenant));
-    const added = (await Promise.all(sources.map((one) => one.listAddedTools(pool, tenant, onError)))).flat();
+    const added = (
+      await Promise.all(sources.map((one) => one.listAddedTools(forTenant(pool, tenant), onError)))
+    ).flat();
     const shared = added.flatMap(({ agent, tool }) => (agent === null ? [tool] : []));
     const own = new Map<string, Tool[]>();
     for (const { agent, tool } of added)

@@ -35,7 +35,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         const link = { ...body, id, description: body.description ?? null };
         const row = await insertAgentLink(forTenant(pool, tenant), link, by);
         if (row === 'no_agent') {
-          await requireAgents(pool, tenant, [
+          await requireAgents(forTenant(pool, tenant), [
             ['body/source', link.source],
             ['body/target', link.target],
           ]);

@@ -30,7 +30,8 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
       data: await listAccounts(forTenant(pool, tenant), query, caller.confinedTo, MAX_ACCOUNTS),
     }),
     async createBudget({ tenant, by, body }) {
-      if (body.scope === 'agent') await requireAgents(pool, tenant, [['body/subject', body.subject]]);
+      if (body.scope === 'agent')
+        await requireAgents(forTenant(pool, tenant), [['body/subject', body.subject]]);
       if (body.scope === 'team' && body.subject && !(await findTeam(forTenant(pool, tenant), body.subject)))
         throw noTeam(body.subject);
       const row = await createBudget(forTenant(pool, tenant), body, by);

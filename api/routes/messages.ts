@@ -44,7 +44,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { key } = request.params;
       const { text, mode, attachments: refs = [], ...context } = request.body;
       const { wait } = request.query;
-      const session = await followHandoff(deps.pool, caller.tenant, key, context);
+      const session = await followHandoff(forTenant(deps.pool, caller.tenant), key, context);
       const place = { tenant: caller.tenant, session };
       const signal = endOf(reply);
       const waitFor = (seconds: number, id: string, isNew: boolean) =>

@@ -168,7 +168,7 @@ async function planSkills(
     const files = values.map(({ path, content }) => ({ path, bytes: Buffer.from(content, 'base64') }));
     const read = readPublished(name, files, (text) => hide(text) !== text);
     if (!read.ok) throw refused(line, read.problem);
-    const there = await findSkill(pool, tenant, read.skill.name);
+    const there = await findSkill(forTenant(pool, tenant), read.skill.name);
     const isThere = there?.sha256 === treeDigest(files);
     if (there && !isThere) conflicts.push(`the skill ${there.name}`);
     const imported = { owner: owned ? `agent:${key}` : null, agreed: agreed && trusted };
@@ -195,10 +195,10 @@ async function saveSkill(
   { tenant, by, key }: ImportRequest,
   skill: PlannedSkill,
 ): Promise<void> {
-  if (!skill.isThere && typeof (await publishSkill(pool, tenant, skill)) === 'string')
+  if (!skill.isThere && typeof (await publishSkill(forTenant(pool, tenant), skill)) === 'string')
     throw new Failure('Unprocessable', 'there are as many skills, or versions of this one, as may be');
   const grant = { kind: 'agent', subject: key, by } as const;
-  if (skill.visibility === 'private' && !(await grantSkill(pool, tenant, skill.name, grant)))
+  if (skill.visibility === 'private' && !(await grantSkill(forTenant(pool, tenant), skill.name, grant)))
     throw new Failure('Unprocessable', `the skill ${skill.name} has as many grants as may be`);
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { removeLeftFolders } from '@tempoclaw/sandbox';
 import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createBrowsers } from './activities/browsers.ts';
 import { profilesFolder } from './activities/chromium.ts';
@@ -23,7 +24,7 @@ export async function createWorkerPart({ config, pool, egress, machine }: Worker
     worker,
     egress,
     shared: queue === undefined ? undefined : { places: createBrowserPlaces(pool), queue },
-    lastPage: (tenant, session) => lastBrowserPage(pool, tenant, session),
+    lastPage: (tenant, session) => lastBrowserPage(forTenant(pool, tenant), session),
   });
   return {
     tools: { browsers },

@@ -2,7 +2,7 @@
 import type { ApiCore } from '#api/api-parts.ts';
 import type { ApiPart, MessageToAdmit } from '#domain/feature.ts';
 import { Failure } from '#domain/errors.ts';
-import type { Pool } from '#store/pool.ts';
+import { type TenantDb, forTenant } from '#store/tenant-db.ts';
 import { createConnectChannel } from './activities/connect-channel.ts';
 import type { ConnectChannel } from './contract.ts';
 import { findChannel } from './store/channel-store.ts';
@@ -27,8 +27,8 @@ export function createApiPart({ config, pool, secrets, egress }: ApiCore): ApiPa
       }),
     },
     async admitMessage(tenant, message) {
-      await refuseChannel(pool, tenant, message);
-      return throughWebChannel(pool, tenant, message.session, message.context);
+      await refuseChannel(forTenant(pool, tenant), message);
+      return throughWebChannel(forTenant(pool, tenant), message.session, message.context);
     },
   };
 }
@@ -37,16 +37,12 @@ export function createApiPart({ config, pool, secrets, egress }: ApiCore): ApiPa
  * Answers in a channel's session are posted in its chat. A user's key must not post to other people, nor take over a
  * chat.
  */
-async function refuseChannel(
-  pool: Pool,
-  tenant: string,
-  { context, confinedTo, session }: MessageToAdmit,
-): Promise<void> {
+async function refuseChannel(db: TenantDb, { context, confinedTo, session }: MessageToAdmit): Promise<void> {
   if (confinedTo === null || confinedTo === undefined) return;
   const isNamed = (name: string | undefined): name is string => name !== undefined;
   const [prefix, ...rest] = session.split(':');
   const names = [context.channel, rest.length > 0 ? prefix : undefined].filter(isNamed);
   for (const name of names)
-    if (await findChannel(pool, tenant, name))
+    if (await findChannel(db, name))
       throw new Failure('Forbidden', `${name} is a chat channel: its messages come from its service`);
 }

@@ -1,15 +1,14 @@
 /** Adds custom tools to the catalogs of agents. */
 import type { AddedTool } from '#domain/feature.ts';
-import type { Pool } from '#store/pool.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 import { catalogedTool } from './policy/custom-tool.ts';
 import { readTenantTools } from './store.ts';
 
 export async function listAddedTools(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   onError: (error: unknown) => void,
 ): Promise<readonly AddedTool[]> {
-  const definitions = await readTenantTools(pool, tenant);
+  const definitions = await readTenantTools(db);
   return definitions.flatMap((definition) => {
     try {
       return [{ agent: definition.agent_id, tool: catalogedTool(definition) }];

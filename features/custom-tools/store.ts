@@ -2,8 +2,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { CustomToolDefinition } from './rules/definition.ts';
 import { noteChange } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
 import { affects, readRow, readRows } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
 
 export interface CustomToolRow extends CustomToolDefinition {
@@ -39,41 +39,39 @@ function valuesOf({ name, description, parameters, command, ...tool }: ToolToWri
 
 /** Returns `full` if the tenant has its maximum of tools. */
 export function insertCustomTool(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   tool: ToolToWrite,
   by: string,
 ): Promise<CustomToolRow | 'taken' | 'full'> {
   return unlessTaken(
     'full',
-    readRow<CustomToolRow>(pool)`with t as (
+    readRow<CustomToolRow>(db)`with t as (
        insert into custom_tools (tenant_id, id, ${FIELDS}, created_by)
-       select ${tenant}, ${tool.id}, ${valuesOf(tool)}, ${by}
-       where (select count(*) from custom_tools where tenant_id = ${tenant} and deleted_at is null) < ${MAX_CUSTOM_TOOLS}
+       select ${db}, ${tool.id}, ${valuesOf(tool)}, ${by}
+       where (select count(*) from custom_tools where tenant_id = ${db} and deleted_at is null) < ${MAX_CUSTOM_TOOLS}
        returning *),
-     env as (${envOf(tenant, tool)}),
-     ${noteChange(tenant, 'custom_tools', 't')}
+     env as (${envOf(db.tenant, tool)}),
+     ${noteChange(db.tenant, 'custom_tools', 't')}
      select ${COLUMNS} from t`,
   );
 }
 
 /** Returns the next revision; `stale` when the tool is gone or no longer at `revision`. */
 export function updateCustomTool(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   tool: ToolToWrite,
   revision: number,
 ): Promise<CustomToolRow | 'taken' | 'stale'> {
   return unlessTaken(
     'stale',
-    readRow<CustomToolRow>(pool)`with t as (
+    readRow<CustomToolRow>(db)`with t as (
        update custom_tools set (${FIELDS}) = (${valuesOf(tool)}), revision = revision + 1, updated_at = now()
-       where tenant_id = ${tenant} and id = ${tool.id} and revision = ${revision} and deleted_at is null returning *),
+       where tenant_id = ${db} and id = ${tool.id} and revision = ${revision} and deleted_at is null returning *),
      no_env as (
-       delete from custom_tool_env e using t where ${tool.env === null} and e.tenant_id = ${tenant} and e.tool_id = t.id),
-     env as (${envOf(tenant, tool)}
+       delete from custom_tool_env e using t where ${tool.env === null} and e.tenant_id = ${db} and e.tool_id = t.id),
+     env as (${envOf(db.tenant, tool)}
        on conflict (tenant_id, tool_id) do update set sealed = excluded.sealed, key_id = excluded.key_id),
-     ${noteChange(tenant, 'custom_tools', 't')}
+     ${noteChange(db.tenant, 'custom_tools', 't')}
      select ${COLUMNS} from t`,
   );
 }
@@ -85,19 +83,19 @@ function envOf(tenant: string, { env }: ToolToWrite): RawBuilder<unknown> {
 }
 
 /** Removes its variables at once; the row is kept for a while. Returns false when there was none. */
-export function deleteCustomTool(pool: Pool, tenant: string, id: string): Promise<boolean> {
-  return affects(pool)`with t as (
+export function deleteCustomTool(db: TenantDb, id: string): Promise<boolean> {
+  return affects(db)`with t as (
        update custom_tools set deleted_at = now(), env_names = '{}'
-       where tenant_id = ${tenant} and id = ${id} and deleted_at is null returning id),
-     no_env as (delete from custom_tool_env e using t where e.tenant_id = ${tenant} and e.tool_id = t.id),
-     old as (delete from custom_tools where tenant_id = ${tenant} and deleted_at < now() - ${KEPT}::interval),
-     ${noteChange(tenant, 'custom_tools', 't')}
+       where tenant_id = ${db} and id = ${id} and deleted_at is null returning id),
+     no_env as (delete from custom_tool_env e using t where e.tenant_id = ${db} and e.tool_id = t.id),
+     old as (delete from custom_tools where tenant_id = ${db} and deleted_at < now() - ${KEPT}::interval),
+     ${noteChange(db.tenant, 'custom_tools', 't')}
      select id from t`;
 }
 
-export function findCustomTool(pool: Pool, tenant: string, id: string): Promise<CustomToolRow | undefined> {
-  return readRow<CustomToolRow>(pool)`
-    select ${COLUMNS} from custom_tools t where t.tenant_id = ${tenant} and t.id = ${id} and t.deleted_at is null`;
+export function findCustomTool(db: TenantDb, id: string): Promise<CustomToolRow | undefined> {
+  return readRow<CustomToolRow>(db)`
+    select ${COLUMNS} from custom_tools t where t.tenant_id = ${db} and t.id = ${id} and t.deleted_at is null`;
 }
 
 export interface CustomToolFilter {
@@ -110,27 +108,26 @@ export interface CustomToolFilter {
 }
 
 export async function listCustomTools(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   filter: CustomToolFilter,
 ): Promise<{ readonly tools: readonly CustomToolRow[]; readonly total: number }> {
   const { agent, name, search, limit, offset } = filter;
-  const where = sql`t.tenant_id = ${tenant} and t.deleted_at is null and (${agent}::text is null or t.agent_key = ${agent})
+  const where = sql`t.tenant_id = ${db} and t.deleted_at is null and (${agent}::text is null or t.agent_key = ${agent})
     and (${name}::text is null or t.name = ${name})
     and (${search}::text is null or position(lower(${search}) in lower(t.name || ' ' || t.description)) > 0)`;
   const [tools, counted] = await Promise.all([
-    readRows<CustomToolRow>(pool)`
+    readRows<CustomToolRow>(db)`
       select ${COLUMNS} from custom_tools t where ${where} order by t.name, t.agent_key nulls first
       limit ${limit} offset ${offset}`,
-    readRow<{ total: number }>(pool)`select count(*)::int as total from custom_tools t where ${where}`,
+    readRow<{ total: number }>(db)`select count(*)::int as total from custom_tools t where ${where}`,
   ]);
   return { tools, total: counted?.total ?? 0 };
 }
 
 /** All that are enabled, by their names. */
-export function readTenantTools(pool: Pool, tenant: string): Promise<readonly CustomToolDefinition[]> {
-  return readRows<CustomToolDefinition>(pool)`
-    select ${COLUMNS} from custom_tools t where t.tenant_id = ${tenant} and t.deleted_at is null and t.enabled
+export function readTenantTools(db: TenantDb): Promise<readonly CustomToolDefinition[]> {
+  return readRows<CustomToolDefinition>(db)`
+    select ${COLUMNS} from custom_tools t where t.tenant_id = ${db} and t.deleted_at is null and t.enabled
     order by t.name`;
 }
 
@@ -141,16 +138,12 @@ export interface ToolOfCall {
 }
 
 /** The tool that a call was planned with, in its current form; undefined when it was no custom tool. */
-export async function readToolOfCall(
-  pool: Pool,
-  tenant: string,
-  call: string,
-): Promise<ToolOfCall | undefined> {
-  const row = await readRow<CustomToolRow & { is_deleted: boolean; sealed: string | null }>(pool)`
+export async function readToolOfCall(db: TenantDb, call: string): Promise<ToolOfCall | undefined> {
+  const row = await readRow<CustomToolRow & { is_deleted: boolean; sealed: string | null }>(db)`
     select ${COLUMNS}, t.deleted_at is not null as is_deleted, e.sealed
     from tool_calls c
     join custom_tools t on t.tenant_id = c.tenant_id and t.id = c.custom_tool_id
     left join custom_tool_env e on e.tenant_id = t.tenant_id and e.tool_id = t.id
-    where c.tenant_id = ${tenant} and c.id = ${call}`;
+    where c.tenant_id = ${db} and c.id = ${call}`;
   return row && { definition: row, isDeleted: row.is_deleted, sealed: row.sealed };
 }

@@ -17,11 +17,13 @@ import { type Caller, requireScope } from '#api/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { isNumberKeys, readPage } from '#api/pages.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void {
-  const entityOf = ({ tenant, confinedTo }: Caller, id: string) => findEntity(pool, tenant, id, confinedTo);
+  const entityOf = ({ tenant, confinedTo }: Caller, id: string) =>
+    findEntity(forTenant(pool, tenant), id, confinedTo);
   const relationOf = ({ tenant, confinedTo }: Caller, id: string) =>
-    findRelation(pool, tenant, id, confinedTo);
+    findRelation(forTenant(pool, tenant), id, confinedTo);
 
   serveResource(
     app,
@@ -32,8 +34,7 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
           query,
           (limit, after) =>
             listEntities(
-              pool,
-              tenant,
+              forTenant(pool, tenant),
               { ...query, viewer: caller.confinedTo },
               { limit, after: Number(after?.[0] ?? 0) },
             ),
@@ -87,8 +88,7 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
           query,
           (limit, after) =>
             listRelations(
-              pool,
-              tenant,
+              forTenant(pool, tenant),
               { ...query, viewer: caller.confinedTo },
               { limit, after: Number(after?.[0] ?? 0) },
             ),

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { WorkerPart } from '#domain/feature.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createMcpServers } from './activities/mcp-servers.ts';
 import { runnableMcpTool } from './activities/run-mcp-tool.ts';
@@ -29,7 +30,7 @@ export function createWorkerPart(core: WorkerCore): WorkerPart {
     addedTools: {
       isLikely: (name) => name.includes('__'),
       async find({ tenant, call }) {
-        const found = await readMcpToolOfCall(pool, tenant, call);
+        const found = await readMcpToolOfCall(forTenant(pool, tenant), call);
         return found && { tool: runnableMcpTool(found), isGone: found.found === null };
       },
     },

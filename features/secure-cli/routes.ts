@@ -18,6 +18,7 @@ import type { SecureCli } from './rules/secure-cli.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 type SecureCliPut = z.infer<typeof secureCliPutSchema>;
 
@@ -27,10 +28,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
   serveResource(app, secureClis, {
     listSecureClis: async ({ tenant }) => ({
-      data: (await listSecureClis(pool, tenant)).map((row) => showCli(deps, tenant, row)),
+      data: (await listSecureClis(forTenant(pool, tenant))).map((row) => showCli(deps, tenant, row)),
     }),
     async getSecureCli({ tenant, params }) {
-      const row = await findSecureCli(pool, tenant, params.name);
+      const row = await findSecureCli(forTenant(pool, tenant), params.name);
       return row && showCli(deps, tenant, row);
     },
     async setSecureCli({ tenant, by, params: { name }, body }) {
@@ -41,23 +42,22 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         );
       const agents = (body.agents ?? []).map((key, at) => [`body/agents/${at}`, key] as const);
       await requireAgents(
-        pool,
-        tenant,
+        forTenant(pool, tenant),
         agents.filter(([, key]) => key !== '*'),
       );
-      const old = await findSecureCli(pool, tenant, name);
+      const old = await findSecureCli(forTenant(pool, tenant), name);
       const preset = presetOf(body.preset);
       const cli = merged(name, body, preset, old);
       checkPatterns(cli);
       const variables = variablesOf(body, preset) ?? (old ? opened(deps, tenant, old) : []);
       checkVariables(variables, preset);
       const sealed = sealer.seal(JSON.stringify(variables), secureCliPlace(tenant, name));
-      const row = await putSecureCli(pool, tenant, { cli, sealed, keyId: sealer.keyId, by });
+      const row = await putSecureCli(forTenant(pool, tenant), { cli, sealed, keyId: sealer.keyId, by });
       if (!row)
         throw new Failure('Unprocessable', `There are ${MAX_SECURE_CLIS} programs, which is the most`);
       return showCli(deps, tenant, row);
     },
-    deleteSecureCli: ({ tenant, params }) => deleteSecureCli(pool, tenant, params.name),
+    deleteSecureCli: ({ tenant, params }) => deleteSecureCli(forTenant(pool, tenant), params.name),
   });
 }
 

@@ -12,7 +12,7 @@ export interface OpenedCli {
 
 export const sealedPart: SealedPart<readonly OpenedCli[]> = {
   async read(db, open) {
-    return (await listSecureClis(db.unbound, db.tenant)).map(({ name, config, sealed }) => {
+    return (await listSecureClis(db)).map(({ name, config, sealed }) => {
       const opened = open(sealed, secureCliPlace(db.tenant, name));
       const variables = opened === undefined ? undefined : (JSON.parse(opened) as CliVariable[]);
       return { cli: { name, ...config }, variables };

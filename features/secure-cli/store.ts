@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import type { CliEnvKind, SecureCli } from './rules/secure-cli.ts';
 import { noteChange } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
 import { affects, readRow, readRows } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 
 /** The contents of the sealed part. */
 export interface CliVariable {
@@ -41,38 +41,37 @@ export function secureCliPlace(tenant: string, name: string): string {
 
 /** Creates or replaces it; undefined when it would exceed the limit. Safe to repeat. */
 export function putSecureCli(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { cli, sealed, keyId, by }: NewSecureCli,
 ): Promise<SecureCliRow | undefined> {
   const { name, ...config } = cli;
-  return readRow<SecureCliRow>(pool)`with saved as (
+  return readRow<SecureCliRow>(db)`with saved as (
        insert into secure_cli_binaries (tenant_id, name, config, sealed, key_id, updated_by)
-       select ${tenant}, ${name}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}
-       where exists (select from secure_cli_binaries where tenant_id = ${tenant} and name = ${name})
-          or (select count(*) from secure_cli_binaries where tenant_id = ${tenant}) < ${MAX_SECURE_CLIS}
+       select ${db}, ${name}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}
+       where exists (select from secure_cli_binaries where tenant_id = ${db} and name = ${name})
+          or (select count(*) from secure_cli_binaries where tenant_id = ${db}) < ${MAX_SECURE_CLIS}
        on conflict (tenant_id, name) do update set config = excluded.config, sealed = excluded.sealed,
          key_id = excluded.key_id, updated_by = excluded.updated_by, updated_at = now()
        returning ${COLUMNS}),
-     ${noteChange(tenant, 'secrets', 'saved')}
+     ${noteChange(db.tenant, 'secrets', 'saved')}
      select ${COLUMNS} from saved`;
 }
 
 /** Returns false when there was none. */
-export function deleteSecureCli(pool: Pool, tenant: string, name: string): Promise<boolean> {
-  return affects(pool)`
-    with gone as (delete from secure_cli_binaries where tenant_id = ${tenant} and name = ${name} returning name),
-     ${noteChange(tenant, 'secrets', 'gone')}
+export function deleteSecureCli(db: TenantDb, name: string): Promise<boolean> {
+  return affects(db)`
+    with gone as (delete from secure_cli_binaries where tenant_id = ${db} and name = ${name} returning name),
+     ${noteChange(db.tenant, 'secrets', 'gone')}
      select name from gone`;
 }
 
-export function findSecureCli(pool: Pool, tenant: string, name: string): Promise<SecureCliRow | undefined> {
-  return readRow<SecureCliRow>(pool)`
-    select ${COLUMNS} from secure_cli_binaries where tenant_id = ${tenant} and name = ${name}`;
+export function findSecureCli(db: TenantDb, name: string): Promise<SecureCliRow | undefined> {
+  return readRow<SecureCliRow>(db)`
+    select ${COLUMNS} from secure_cli_binaries where tenant_id = ${db} and name = ${name}`;
 }
 
 /** All of a tenant's programs, in order of name. */
-export function listSecureClis(pool: Pool, tenant: string): Promise<SecureCliRow[]> {
-  return readRows<SecureCliRow>(pool)`
-    select ${COLUMNS} from secure_cli_binaries where tenant_id = ${tenant} order by name`;
+export function listSecureClis(db: TenantDb): Promise<SecureCliRow[]> {
+  return readRows<SecureCliRow>(db)`
+    select ${COLUMNS} from secure_cli_binaries where tenant_id = ${db} order by name`;
 }

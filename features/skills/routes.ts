@@ -19,10 +19,11 @@ import {
 import { type Caller, userOf } from '#api/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
   const find = async (caller: Caller, name: string): Promise<SkillRow | undefined> => {
-    const row = await findSkill(pool, caller.tenant, name);
+    const row = await findSkill(forTenant(pool, caller.tenant), name);
     return row && isShown(row, caller) ? row : undefined;
   };
 
@@ -31,7 +32,7 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
     skills,
     {
       async listSkills({ caller, tenant }) {
-        const rows = await listSkills(pool, tenant);
+        const rows = await listSkills(forTenant(pool, tenant));
         return { data: rows.filter((row) => isShown(row, caller)).map(show) };
       },
       async getSkill({ caller, params }) {
@@ -46,7 +47,7 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         const { text } = await secrets.vault.scrubberOf(tenant);
         const read = readPublished(name, files, (value) => text(value) !== value);
         if (!read.ok) throw new Failure('Unprocessable', read.problem);
-        const done = await publishSkill(pool, tenant, {
+        const done = await publishSkill(forTenant(pool, tenant), {
           ...read.skill,
           visibility: body.visibility,
           files,
@@ -54,23 +55,24 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         });
         if (typeof done === 'string')
           throw new Failure('Unprocessable', 'There are as many skills, or versions of this one, as may be');
-        const row = await findSkill(pool, tenant, read.skill.name);
+        const row = await findSkill(forTenant(pool, tenant), read.skill.name);
         return row && { ...show(row), is_new: done.isNew };
       },
       async listSkillVersions({ tenant, params }) {
-        return { data: (await listSkillVersions(pool, tenant, params.name)).map(showVersion) };
+        return { data: (await listSkillVersions(forTenant(pool, tenant), params.name)).map(showVersion) };
       },
-      deleteSkill: ({ tenant, params }) => removeSkill(pool, tenant, params.name),
+      deleteSkill: ({ tenant, params }) => removeSkill(forTenant(pool, tenant), params.name),
       async listSkillGrants({ tenant, params }) {
-        return { data: (await listSkillGrants(pool, tenant, params.name)).map(showGrant) };
+        return { data: (await listSkillGrants(forTenant(pool, tenant), params.name)).map(showGrant) };
       },
       async grantSkill({ tenant, by, params: { name, ...grant } }) {
-        const row = await grantSkill(pool, tenant, name, { ...grant, by });
+        const row = await grantSkill(forTenant(pool, tenant), name, { ...grant, by });
         if (!row)
           throw new Failure('Unprocessable', `${name} has ${MAX_SKILL_GRANTS} grants, which is the most`);
         return showGrant(row);
       },
-      revokeSkill: ({ tenant, params: { name, ...grant } }) => revokeSkill(pool, tenant, name, grant),
+      revokeSkill: ({ tenant, params: { name, ...grant } }) =>
+        revokeSkill(forTenant(pool, tenant), name, grant),
     },
     find,
   );

@@ -12,7 +12,7 @@ import type { SkillAccess, SkillFacts, SkillVisibility } from './rules/skill.ts'
 import { noteChange } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';
-import type { Transaction } from '#store/database.ts';
+import type { TenantDb, TenantTransaction } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 
 /** Skills of a tenant; all of them are in the memory of each worker that works for it. */
@@ -71,32 +71,27 @@ const SKILL = sql`${VERSION}, s.visibility, s.owner, (select coalesce(jsonb_agg(
 const NEWEST = sql`skills s join skill_versions v on v.tenant_id = s.tenant_id and v.name = s.name and v.version = s.version`;
 
 /** The newest version of each, by name. */
-export function listSkills(pool: Pool, tenant: string): Promise<SkillRow[]> {
-  return readRows<SkillRow>(pool)`select ${SKILL} from ${NEWEST}
-    where s.tenant_id = ${tenant} and s.removed_at is null order by s.name limit ${MAX_SKILLS}`;
+export function listSkills(db: TenantDb): Promise<SkillRow[]> {
+  return readRows<SkillRow>(db)`select ${SKILL} from ${NEWEST}
+    where s.tenant_id = ${db} and s.removed_at is null order by s.name limit ${MAX_SKILLS}`;
 }
 
-export function findSkill(pool: Pool, tenant: string, name: string): Promise<SkillRow | undefined> {
-  return readRow<SkillRow>(pool)`select ${SKILL} from ${NEWEST}
-    where s.tenant_id = ${tenant} and s.name = ${name} and s.removed_at is null`;
+export function findSkill(db: TenantDb, name: string): Promise<SkillRow | undefined> {
+  return readRow<SkillRow>(db)`select ${SKILL} from ${NEWEST}
+    where s.tenant_id = ${db} and s.name = ${name} and s.removed_at is null`;
 }
 
 /** The newest first. */
-export function listSkillVersions(pool: Pool, tenant: string, name: string): Promise<SkillVersionRow[]> {
-  return readRows<SkillVersionRow>(pool)`select ${VERSION} from skill_versions v
-    where v.tenant_id = ${tenant} and v.name = ${name} order by v.version desc`;
+export function listSkillVersions(db: TenantDb, name: string): Promise<SkillVersionRow[]> {
+  return readRows<SkillVersionRow>(db)`select ${VERSION} from skill_versions v
+    where v.tenant_id = ${db} and v.name = ${name} order by v.version desc`;
 }
 
-export function readSkillFiles(
-  pool: Pool,
-  tenant: string,
-  name: string,
-  version: number,
-): Promise<TreeFile[]> {
-  return readRows<TreeFile>(pool)`
+export function readSkillFiles(db: TenantDb, name: string, version: number): Promise<TreeFile[]> {
+  return readRows<TreeFile>(db)`
     select f ->> 'path' as path, b.bytes from skill_versions v, jsonb_array_elements(v.files) f
-      join files b on b.tenant_id = ${tenant} and b.digest = f ->> 'digest'
-    where v.tenant_id = ${tenant} and v.name = ${name} and v.version = ${version} order by path`;
+      join files b on b.tenant_id = ${db} and b.digest = f ->> 'digest'
+    where v.tenant_id = ${db} and v.name = ${name} and v.version = ${version} order by path`;
 }
 
 /**
@@ -105,20 +100,19 @@ export function readSkillFiles(
  * versions. Safe to repeat, also concurrently.
  */
 export function publishSkill(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   skill: SkillToPublish,
 ): Promise<{ readonly version: number; readonly isNew: boolean } | 'theirs' | 'full'> {
   const stored = skill.files.map(({ path, bytes }) => ({ path, digest: sha256(bytes), size: bytes.length }));
   const digest = treeDigest(skill.files);
   const owner = skill.call ? `${skill.call.kind}:${skill.call.subject}` : (skill.imported?.owner ?? null);
-  return inTransaction(pool, async (tx) => {
+  return inTransaction(db, async (tx) => {
     const isFull = await affects(tx)`
-      select from skills where tenant_id = ${tenant} and removed_at is null and name <> ${skill.name}
+      select from skills where tenant_id = ${tx} and removed_at is null and name <> ${skill.name}
       having count(*) >= ${MAX_SKILLS}`;
     if (isFull) return 'full';
     await execute(tx)`insert into skills (tenant_id, name, visibility, owner, removed_at)
-      values (${tenant}, ${skill.name}, ${skill.visibility}, ${owner}, now()) on conflict do nothing`;
+      values (${tx}, ${skill.name}, ${skill.visibility}, ${owner}, now()) on conflict do nothing`;
     const row = await readRow<{
       version: number;
       owner: string | null;
@@ -127,22 +121,22 @@ export function publishSkill(
     }>(tx)`
       select s.version, s.owner, s.removed_at is null as is_there, (select sha256 from skill_versions v
         where v.tenant_id = s.tenant_id and v.name = s.name and v.version = s.version) as sha256
-      from skills s where s.tenant_id = ${tenant} and s.name = ${skill.name} for update`;
+      from skills s where s.tenant_id = ${tx} and s.name = ${skill.name} for update`;
     if (!row) throw new Error('the row of a skill went while it was locked');
     if (row.is_there && skill.call && row.owner !== owner) return 'theirs';
     const isNew = row.sha256 !== digest;
     const version = isNew ? row.version + 1 : row.version;
     if (version > MAX_SKILL_VERSIONS) return 'full';
-    if (isNew) await insertVersion(tx, tenant, skill, version, { stored, digest });
+    if (isNew) await insertVersion(tx, skill, version, { stored, digest });
     // A version without consent gets it when the same comes again with a person behind it.
     else
-      await execute(tx)`update skill_versions set agreed = agreed or ${isAgreed(tenant, skill)}
-        where tenant_id = ${tenant} and name = ${skill.name} and version = ${version}`;
-    if (skill.call) await insertGrant(tx, tenant, skill.name, { ...skill.call, by: skill.by });
+      await execute(tx)`update skill_versions set agreed = agreed or ${isAgreed(db.tenant, skill)}
+        where tenant_id = ${tx} and name = ${skill.name} and version = ${version}`;
+    if (skill.call) await insertGrant(tx, skill.name, { ...skill.call, by: skill.by });
     await execute(tx)`with saved as (
        update skills set version = ${version}, visibility = ${skill.visibility}, removed_at = null, updated_at = now(),
-         owner = ${row.is_there ? row.owner : owner} where tenant_id = ${tenant} and name = ${skill.name} returning name),
-     ${noteChange(tenant, 'custom_tools', 'saved')} select from saved`;
+         owner = ${row.is_there ? row.owner : owner} where tenant_id = ${tx} and name = ${skill.name} returning name),
+     ${noteChange(db.tenant, 'custom_tools', 'saved')} select from saved`;
     return { version, isNew };
   });
 }
@@ -156,76 +150,73 @@ function isAgreed(tenant: string, { call, imported }: SkillToPublish): RawBuilde
 }
 
 async function insertVersion(
-  tx: Transaction,
-  tenant: string,
+  tx: TenantTransaction,
   skill: SkillToPublish,
   version: number,
   { stored, digest }: { readonly stored: readonly StoredSkillFile[]; readonly digest: string },
 ): Promise<void> {
   const { name, description, allowed, files, by, call } = skill;
   await execute(tx)`insert into files (tenant_id, digest, bytes)
-    select distinct on (f.digest) ${tenant}, f.digest, f.bytes
+    select distinct on (f.digest) ${tx}, f.digest, f.bytes
     from unnest(${stored.map((file) => file.digest)}::text[], ${files.map(({ bytes }) => bytes)}::bytea[]) f (digest, bytes)
     on conflict (tenant_id, digest) do update set needed_at = now(), bytes = coalesce(files.bytes, excluded.bytes)`;
   await execute(tx)`
     insert into skill_versions (tenant_id, name, version, description, allowed, agreed, sha256, files, published_by,
       session_key, turn_id, call_id)
-    select ${tenant}, ${name}, ${version}, ${description}, ${allowed === null ? null : [...allowed]}::text[],
-      ${isAgreed(tenant, skill)}, ${digest}, ${JSON.stringify(stored)}, ${by},
+    select ${tx}, ${name}, ${version}, ${description}, ${allowed === null ? null : [...allowed]}::text[],
+      ${isAgreed(tx.tenant, skill)}, ${digest}, ${JSON.stringify(stored)}, ${by},
       c.session_key, c.turn_id, c.id
-    from (select) one left join tool_calls c on c.tenant_id = ${tenant} and c.id = ${call?.id}`;
+    from (select) one left join tool_calls c on c.tenant_id = ${tx} and c.id = ${call?.id}`;
 }
 
 /** Returns false when there is none. */
-export function removeSkill(pool: Pool, tenant: string, name: string): Promise<boolean> {
-  return affects(pool)`with gone as (
-     update skills set removed_at = now() where tenant_id = ${tenant} and name = ${name} and removed_at is null returning name),
-   grants as (delete from skill_grants where tenant_id = ${tenant} and name = ${name}),
-   ${noteChange(tenant, 'custom_tools', 'gone')}
+export function removeSkill(db: TenantDb, name: string): Promise<boolean> {
+  return affects(db)`with gone as (
+     update skills set removed_at = now() where tenant_id = ${db} and name = ${name} and removed_at is null returning name),
+   grants as (delete from skill_grants where tenant_id = ${db} and name = ${name}),
+   ${noteChange(db.tenant, 'custom_tools', 'gone')}
    select from gone`;
 }
 
-export function listSkillGrants(pool: Pool, tenant: string, name: string): Promise<SkillGrant[]> {
-  return readRows<SkillGrant>(pool)`select kind, subject, granted_by, created_at from skill_grants
-    where tenant_id = ${tenant} and name = ${name} order by kind, subject`;
+export function listSkillGrants(db: TenantDb, name: string): Promise<SkillGrant[]> {
+  return readRows<SkillGrant>(db)`select kind, subject, granted_by, created_at from skill_grants
+    where tenant_id = ${db} and name = ${name} order by kind, subject`;
 }
 
 type Subject = Pick<SkillGrant, 'kind' | 'subject'>;
 
 /** Returns undefined when it would exceed the limit. Safe to repeat. */
 export function grantSkill(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   name: string,
   grant: Subject & { readonly by: string },
 ): Promise<SkillGrant | undefined> {
-  return inTransaction(pool, async (tx) => {
-    await insertGrant(tx, tenant, name, grant);
+  return inTransaction(db, async (tx) => {
+    await insertGrant(tx, name, grant);
     await execute(tx)`
-      with saved as (select 1), ${noteChange(tenant, 'custom_tools', 'saved')} select from saved`;
+      with saved as (select 1), ${noteChange(db.tenant, 'custom_tools', 'saved')} select from saved`;
     return readRow<SkillGrant>(tx)`select kind, subject, granted_by, created_at from skill_grants
-      where tenant_id = ${tenant} and name = ${name} and kind = ${grant.kind} and subject = ${grant.subject}`;
+      where tenant_id = ${tx} and name = ${name} and kind = ${grant.kind} and subject = ${grant.subject}`;
   });
 }
 
 async function insertGrant(
-  tx: Transaction,
-  tenant: string,
+  tx: TenantTransaction,
   name: string,
   { kind, subject, by }: Subject & { readonly by: string },
 ): Promise<void> {
   await execute(tx)`insert into skill_grants (tenant_id, name, kind, subject, granted_by)
-    select ${tenant}, ${name}, ${kind}, ${subject}, ${by}
-    where (select count(*) from skill_grants where tenant_id = ${tenant} and name = ${name}) < ${MAX_SKILL_GRANTS}
+    select ${tx}, ${name}, ${kind}, ${subject}, ${by}
+    where (select count(*) from skill_grants where tenant_id = ${tx} and name = ${name}) < ${MAX_SKILL_GRANTS}
     on conflict do nothing`;
 }
 
 /** Returns false when there was none. */
-export function revokeSkill(pool: Pool, tenant: string, name: string, grant: Subject): Promise<boolean> {
-  return affects(pool)`with gone as (
-     delete from skill_grants where tenant_id = ${tenant} and name = ${name} and kind = ${grant.kind} and subject = ${grant.subject}
+export function revokeSkill(db: TenantDb, name: string, grant: Subject): Promise<boolean> {
+  return affects(db)`with gone as (
+     delete from skill_grants where tenant_id = ${db} and name = ${name} and kind = ${grant.kind} and subject = ${grant.subject}
      returning subject),
-   ${noteChange(tenant, 'custom_tools', 'gone')}
+   ${noteChange(db.tenant, 'custom_tools', 'gone')}
    select from gone`;
 }
 
@@ -234,22 +225,21 @@ export function revokeSkill(pool: Pool, tenant: string, name: string, grant: Sub
  * others. Safe to repeat.
  */
 export async function noteSkill(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   call: string,
   { name, allowed, brings }: SkillInUse,
   max: number,
 ): Promise<boolean> {
   const known = JSON.stringify([{ name }]);
-  const row = await readRow<{ noted: boolean }>(pool)`
+  const row = await readRow<{ noted: boolean }>(db)`
     with noted as (
       update turns t set skills = t.skills || jsonb_build_array(jsonb_build_object('name', ${name}::text,
           'allowed', ${allowed === null ? null : JSON.stringify(allowed)}::jsonb, 'brings', ${brings}::boolean, 'step', c.step))
-        from tool_calls c where c.tenant_id = ${tenant} and c.id = ${call} and t.tenant_id = ${tenant} and t.id = c.turn_id
+        from tool_calls c where c.tenant_id = ${db} and c.id = ${call} and t.tenant_id = ${db} and t.id = c.turn_id
           and not t.skills @> ${known}::jsonb and jsonb_array_length(t.skills) < ${max}
         returning t.id)
     select exists (select from noted) or exists (select from turns t join tool_calls c on c.tenant_id = t.tenant_id and c.turn_id = t.id
-      where c.tenant_id = ${tenant} and c.id = ${call} and t.skills @> ${known}::jsonb) as noted`;
+      where c.tenant_id = ${db} and c.id = ${call} and t.skills @> ${known}::jsonb) as noted`;
   return row?.noted === true;
 }
 

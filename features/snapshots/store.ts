@@ -2,6 +2,7 @@
 import type { Pool } from '#store/pool.ts';
 import type { Db } from '#store/database.ts';
 import { affects, readRow, readRows } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 
 export interface WorkspaceKey {
   readonly tenant: string;
@@ -95,10 +96,10 @@ export function workspacesToClean(pool: Pool, max: number): Promise<WorkspaceKey
 }
 
 /** Workspaces whose names end with the suffix, from the first dot on. */
-export function listWorkspaces(pool: Pool, tenant: string, suffix: string): Promise<WorkspaceKey[]> {
-  return readRows<WorkspaceKey>(pool)`
+export function listWorkspaces(db: TenantDb, suffix: string): Promise<WorkspaceKey[]> {
+  return readRows<WorkspaceKey>(db)`
     select tenant_id as tenant, name from workspaces
-    where tenant_id = ${tenant} and substr(name, strpos(name, '.')) = ${suffix} order by name`;
+    where tenant_id = ${db} and substr(name, strpos(name, '.')) = ${suffix} order by name`;
 }
 
 /** For its holder; returns false when another worker holds it by now. */

@@ -25,6 +25,7 @@ import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { Sealer } from '#store/seal.ts';
 import { startDueDeliveries } from './temporal.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { EgressError } from '@tempoclaw/egress';
 
 export interface WebhookDeps extends Pick<ActivityDeps, 'pool'> {
@@ -57,19 +58,19 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
     const record = await attempt(deps, tenant, delivery);
     // A channel that is away loses nothing, so it stays on.
     const patience = delivery.webhook.channel_key === null ? settings.disableAfterDays * 86_400 : ENDLESS;
-    const isFirst = await recordAttempt(pool, tenant, delivery, record, patience);
-    if (!isFirst) return reportOf(await readDelivery(pool, tenant, delivery.id));
+    const isFirst = await recordAttempt(forTenant(pool, tenant), delivery, record, patience);
+    if (!isFirst) return reportOf(await readDelivery(forTenant(pool, tenant), delivery.id));
     return { status: record.status, attempts: delivery.attempts + 1, wait: record.wait };
   };
   return {
     deliver_webhook: failingAs(activityFailure, async ({ tenant, id }: DeliveryInput) => {
-      const delivery = await readDelivery(pool, tenant, id);
+      const delivery = await readDelivery(forTenant(pool, tenant), id);
       // Its webhook was deleted, or its session forgotten.
       if (!delivery) return { status: 'failed', attempts: 0 };
       if (delivery.status === 'pending' && delivery.wait > 0) return reportOf(delivery);
       const report = delivery.status === 'pending' ? await attemptOnce(tenant, delivery) : reportOf(delivery);
       // This also covers one that ended in an attempt whose worker died then.
-      if (report.status !== 'pending') await takeUpNext(pool, tenant, delivery);
+      if (report.status !== 'pending') await takeUpNext(forTenant(pool, tenant), delivery);
       // It also starts those for which there was no place beside it.
       await startDue();
       return report;

@@ -6,6 +6,7 @@ import { findDelivery, insertNotifyTests } from './store/webhook-store.ts';
 import { startDueDeliveries } from './temporal.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { approvalNotifications } from './resource.ts';
 
 /** Longer than one attempt may take. */
@@ -24,7 +25,7 @@ async function notifyTest(
   tenant: string,
   to: string | undefined,
 ): Promise<NotifyTest[]> {
-  const made = await insertNotifyTests(pool, tenant, to);
+  const made = await insertNotifyTests(forTenant(pool, tenant), to);
   if (made.length === 0)
     throw new Failure(
       'Unprocessable',
@@ -35,7 +36,9 @@ async function notifyTest(
   await startDueDeliveries(pool, temporal);
   const until = Date.now() + PATIENCE_MS;
   for (;;) {
-    const rows = await Promise.all(made.map((one) => findDelivery(pool, tenant, one.webhook_id, one.id)));
+    const rows = await Promise.all(
+      made.map((one) => findDelivery(forTenant(pool, tenant), one.webhook_id, one.id)),
+    );
     if (rows.every((row) => row?.status !== 'pending') || Date.now() > until)
       return made.map(({ id, webhook_id, url }, at) => ({
         webhook_id,

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { publishSkill } from '#features/skills/store.ts';
 import { writeDocument } from '#store/document-store.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';
 import { skillText } from '#test/support/skills.ts';
 
@@ -34,7 +35,7 @@ before(async () => {
     ['others', 'somebody'],
   ] as const) {
     const files = [{ path: 'SKILL.md', bytes: Buffer.from(skillText(name)) }];
-    await publishSkill(api.pool, api.tenant, {
+    await publishSkill(forTenant(api.pool, api.tenant), {
       name,
       description: `Knows ${name}`,
       allowed: null,

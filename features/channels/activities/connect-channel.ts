@@ -1,6 +1,7 @@
 /** Registers a channel with its service, as far as the service allows that for a bot. Each step may be repeated. */
 import type { ConnectChannel } from '../contract.ts';
 import { SecretProblem } from '#domain/secret.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findChannel } from '../store/channel-store.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { ChannelError } from './channel-error.ts';
@@ -12,7 +13,7 @@ const CONNECT_MS = 25_000;
 
 export function createConnectChannel(deps: ChannelDeps): ConnectChannel {
   return async (tenant, key, address) => {
-    const channel = await findChannel(deps.pool, tenant, key);
+    const channel = await findChannel(forTenant(deps.pool, tenant), key);
     if (!channel) return undefined;
     const report: ConnectReport = { account: null, done: [], todo: [] };
     if (address === undefined)

@@ -49,7 +49,7 @@ export async function deliverToChannel(
   tenant: string,
   delivery: ChannelDelivery,
 ): Promise<DeliveryOutcome> {
-  const channel = await findChannel(deps.pool, tenant, delivery.webhook.channel_key ?? '');
+  const channel = await findChannel(forTenant(deps.pool, tenant), delivery.webhook.channel_key ?? '');
   if (!channel) return { answered: null, problem: 'the channel was deleted', isFinal: true };
   const visit = await visitFor(deps, tenant, channel, delivery);
   if (!visit) return TAKEN;
@@ -99,7 +99,7 @@ async function visitFor(
   const { type, data } = stored;
   if (type.startsWith('approval.'))
     return aboutApproval(deps, tenant, channel, delivery, String(data['approval_id']));
-  const chat = await placeOfSession(deps.pool, tenant, channel.key, session_key);
+  const chat = await placeOfSession(forTenant(deps.pool, tenant), channel.key, session_key);
   if (chat === undefined) return undefined;
   const place = placeOfChat(chat);
   const grow = channel.settings.stream
@@ -179,7 +179,7 @@ async function postMessage(
   const mayTake = channel.settings.stream && !request && !delivery.post;
   const digest = request?.digest ?? null;
   const isLast = isLastTryOfFiles(delivery);
-  const posts = await postsOf(deps.pool, tenant, id);
+  const posts = await postsOf(forTenant(deps.pool, tenant), id);
   const ofThis = posts.filter((post) => post.digest === digest);
   const arrived = ofThis.filter(({ message_id }) => message_id !== SENDING).length;
   const startedAt = ofThis.find(({ message_id }) => message_id === SENDING)?.part;
@@ -202,10 +202,10 @@ async function postMessage(
       const first = mayTake && part === 0 ? words[0] : undefined;
       if (first && (await finalizeStream(deps, tenant, channel.key, delivery, spot, first))) continue;
       const row = { delivery_id: id, part, channel_key: channel.key, place, digest };
-      await recordPost(deps.pool, tenant, { ...row, message_id: SENDING, approval_id: null });
+      await recordPost(forTenant(deps.pool, tenant), { ...row, message_id: SENDING, approval_id: null });
       const message_id = await sendNoted(deps, tenant, spot, one, { row, isAgain: part === startedAt });
       const approval_id = (part === parts.length - 1 ? request?.approval_id : undefined) ?? null;
-      await recordPost(deps.pool, tenant, { ...row, message_id, approval_id });
+      await recordPost(forTenant(deps.pool, tenant), { ...row, message_id, approval_id });
     }
   };
 }
@@ -226,7 +226,7 @@ async function sendNoted(
   } catch (error) {
     const wasRefused =
       error instanceof ChannelError && error.refusal.status > 0 && error.refusal.status < 500;
-    if (wasRefused && !isAgain) await forgetPost(deps.pool, tenant, row);
+    if (wasRefused && !isAgain) await forgetPost(forTenant(deps.pool, tenant), row);
     throw error;
   }
 }
@@ -243,11 +243,11 @@ async function aboutApproval(
 ): Promise<SendOperation | undefined> {
   const approval = await findApproval(forTenant(deps.pool, tenant), id);
   if (!approval) return undefined;
-  const posts = await postsOfApproval(deps.pool, tenant, channel.key, id);
+  const posts = await postsOfApproval(forTenant(deps.pool, tenant), channel.key, id);
   if (delivery.event === 'approval.requested') {
     if (posts.length > 0 || approval.status !== 'pending') return undefined;
     // A subagent's request is also in the feeds above it.
-    if ((await firstAsking(deps.pool, tenant, delivery, id)) !== delivery.id) return undefined;
+    if ((await firstAsking(forTenant(deps.pool, tenant), delivery, id)) !== delivery.id) return undefined;
     const place = await approvalPlace(deps, tenant, channel, delivery.session_key);
     const request = { approval_id: id, digest: approval.digest };
     return (
@@ -300,6 +300,6 @@ async function approvalPlace(
   session: string,
 ): Promise<ChannelPlace | undefined> {
   if (settings.approvals_to) return settings.approvals_to;
-  const chat = await placeOfSession(pool, tenant, key, session);
+  const chat = await placeOfSession(forTenant(pool, tenant), key, session);
   return chat === undefined ? undefined : placeOfChat(chat);
 }

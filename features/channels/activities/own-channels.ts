@@ -18,6 +18,7 @@ import { type ChannelRow, hasSpokenIn, listChannels } from '../store/channel-sto
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { ChannelError } from './channel-error.ts';
 import type { TopicOptions } from './channel-sender.ts';
 import { type ChannelDeps, refusalWords, visitService } from './visit-service.ts';
@@ -61,7 +62,7 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
   const { pool } = deps;
   return {
     async target(call, name = call.channel ?? undefined, place) {
-      const own = (await listChannels(pool, call.tenant)).filter(
+      const own = (await listChannels(forTenant(pool, call.tenant))).filter(
         ({ key, type, agent_key, enabled }) =>
           enabled && POSTED.has(type) && (agent_key === call.agent || key === call.channel),
       );
@@ -89,7 +90,7 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
         session: call.sessionKey,
         post: { place, markdown: text(markdown), files },
       };
-      await insertDirectPost(pool, call.tenant, channel.webhook_id, post);
+      await insertDirectPost(forTenant(pool, call.tenant), channel.webhook_id, post);
       await startDueDeliveries(pool, deps.reach);
     },
     async keep({ tenant, user, hasSecret }, { name: filename, type, bytes }) {
@@ -137,5 +138,5 @@ async function mayReach(
     return true;
   if (here === key && chatId?.startsWith(`${place.chat}/`)) return true;
   if (settings.targets?.some((one) => one === chat || one === place.chat)) return true;
-  return user !== null && hasSpokenIn(pool, tenant, { channel: key, chatId: chat, user });
+  return user !== null && hasSpokenIn(forTenant(pool, tenant), { channel: key, chatId: chat, user });
 }

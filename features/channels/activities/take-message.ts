@@ -65,10 +65,12 @@ export function takeMessage(
   { place, waiting: message }: DirectPost & { readonly waiting: WaitingMessage },
 ): SendOperation {
   return async (sender, context) => {
-    const waiting = message.album ? ((await closeAlbum(deps.pool, tenant, delivery.id)) ?? message) : message;
+    const waiting = message.album
+      ? ((await closeAlbum(forTenant(deps.pool, tenant), delivery.id)) ?? message)
+      : message;
     const { files, left } = waiting;
     const isLast = isLastTryOfFiles(delivery);
-    const posts = await postsOf(deps.pool, tenant, delivery.id);
+    const posts = await postsOf(forTenant(deps.pool, tenant), delivery.id);
     const kept = new Map(posts.map(({ part, message_id }) => [part, message_id]));
     const refused: Refused[] = [];
     const until = performance.now() + VISIT_MS;
@@ -79,7 +81,7 @@ export function takeMessage(
       const taken = await takeFile(deps, tenant, channel, waiting, { file, sender, context, isLast });
       if (typeof taken === 'string') {
         const row = { delivery_id: delivery.id, part, channel_key: channel.key, message_id: taken };
-        await recordPost(deps.pool, tenant, {
+        await recordPost(forTenant(deps.pool, tenant), {
           ...row,
           place,
           approval_id: null,
@@ -166,7 +168,11 @@ async function postRefused(
 ): Promise<void> {
   const lines = refused.map(({ name, why }) => `- ${markdownText(name)}: ${markdownText(why)}`);
   const markdown = ['I could not take:', ...lines].join('\n');
-  await insertDirectPost(pool, tenant, webhook_id, { id: `${id}.left`, session, post: { place, markdown } });
+  await insertDirectPost(forTenant(pool, tenant), webhook_id, {
+    id: `${id}.left`,
+    session,
+    post: { place, markdown },
+  });
 }
 
 interface Taken {
@@ -204,7 +210,7 @@ async function submit(
       throw error;
     const markdown = `That was not taken: ${markdownText(error.message)}`;
     const id = `${delivery.id}.lost`;
-    await insertDirectPost(pool, tenant, webhook_id, { id, session, post: { place, markdown } });
+    await insertDirectPost(forTenant(pool, tenant), webhook_id, { id, session, post: { place, markdown } });
     throw new ChannelError(error.message, { status: 0, isFinal: true });
   }
 }

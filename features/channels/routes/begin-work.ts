@@ -28,7 +28,7 @@ export async function beginWork(
   const { scrubberOf } = secrets.vault;
   const repeat = `channel/${key}/${id}`;
   if (action === 'schedule') {
-    const row = await findSchedule(pool, tenant, schedule ?? '', {});
+    const row = await findSchedule(forTenant(pool, tenant), schedule ?? '', {});
     if (!row) throw new Failure('NotFound', `There is no schedule ${schedule}: the channel ${key} names it`);
     await createSchedules({ pool, temporal, scrubberOf }).runNow(row, tenant, repeat);
   }

@@ -13,6 +13,7 @@ import { READERS } from './readers.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { problems } from '#api/openapi.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 const BYTES = 1_048_576;
 
@@ -47,7 +48,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
       async (request, reply) => {
         const { tenant } = request.query;
-        const channel = await findChannel(pool, tenant, request.params.key);
+        const channel = await findChannel(forTenant(pool, tenant), request.params.key);
         const reader = channel && READERS[channel.type];
         if (!reader || !channel.enabled) throw unproven();
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);

@@ -43,18 +43,19 @@ import { isTimeKeys, readPage } from '#api/pages.ts';
 import { type NamedAgent, requireAgents } from '#api/require-agents.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, temporal } = deps;
   const { sealer } = deps.secrets;
-  const find = (tenant: string, key: string) => findChannel(pool, tenant, key);
+  const find = (tenant: string, key: string) => findChannel(forTenant(pool, tenant), key);
 
   serveResource(
     app,
     channels,
     {
       listChannels: async ({ tenant }) => ({
-        data: (await listChannels(pool, tenant)).map((row) => show(tenant, row)),
+        data: (await listChannels(forTenant(pool, tenant))).map((row) => show(tenant, row)),
       }),
       async getChannel({ tenant, params }) {
         const row = await find(tenant, params.key);
@@ -71,7 +72,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const input = withoutNulls({ ...old.settings, ...before, ...settings });
         const written = await check(deps, tenant, old.type, input);
         const approvers = settings.approvals_for ? written.settings.approvals_for : undefined;
-        await requireAgents(pool, tenant, namedAgents(agent, approvers));
+        await requireAgents(forTenant(pool, tenant), namedAgents(agent, approvers));
         const change = { agent: agent ?? old.agent_key, ...written, enabled };
         const row = await updateChannel(pool, sealer, tenant, old, change);
         if (!row) throw new Failure('Conflict', 'It was changed at the same time; look and try again');
@@ -80,8 +81,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async deleteChannel({ tenant, params }) {
         const row = await find(tenant, params.key);
         // Its row is deleted last: a repeated request deletes what a crash leaves.
-        if (row) await deleteWebhook(pool, tenant, row.webhook_id);
-        return deleteChannel(pool, tenant, params.key);
+        if (row) await deleteWebhook(forTenant(pool, tenant), row.webhook_id);
+        return deleteChannel(forTenant(pool, tenant), params.key);
       },
       async connectChannel({ tenant, params }) {
         const row = await find(tenant, params.key);
@@ -89,7 +90,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
       async pairChannelPerson({ tenant, by, params, body: { code, person, ...as } }) {
         const input = { ...as, code: code?.toUpperCase(), person };
-        const row = await pairPerson(pool, tenant, params.key, input, by);
+        const row = await pairPerson(forTenant(pool, tenant), params.key, input, by);
         if (row) return showPerson(row);
         const errors = [{ pointer: 'body/code', message: 'no such code' }];
         throw new Failure('Unprocessable', 'Nobody has this code, or it is older than an hour', { errors });
@@ -97,13 +98,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       listChannelPeople: ({ tenant, params, query }) =>
         readPage(
           query,
-          (limit, after) => listPeople(pool, tenant, params.key, limit, String(after?.[0] ?? '')),
+          (limit, after) => listPeople(forTenant(pool, tenant), params.key, limit, String(after?.[0] ?? '')),
           ({ person_id }) => [person_id],
           showPerson,
           (keys) => keys.length === 1,
         ),
       async deleteChannelPerson({ tenant, params: { key, person } }) {
-        if (await deletePerson(pool, tenant, key, person)) return true;
+        if (await deletePerson(forTenant(pool, tenant), key, person)) return true;
         if (await find(tenant, key))
           throw new Failure('NotFound', `Nobody is paired by the id ${person} there`);
         return false;
@@ -114,8 +115,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           query,
           (limit, after) =>
             listDeliveries(
-              pool,
-              tenant,
+              forTenant(pool, tenant),
               id,
               query.status,
               limit,
@@ -129,7 +129,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async redeliverChannel({ tenant, params }) {
         const row = await find(tenant, params.key);
         if (!row) return undefined;
-        const redelivered = await redeliver(pool, tenant, row.webhook_id);
+        const redelivered = await redeliver(forTenant(pool, tenant), row.webhook_id);
         await startDueDeliveries(pool, temporal);
         return { redelivered };
       },
@@ -144,8 +144,8 @@ async function create(
 ) {
   const { pool, secrets } = deps;
   const written = await check(deps, tenant, body.type, input);
-  await requireAgents(pool, tenant, namedAgents(body.agent, written.settings.approvals_for));
-  if (await isLabelInUse(pool, tenant, body.key))
+  await requireAgents(forTenant(pool, tenant), namedAgents(body.agent, written.settings.approvals_for));
+  if (await isLabelInUse(forTenant(pool, tenant), body.key))
     throw new Failure(
       'Conflict',
       `Sessions name ${body.key} as their channel already, and what is answered there would be posted: delete them, or choose another key`,

@@ -42,7 +42,7 @@ export async function decidePressed(
   if (!pressed) return refusal(UNKNOWN);
   if (!person?.may_decide)
     return refusal('You may not decide here: nobody has paired you as somebody who may.');
-  const posts = await postsOf(deps.pool, tenant, pressed.delivery);
+  const posts = await postsOf(forTenant(deps.pool, tenant), pressed.delivery);
   const post = posts.find(
     ({ approval_id, channel_key }) => approval_id !== null && channel_key === channel.key,
   );
@@ -150,7 +150,7 @@ async function giveLink(
     .digest('hex')
     .slice(0, 32);
   const post = { place: { chat: person.id }, markdown: '', link: { approval: approval.id, user } };
-  await insertDirectPost(deps.pool, tenant, webhook, {
+  await insertDirectPost(forTenant(deps.pool, tenant), webhook, {
     id: `msg_${stem}`,
     session: approval.session_key,
     post,

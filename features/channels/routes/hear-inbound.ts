@@ -50,7 +50,7 @@ export async function hearInbound(
   const { chat, thread } = inbound;
   const post = { place: { chat, thread }, markdown: words };
   const id = `msg_${digestOf(tenant, channel.key, 'words', inbound.id)}`;
-  await insertDirectPost(deps.pool, tenant, channel.webhook_id, {
+  await insertDirectPost(forTenant(deps.pool, tenant), channel.webhook_id, {
     id,
     session: sessionOf(channel, inbound),
     post,
@@ -73,7 +73,7 @@ async function hear(
   // A call has no person. Its settings name the user, and its text marks what is external.
   const person: Speaker | undefined = isCall
     ? { user_id: inbound.person.id, may_decide: false }
-    : await findPerson(deps.pool, tenant, key, inbound.person.id);
+    : await findPerson(forTenant(deps.pool, tenant), key, inbound.person.id);
   if (inbound.kind === 'press') {
     const { words, isRefusal } = await decidePressed(deps, tenant, channel, inbound, person);
     // The question itself shows its outcome.
@@ -109,7 +109,7 @@ async function meet(
   if (isGroup) return alone(type, 'I do not know you; write to me in a direct message.');
   const fresh = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
   const name = person.name.replaceAll('\0', '').slice(0, 200).toWellFormed();
-  const code = await offerPairing(pool, tenant, key, { id: person.id, name }, fresh);
+  const code = await offerPairing(forTenant(pool, tenant), key, { id: person.id, name }, fresh);
   return code === undefined
     ? alone(type, 'You were told your code within this minute.')
     : `I do not know you yet. Somebody who runs this has to enter within an hour:\n\ntempoclaw channels pair ${key} ${code} --user NAME`;
@@ -124,7 +124,7 @@ async function submit(
 ): Promise<string | undefined> {
   const chat = { channel: channel.key, chat_id: chatIdOf(inbound) };
   const own = sessionOf(channel, inbound);
-  const session = await followHandoff(deps.pool, tenant, own, chat);
+  const session = await followHandoff(forTenant(deps.pool, tenant), own, chat);
   const there = await findSession(forTenant(deps.pool, tenant), session);
   if (there && (there.channel !== chat.channel || there.chat_id !== chat.chat_id))
     throw new Failure(
@@ -232,7 +232,7 @@ async function waitForFiles(
     album === undefined
       ? undefined
       : digestOf(tenant, key, 'album', session, person.id, album, String(isOwn));
-  const added = albumId && (await addToAlbum(deps.pool, tenant, `msg_${albumId}`, part));
+  const added = albumId && (await addToAlbum(forTenant(deps.pool, tenant), `msg_${albumId}`, part));
   if (added === 'added') return;
   const isFirst = albumId !== undefined && added === undefined;
   const remaining = Math.max(0, files.length - MAX_ATTACHMENTS);
@@ -247,11 +247,16 @@ async function waitForFiles(
       ? { text: '', files: [], left: 0, album: { parts: [part] } }
       : { ...brought, left: remaining }),
   };
-  if ((await countWaiting(deps.pool, tenant, webhook_id, session)) >= MAX_WAITING)
+  if ((await countWaiting(forTenant(deps.pool, tenant), webhook_id, session)) >= MAX_WAITING)
     throw new Failure('QueueFull', `${MAX_WAITING} messages with files wait in ${session} already`);
   const post = { place: { chat, thread }, markdown: '', waiting };
   const row = { id: `msg_${isFirst ? albumId : digestOf(tenant, key, 'files', update)}`, session, post };
-  const isNew = await insertDirectPost(deps.pool, tenant, webhook_id, row, isFirst ? ALBUM_SECONDS : 0);
+  const isNew = await insertDirectPost(
+    forTenant(deps.pool, tenant),
+    webhook_id,
+    row,
+    isFirst ? ALBUM_SECONDS : 0,
+  );
   // Another part of it has just arrived.
   if (isFirst && !isNew) return waitForFiles(deps, tenant, channel, inbound, message);
   await startDueDeliveries(deps.pool, deps.temporal);

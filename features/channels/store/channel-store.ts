@@ -13,6 +13,7 @@ import type { ChannelSettings } from '../schema.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, execute, type RowOf, readRow, readRows } from '#store/statements.ts';
+import { type TenantDb, forTenant } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 
 export interface ChannelRow extends RowOf<'channels', 'updated_at'> {
@@ -66,7 +67,7 @@ export function insertChannel(
       approval_agents: isPosted ? [...(settings.approvals_for ?? [])] : [],
       ...sealWebhook(sealer, tenant, id, credentials),
     };
-    const made = await insertWebhook(tx, tenant, id, webhook, by);
+    const made = await insertWebhook(forTenant(tx, tenant), id, webhook, by);
     if (!made) return undefined;
     await execute(tx)`
       insert into channels (tenant_id, key, webhook_id, type, agent_key, settings)
@@ -101,17 +102,17 @@ export function updateChannel(
   });
 }
 
-export function findChannel(pool: Pool, tenant: string, key: string): Promise<ChannelRow | undefined> {
-  return readRow<ChannelRow>(pool)`${CHANNELS} where c.tenant_id = ${tenant} and c.key = ${key}`;
+export function findChannel(db: TenantDb, key: string): Promise<ChannelRow | undefined> {
+  return readRow<ChannelRow>(db)`${CHANNELS} where c.tenant_id = ${db} and c.key = ${key}`;
 }
 
-export function listChannels(pool: Pool, tenant: string): Promise<ChannelRow[]> {
-  return readRows<ChannelRow>(pool)`${CHANNELS} where c.tenant_id = ${tenant} order by c.key`;
+export function listChannels(db: TenantDb): Promise<ChannelRow[]> {
+  return readRows<ChannelRow>(db)`${CHANNELS} where c.tenant_id = ${db} order by c.key`;
 }
 
 /** Its webhook must be deleted before. */
-export function deleteChannel(pool: Pool, tenant: string, key: string): Promise<boolean> {
-  return affects(pool)`delete from channels where tenant_id = ${tenant} and key = ${key}`;
+export function deleteChannel(db: TenantDb, key: string): Promise<boolean> {
+  return affects(db)`delete from channels where tenant_id = ${db} and key = ${key}`;
 }
 
 /** `resolve` replaces `secret://NAME` with secrets. */
@@ -128,31 +129,25 @@ export async function openChannel(
   return Object.fromEntries(await Promise.all(opened));
 }
 
-export function findPerson(
-  pool: Pool,
-  tenant: string,
-  channel: string,
-  person: string,
-): Promise<PersonRow | undefined> {
-  return readRow<PersonRow>(pool)`
-    select * from channel_people where tenant_id = ${tenant} and channel_key = ${channel} and person_id = ${person}`;
+export function findPerson(db: TenantDb, channel: string, person: string): Promise<PersonRow | undefined> {
+  return readRow<PersonRow>(db)`
+    select * from channel_people where tenant_id = ${db} and channel_key = ${channel} and person_id = ${person}`;
 }
 
 export function listPeople(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   channel: string,
   limit: number,
   after: string,
 ): Promise<PersonRow[]> {
-  return readRows<PersonRow>(pool)`
-    select * from channel_people where tenant_id = ${tenant} and channel_key = ${channel} and person_id > ${after}
+  return readRows<PersonRow>(db)`
+    select * from channel_people where tenant_id = ${db} and channel_key = ${channel} and person_id > ${after}
     order by person_id limit ${limit}`;
 }
 
-export function deletePerson(pool: Pool, tenant: string, channel: string, person: string): Promise<boolean> {
-  return affects(pool)`
-    delete from channel_people where tenant_id = ${tenant} and channel_key = ${channel} and person_id = ${person}`;
+export function deletePerson(db: TenantDb, channel: string, person: string): Promise<boolean> {
+  return affects(db)`
+    delete from channel_people where tenant_id = ${db} and channel_key = ${channel} and person_id = ${person}`;
 }
 
 /**
@@ -160,20 +155,19 @@ export function deletePerson(pool: Pool, tenant: string, channel: string, person
  * than a minute ago. Only the newest strangers have codes.
  */
 export async function offerPairing(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   channel: string,
   person: { readonly id: string; readonly name: string },
   code: string,
 ): Promise<string | undefined> {
-  const row = await readRow<{ code: string }>(pool)`
+  const row = await readRow<{ code: string }>(db)`
     with room as (
-      delete from channel_pairings where tenant_id = ${tenant} and channel_key = ${channel} and person_id in (
+      delete from channel_pairings where tenant_id = ${db} and channel_key = ${channel} and person_id in (
         select person_id from channel_pairings
-        where tenant_id = ${tenant} and channel_key = ${channel} and person_id <> ${person.id}
+        where tenant_id = ${db} and channel_key = ${channel} and person_id <> ${person.id}
         order by created_at desc, person_id offset ${MAX_PAIRINGS - 1}))
     insert into channel_pairings as p (tenant_id, channel_key, person_id, name, code)
-    values (${tenant}, ${channel}, ${person.id}, ${person.name}, ${code})
+    values (${db}, ${channel}, ${person.id}, ${person.name}, ${code})
     on conflict (tenant_id, channel_key, person_id) do update set name = excluded.name, notified_at = now(),
       code = case when p.created_at > now() - make_interval(secs => ${PAIRING_SECONDS}) then p.code else excluded.code end,
       created_at = case when p.created_at > now() - make_interval(secs => ${PAIRING_SECONDS}) then p.created_at else now() end
@@ -186,8 +180,7 @@ export async function offerPairing(
  * Returns undefined if nobody has the code, or it is too old. With a `person`, no code is needed. A code works once.
  */
 export function pairPerson(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   channel: string,
   input: {
     readonly code: string | undefined;
@@ -197,16 +190,16 @@ export function pairPerson(
   },
   by: string,
 ): Promise<PersonRow | undefined> {
-  return inTransaction(pool, async (tx) => {
+  return inTransaction(db, async (tx) => {
     const offered = await readRow<{ person_id: string; name: string }>(tx)`
-      delete from channel_pairings where tenant_id = ${tenant} and channel_key = ${channel}
+      delete from channel_pairings where tenant_id = ${tx} and channel_key = ${channel}
         and (person_id = ${input.person} or code = ${input.code} and created_at > now() - make_interval(secs => ${PAIRING_SECONDS}))
       returning person_id, name`;
     const person = offered?.person_id ?? input.person;
     if (person === undefined) return undefined;
     return readRow<PersonRow>(tx)`
       insert into channel_people (tenant_id, channel_key, person_id, name, user_id, may_decide, created_by)
-      values (${tenant}, ${channel}, ${person}, ${offered?.name ?? person}, ${input.user}, ${input.may_decide}, ${by})
+      values (${tx}, ${channel}, ${person}, ${offered?.name ?? person}, ${input.user}, ${input.may_decide}, ${by})
       on conflict (tenant_id, channel_key, person_id) do update
         set user_id = excluded.user_id, may_decide = excluded.may_decide, created_by = excluded.created_by
       returning *`;
@@ -214,31 +207,29 @@ export function pairPerson(
 }
 
 /** Whether sessions have it as a label, which anybody may have set. A channel of that name would post for them. */
-export async function isLabelInUse(pool: Pool, tenant: string, key: string): Promise<boolean> {
+export async function isLabelInUse(db: TenantDb, key: string): Promise<boolean> {
   const row = await readRow(
-    pool,
-  )`select 1 as found from sessions where tenant_id = ${tenant} and channel = ${key} limit 1`;
+    db,
+  )`select 1 as found from sessions where tenant_id = ${db} and channel = ${key} limit 1`;
   return row !== undefined;
 }
 
 /** The chat in which a session of the channel posts; undefined when it has none. */
 export async function placeOfSession(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   channel: string,
   session: string,
 ): Promise<string | undefined> {
-  const row = await readRow<{ chat_id: string | null }>(pool)`
-    select chat_id from sessions where tenant_id = ${tenant} and key = ${session} and channel = ${channel}`;
+  const row = await readRow<{ chat_id: string | null }>(db)`
+    select chat_id from sessions where tenant_id = ${db} and key = ${session} and channel = ${channel}`;
   return row?.chat_id ?? undefined;
 }
 
 /** Whether the user personally has spoken there. */
 export function hasSpokenIn(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { channel, chatId, user }: { readonly channel: string; readonly chatId: string; readonly user: string },
 ): Promise<boolean> {
-  return affects(pool)`
-    select from sessions where tenant_id = ${tenant} and channel = ${channel} and chat_id = ${chatId} and user_id = ${user} limit 1`;
+  return affects(db)`
+    select from sessions where tenant_id = ${db} and channel = ${channel} and chat_id = ${chatId} and user_id = ${user} limit 1`;
 }

@@ -4,6 +4,7 @@ import type { Tool } from '#policy/define-tool.ts';
 import { createGoneTool } from '#policy/gone-tool.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type Environment, openEnvironment } from '../policy/tool-environment.ts';
 import { readToolOfCall, type ToolOfCall } from '../store.ts';
 import { runnableTool } from './run-custom-tool.ts';
@@ -19,7 +20,7 @@ export function createAddedTools(deps: AddedToolsDeps): AddedTools {
   return {
     isLikely: (name) => !name.includes('__'),
     async find({ tenant, call }) {
-      const found = await readToolOfCall(deps.pool, tenant, call);
+      const found = await readToolOfCall(forTenant(deps.pool, tenant), call);
       return found && { tool: toolOf(deps, tenant, found), isGone: false };
     },
   };

@@ -38,11 +38,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
   serveResource(app, customTools, {
     async listCustomTools({ tenant, query: { agent_id: agent, ...filter } }) {
-      const { tools, total } = await listCustomTools(pool, tenant, { agent, ...filter });
+      const { tools, total } = await listCustomTools(forTenant(pool, tenant), { agent, ...filter });
       return { tools: tools.map(show), total, limit: filter.limit, offset: filter.offset };
     },
     async getCustomTool({ tenant, params }) {
-      const row = await findCustomTool(pool, tenant, params.id);
+      const row = await findCustomTool(forTenant(pool, tenant), params.id);
       return row && show(row);
     },
     async createCustomTool({ tenant, by, body }) {
@@ -55,7 +55,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       };
       await checkTool(deps, tenant, tool);
       const sealed = { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
-      const row = await insertCustomTool(pool, tenant, sealed, by);
+      const row = await insertCustomTool(forTenant(pool, tenant), sealed, by);
       if (row === 'taken') throw taken(tool.name);
       if (row === 'full')
         throw new Failure(
@@ -67,11 +67,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     updateCustomTool: change,
     putCustomTool: change,
     async deleteCustomTool({ tenant, params }) {
-      const isGone = await deleteCustomTool(pool, tenant, params.id);
+      const isGone = await deleteCustomTool(forTenant(pool, tenant), params.id);
       return isGone ? { status: 'deleted' as const } : undefined;
     },
     async testCustomTool({ tenant, params, body }) {
-      const row = await findCustomTool(pool, tenant, params.id);
+      const row = await findCustomTool(forTenant(pool, tenant), params.id);
       return row && judgeTool(deps, tenant, row, body);
     },
   });
@@ -82,13 +82,13 @@ async function changeTool(
   { tenant, params, body: { env, ...changes } }: Change,
 ): Promise<CustomToolRow | undefined> {
   for (let tries = 1; tries <= CHANGE_TRIES; tries += 1) {
-    const old = await findCustomTool(deps.pool, tenant, params.id);
+    const old = await findCustomTool(forTenant(deps.pool, tenant), params.id);
     if (!old) return undefined;
     const tool = changedTool(old, changes, env);
     if (isSameTool(old, tool, env)) return old;
     await checkTool(deps, tenant, tool);
     const change = env === undefined ? tool : { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
-    const row = await updateCustomTool(deps.pool, tenant, change, old.revision);
+    const row = await updateCustomTool(forTenant(deps.pool, tenant), change, old.revision);
     if (row === 'taken') throw taken(tool.name);
     if (row !== 'stale') return row;
   }

@@ -12,6 +12,7 @@ import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Db, Transaction } from '#store/database.ts';
 import { execute, readRow, readRows } from '#store/statements.ts';
+import { type TenantTransaction, forTenant } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 
 /** For documents `d`: facts are to be extracted from it, and its current text was not read. */
@@ -159,7 +160,7 @@ export function saveFacts(
         ${path}, ${part.digest}, f.line, f.to_line
       from rows from (jsonb_to_recordset(${JSON.stringify(facts)}::jsonb) as ("from" bigint, type text, "to" bigint, since timestamptz,
         until timestamptz, single boolean, line int, to_line int)) with ordinality f order by f.ordinality`;
-    await judgeFacts(tx, tenant, ids);
+    await judgeFacts(forTenant(tx, tenant), ids);
   });
 }
 
@@ -243,8 +244,8 @@ async function writtenTimes(
 }
 
 /** Decides which of the facts that touch these entities are not shown. */
-export async function judgeFacts(tx: Transaction, tenant: string, ids: readonly string[]): Promise<void> {
-  const near = sql`tenant_id = ${tenant} and (from_id = any (${[...ids]}::bigint[]) or to_id = any (${[...ids]}::bigint[]))`;
+export async function judgeFacts(tx: TenantTransaction, ids: readonly string[]): Promise<void> {
+  const near = sql`tenant_id = ${tx} and (from_id = any (${[...ids]}::bigint[]) or to_id = any (${[...ids]}::bigint[]))`;
   await execute(tx)`
     with judged as (
       select f.id, f.denied or (f.author is null and exists (select from knowledge_facts p where p.tenant_id = f.tenant_id
@@ -253,7 +254,7 @@ export async function judgeFacts(tx: Transaction, tenant: string, ids: readonly 
           as overruled
       from (select * from knowledge_facts where ${near}) f)
     update knowledge_facts f set overruled = j.overruled from judged j
-    where f.tenant_id = ${tenant} and f.id = j.id and f.overruled <> j.overruled`;
+    where f.tenant_id = ${tx} and f.id = j.id and f.overruled <> j.overruled`;
 }
 
 /**

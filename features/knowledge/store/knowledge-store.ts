@@ -12,6 +12,7 @@ import { entitiesOf, type KnowledgeEntity, type KnowledgeRelation, relationsOf }
 import type { Pool } from '#store/pool.ts';
 import type { Db, Transaction } from '#store/database.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';
+import { type TenantDb, forTenant } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 
 /** Whose entries are listed. `viewer` is a user who sees their own and those of agents; null means all. */
@@ -38,26 +39,24 @@ function isListed(one: string, { viewer, agent, user }: KnowledgeFilter): RawBui
 }
 
 export function listEntities(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   filter: KnowledgeFilter & { readonly name?: string | undefined },
   { limit, after }: Paged,
 ): Promise<KnowledgeEntity[]> {
   const key = filter.name === undefined ? null : nameKey(filter.name);
-  return readRows<KnowledgeEntity>(pool)`
-    ${entitiesOf(ALL)} where e.tenant_id = ${tenant} and e.id > ${after} and ${isListed('e', filter)}
+  return readRows<KnowledgeEntity>(db)`
+    ${entitiesOf(ALL)} where e.tenant_id = ${db} and e.id > ${after} and ${isListed('e', filter)}
       and (${key}::text is null or exists (select from knowledge_names n where n.tenant_id = e.tenant_id and n.entity_id = e.id and n.key = ${key}))
     order by e.id limit ${limit}`;
 }
 
 export function findEntity(
-  db: Db,
-  tenant: string,
+  db: TenantDb<Db>,
   id: string,
   viewer: string | null,
 ): Promise<KnowledgeEntity | undefined> {
   return readRow<KnowledgeEntity>(db)`
-    ${entitiesOf(ALL)} where e.tenant_id = ${tenant} and e.id = ${id}::bigint and ${isListed('e', { viewer })}`;
+    ${entitiesOf(ALL)} where e.tenant_id = ${db} and e.id = ${id}::bigint and ${isListed('e', { viewer })}`;
 }
 
 export interface EntityChange {
@@ -79,7 +78,7 @@ export function changeEntity(
   return inTransaction(pool, async (tx) => {
     const { tenant } = scope;
     await lockKnowledge(tx, scope);
-    const old = await findEntity(tx, tenant, id, null);
+    const old = await findEntity(forTenant(tx, tenant), id, null);
     if (!old) return false;
     const { hidden = old.hidden, aliases = [...old.aliases, old.name] } = change;
     const name = change.name?.trim() ?? old.name;
@@ -93,7 +92,7 @@ export function changeEntity(
     await execute(tx)`
       update knowledge_entities set name = ${name}, type = ${type}, hidden = ${hidden}, changed_by = ${by}, updated_at = now()
       where tenant_id = ${tenant} and id = ${id}::bigint`;
-    await judgeFacts(tx, tenant, [id]);
+    await judgeFacts(forTenant(tx, tenant), [id]);
     return true;
   });
 }
@@ -158,7 +157,7 @@ export function mergeEntities(
     await execute(tx)`
       update knowledge_names set entity_id = ${into}::bigint where tenant_id = ${tenant} and entity_id = ${id}::bigint`;
     await execute(tx)`delete from knowledge_entities where tenant_id = ${tenant} and id = ${id}::bigint`;
-    await judgeFacts(tx, tenant, [into]);
+    await judgeFacts(forTenant(tx, tenant), [into]);
     return true;
   });
 }
@@ -203,7 +202,7 @@ export function splitEntity(
     await execute(tx)`
       update knowledge_merges o set into_id = m.id from ${merge} where o.tenant_id = m.tenant_id and o.id = any (m.merged)`;
     await execute(tx)`delete from knowledge_merges where ${mine}`;
-    await judgeFacts(tx, tenant, [id, into]);
+    await judgeFacts(forTenant(tx, tenant), [id, into]);
     return true;
   });
 }
@@ -226,26 +225,24 @@ async function readAgain(
 }
 
 export function listRelations(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   filter: KnowledgeFilter & { readonly entity?: string | undefined },
   { limit, after }: Paged,
 ): Promise<KnowledgeRelation[]> {
   const { entity } = filter;
   const near =
     entity === undefined ? sql`true` : sql`(f.from_id = ${entity}::bigint or f.to_id = ${entity}::bigint)`;
-  return readRows<KnowledgeRelation>(pool)`
-    ${relationsOf(ALL)} where f.tenant_id = ${tenant} and f.id > ${after} and ${isListed('f', filter)} and ${near} order by f.id limit ${limit}`;
+  return readRows<KnowledgeRelation>(db)`
+    ${relationsOf(ALL)} where f.tenant_id = ${db} and f.id > ${after} and ${isListed('f', filter)} and ${near} order by f.id limit ${limit}`;
 }
 
 export function findRelation(
-  db: Db,
-  tenant: string,
+  db: TenantDb<Db>,
   id: string,
   viewer: string | null,
 ): Promise<KnowledgeRelation | undefined> {
   return readRow<KnowledgeRelation>(db)`
-    ${relationsOf(ALL)} where f.tenant_id = ${tenant} and f.id = ${id}::bigint and ${isListed('f', { viewer })}`;
+    ${relationsOf(ALL)} where f.tenant_id = ${db} and f.id = ${id}::bigint and ${isListed('f', { viewer })}`;
 }
 
 export interface RelationChange {
@@ -277,7 +274,7 @@ export function correctRelation(
     const isBackwards = affects(tx)`
       select 1 from knowledge_facts where tenant_id = ${tenant} and id = ${text}::bigint and valid_to <= valid_from`;
     if (await isBackwards) throw new Failure('Unprocessable', 'valid_to must be later than valid_from');
-    await judgeFacts(tx, tenant, [old.from_id]);
+    await judgeFacts(forTenant(tx, tenant), [old.from_id]);
     return text;
   });
 }

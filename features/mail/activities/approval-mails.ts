@@ -43,7 +43,7 @@ async function mailOf(
   const approval = await findApproval(forTenant(deps.pool, tenant), String(stored?.data['approval_id']));
   if (!approval) return { silent: 'not sent: the approval is no longer kept' };
   const user = webhook.user_id ?? to;
-  const first = await findEarlierRequest(deps.pool, tenant, delivery, approval.id);
+  const first = await findEarlierRequest(forTenant(deps.pool, tenant), delivery, approval.id);
   const decider = whyNot(approval, user);
   const plan = planMail(approval, {
     event,

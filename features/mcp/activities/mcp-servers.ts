@@ -3,6 +3,7 @@
  * runs the checks that people request.
  */
 import type { ChangeFeed } from '#store/change-feed.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findMcpCredentials } from '../store/mcp-credential-store.ts';
 import {
   claimChecks,
@@ -132,7 +133,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     const tenants = new Set([...held.values()].map(({ server }) => server.tenant));
     for (const each of tenants) {
       if (tenant !== undefined && tenant !== each) continue;
-      const revisions = await currentRevisions(pool, each);
+      const revisions = await currentRevisions(forTenant(pool, each));
       for (const [key, { server }] of held)
         if (server.tenant === each && revisions.get(server.id) !== server.revision) drop(key);
     }

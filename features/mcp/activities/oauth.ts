@@ -21,6 +21,7 @@ import { Failure } from '#domain/errors.ts';
 import { mcpClientMetadata } from '../contract/mcp-login.ts';
 import type { UrlRules } from '@tempoclaw/egress/rules';
 import { isRecord } from '#domain/outside-value.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import {
   changeMcpCredentials,
   claimMcpLogin,
@@ -151,7 +152,12 @@ export function createMcpLogins(deps: OAuthDeps) {
       const oauth = loginWith(registration, tokens);
       const change = (kept = NO_CREDENTIALS) => ({ ...kept, oauth, pending: undefined });
       await changeMcpCredentials(deps, owner, change, { isNew: true });
-      await askForCheck(deps.pool, owner.tenant, owner.server, owner.user === '', owner.user || null);
+      await askForCheck(
+        forTenant(deps.pool, owner.tenant),
+        owner.server,
+        owner.user === '',
+        owner.user || null,
+      );
       return { ...owner, server: name };
     },
   };

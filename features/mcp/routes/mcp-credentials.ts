@@ -25,6 +25,7 @@ import { type Caller, requireOwnUser, requireScope } from '#api/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { addPage } from '#api/page-routes.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, settings, mcpLogins } = deps;
@@ -41,7 +42,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       }
     );
   };
-  const find = ({ tenant }: Caller, name: string) => findMcpServer(pool, tenant, name);
+  const find = ({ tenant }: Caller, name: string) => findMcpServer(forTenant(pool, tenant), name);
   const ownedBy = async (caller: Caller, name: string, user: string | undefined) => {
     const server = await find(caller, name);
     return server && { server, owner: ownerOf(caller, server, user) };
@@ -76,7 +77,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           isNew: true,
         });
         // The first user's connection shows which tools there are.
-        if (server.status !== 'ready') await askForCheck(pool, owner.tenant, server.id, false, owner.user);
+        if (server.status !== 'ready')
+          await askForCheck(forTenant(pool, owner.tenant), server.id, false, owner.user);
         return show(owner);
       },
       async deleteMcpUserCredentials({ caller, params, query }) {

@@ -12,6 +12,7 @@ import { findMcpServer } from '../store/mcp-server-store.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
   serveResource(
@@ -19,26 +20,26 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     mcpGrants,
     {
       async listMcpGrants({ tenant, params }) {
-        const server = await findMcpServer(pool, tenant, params.name);
-        return server && { data: (await listMcpGrants(pool, tenant, server.id)).map(showGrant) };
+        const server = await findMcpServer(forTenant(pool, tenant), params.name);
+        return server && { data: (await listMcpGrants(forTenant(pool, tenant), server.id)).map(showGrant) };
       },
       async setMcpGrant({ tenant, by, params: { name, kind, subject }, body }) {
-        const server = await findMcpServer(pool, tenant, name);
+        const server = await findMcpServer(forTenant(pool, tenant), name);
         if (!server) return undefined;
         if (kind === 'user' && Object.keys(body.config_overrides).length > 0)
           throw new Failure('Unprocessable', 'config_overrides are of the grants of agents');
-        if (kind === 'agent') await requireAgents(pool, tenant, [['path/subject', subject]]);
-        const grant = await putMcpGrant(pool, tenant, server.id, { ...body, kind, subject, by });
+        if (kind === 'agent') await requireAgents(forTenant(pool, tenant), [['path/subject', subject]]);
+        const grant = await putMcpGrant(forTenant(pool, tenant), server.id, { ...body, kind, subject, by });
         if (!grant)
           throw new Failure('Unprocessable', `${name} has ${MAX_MCP_GRANTS} grants, which is the most`);
         return showGrant(grant);
       },
       async deleteMcpGrant({ tenant, params: { name, ...grant } }) {
-        const server = await findMcpServer(pool, tenant, name);
-        return server !== undefined && deleteMcpGrant(pool, tenant, server.id, grant);
+        const server = await findMcpServer(forTenant(pool, tenant), name);
+        return server !== undefined && deleteMcpGrant(forTenant(pool, tenant), server.id, grant);
       },
     },
-    ({ tenant }, name) => findMcpServer(pool, tenant, name),
+    ({ tenant }, name) => findMcpServer(forTenant(pool, tenant), name),
   );
 }
 

@@ -19,10 +19,11 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { readTimePage } from '#api/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
   const find = async (caller: Caller, id: string): Promise<McpRequestRow | undefined> => {
-    const row = await findMcpRequest(pool, caller.tenant, id);
+    const row = await findMcpRequest(forTenant(pool, caller.tenant), id);
     const maySee = caller.scopes.has('admin') || row?.requested_by === signatureOf(caller);
     return maySee ? row : undefined;
   };
@@ -35,8 +36,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
           query,
           (limit, after) =>
             listMcpRequests(
-              pool,
-              tenant,
+              forTenant(pool, tenant),
               { ...query, by: caller.scopes.has('admin') ? undefined : by },
               limit,
               after,
@@ -49,12 +49,12 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         return row && showRequest(row);
       },
       async createMcpRequest({ tenant, caller, by, body: { server: name, tool_allow, reason, ...fields } }) {
-        const server = await findMcpServer(pool, tenant, name);
+        const server = await findMcpServer(forTenant(pool, tenant), name);
         if (!server) throw new Failure('Unprocessable', `There is no MCP server ${name}`);
         const subject = await subjectOf(pool, caller, fields);
         const id = `mreq_${randomUUID()}`;
         const request = { id, kind: fields.scope, subject, tool_allow, reason, by };
-        const row = await insertMcpRequest(pool, tenant, server.id, request);
+        const row = await insertMcpRequest(forTenant(pool, tenant), server.id, request);
         if (row === 'taken')
           throw new Failure(
             'Conflict',
@@ -68,11 +68,11 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         return showRequest(row);
       },
       async reviewMcpRequest({ tenant, by, params: { id }, body: { decision, reason = null } }) {
-        const row = await findMcpRequest(pool, tenant, id);
+        const row = await findMcpRequest(forTenant(pool, tenant), id);
         if (!row) return undefined;
         const status = decision === 'approve' ? 'approved' : 'rejected';
-        const isDecided = await reviewMcpRequest(pool, tenant, row, { status, reason, by });
-        const now = await findMcpRequest(pool, tenant, id);
+        const isDecided = await reviewMcpRequest(forTenant(pool, tenant), row, { status, reason, by });
+        const now = await findMcpRequest(forTenant(pool, tenant), id);
         if (!now || isDecided) return now && showRequest(now);
         const { status: was, reviewed_by, reviewed_at } = showRequest(now);
         const decided = { status: was, reviewed_by, reviewed_at };
@@ -95,7 +95,7 @@ async function subjectOf(
       'Unprocessable',
       `body/subject: say which ${scope}${scope === 'user' ? '; the key has none' : ''}`,
     );
-  if (scope === 'agent') await requireAgents(pool, caller.tenant, [['body/subject', found]]);
+  if (scope === 'agent') await requireAgents(forTenant(pool, caller.tenant), [['body/subject', found]]);
   return found;
 }
 

@@ -33,6 +33,7 @@ import { consentToTools, listMcpTools, type McpToolRow } from '../store/mcp-tool
 import type { Caller } from '#api/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 type ShownServer = z.input<typeof mcpServerSchema>;
 
@@ -43,13 +44,13 @@ const LOOK_EVERY_MS = 200;
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   const show = async (tenant: string, row: McpServerRow): Promise<ShownServer> =>
-    showServer(deps, tenant, row, await listMcpTools(pool, tenant, row.id));
+    showServer(deps, tenant, row, await listMcpTools(forTenant(pool, tenant), row.id));
   const probe = async (
     { tenant, user }: Caller,
     name: string,
     fresh: boolean,
   ): Promise<ShownServer | undefined> => {
-    const row = await findMcpServer(pool, tenant, name);
+    const row = await findMcpServer(forTenant(pool, tenant), name);
     if (!row) return undefined;
     if (!row.config.enabled) throw new Failure('Conflict', `${name} is switched off; set enabled first`);
     // The check uses the caller's own credentials, if there are any; those of other users are not the caller's to use.
@@ -58,7 +59,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       user !== null &&
       (await findMcpCredentials({ pool, sealer: deps.secrets.sealer }, { tenant, server: row.id, user }));
     await awaitCheck(deps, tenant, row.id, fresh, isOwn ? user : null);
-    const now = await findMcpServer(pool, tenant, name);
+    const now = await findMcpServer(forTenant(pool, tenant), name);
     return now && show(tenant, now);
   };
 
@@ -67,12 +68,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     mcpServers,
     {
       async listMcpServers({ tenant }) {
-        const [rows, tools] = await Promise.all([listMcpServers(pool, tenant), listMcpTools(pool, tenant)]);
+        const [rows, tools] = await Promise.all([
+          listMcpServers(forTenant(pool, tenant)),
+          listMcpTools(forTenant(pool, tenant)),
+        ]);
         const ofServer = Map.groupBy(tools, (tool) => tool.server_id);
         return { data: rows.map((row) => showServer(deps, tenant, row, ofServer.get(row.id) ?? [])) };
       },
       async exportMcpServers({ tenant }) {
-        const rows = await listMcpServers(pool, tenant);
+        const rows = await listMcpServers(forTenant(pool, tenant));
         return {
           mcpServers: Object.fromEntries(
             rows.map((row) => [
@@ -83,21 +87,21 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         };
       },
       async getMcpServer({ tenant, params }) {
-        const row = await findMcpServer(pool, tenant, params.name);
+        const row = await findMcpServer(forTenant(pool, tenant), params.name);
         return row && show(tenant, row);
       },
       async createMcpServer({ tenant, by, body }) {
         const { name, ...changes } = body;
         const { config, credentials } = splitServer(changes);
         const written = await toWrite(deps, tenant, { id: randomUUID(), name, config, by }, credentials);
-        const row = await insertMcpServer(pool, tenant, written);
+        const row = await insertMcpServer(forTenant(pool, tenant), written);
         if (row === 'full')
           throw new Failure('Conflict', `There are ${MAX_MCP_SERVERS} MCP servers, which is the most`);
         if (row === 'taken') throw taken(written);
         return show(tenant, row);
       },
       async updateMcpServer({ tenant, by, params, body: { env, headers, ...changes } }) {
-        const old = await findMcpServer(pool, tenant, params.name);
+        const old = await findMcpServer(forTenant(pool, tenant), params.name);
         if (!old) return undefined;
         refuseOfSettings(old);
         const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
@@ -105,7 +109,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const before = openServerCredentials(deps.secrets.sealer, tenant, old);
         const now = { env: env ?? before.env, headers: headers ?? before.headers };
         const written = await toWrite(deps, tenant, { id: old.id, name: old.name, config, by }, now);
-        const row = await updateMcpServer(pool, tenant, written, old.revision);
+        const row = await updateMcpServer(forTenant(pool, tenant), written, old.revision);
         if (row === 'taken') throw taken(written);
         if (row === 'stale')
           throw new Failure(
@@ -115,21 +119,21 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return show(tenant, row);
       },
       async deleteMcpServer({ tenant, params }) {
-        const row = await findMcpServer(pool, tenant, params.name);
+        const row = await findMcpServer(forTenant(pool, tenant), params.name);
         if (!row) return false;
         refuseOfSettings(row);
-        return deleteMcpServer(pool, tenant, params.name);
+        return deleteMcpServer(forTenant(pool, tenant), params.name);
       },
       testMcpServer: ({ caller, params }) => probe(caller, params.name, false),
       reconnectMcpServer: ({ caller, params }) => probe(caller, params.name, true),
       async consentToMcpTools({ tenant, params, body }) {
-        const row = await findMcpServer(pool, tenant, params.name);
+        const row = await findMcpServer(forTenant(pool, tenant), params.name);
         if (!row) return undefined;
-        await consentToTools(pool, tenant, row.id, body.tools);
+        await consentToTools(forTenant(pool, tenant), row.id, body.tools);
         return show(tenant, row);
       },
     },
-    ({ tenant }, name) => findMcpServer(pool, tenant, name),
+    ({ tenant }, name) => findMcpServer(forTenant(pool, tenant), name),
   );
 }
 
@@ -141,10 +145,10 @@ async function awaitCheck(
   fresh: boolean,
   user: string | null,
 ): Promise<void> {
-  const requested = await askForCheck(pool, tenant, id, fresh, user);
+  const requested = await askForCheck(forTenant(pool, tenant), id, fresh, user);
   if (requested === undefined) return;
   for (const until = Date.now() + LOOK_MS; Date.now() < until; await pause(LOOK_EVERY_MS))
-    if (await isChecked(pool, tenant, id, requested)) return;
+    if (await isChecked(forTenant(pool, tenant), id, requested)) return;
 }
 
 interface Fields {

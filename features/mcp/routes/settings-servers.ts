@@ -18,6 +18,7 @@ import {
 } from '../store/mcp-server-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { OPERATOR_TENANT as TENANT } from '#domain/tenant.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 /**
  * Safe to run again and in several processes at once: each server is one statement, which skips what another has done.
@@ -29,8 +30,8 @@ export async function syncSettingsServers(
 ): Promise<void> {
   const isGone = ({ name, origin }: McpServerRow): boolean =>
     origin === 'settings' && !Object.hasOwn(servers, name);
-  const known = await listMcpServers(pool, TENANT);
-  for (const { name } of known.filter(isGone)) await deleteMcpServer(pool, TENANT, name);
+  const known = await listMcpServers(forTenant(pool, TENANT));
+  for (const { name } of known.filter(isGone)) await deleteMcpServer(forTenant(pool, TENANT), name);
   const rows = known.filter((row) => !isGone(row));
   for (const [name, server] of Object.entries(servers)) {
     const { config, credentials } = splitServer(server);
@@ -50,8 +51,8 @@ export async function syncSettingsServers(
     const sealed = sealer.seal(JSON.stringify(credentials), place);
     const row = { id, name, base, config, sealed, keyId: sealer.keyId, by: 'settings' };
     const written = await (old
-      ? updateMcpServer(pool, TENANT, row, old.revision)
-      : insertMcpServer(pool, TENANT, { ...row, origin: 'settings' }));
+      ? updateMcpServer(forTenant(pool, TENANT), row, old.revision)
+      : insertMcpServer(forTenant(pool, TENANT), { ...row, origin: 'settings' }));
     // Otherwise it is written, or another starting process has written it.
     if (written === 'full') warn(`mcp.servers.${name}: not added; ${MAX_MCP_SERVERS} servers are the most`);
   }

@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import type { McpGrant } from '../rules/grants.ts';
 import { noteChange } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
 import type { Db } from '#store/database.ts';
 import { affects, readRow, readRows } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 
 export interface McpGrantRow extends McpGrant {
   readonly updated_by: string;
@@ -18,39 +18,37 @@ const COLUMNS = sql`kind, subject, tool_allow, tool_deny, enabled, config_overri
 
 /** Creates or replaces it; undefined when it would exceed the limit. Safe to repeat. */
 export function putMcpGrant(
-  db: Db,
-  tenant: string,
+  db: TenantDb<Db>,
   server: string,
   { kind, subject, tool_allow, tool_deny, enabled, config_overrides, by }: McpGrant & { readonly by: string },
 ): Promise<McpGrantRow | undefined> {
   return readRow<McpGrantRow>(db)`with saved as (
      insert into mcp_grants (tenant_id, server_id, kind, subject, tool_allow, tool_deny, enabled, config_overrides, updated_by)
-     select ${tenant}, ${server}, ${kind}, ${subject}, ${[...tool_allow]}, ${[...tool_deny]}, ${enabled}, ${JSON.stringify(config_overrides)}, ${by}
-     where (select count(*) from mcp_grants where tenant_id = ${tenant} and server_id = ${server}
+     select ${db}, ${server}, ${kind}, ${subject}, ${[...tool_allow]}, ${[...tool_deny]}, ${enabled}, ${JSON.stringify(config_overrides)}, ${by}
+     where (select count(*) from mcp_grants where tenant_id = ${db} and server_id = ${server}
        and (kind, subject) <> (${kind}, ${subject})) < ${MAX_MCP_GRANTS}
      on conflict (tenant_id, server_id, kind, subject) do update set tool_allow = excluded.tool_allow,
        tool_deny = excluded.tool_deny, enabled = excluded.enabled, config_overrides = excluded.config_overrides,
        updated_by = excluded.updated_by, updated_at = now()
      returning ${COLUMNS}),
-   ${noteChange(tenant, 'custom_tools', 'saved')}
+   ${noteChange(db.tenant, 'custom_tools', 'saved')}
    select ${COLUMNS} from saved`;
 }
 
 /** Returns false when there was none. */
 export function deleteMcpGrant(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   server: string,
   { kind, subject }: Pick<McpGrant, 'kind' | 'subject'>,
 ): Promise<boolean> {
-  return affects(pool)`with gone as (
-     delete from mcp_grants where tenant_id = ${tenant} and server_id = ${server} and kind = ${kind} and subject = ${subject}
+  return affects(db)`with gone as (
+     delete from mcp_grants where tenant_id = ${db} and server_id = ${server} and kind = ${kind} and subject = ${subject}
      returning subject),
-   ${noteChange(tenant, 'custom_tools', 'gone')}
+   ${noteChange(db.tenant, 'custom_tools', 'gone')}
    select from gone`;
 }
 
-export function listMcpGrants(pool: Pool, tenant: string, server: string): Promise<McpGrantRow[]> {
-  return readRows<McpGrantRow>(pool)`
-    select ${COLUMNS} from mcp_grants where tenant_id = ${tenant} and server_id = ${server} order by kind, subject`;
+export function listMcpGrants(db: TenantDb, server: string): Promise<McpGrantRow[]> {
+  return readRows<McpGrantRow>(db)`
+    select ${COLUMNS} from mcp_grants where tenant_id = ${db} and server_id = ${server} order by kind, subject`;
 }

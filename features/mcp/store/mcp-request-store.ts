@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
 import { type RequestedAccess, grantWith, type McpGrant, type McpRequestStatus } from '../rules/grants.ts';
 import { MAX_MCP_GRANTS, putMcpGrant } from './mcp-grant-store.ts';
-import type { Pool } from '#store/pool.ts';
 import { below, execute, type PageEnd, readRow, readRows } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
 
@@ -35,28 +35,27 @@ const FROM = sql`from mcp_access_requests r join mcp_servers s on s.tenant_id = 
 
 /** Returns `taken` if a request for the same agent or user is already pending. */
 export async function insertMcpRequest(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   server: string,
   { id, kind, subject, tool_allow, reason, by }: NewMcpRequest,
 ): Promise<McpRequestRow | 'taken' | 'full'> {
   const written = await unlessTaken(
     'full',
-    readRow<{ id: string }>(pool)`
+    readRow<{ id: string }>(db)`
       insert into mcp_access_requests (tenant_id, id, server_id, kind, subject, tool_allow, reason, requested_by)
-      select ${tenant}, ${id}, ${server}, ${kind}, ${subject}, ${[...tool_allow]}, ${reason}, ${by}
+      select ${db}, ${id}, ${server}, ${kind}, ${subject}, ${[...tool_allow]}, ${reason}, ${by}
       where (select count(*) from mcp_access_requests
-             where tenant_id = ${tenant} and server_id = ${server} and status = 'pending') < ${MAX_PENDING_REQUESTS}
+             where tenant_id = ${db} and server_id = ${server} and status = 'pending') < ${MAX_PENDING_REQUESTS}
       returning id`,
   );
   if (typeof written === 'string') return written;
   // Its server was removed in the meantime, and the request with it.
-  return (await findMcpRequest(pool, tenant, id)) ?? 'full';
+  return (await findMcpRequest(db, id)) ?? 'full';
 }
 
-export function findMcpRequest(pool: Pool, tenant: string, id: string): Promise<McpRequestRow | undefined> {
-  return readRow<McpRequestRow>(pool)`
-    select ${COLUMNS} ${FROM} where r.tenant_id = ${tenant} and r.id = ${id}`;
+export function findMcpRequest(db: TenantDb, id: string): Promise<McpRequestRow | undefined> {
+  return readRow<McpRequestRow>(db)`
+    select ${COLUMNS} ${FROM} where r.tenant_id = ${db} and r.id = ${id}`;
 }
 
 export interface McpRequestFilter {
@@ -68,15 +67,14 @@ export interface McpRequestFilter {
 
 /** Lists the newest first. */
 export function listMcpRequests(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { status, server, by }: McpRequestFilter,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<McpRequestRow[]> {
-  return readRows<McpRequestRow>(pool)`
+  return readRows<McpRequestRow>(db)`
     select ${COLUMNS} ${FROM}
-    where r.tenant_id = ${tenant} and (${status}::text is null or r.status = ${status})
+    where r.tenant_id = ${db} and (${status}::text is null or r.status = ${status})
       and (${server}::text is null or s.name = ${server}) and (${by}::text is null or r.requested_by = ${by})
       ${below('r.created_at', 'r.id', after)}
     order by r.created_at desc, r.id limit ${limit}`;
@@ -93,24 +91,23 @@ export interface McpReview {
  * grant; nothing is decided then.
  */
 export function reviewMcpRequest(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { id, server_id, server }: Pick<McpRequestRow, 'id' | 'server_id' | 'server'>,
   { status, reason, by }: McpReview,
 ): Promise<boolean> {
-  return inTransaction(pool, async (tx) => {
+  return inTransaction(db, async (tx) => {
     // The lock comes before the request's, because a removal locks in this order. Reviews for one grant follow one
     // another.
     await execute(tx)`
-      select from mcp_servers where tenant_id = ${tenant} and id = ${server_id} for update`;
+      select from mcp_servers where tenant_id = ${tx} and id = ${server_id} for update`;
     const access = await readRow<RequestedAccess>(tx)`
       update mcp_access_requests set status = ${status}, reviewed_by = ${by}, reviewed_at = now(), review_reason = ${reason}
-      where tenant_id = ${tenant} and id = ${id} and status = 'pending' returning kind, subject, tool_allow`;
+      where tenant_id = ${tx} and id = ${id} and status = 'pending' returning kind, subject, tool_allow`;
     if (!access || status === 'rejected') return access !== undefined;
     const before = await readRow<McpGrant>(tx)`
       select kind, subject, tool_allow, tool_deny, enabled, config_overrides from mcp_grants
-      where tenant_id = ${tenant} and server_id = ${server_id} and kind = ${access.kind} and subject = ${access.subject}`;
-    if (!(await putMcpGrant(tx, tenant, server_id, { ...grantWith(before, access), by })))
+      where tenant_id = ${tx} and server_id = ${server_id} and kind = ${access.kind} and subject = ${access.subject}`;
+    if (!(await putMcpGrant(tx, server_id, { ...grantWith(before, access), by })))
       throw new Failure('Unprocessable', `${server} has ${MAX_MCP_GRANTS} grants, which is the most`);
     return true;
   });

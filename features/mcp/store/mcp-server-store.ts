@@ -7,6 +7,7 @@ import { noteChange } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, readRow, readRows } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
 
 export interface McpServerRow {
@@ -57,19 +58,18 @@ export function openServerCredentials(
 
 /** Returns `taken` if another server has its name, or its tools would have the same names. */
 export function insertMcpServer(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   server: McpServerToWrite,
 ): Promise<McpServerRow | 'taken' | 'full'> {
   const { id, name, base, config, sealed, keyId, by, origin = 'api' } = server;
   return unlessTaken(
     'full',
-    readRow<McpServerRow>(pool)`with saved as (
+    readRow<McpServerRow>(db)`with saved as (
        insert into mcp_servers (tenant_id, id, name, base, config, sealed, key_id, updated_by, origin)
-       select ${tenant}, ${id}, ${name}, ${base}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}, ${origin}
-       where (select count(*) from mcp_servers where tenant_id = ${tenant}) < ${MAX_MCP_SERVERS}
+       select ${db}, ${id}, ${name}, ${base}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}, ${origin}
+       where (select count(*) from mcp_servers where tenant_id = ${db}) < ${MAX_MCP_SERVERS}
        returning ${COLUMNS}),
-     ${noteChange(tenant, 'custom_tools', 'saved')}
+     ${noteChange(db.tenant, 'custom_tools', 'saved')}
      select ${COLUMNS} from saved`,
   );
 }
@@ -79,48 +79,47 @@ export function insertMcpServer(
  * that were judged by its old form do not run. Returns `stale` if it is gone, or was changed by another writer.
  */
 export function updateMcpServer(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   server: McpServerToWrite,
   revision: number,
 ): Promise<McpServerRow | 'taken' | 'stale'> {
   const { id, name, base, config, sealed, keyId, by } = server;
   return unlessTaken(
     'stale',
-    readRow<McpServerRow>(pool)`with saved as (
+    readRow<McpServerRow>(db)`with saved as (
        update mcp_servers set name = ${name}, base = ${base}, config = ${JSON.stringify(config)}, sealed = ${sealed},
          key_id = ${keyId}, updated_by = ${by}, updated_at = now(), revision = revision + 1, status = 'connecting', error = null,
          check_asked_at = clock_timestamp()
-       where tenant_id = ${tenant} and id = ${id} and revision = ${revision} returning ${COLUMNS}),
+       where tenant_id = ${db} and id = ${id} and revision = ${revision} returning ${COLUMNS}),
      tools as (
        update mcp_tools t set revision = t.revision + 1 from saved
-       where t.tenant_id = ${tenant} and t.server_id = saved.id),
+       where t.tenant_id = ${db} and t.server_id = saved.id),
      left_behind as (
        delete from mcp_credentials c using saved, mcp_servers before
-       where c.tenant_id = ${tenant} and c.server_id = saved.id and before.tenant_id = ${tenant} and before.id = saved.id
+       where c.tenant_id = ${db} and c.server_id = saved.id and before.tenant_id = ${db} and before.id = saved.id
          and (before.config -> 'url', before.config -> 'command', before.config -> 'args')
            is distinct from (saved.config -> 'url', saved.config -> 'command', saved.config -> 'args')),
-     ${noteChange(tenant, 'custom_tools', 'saved')}
+     ${noteChange(db.tenant, 'custom_tools', 'saved')}
      select ${COLUMNS} from saved`,
   );
 }
 
 /** Deletes it with its tools and grants. Returns false when there was none. */
-export function deleteMcpServer(pool: Pool, tenant: string, name: string): Promise<boolean> {
-  return affects(pool)`
-    with gone as (delete from mcp_servers where tenant_id = ${tenant} and name = ${name} returning id),
-     ${noteChange(tenant, 'custom_tools', 'gone')}
+export function deleteMcpServer(db: TenantDb, name: string): Promise<boolean> {
+  return affects(db)`
+    with gone as (delete from mcp_servers where tenant_id = ${db} and name = ${name} returning id),
+     ${noteChange(db.tenant, 'custom_tools', 'gone')}
      select id from gone`;
 }
 
-export function findMcpServer(pool: Pool, tenant: string, name: string): Promise<McpServerRow | undefined> {
-  return readRow<McpServerRow>(pool)`
-    select ${COLUMNS} from mcp_servers where tenant_id = ${tenant} and name = ${name}`;
+export function findMcpServer(db: TenantDb, name: string): Promise<McpServerRow | undefined> {
+  return readRow<McpServerRow>(db)`
+    select ${COLUMNS} from mcp_servers where tenant_id = ${db} and name = ${name}`;
 }
 
-export function listMcpServers(pool: Pool, tenant: string): Promise<McpServerRow[]> {
-  return readRows<McpServerRow>(pool)`
-    select ${COLUMNS} from mcp_servers where tenant_id = ${tenant} order by name`;
+export function listMcpServers(db: TenantDb): Promise<McpServerRow[]> {
+  return readRows<McpServerRow>(db)`
+    select ${COLUMNS} from mcp_servers where tenant_id = ${db} order by name`;
 }
 
 /**
@@ -128,23 +127,22 @@ export function listMcpServers(pool: Pool, tenant: string): Promise<McpServerRow
  * connections. Resolves with the input for `isChecked`.
  */
 export async function askForCheck(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   fresh: boolean,
   user: string | null = null,
 ): Promise<string | undefined> {
-  const row = await readRow<{ requestedAt: string }>(pool)`with requested as (
+  const row = await readRow<{ requestedAt: string }>(db)`with requested as (
      update mcp_servers set check_asked_at = clock_timestamp(), check_user = ${user}, revision = revision + ${fresh ? 1 : 0}
-     where tenant_id = ${tenant} and id = ${id} returning check_asked_at::text as "requestedAt"),
-   ${noteChange(tenant, 'custom_tools', 'requested')}
+     where tenant_id = ${db} and id = ${id} returning check_asked_at::text as "requestedAt"),
+   ${noteChange(db.tenant, 'custom_tools', 'requested')}
    select "requestedAt" from requested`;
   return row?.requestedAt;
 }
 
-export function isChecked(pool: Pool, tenant: string, id: string, requested: string): Promise<boolean> {
-  return affects(pool)`
-    select from mcp_servers where tenant_id = ${tenant} and id = ${id} and checked_at >= ${requested}::timestamptz`;
+export function isChecked(db: TenantDb, id: string, requested: string): Promise<boolean> {
+  return affects(db)`
+    select from mcp_servers where tenant_id = ${db} and id = ${id} and checked_at >= ${requested}::timestamptz`;
 }
 
 export interface McpServerToUse extends McpServerRow {
@@ -196,8 +194,8 @@ export async function recordMcpStatus(
 }
 
 /** Ids and revisions of the servers to which connections are allowed. */
-export async function currentRevisions(pool: Pool, tenant: string): Promise<ReadonlyMap<string, number>> {
-  const rows = await readRows<Pick<McpServerRow, 'id' | 'revision'>>(pool)`
-    select id, revision from mcp_servers where tenant_id = ${tenant} and (config ->> 'enabled')::boolean`;
+export async function currentRevisions(db: TenantDb): Promise<ReadonlyMap<string, number>> {
+  const rows = await readRows<Pick<McpServerRow, 'id' | 'revision'>>(db)`
+    select id, revision from mcp_servers where tenant_id = ${db} and (config ->> 'enabled')::boolean`;
   return new Map(rows.map(({ id, revision }) => [id, revision]));
 }

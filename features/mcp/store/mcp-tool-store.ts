@@ -9,6 +9,7 @@ import { noteChange } from '#store/change-feed.ts';
 import type { McpServerToUse } from './mcp-server-store.ts';
 import type { Pool } from '#store/pool.ts';
 import { execute, readRow, readRows } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 
 export interface McpToolRow {
@@ -73,29 +74,28 @@ export function recordListed(
  * names.
  */
 export async function consentToTools(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   server: string,
   picked: readonly { readonly name: string; readonly hash: string }[] | undefined,
 ): Promise<readonly string[]> {
-  const rows = await readRows<{ name: string }>(pool)`with agreed as (
+  const rows = await readRows<{ name: string }>(db)`with agreed as (
      update mcp_tools t set pinned = found, pinned_hash = found_hash, revision = t.revision + 1
-     where t.tenant_id = ${tenant} and t.server_id = ${server} and t.found_hash is not null
+     where t.tenant_id = ${db} and t.server_id = ${server} and t.found_hash is not null
        and t.pinned_hash is distinct from t.found_hash
        and (${picked === undefined} or exists (
          select from jsonb_to_recordset(${JSON.stringify(picked ?? [])}::jsonb) as x(name text, hash text)
          where x.name = t.name and x.hash = t.found_hash))
      returning t.name),
-   ${noteChange(tenant, 'custom_tools', 'agreed')}
+   ${noteChange(db.tenant, 'custom_tools', 'agreed')}
    select name from agreed order by name`;
   return rows.map(({ name }) => name);
 }
 
 /** Tools of one server, or of all of the tenant's. */
-export function listMcpTools(pool: Pool, tenant: string, server?: string): Promise<McpToolRow[]> {
-  return readRows<McpToolRow>(pool)`
+export function listMcpTools(db: TenantDb, server?: string): Promise<McpToolRow[]> {
+  return readRows<McpToolRow>(db)`
     select ${COLUMNS} from mcp_tools
-    where tenant_id = ${tenant} and (${server}::uuid is null or server_id = ${server}) order by name`;
+    where tenant_id = ${db} and (${server}::uuid is null or server_id = ${server}) order by name`;
 }
 
 /** A server with the tools that agents may have. */
@@ -114,13 +114,13 @@ const GRANTS = sql`coalesce((select jsonb_agg(jsonb_build_object('kind', g.kind,
     where g.tenant_id = s.tenant_id and g.server_id = s.id), '[]')`;
 
 /** Tools with consent that are unchanged, of enabled servers. */
-export function readMcpTools(pool: Pool, tenant: string): Promise<McpToolsOfServer[]> {
-  return readRows<McpToolsOfServer>(pool)`
+export function readMcpTools(db: TenantDb): Promise<McpToolsOfServer[]> {
+  return readRows<McpToolsOfServer>(db)`
     select s.name, s.base, s.config, ${GRANTS} as grants,
       (select jsonb_agg(jsonb_build_object('id', t.id, 'revision', t.revision, 'definition', t.pinned) order by t.name)
        from mcp_tools t where t.tenant_id = s.tenant_id and t.server_id = s.id and t.pinned_hash = t.found_hash) as tools
     from mcp_servers s
-    where s.tenant_id = ${tenant} and (s.config ->> 'enabled')::boolean
+    where s.tenant_id = ${db} and (s.config ->> 'enabled')::boolean
       and exists (select from mcp_tools t
                   where t.tenant_id = s.tenant_id and t.server_id = s.id and t.pinned_hash = t.found_hash)
     order by s.name`;
@@ -140,23 +140,19 @@ export interface McpToolOfCall {
 /**
  * Returns undefined when the call was planned without a definition. It is for calls for which no custom tool is found.
  */
-export async function readMcpToolOfCall(
-  pool: Pool,
-  tenant: string,
-  call: string,
-): Promise<McpToolOfCall | undefined> {
+export async function readMcpToolOfCall(db: TenantDb, call: string): Promise<McpToolOfCall | undefined> {
   const row = await readRow<{
     name: string;
     server: McpServerToUse | null;
     grants: McpGrant[];
     tool: McpToolRow;
-  }>(pool)`
+  }>(db)`
     select c.tool as name, to_jsonb(s) || jsonb_build_object('tenant', s.tenant_id) as server, to_jsonb(t) as tool,
       ${GRANTS} as grants
     from tool_calls c
     left join mcp_tools t on t.tenant_id = c.tenant_id and t.id = c.custom_tool_id
     left join mcp_servers s on s.tenant_id = t.tenant_id and s.id = t.server_id
-    where c.tenant_id = ${tenant} and c.id = ${call} and c.custom_tool_id is not null`;
+    where c.tenant_id = ${db} and c.id = ${call} and c.custom_tool_id is not null`;
   if (!row) return undefined;
   const { name, server, grants, tool } = row;
   return { name, found: server && { server, grants, tool } };

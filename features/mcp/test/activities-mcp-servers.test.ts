@@ -78,7 +78,7 @@ describe('MC-1 connections to MCP servers', () => {
   }
 
   async function serverOf(name: string): Promise<McpServerToUse> {
-    const row = await findMcpServer(api.pool, api.tenant, name);
+    const row = await findMcpServer(forTenant(api.pool, api.tenant), name);
     assert.ok(row);
     return { ...row, tenant: api.tenant };
   }

@@ -7,6 +7,7 @@ import { createEgress } from '#activities/egress/create-egress.ts';
 import { createMcpServers } from '../activities/mcp-servers.ts';
 import { withoutWall, createBubblewrap } from '@tempoclaw/sandbox';
 import { createChangeFeed } from '#store/change-feed.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { findMcpServer } from '../store/mcp-server-store.ts';
 import { boxesAt } from '#test/support/container-engine.ts';
 import { textsOf } from '#test/support/mcp-client.ts';
@@ -251,7 +252,7 @@ describe('MC users and logins of MCP servers', () => {
       }),
     );
     try {
-      const row = await findMcpServer(stack.pool, stack.tenant, 'all');
+      const row = await findMcpServer(forTenant(stack.pool, stack.tenant), 'all');
       assert.ok(row);
       const server = { ...row, tenant: stack.tenant };
       const ask = (): Promise<string[]> =>

@@ -8,6 +8,7 @@ import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { NodeQueues } from '../temporal.ts';
 import { isStopped } from '#activities/attempt.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export interface QueueParts {
   readonly pool: Pool;
@@ -53,7 +54,7 @@ export async function workByQueue(
               () => undefined,
             );
     if (result) await endInvocation(pool, sealer, tenant, node, callId, result);
-    else await giveUpInvocation(pool, tenant, callId, received === 'unsent');
+    else await giveUpInvocation(forTenant(pool, tenant), callId, received === 'unsent');
     return true;
   } catch (error) {
     // The node is notified of a stop if possible; its row says that it may have been done.

@@ -17,6 +17,7 @@ import {
 } from '../store/node-invocation-store.ts';
 import { findNode, listNodes, type NodeRow } from '../store/node-store.ts';
 import { isStopped } from '#activities/attempt.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type QueueParts, workByQueue } from './by-queue.ts';
 
 export interface NodeWish {
@@ -79,12 +80,12 @@ export function createNodes(parts: NodesParts): Nodes {
         const remaining = state.left + (state.status === 'sent' ? GRACE_MS : 0);
         // Before it is given up: Temporal may have its result from a time when nothing waited.
         if (await workByQueue(parts, call)) continue;
-        if (remaining <= 0 && (await giveUpInvocation(pool, tenant, callId))) continue;
+        if (remaining <= 0 && (await giveUpInvocation(forTenant(pool, tenant), callId))) continue;
         await someResult(waiter, remaining, signal);
       } catch (error) {
         // The end of a worker ends nothing at the node: the next attempt continues.
         if (!isStopped(signal)) throw error;
-        await giveUpInvocation(pool, tenant, callId);
+        await giveUpInvocation(forTenant(pool, tenant), callId);
         throw error;
       } finally {
         waiting.delete(entry);
@@ -93,15 +94,17 @@ export function createNodes(parts: NodesParts): Nodes {
   }
 
   async function find(tenant: string, name: string): Promise<NodeRow | ToolFailure> {
-    const row = await findNode(pool, tenant, name);
+    const row = await findNode(forTenant(pool, tenant), name);
     if (row?.joined) return row;
-    const names = (await listNodes(pool, tenant)).filter(({ joined }) => joined).map((one) => one.name);
+    const names = (await listNodes(forTenant(pool, tenant)))
+      .filter(({ joined }) => joined)
+      .map((one) => one.name);
     const there = names.length === 0 ? 'none has joined' : `there are ${names.join(', ')}`;
     return toolError('NotFound', `there is no node "${name}"; ${there}`);
   }
 
   return {
-    list: async (tenant) => (await listNodes(pool, tenant)).filter(({ joined }) => joined),
+    list: async (tenant) => (await listNodes(forTenant(pool, tenant))).filter(({ joined }) => joined),
     find,
     async invoke(call, { node, capability, params, seconds }) {
       const { tenant, callId: id, sessionKey: session } = call;

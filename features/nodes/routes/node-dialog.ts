@@ -11,6 +11,7 @@ import {
 import { connectNode } from '../store/node-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 export interface NodePlace {
   readonly tenant: string;
@@ -47,7 +48,7 @@ export function createNodeDialog(pool: Pool, sealer: Sealer): NodeDialog {
   return {
     async look(line) {
       const { tenant, running } = line;
-      const ended = running.size === 0 ? [] : await abandonedAt(pool, tenant, [...running]);
+      const ended = running.size === 0 ? [] : await abandonedAt(forTenant(pool, tenant), [...running]);
       for (const id of ended) if (running.delete(id)) send(line, { type: 'cancel', id });
       await sendDue(line, false);
     },
@@ -62,10 +63,10 @@ export function createNodeDialog(pool: Pool, sealer: Sealer): NodeDialog {
         return sendDue(line, false);
       }
       const { type: _, ...about } = message;
-      if (!(await connectNode(pool, tenant, node, line.name, about)))
+      if (!(await connectNode(forTenant(pool, tenant), node, line.name, about)))
         return socket.close(CLOSED.revoked, 'revoked');
       line.isKnown = true;
-      for (const gone of await abandonedInJournal(pool, tenant, node, about.journal))
+      for (const gone of await abandonedInJournal(forTenant(pool, tenant), node, about.journal))
         send(line, { type: 'cancel', id: gone });
       return sendDue(line, true);
     },

@@ -7,6 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { CLOSED, NODE_LIMITS, PING_MS } from '../contract/node.ts';
 import { connectedNodes, disconnectNode, hasNode, seeNodes } from '../store/node-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createNodeDialog, type NodeLine, type NodePlace } from './node-dialog.ts';
 
 interface Connection extends NodeLine {
@@ -60,7 +61,7 @@ export function createNodeHub(
     const there = await reading(pool, names);
     for (const { tenant, id, name, socket } of some)
       if (!there.has(name)) {
-        if (await hasNode(pool, tenant, id))
+        if (await hasNode(forTenant(pool, tenant), id))
           socket.close(CLOSED.replaced, 'another program has connected with its token');
         else socket.close(CLOSED.revoked, 'revoked');
       }

@@ -27,6 +27,7 @@ import { createNodeHub } from './node-hub.ts';
 import { problems } from '#api/openapi.ts';
 import { isTimeKeys, readPage } from '#api/pages.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { forTenant } from '#store/tenant-db.ts';
 
 /** Letters that do not look like a digit or another letter. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -38,15 +39,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     app,
     nodes,
     {
-      listNodes: async ({ tenant }) => ({ data: (await listNodes(pool, tenant)).map(show) }),
+      listNodes: async ({ tenant }) => ({ data: (await listNodes(forTenant(pool, tenant))).map(show) }),
       async getNode({ tenant, params }) {
-        const row = await findNode(pool, tenant, params.name);
+        const row = await findNode(forTenant(pool, tenant), params.name);
         return row && show(row);
       },
       async inviteNode({ tenant, by, body: { name, capabilities = null }, request }) {
         const [codeId, secret] = [letters(6), letters(10)];
         const invite = { id: randomUUID(), name, allowed: capabilities, codeId, codeHash: hashOf(secret) };
-        const made = await inviteNode(pool, tenant, invite, by);
+        const made = await inviteNode(forTenant(pool, tenant), invite, by);
         if (made === 'taken')
           throw new Failure('Conflict', `${name} has joined; delete it first, or take another name`);
         if (made === 'full')
@@ -55,18 +56,23 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return { name, code: `${codeId}-${secret}`, expires_at: made.code_expires_at.toISOString(), url };
       },
       async renameNode({ tenant, params, body }) {
-        const row = await renameNode(pool, tenant, params.name, body.name);
+        const row = await renameNode(forTenant(pool, tenant), params.name, body.name);
         if (row === 'taken') throw new Failure('Conflict', `There is a node ${body.name} already`);
         return row === 'missing' ? undefined : show(row);
       },
-      deleteNode: ({ tenant, params }) => deleteNode(pool, tenant, params.name),
+      deleteNode: ({ tenant, params }) => deleteNode(forTenant(pool, tenant), params.name),
       listNodeInvocations: ({ tenant, caller, params, query }) => {
         if (caller.confinedTo !== null)
           throw new Failure('Forbidden', 'A key of one user does not see what others have asked');
         return readPage(
           query,
           (limit, after) =>
-            listInvocations(pool, tenant, params.name, limit, after && [String(after[0]), String(after[1])]),
+            listInvocations(
+              forTenant(pool, tenant),
+              params.name,
+              limit,
+              after && [String(after[0]), String(after[1])],
+            ),
           ({ time, id }) => [time, id],
           ({ id, session_key, capability, status, created_at, sent_at, ended_at }) => ({
             id,
@@ -81,7 +87,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         );
       },
     },
-    ({ tenant }, name) => findNode(pool, tenant, name),
+    ({ tenant }, name) => findNode(forTenant(pool, tenant), name),
   );
   addJoining(app, deps);
   addConnecting(app, deps);
@@ -146,7 +152,8 @@ function addConnecting(app: Api, deps: Pick<ApiDeps, 'pool' | 'secrets'>): void 
     async ({ headers, body: { run, ...about } }) => {
       const { tenant_id: tenant, id } = await nodeOf(deps.pool, headers.authorization);
       const task_queue = nodeQueue(tenant, id);
-      if (!(await connectNode(deps.pool, tenant, id, run, { ...about, task_queue }))) throw unknownToken();
+      if (!(await connectNode(forTenant(deps.pool, tenant), id, run, { ...about, task_queue })))
+        throw unknownToken();
       return { task_queue };
     },
   );

@@ -8,6 +8,7 @@ import { isConnected, nodePlace } from './node-store.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 
 type Seal = Pick<Sealer, 'seal' | 'open'>;
 
@@ -83,19 +84,18 @@ export async function readInvocation(
  * its end, however it ended.
  */
 export async function giveUpInvocation(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   isUntaken = false,
 ): Promise<InvocationStatus | undefined> {
-  await execute(pool)`
+  await execute(db)`
     with ended as (
       update node_invocations set status = case when ${isUntaken} or status = 'waiting' then 'unsent' else 'unknown' end, ended_at = now()
-      where tenant_id = ${tenant} and id = ${id} and status in ('waiting','sent') returning id),
-    ${noteChange(tenant, 'nodes', 'ended')}
+      where tenant_id = ${db} and id = ${id} and status in ('waiting','sent') returning id),
+    ${noteChange(db.tenant, 'nodes', 'ended')}
     select from noted`;
-  const row = await readRow<{ status: InvocationStatus }>(pool)`
-    select status from node_invocations where tenant_id = ${tenant} and id = ${id}`;
+  const row = await readRow<{ status: InvocationStatus }>(db)`
+    select status from node_invocations where tenant_id = ${db} and id = ${id}`;
   return row?.status;
 }
 
@@ -187,21 +187,16 @@ export async function endInvocation(
 }
 
 /** Those of the running invocations that nothing waits for any more. */
-export async function abandonedAt(pool: Pool, tenant: string, ids: readonly string[]): Promise<string[]> {
-  const rows = await readRows<{ id: string }>(pool)`
-    select id from node_invocations where tenant_id = ${tenant} and id = any (${[...ids]}) and status = 'unknown'`;
+export async function abandonedAt(db: TenantDb, ids: readonly string[]): Promise<string[]> {
+  const rows = await readRows<{ id: string }>(db)`
+    select id from node_invocations where tenant_id = ${db} and id = any (${[...ids]}) and status = 'unknown'`;
   return rows.map(({ id }) => id);
 }
 
 /** Invocations that were sent to this journal and are no longer wanted, while they may still run there. */
-export async function abandonedInJournal(
-  pool: Pool,
-  tenant: string,
-  node: string,
-  journal: string,
-): Promise<string[]> {
-  const rows = await readRows<{ id: string }>(pool)`
-    select id from node_invocations where tenant_id = ${tenant} and node_id = ${node} and journal = ${journal}
+export async function abandonedInJournal(db: TenantDb, node: string, journal: string): Promise<string[]> {
+  const rows = await readRows<{ id: string }>(db)`
+    select id from node_invocations where tenant_id = ${db} and node_id = ${node} and journal = ${journal}
       and status = 'unknown' and expires_at > now()`;
   return rows.map(({ id }) => id);
 }
@@ -212,14 +207,13 @@ export interface ListedInvocation extends RowOf<'node_invocations', 'sealed' | '
 }
 
 export function listInvocations(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   node: string,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<ListedInvocation[]> {
-  return readRows<ListedInvocation>(pool)`
+  return readRows<ListedInvocation>(db)`
     select id, session_key, capability, status, created_at, sent_at, ended_at, created_at::text as time from node_invocations
-    where tenant_id = ${tenant} and node_id = (select id from nodes where tenant_id = ${tenant} and name = ${node})
+    where tenant_id = ${db} and node_id = (select id from nodes where tenant_id = ${db} and name = ${node})
       ${below('created_at', 'id', after)} order by created_at desc, id limit ${limit}`;
 }

@@ -5,6 +5,7 @@ import { noteChange } from '#store/change-feed.ts';
 import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, execute, readRow, readRows, type RowOf } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 import { unlessTaken } from '#store/unless-taken.ts';
 
@@ -33,21 +34,20 @@ export interface Invite {
 
 /** Returns when the code expires. A node that has not joined gets the code in place of an earlier one. */
 export function inviteNode(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { id, name, allowed, codeId, codeHash }: Invite,
   by: string,
 ): Promise<{ readonly code_expires_at: Date } | 'taken' | 'full'> {
-  return inTransaction(pool, async (tx) => {
-    await execute(tx)`select from tenants where id = ${tenant} for update`;
+  return inTransaction(db, async (tx) => {
+    await execute(tx)`select from tenants where id = ${tx} for update`;
     const same = await readRow<{ joined: boolean }>(tx)`
-      select token_hash is not null as joined from nodes where tenant_id = ${tenant} and name = ${name}`;
+      select token_hash is not null as joined from nodes where tenant_id = ${tx} and name = ${name}`;
     if (same?.joined) return 'taken';
     const made = await readRow<{ code_expires_at: Date }>(tx)`
       insert into nodes (tenant_id, id, name, allowed, code_id, code_hash, code_expires_at, created_by)
-      select ${tenant}, ${id}, ${name}, ${allowed && [...allowed]}::text[], ${codeId}, ${codeHash},
+      select ${tx}, ${id}, ${name}, ${allowed && [...allowed]}::text[], ${codeId}, ${codeHash},
         now() + make_interval(mins => ${CODE_MINUTES}), ${by}
-      where ${same !== undefined} or (select count(*) from nodes where tenant_id = ${tenant}) < ${NODE_LIMITS.nodes}
+      where ${same !== undefined} or (select count(*) from nodes where tenant_id = ${tx}) < ${NODE_LIMITS.nodes}
       on conflict (tenant_id, name) do update set allowed = excluded.allowed, code_id = excluded.code_id, code_tries = 0,
         code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, created_by = excluded.created_by
       returning code_expires_at`;
@@ -99,43 +99,38 @@ export function hasQueueNodes(pool: Pool): Promise<boolean> {
   return affects(pool)`select from nodes where about ->> 'task_queue' is not null limit 1`;
 }
 
-export function findNode(pool: Pool, tenant: string, name: string): Promise<NodeRow | undefined> {
-  return readRow<NodeRow>(pool)`select ${ROW} from nodes where tenant_id = ${tenant} and name = ${name}`;
+export function findNode(db: TenantDb, name: string): Promise<NodeRow | undefined> {
+  return readRow<NodeRow>(db)`select ${ROW} from nodes where tenant_id = ${db} and name = ${name}`;
 }
 
-export function listNodes(pool: Pool, tenant: string): Promise<NodeRow[]> {
-  return readRows<NodeRow>(pool)`select ${ROW} from nodes where tenant_id = ${tenant} order by name`;
+export function listNodes(db: TenantDb): Promise<NodeRow[]> {
+  return readRows<NodeRow>(db)`select ${ROW} from nodes where tenant_id = ${db} order by name`;
 }
 
-export function renameNode(
-  pool: Pool,
-  tenant: string,
-  name: string,
-  to: string,
-): Promise<NodeRow | 'taken' | 'missing'> {
+export function renameNode(db: TenantDb, name: string, to: string): Promise<NodeRow | 'taken' | 'missing'> {
   return unlessTaken(
     'missing',
-    readRow<NodeRow>(pool)`
-      update nodes set name = ${to} where tenant_id = ${tenant} and name = ${name} returning ${ROW}`,
+    readRow<NodeRow>(db)`
+      update nodes set name = ${to} where tenant_id = ${db} and name = ${name} returning ${ROW}`,
   );
 }
 
 /** Its invocations end with it. The process that has it connected and those that wait for it are notified. */
-export function deleteNode(pool: Pool, tenant: string, name: string): Promise<boolean> {
-  return inTransaction(pool, async (tx) => {
+export function deleteNode(db: TenantDb, name: string): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
     const node = await readRow<{ id: string }>(tx)`
-      select id from nodes where tenant_id = ${tenant} and name = ${name} for update`;
+      select id from nodes where tenant_id = ${tx} and name = ${name} for update`;
     if (!node) return false;
     // Invocations come before the changes, in the order in which all others lock them.
     await execute(tx)`
       with ended as (
         update node_invocations set status = case status when 'waiting' then 'unsent' else 'unknown' end, ended_at = now()
-        where tenant_id = ${tenant} and node_id = ${node.id} and status in ('waiting','sent') returning id),
-      ${noteChange(tenant, 'node_results', 'ended')}
+        where tenant_id = ${tx} and node_id = ${node.id} and status in ('waiting','sent') returning id),
+      ${noteChange(db.tenant, 'node_results', 'ended')}
       select from noted`;
     await execute(tx)`
-      with gone as (delete from nodes where tenant_id = ${tenant} and id = ${node.id} returning id),
-      ${noteChange(tenant, 'nodes', 'gone')}
+      with gone as (delete from nodes where tenant_id = ${tx} and id = ${node.id} returning id),
+      ${noteChange(db.tenant, 'nodes', 'gone')}
       select from noted`;
     return true;
   });
@@ -143,17 +138,16 @@ export function deleteNode(pool: Pool, tenant: string, name: string): Promise<bo
 
 /** Records that this connection has it now, and no other. Returns false when it was deleted. */
 export function connectNode(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   connection: string,
   about: NodeAbout,
 ): Promise<boolean> {
-  return affects(pool)`
+  return affects(db)`
     with taken as (
       update nodes set connection = ${connection}, seen_at = now(), about = ${JSON.stringify(about)}
-      where tenant_id = ${tenant} and id = ${id} returning id),
-    ${noteChange(tenant, 'nodes', 'taken')}
+      where tenant_id = ${db} and id = ${id} returning id),
+    ${noteChange(db.tenant, 'nodes', 'taken')}
     select id from taken, noted`;
 }
 
@@ -174,8 +168,8 @@ export async function seeNodes(pool: Pool, connections: readonly string[]): Prom
 }
 
 /** Whether the node still exists, with another connection; otherwise it was deleted. */
-export function hasNode(pool: Pool, tenant: string, id: string): Promise<boolean> {
-  return affects(pool)`select from nodes where tenant_id = ${tenant} and id = ${id}`;
+export function hasNode(db: TenantDb, id: string): Promise<boolean> {
+  return affects(db)`select from nodes where tenant_id = ${db} and id = ${id}`;
 }
 
 export async function disconnectNode(pool: Pool, connection: string): Promise<void> {

@@ -11,6 +11,7 @@ import { giveUpInvocation, insertInvocation, readInvocation } from '../store/nod
 import { findNode } from '../store/node-store.ts';
 import { OLD_INVOCATIONS } from '../rows.ts';
 import { pruneOldRows } from '#store/old-rows.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { connectFakeNode, FAKE_TOKEN, joinFakeNode } from './fake-node.ts';
 import { eventually } from '#test/support/processes.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';
@@ -178,7 +179,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
   it('one that no longer answers pings is taken for dead', async () => {
     const hub = createNodeHub(api.deps, (error) => assert.fail(String(error)), 30);
     await joinFakeNode(api, 'dead');
-    const { id } = (await findNode(api.pool, api.tenant, 'dead')) ?? assert.fail();
+    const { id } = (await findNode(forTenant(api.pool, api.tenant), 'dead')) ?? assert.fail();
     const { promise: gone, resolve } = Promise.withResolvers<void>();
     const nothing = (): void => undefined;
     const socket = Object.assign(new EventEmitter(), {
@@ -200,7 +201,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
     const { sealer } = deps.secrets;
     const token = await joinFakeNode(api, 'lamp');
     const other = await connectFakeNode(api, { token: await joinFakeNode(api, 'other') });
-    const { id: lamp } = (await findNode(pool, tenant, 'lamp')) ?? assert.fail();
+    const { id: lamp } = (await findNode(forTenant(pool, tenant), 'lamp')) ?? assert.fail();
     const id = `call_${randomUUID()}`;
     const request = {
       id,
@@ -218,7 +219,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
 
     const lost = randomUUID();
     const stranger = await connectFakeNode(api, { token, journal: lost });
-    await until(async () => (await findNode(pool, tenant, 'lamp'))?.about?.journal === lost);
+    await until(async () => (await findNode(forTenant(pool, tenant), 'lamp'))?.about?.journal === lost);
     other.answer(id, { ok: true, text: 'forged' });
     const again = await connectFakeNode(api, { token, journal });
     assert.partialDeepStrictEqual(await again.next('invoke'), { id });
@@ -240,7 +241,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
     await insertInvocation(pool, sealer, tenant, { ...request, id: stopped });
     assert.partialDeepStrictEqual(await again.next('invoke'), { id: stopped });
     again.socket.terminate();
-    assert.equal(await giveUpInvocation(pool, tenant, stopped), 'unknown');
+    assert.equal(await giveUpInvocation(forTenant(pool, tenant), stopped), 'unknown');
     const back = await connectFakeNode(api, { token, journal });
     assert.deepEqual(await back.next('cancel'), { type: 'cancel', id: stopped });
     for (const fake of [other, back]) fake.socket.close();

@@ -9,6 +9,7 @@ import { createNodes } from '../activities/nodes.ts';
 import { nodeWorkPlace } from '../contract/node.ts';
 import { nodeKeyOf, sealForNode } from '../contract/node-seal.ts';
 import type { ToolResult } from '#domain/tool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { insertInvocation, readInvocation } from '../store/node-invocation-store.ts';
 import { connectNode, findNode } from '../store/node-store.ts';
 import type { NodeQueues } from '../temporal.ts';
@@ -25,9 +26,12 @@ describe('TL nodes on a task queue, after the time is over', () => {
     api = await startApi();
     const token = await joinFakeNode(api, 'box');
     key = await nodeKeyOf(token);
-    node = (await findNode(api.pool, api.tenant, 'box'))?.id ?? assert.fail();
+    node = (await findNode(forTenant(api.pool, api.tenant), 'box'))?.id ?? assert.fail();
     const about = { platform: 'x', version: '1', journal: randomUUID(), capabilities: [] };
-    await connectNode(api.pool, api.tenant, node, randomUUID(), { ...about, task_queue: 'box-queue' });
+    await connectNode(forTenant(api.pool, api.tenant), node, randomUUID(), {
+      ...about,
+      task_queue: 'box-queue',
+    });
   });
   after(() => api.stop());
 

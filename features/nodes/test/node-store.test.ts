@@ -8,6 +8,7 @@ import { countSealedRows, resealRows } from '#store/key-rotation.ts';
 import { insertInvocation, sendByQueue } from '../store/node-invocation-store.ts';
 import { connectNode, findNode, hasQueueNodes, inviteNode, joinNode } from '../store/node-store.ts';
 import { createSealer } from '#store/seal.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { createTestDatabase } from '#test/support/test-database.ts';
 
 it('TL nodes the key of a node’s token is sealed under the master key, and goes over to a new one', async (t) => {
@@ -18,7 +19,7 @@ it('TL nodes the key of a node’s token is sealed under the master key, and goe
   const sealer = createSealer([old]);
   const code = { id: 'ABCDEF', hash: randomBytes(32) };
   const invite = { id: randomUUID(), name: 'box', allowed: null, codeId: code.id, codeHash: code.hash };
-  await inviteNode(pool, 'acme', invite, 'ann');
+  await inviteNode(forTenant(pool, 'acme'), invite, 'ann');
   assert.equal((await countSealedRows(pool, ROWS)).size, 0);
   const token = { hash: randomBytes(32), key: randomBytes(32) };
   assert.equal(await joinNode(pool, sealer, code, token), 'box');
@@ -29,10 +30,10 @@ it('TL nodes the key of a node’s token is sealed under the master key, and goe
   assert.ok(!Buffer.from(rows[0]?.sealed ?? '', 'base64').includes(token.key.toString('base64')));
 
   const about = { platform: 'test', version: '1', journal: randomUUID(), capabilities: [] };
-  const { id } = (await findNode(pool, 'acme', 'box')) ?? assert.fail();
-  await connectNode(pool, 'acme', id, randomUUID(), about);
+  const { id } = (await findNode(forTenant(pool, 'acme'), 'box')) ?? assert.fail();
+  await connectNode(forTenant(pool, 'acme'), id, randomUUID(), about);
   assert.equal(await hasQueueNodes(pool), false);
-  await connectNode(pool, 'acme', id, randomUUID(), { ...about, task_queue: 'q' });
+  await connectNode(forTenant(pool, 'acme'), id, randomUUID(), { ...about, task_queue: 'q' });
   assert.equal(await hasQueueNodes(pool), true);
 
   const request = { id: 'call_1', node: id, session: 's', capability: 'x', params: {}, seconds: 600 };

@@ -8,6 +8,7 @@ import { CHECKLIST } from '../contract/heartbeat.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { writeDocument } from '#store/document-store.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type ListedRun, listRuns } from '../store/schedule-run-store.ts';
 import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
 import { type HeartbeatChange, readChecklist, setHeartbeat } from '../temporal/heartbeats.ts';
@@ -32,7 +33,7 @@ export interface OwnHeartbeats {
 export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartbeats {
   return {
     async find({ tenant, agent, user, origins }) {
-      const row = await findHeartbeat(pool, tenant, agent, user);
+      const row = await findHeartbeat(forTenant(pool, tenant), agent, user);
       if (row?.rights.session !== undefined) await origins?.readSessions([row.rights.session]);
       return row && { ...row, next_runs: nextRuns(row) };
     },
@@ -45,8 +46,9 @@ export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartb
     async runNow(call, heartbeat) {
       await schedules.runNow(heartbeat, call.tenant, call.callId);
     },
-    runs: async (call, { id }, max) => readRuns(call, await listRuns(pool, call.tenant, id, max, undefined)),
-    checklist: ({ tenant, agent, user }) => readChecklist(pool, tenant, agent, user),
+    runs: async (call, { id }, max) =>
+      readRuns(call, await listRuns(forTenant(pool, call.tenant), id, max, undefined)),
+    checklist: ({ tenant, agent, user }) => readChecklist(forTenant(pool, tenant), agent, user),
     async writeChecklist({ documents, callId }, text) {
       if (!documents) throw new Failure('Unprocessable', `there is no ${CHECKLIST} here`);
       const { type = 'open', author, hide } = documents;

@@ -6,6 +6,7 @@ import { Failure } from '#domain/errors.ts';
 import type { NewSchedule, ScheduleRights } from '../contract/schedule.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { Pool } from '#store/pool.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { type ListedRun, listRuns } from '../store/schedule-run-store.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../store/schedule-store.ts';
 import { nextRuns, type ScheduleChange, type Schedules } from '../temporal/schedules.ts';
@@ -53,8 +54,8 @@ const LIMITS = { schedules: 50, runs: 20 } as const;
 export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedules {
   async function own({ tenant, agent, user }: Caller, named: string): Promise<ScheduleRow> {
     const row =
-      (await findSchedule(pool, tenant, named, { agent, user })) ??
-      (await listSchedules(pool, tenant, { agent, user, name: named }, 1, undefined))[0];
+      (await findSchedule(forTenant(pool, tenant), named, { agent, user })) ??
+      (await listSchedules(forTenant(pool, tenant), { agent, user, name: named }, 1, undefined))[0];
     if (row) return row;
     throw new Failure('NotFound', `there is no schedule ${named} of yours; list names those there are`);
   }
@@ -74,7 +75,7 @@ export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedul
       await schedules.remove(call.tenant, (await own(call, named)).id);
     },
     async list({ tenant, agent, user, origins }) {
-      const rows = await listSchedules(pool, tenant, { agent, user }, LIMITS.schedules, undefined);
+      const rows = await listSchedules(forTenant(pool, tenant), { agent, user }, LIMITS.schedules, undefined);
       await origins?.readSessions(rows.flatMap(({ rights }) => rights.session ?? []));
       return rows.map(shown);
     },
@@ -84,7 +85,7 @@ export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedul
     },
     async runs(call, named) {
       const { id } = await own(call, named);
-      return readRuns(call, await listRuns(pool, call.tenant, id, LIMITS.runs, undefined));
+      return readRuns(call, await listRuns(forTenant(pool, call.tenant), id, LIMITS.runs, undefined));
     },
   };
 }

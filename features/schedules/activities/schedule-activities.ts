@@ -21,7 +21,6 @@ import { nextInstants } from '../rules/instants.ts';
 import type { MessageContext } from '#domain/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
-import type { Pool } from '#store/pool.ts';
 import {
   type BeatRow,
   endRun,
@@ -38,7 +37,7 @@ import { createSchedules, type ScheduleParts, type Schedules } from '../temporal
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { type TenantDb, forTenant } from '#store/tenant-db.ts';
 import { createOwnHeartbeats, type OwnHeartbeats } from './own-heartbeats.ts';
 import { createOwnSchedules, type OwnSchedules } from './own-schedules.ts';
 
@@ -77,8 +76,8 @@ async function startRun(
   const instant = new Date(at);
   if (Number.isNaN(instant.getTime())) throw new Failure('InvalidInput', `at: ${at} is no time in ISO 8601`);
   const key = forced ?? instant.toISOString();
-  const found = await readSchedule(pool, tenant, id);
-  const taken = await takeRun(pool, tenant, id, {
+  const found = await readSchedule(forTenant(pool, tenant), id);
+  const taken = await takeRun(forTenant(pool, tenant), id, {
     key,
     at: instant,
     forced: forced !== undefined,
@@ -92,7 +91,7 @@ async function startRun(
   }
   const { run, schedule } = taken;
   const ended = run.state === null ? await deliver(parts, tenant, schedule, key, run.session_key ?? '') : run;
-  if (run.state === null) await endRun(pool, tenant, id, key, ended);
+  if (run.state === null) await endRun(forTenant(pool, tenant), id, key, ended);
   if (needsInstants(schedule) || schedule.delete_after_run) await schedules.plan(tenant, id);
   const watch = schedule.heartbeat && ended.state === 'started' ? { key, seconds: 1 } : undefined;
   return { ...shownRun({ ...ended, session_key: run.session_key }), watch };
@@ -113,8 +112,8 @@ async function settleHeartbeat(
   { tenant, schedule: id, key }: Parameters<ScheduleActivities['settle_heartbeat']>[0],
 ): Promise<ScheduledRun> {
   const { pool } = parts;
-  const schedule = await readSchedule(pool, tenant, id);
-  const run = await readBeat(pool, tenant, id, key);
+  const schedule = await readSchedule(forTenant(pool, tenant), id);
+  const run = await readBeat(forTenant(pool, tenant), id, key);
   if (!schedule?.heartbeat || !run) return { state: 'gone', reason: 'the heartbeat was removed' };
   if (run.state !== 'started') return shownRun(run);
   const { turn_status: status, attempt, age } = run;
@@ -126,7 +125,7 @@ async function settleHeartbeat(
     status === 'completed'
       ? await saySomething(parts, tenant, schedule, schedule.heartbeat, key, run)
       : ({ state: 'failed', reason: run.error?.message ?? whyEnded(status) } as const);
-  await endRun(pool, tenant, id, key, { ...ended, turn_id: run.turn_id }, attempt);
+  await endRun(forTenant(pool, tenant), id, key, { ...ended, turn_id: run.turn_id }, attempt);
   return shownRun({ ...run, ...ended });
 }
 
@@ -139,12 +138,13 @@ async function tryAgain(
   { session_key, turn_id, attempt }: BeatRow,
 ): Promise<ScheduledRun> {
   const { pool } = parts;
-  const denied = (await whyNotMay(parts, tenant, schedule)) ?? (await whyDenied(pool, tenant, schedule));
+  const denied =
+    (await whyNotMay(parts, tenant, schedule)) ?? (await whyDenied(forTenant(pool, tenant), schedule));
   const ended =
     denied === undefined
       ? await deliver(parts, tenant, schedule, key, session_key ?? '', attempt + 1)
       : ({ state: 'refused', reason: denied, turn_id } as const);
-  await endRun(pool, tenant, schedule.id, key, ended, attempt + 1);
+  await endRun(forTenant(pool, tenant), schedule.id, key, ended, attempt + 1);
   const watch = ended.state === 'started' ? { key, seconds: 1 } : undefined;
   return { ...shownRun({ ...ended, session_key }), watch };
 }
@@ -175,7 +175,7 @@ async function saySomething(
       messageId: messageIdOf('said', tenant, id, key),
       text: announcementText(text),
       mode: 'queue',
-      context: await contextOf(pool, tenant, { user_id, rights }),
+      context: await contextOf(forTenant(pool, tenant), { user_id, rights }),
       from: { session: run.session_key, turn: run.turn_id },
     });
     return { state: 'said', reason: null };
@@ -200,7 +200,7 @@ async function whyNothingToDo(
   tenant: string,
   { agent_key: agent, user_id: user, heartbeat }: ScheduleRow,
 ): Promise<string | undefined> {
-  const isIdle = heartbeat !== null && (await readChecklist(pool, tenant, agent, user)).isEmpty;
+  const isIdle = heartbeat !== null && (await readChecklist(forTenant(pool, tenant), agent, user)).isEmpty;
   return isIdle ? `${CHECKLIST} has nothing to do` : undefined;
 }
 
@@ -211,7 +211,7 @@ function needsInstants({ timing, now, planned_until: until }: ScheduleRow): bool
   return half !== undefined && half > until;
 }
 
-type EndedRun = Parameters<typeof endRun>[4];
+type EndedRun = Parameters<typeof endRun>[3];
 
 async function deliver(
   { pool, wake }: ScheduleActivityDeps,
@@ -230,7 +230,7 @@ async function deliver(
       text: message,
       mode: 'queue',
       context: {
-        ...(await contextOf(pool, tenant, { user_id, rights })),
+        ...(await contextOf(forTenant(pool, tenant), { user_id, rights })),
         overrides: heartbeat
           ? { model: heartbeat.model, files: heartbeat.light_context ? [CHECKLIST] : undefined }
           : undefined,
@@ -245,12 +245,11 @@ async function deliver(
 
 /** For whom and where a run posts, with the current roles of its key. */
 async function contextOf(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { user_id, rights }: Pick<ScheduleRow, 'user_id' | 'rights'>,
 ): Promise<MessageContext> {
   const { allowed_tools, channel, chat_id, key } = rights;
-  const roles = await rolesNow(pool, tenant, { user_id, rights });
+  const roles = await rolesNow(db, { user_id, rights });
   return { user: user_id ?? undefined, allowed_tools, channel, chat_id, roles, key };
 }
 

@@ -27,7 +27,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
   const link = createTemporalLink(settings);
   const scheduleLink = createTemporalLink(settings, 'schedules');
   const find = ({ caller, tenant, params, query }: HeartbeatRequest): Promise<ScheduleRow | undefined> =>
-    findHeartbeat(pool, tenant, params.agent, userOf(caller, query.user) ?? null);
+    findHeartbeat(forTenant(pool, tenant), params.agent, userOf(caller, query.user) ?? null);
 
   async function show(tenant: string, row: ScheduleRow) {
     const {
@@ -39,7 +39,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
       message: prompt,
       session_key: session,
     } = row;
-    const { isEmpty } = await readChecklist(pool, tenant, agent, user);
+    const { isEmpty } = await readChecklist(forTenant(pool, tenant), agent, user);
     const { active_hours, model, ...heartbeat } = row.heartbeat ?? HEARTBEAT_DEFAULTS;
     return {
       id,
@@ -87,7 +87,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
     },
     async listHeartbeatLogs(request) {
       const row = await find(request);
-      return row && pageOfRuns(pool, request.tenant, row.id, request.query, link);
+      return row && pageOfRuns(forTenant(pool, request.tenant), row.id, request.query, link);
     },
   });
 }

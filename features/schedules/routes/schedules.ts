@@ -5,7 +5,6 @@ import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { schedules as resource } from '../resource/schedules.ts';
 import { scheduleIdOf } from '../contract/schedule.ts';
-import type { Pool } from '#store/pool.ts';
 import { type ListedRun, listRuns } from '../store/schedule-run-store.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../store/schedule-store.ts';
 import { findSession } from '#store/session-store.ts';
@@ -17,14 +16,14 @@ import { type PageQuery, readTimePage } from '#api/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { createTemporalLink, type TemporalLink } from '#api/temporal-links.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { type TenantDb, forTenant } from '#store/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDeps): void {
   const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });
   const link = createTemporalLink(settings);
   const scheduleLink = createTemporalLink(settings, 'schedules');
   const find = ({ tenant, confinedTo }: Caller, id: string): Promise<ScheduleRow | undefined> =>
-    findSchedule(pool, tenant, id, { user: confinedTo ?? undefined });
+    findSchedule(forTenant(pool, tenant), id, { user: confinedTo ?? undefined });
   const show = (tenant: string, row: ScheduleRow) =>
     showSchedule(row, scheduleLink(scheduleIdOf(tenant, row.id)));
 
@@ -45,8 +44,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
           query,
           (limit, after) =>
             listSchedules(
-              pool,
-              tenant,
+              forTenant(pool, tenant),
               { agent: query.agent, name: query.name, user: caller.confinedTo ?? undefined },
               limit,
               after,
@@ -60,7 +58,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
       },
       async createSchedule({ tenant, caller, by, body, request }) {
         await checkSession(caller, body.session);
-        await requireAgents(pool, tenant, [['body/agent', body.agent]]);
+        await requireAgents(forTenant(pool, tenant), [['body/agent', body.agent]]);
         const maker = {
           tenant,
           by,
@@ -81,7 +79,8 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
         const row = await find(caller, params.id);
         return row && runNow(schedules, row, caller, request);
       },
-      listScheduleRuns: ({ tenant, params, query }) => pageOfRuns(pool, tenant, params.id, query, link),
+      listScheduleRuns: ({ tenant, params, query }) =>
+        pageOfRuns(forTenant(pool, tenant), params.id, query, link),
     },
     find,
   );
@@ -127,12 +126,12 @@ export async function runNow(
 }
 
 /** Newest first, each with a link to its turn. */
-export function pageOfRuns(pool: Pool, tenant: string, id: string, query: PageQuery, link: TemporalLink) {
+export function pageOfRuns(db: TenantDb, id: string, query: PageQuery, link: TemporalLink) {
   return readTimePage(
     query,
-    (limit, after) => listRuns(pool, tenant, id, limit, after),
+    (limit, after) => listRuns(db, id, limit, after),
     (row) => [row.created_text, row.key],
-    (row) => showRun(row, row.session_key && link(sessionWorkflowId(tenant, row.session_key), row.run_id)),
+    (row) => showRun(row, row.session_key && link(sessionWorkflowId(db.tenant, row.session_key), row.run_id)),
   );
 }
 

@@ -2,10 +2,10 @@
 import { isActive } from '../contract/heartbeat.ts';
 import { isInstantOf, nextInstants } from '../rules/instants.ts';
 import type { TurnStatus } from '#domain/turn.ts';
-import type { Pool } from '#store/pool.ts';
 import { lockSchedule, type ScheduleRow } from './schedule-store.ts';
-import type { Db, Transaction } from '#store/database.ts';
+import type { Db } from '#store/database.ts';
 import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
+import type { TenantDb, TenantTransaction } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 
 export interface ScheduleRunRow extends RowOf<'schedule_runs', 'schedule_id' | 'at' | 'created_at'> {
@@ -40,42 +40,36 @@ export type TakenRun = Pick<ScheduleRunRow, 'state' | 'reason' | 'session_key' |
  * be handed over, also for a repeat after a crash.
  */
 export function takeRun(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   run: NewRun,
 ): Promise<{ readonly run: TakenRun; readonly schedule: ScheduleRow } | undefined> {
-  return inTransaction(pool, async (tx) => {
-    const schedule = await lockSchedule(tx, tenant, id);
+  return inTransaction(db, async (tx) => {
+    const schedule = await lockSchedule(tx, id);
     if (!schedule || schedule.deleted_at) return undefined;
-    if (!run.forced) await expectAfter(tx, tenant, schedule, run.at);
+    if (!run.forced) await expectAfter(tx, schedule, run.at);
     const old = await readRow<TakenRun>(tx)`
       select state, reason, session_key, turn_id from schedule_runs
-      where tenant_id = ${tenant} and schedule_id = ${id} and key = ${run.key}`;
+      where tenant_id = ${tx} and schedule_id = ${id} and key = ${run.key}`;
     if (old) return { run: old, schedule };
-    const taken = await decideRun(tx, tenant, schedule, run);
+    const taken = await decideRun(tx, schedule, run);
     const { key, at, forced } = run;
     await tx
       .insertInto('schedule_runs')
-      .values({ tenant_id: tenant, schedule_id: id, key, at, forced, ...taken })
+      .values({ tenant_id: db.tenant, schedule_id: id, key, at, forced, ...taken })
       .execute();
     return { run: taken, schedule };
   });
 }
 
-async function decideRun(
-  tx: Transaction,
-  tenant: string,
-  schedule: ScheduleRow,
-  run: NewRun,
-): Promise<TakenRun> {
-  const denied = run.denied ?? (await whyDenied(tx, tenant, schedule));
+async function decideRun(tx: TenantTransaction, schedule: ScheduleRow, run: NewRun): Promise<TakenRun> {
+  const denied = run.denied ?? (await whyDenied(tx, schedule));
   if (denied !== undefined) return { ...NOT_STARTED, state: 'refused', reason: denied };
   const late = run.forced ? undefined : whyNotDue(schedule, run.at);
   if (late !== undefined) return { ...NOT_STARTED, state: 'skipped', reason: late };
-  if (schedule.overlap === 'skip' && (await isBusy(tx, tenant, schedule)))
+  if (schedule.overlap === 'skip' && (await isBusy(tx, schedule)))
     return { ...NOT_STARTED, state: 'skipped', reason: 'an earlier run goes on' };
-  const idle = run.idle ?? (run.forced ? undefined : await whyNoBeat(tx, tenant, schedule, run.at));
+  const idle = run.idle ?? (run.forced ? undefined : await whyNoBeat(tx, schedule, run.at));
   if (idle !== undefined) return { ...NOT_STARTED, state: 'skipped', reason: idle };
   const own = schedule.heartbeat?.isolated_session ? null : schedule.session_key;
   return { state: null, reason: null, session_key: own ?? run.session, turn_id: null };
@@ -83,8 +77,7 @@ async function decideRun(
 
 /** A heartbeat keeps to its hours, and does not interrupt a running turn. */
 async function whyNoBeat(
-  tx: Transaction,
-  tenant: string,
+  tx: TenantTransaction,
   { heartbeat, session_key: session }: ScheduleRow,
   at: Date,
 ): Promise<string | undefined> {
@@ -92,7 +85,7 @@ async function whyNoBeat(
   if (!isActive(heartbeat, at))
     return `it is not within ${heartbeat.active_hours ?? ''} (${heartbeat.timezone})`;
   const isTalking = await affects(tx)`
-    select from turns where tenant_id = ${tenant} and session_key = ${session} and ended_at is null limit 1`;
+    select from turns where tenant_id = ${tx} and session_key = ${session} and ended_at is null limit 1`;
   return isTalking ? `a turn of the session ${session ?? ''} runs` : undefined;
 }
 
@@ -103,28 +96,27 @@ const NOT_STARTED = { session_key: null, turn_id: null } as const;
  * only is deleted with it.
  */
 export async function endRun(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   key: string,
   { state, reason, turn_id }: Pick<TakenRun, 'state' | 'reason' | 'turn_id'>,
   attempt = 1,
 ): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    const schedule = await lockSchedule(tx, tenant, id);
+  await inTransaction(db, async (tx) => {
+    const schedule = await lockSchedule(tx, id);
     await execute(tx)`
       update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}, attempt = ${attempt}
-      where tenant_id = ${tenant} and schedule_id = ${id} and key = ${key}`;
+      where tenant_id = ${tx} and schedule_id = ${id} and key = ${key}`;
     if (schedule?.delete_after_run && state === 'started')
       await execute(tx)`update schedules set deleted_at = coalesce(deleted_at, clock_timestamp())
-        where tenant_id = ${tenant} and id = ${id}`;
+        where tenant_id = ${tx} and id = ${id}`;
   });
 }
 
-async function expectAfter(tx: Transaction, tenant: string, row: ScheduleRow, at: Date): Promise<void> {
+async function expectAfter(tx: TenantTransaction, row: ScheduleRow, at: Date): Promise<void> {
   if (!row.next_at || row.next_at > at) return;
   const next = nextInstants(row.timing, at, 1)[0];
-  await execute(tx)`update schedules set next_at = ${next} where tenant_id = ${tenant} and id = ${row.id}`;
+  await execute(tx)`update schedules set next_at = ${next} where tenant_id = ${tx} and id = ${row.id}`;
 }
 
 function whyNotDue(
@@ -139,19 +131,18 @@ function whyNotDue(
 
 /** Checks the current rights: those that were revoked since are gone, and added ones do not count. */
 export async function whyDenied(
-  db: Db,
-  tenant: string,
+  db: TenantDb<Db>,
   { agent_key, user_id, session_key, rights }: ScheduleRow,
 ): Promise<string | undefined> {
   const found = await readRow<{ agent: boolean; key: boolean; person: boolean; session: boolean }>(db)`
-    select exists (select from agents where tenant_id = ${tenant} and key = ${agent_key} and deleted_at is null) as agent,
-      ${rights.key}::text is null or exists (select from api_keys where tenant_id = ${tenant} and id = ${rights.key}
+    select exists (select from agents where tenant_id = ${db} and key = ${agent_key} and deleted_at is null) as agent,
+      ${rights.key}::text is null or exists (select from api_keys where tenant_id = ${db} and id = ${rights.key}
         and revoked_at is null and (expires_at is null or expires_at > now()) and scopes && array['run','admin']) as key,
       ${rights.key}::text is not null or ${rights.channel}::text is null or exists (
-        select from channels c where c.tenant_id = ${tenant} and c.key = ${rights.channel} and (c.type in ('web','webhook')
+        select from channels c where c.tenant_id = ${db} and c.key = ${rights.channel} and (c.type in ('web','webhook')
           or c.settings ->> 'people' = 'open' or exists (select from channel_people p
-            where p.tenant_id = ${tenant} and p.channel_key = c.key and p.user_id = ${user_id}))) as person,
-      not exists (select from sessions where tenant_id = ${tenant} and key = ${session_key}
+            where p.tenant_id = ${db} and p.channel_key = c.key and p.user_id = ${user_id}))) as person,
+      not exists (select from sessions where tenant_id = ${db} and key = ${session_key}
         and (agent_key <> ${agent_key} or user_id is distinct from ${user_id})) as session`;
   if (!found?.agent) return `there is no agent ${agent_key} any more`;
   if (!found.key) return 'the API key that it was made with was revoked, has expired, or may not run turns';
@@ -165,29 +156,28 @@ export async function whyDenied(
  * True if an earlier run is not handed over yet, or its turn continues. For a heartbeat, also while it must be checked
  * or tried again, which is within an hour (lookAgain). One whose workflow was ended from outside does not count.
  */
-function isBusy(tx: Transaction, tenant: string, { id, heartbeat }: ScheduleRow): Promise<boolean> {
+function isBusy(tx: TenantTransaction, { id, heartbeat }: ScheduleRow): Promise<boolean> {
   return affects(tx)`
     select from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
-    where r.tenant_id = ${tenant} and r.schedule_id = ${id}
+    where r.tenant_id = ${tx} and r.schedule_id = ${id}
       and (r.state is null and r.created_at > now() - interval '10 minutes' or r.state = 'started' and t.id is not null
         and (t.ended_at is null or ${heartbeat !== null} and t.ended_at > now() - interval '75 minutes'))`;
 }
 
 /** The roles of its key, or of the person in its channel, at its creation that still apply. */
 export async function rolesNow(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { user_id, rights: { key, channel, roles = [] } }: Pick<ScheduleRow, 'user_id' | 'rights'>,
 ): Promise<string[]> {
   if (key === undefined) {
     if (channel === undefined || !roles.includes('approve')) return [...roles];
-    const mayDecide = await affects(pool)`
+    const mayDecide = await affects(db)`
       select from channel_people
-      where tenant_id = ${tenant} and channel_key = ${channel} and user_id = ${user_id} and may_decide limit 1`;
+      where tenant_id = ${db} and channel_key = ${channel} and user_id = ${user_id} and may_decide limit 1`;
     return roles.filter((role) => role !== 'approve' || mayDecide);
   }
-  const row = await readRow<{ scopes: string[] }>(pool)`
-    select scopes from api_keys where tenant_id = ${tenant} and id = ${key}`;
+  const row = await readRow<{ scopes: string[] }>(db)`
+    select scopes from api_keys where tenant_id = ${db} and id = ${key}`;
   const now = row?.scopes ?? [];
   return roles.filter((role) => now.includes(role) || now.includes('admin'));
 }
@@ -201,25 +191,24 @@ export interface BeatRow
   readonly age: number;
 }
 
-export function readBeat(pool: Pool, tenant: string, id: string, key: string): Promise<BeatRow | undefined> {
-  return readRow<BeatRow>(pool)`
+export function readBeat(db: TenantDb, id: string, key: string): Promise<BeatRow | undefined> {
+  return readRow<BeatRow>(db)`
     select r.state, r.reason, r.session_key, r.turn_id, r.attempt, t.status as turn_status, t.text, t.error,
       extract(epoch from clock_timestamp() - coalesce(t.ended_at, r.created_at))::float8 as age
     from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
-    where r.tenant_id = ${tenant} and r.schedule_id = ${id} and r.key = ${key}`;
+    where r.tenant_id = ${db} and r.schedule_id = ${id} and r.key = ${key}`;
 }
 
 /** Lists the newest first, with how their turns went. */
 export function listRuns(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<ListedRun[]> {
-  return readRows<ListedRun>(pool)`
+  return readRows<ListedRun>(db)`
     select r.*, r.created_at::text as created_text, t.status as turn_status, left(t.text, 2000) as text, t.run_id
     from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
-    where r.tenant_id = ${tenant} and r.schedule_id = ${id} ${below('r.created_at', 'r.key', after)}
+    where r.tenant_id = ${db} and r.schedule_id = ${id} ${below('r.created_at', 'r.key', after)}
     order by r.created_at desc, r.key limit ${limit}`;
 }

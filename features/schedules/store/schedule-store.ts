@@ -8,8 +8,9 @@ import type { HeartbeatSettings } from '../contract/heartbeat.ts';
 import { SCHEDULE_LIMITS, type ScheduleRights, type Timing } from '../contract/schedule.ts';
 import { nextInstants } from '../rules/instants.ts';
 import type { Pool } from '#store/pool.ts';
-import type { Db, Transaction } from '#store/database.ts';
+import type { Db } from '#store/database.ts';
 import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
+import type { TenantDb, TenantTransaction } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 
 type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
@@ -54,24 +55,23 @@ const ROW = sql`schedules.*, created_at::text as created_text, clock_timestamp()
  * the name is taken.
  */
 export function insertSchedule(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   fields: ScheduleFields & Pick<ScheduleRow, 'id' | 'created_by'>,
 ): Promise<ScheduleRow | 'full' | undefined> {
-  return inTransaction(pool, async (tx) => {
-    await execute(tx)`select from tenants where id = ${tenant} for update`;
-    const old = await readSchedule(tx, tenant, fields.id);
+  return inTransaction(db, async (tx) => {
+    await execute(tx)`select from tenants where id = ${tx} for update`;
+    const old = await readSchedule(tx, fields.id);
     if (old) return old;
     const counts = await readRow<{ all: number; own: number }>(tx)`
       select count(*)::int as all, (count(*) filter (where agent_key = ${fields.agent_key}))::int as own
-      from schedules where tenant_id = ${tenant} and deleted_at is null`;
+      from schedules where tenant_id = ${tx} and deleted_at is null`;
     const { all = 0, own = 0 } = counts ?? {};
     if (all >= SCHEDULE_LIMITS.perTenant || own >= SCHEDULE_LIMITS.perAgent) return 'full';
     const { rights, timing, heartbeat, ...plain } = fields;
     await tx
       .insertInto('schedules')
       .values({
-        tenant_id: tenant,
+        tenant_id: db.tenant,
         ...plain,
         rights: JSON.stringify(rights),
         timing: JSON.stringify(timing),
@@ -79,8 +79,8 @@ export function insertSchedule(
       })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    await expectFromNow(tx, tenant, fields.id);
-    return readSchedule(tx, tenant, fields.id);
+    await expectFromNow(tx, fields.id);
+    return readSchedule(tx, fields.id);
   });
 }
 
@@ -89,13 +89,12 @@ export function insertSchedule(
  * such row.
  */
 export function updateSchedule(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   change: (row: ScheduleRow) => ScheduleFields,
 ): Promise<ScheduleRow | undefined> {
-  return inTransaction(pool, async (tx) => {
-    const row = await lockSchedule(tx, tenant, id);
+  return inTransaction(db, async (tx) => {
+    const row = await lockSchedule(tx, id);
     if (!row || row.deleted_at) return undefined;
     const { rights, timing, heartbeat, ...plain } = change(row);
     await tx
@@ -108,30 +107,30 @@ export function updateSchedule(
         revision: row.revision + 1,
         updated_at: row.now,
       })
-      .where('tenant_id', '=', tenant)
+      .where('tenant_id', '=', db.tenant)
       .where('id', '=', id)
       .execute();
-    await expectFromNow(tx, tenant, id);
-    return readSchedule(tx, tenant, id);
+    await expectFromNow(tx, id);
+    return readSchedule(tx, id);
   });
 }
 
-async function expectFromNow(tx: Transaction, tenant: string, id: string): Promise<void> {
-  const row = await readSchedule(tx, tenant, id);
+async function expectFromNow(tx: TenantTransaction, id: string): Promise<void> {
+  const row = await readSchedule(tx, id);
   const next = row?.enabled ? nextInstants(row.timing, row.now, 1)[0] : undefined;
-  await execute(tx)`update schedules set next_at = ${next} where tenant_id = ${tenant} and id = ${id}`;
+  await execute(tx)`update schedules set next_at = ${next} where tenant_id = ${tx} and id = ${id}`;
 }
 
 /** For a transaction that changes it, or starts a run of it. */
-export function lockSchedule(tx: Transaction, tenant: string, id: string): Promise<ScheduleRow | undefined> {
+export function lockSchedule(tx: TenantTransaction, id: string): Promise<ScheduleRow | undefined> {
   return readRow<ScheduleRow>(tx)`
-    select ${ROW} from schedules where tenant_id = ${tenant} and id = ${id} for update`;
+    select ${ROW} from schedules where tenant_id = ${tx} and id = ${id} for update`;
 }
 
 /** Reads a schedule of any kind. */
-export function readSchedule(db: Db, tenant: string, id: string): Promise<ScheduleRow | undefined> {
+export function readSchedule(db: TenantDb<Db>, id: string): Promise<ScheduleRow | undefined> {
   return readRow<ScheduleRow>(db)`
-    select ${ROW} from schedules where tenant_id = ${tenant} and id = ${id} and deleted_at is null`;
+    select ${ROW} from schedules where tenant_id = ${db} and id = ${id} and deleted_at is null`;
 }
 
 /** Whose schedules; undefined for anybody's, null for those of no user. Heartbeats are not included. */
@@ -143,23 +142,21 @@ export interface ScheduleFilter {
 
 /** The heartbeat of an agent and its user; null means of no user. */
 export function findHeartbeat(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   agent: string,
   user: string | null,
 ): Promise<ScheduleRow | undefined> {
-  return readRow<ScheduleRow>(pool)`
-    select ${ROW} from schedules where tenant_id = ${tenant} and agent_key = ${agent} and user_id is not distinct from ${user}
+  return readRow<ScheduleRow>(db)`
+    select ${ROW} from schedules where tenant_id = ${db} and agent_key = ${agent} and user_id is not distinct from ${user}
       and heartbeat is not null and deleted_at is null`;
 }
 
 export async function findSchedule(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   { agent, user }: ScheduleFilter,
 ): Promise<ScheduleRow | undefined> {
-  const row = await readSchedule(pool, tenant, id);
+  const row = await readSchedule(db, id);
   const isTheirs =
     row?.heartbeat === null &&
     (agent === undefined || row.agent_key === agent) &&
@@ -169,33 +166,31 @@ export async function findSchedule(
 
 /** Lists the newest first. */
 export function listSchedules(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { agent, name, user }: ScheduleFilter,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<ScheduleRow[]> {
-  return readRows<ScheduleRow>(pool)`
-    select ${ROW} from schedules where tenant_id = ${tenant} and deleted_at is null and heartbeat is null
+  return readRows<ScheduleRow>(db)`
+    select ${ROW} from schedules where tenant_id = ${db} and deleted_at is null and heartbeat is null
       and (${agent}::text is null or agent_key = ${agent}) and (${name}::text is null or name = ${name}) and (${user === undefined} or user_id is not distinct from ${user})
       ${below('created_at', 'id', after)}
     order by created_at desc, id limit ${limit}`;
 }
 
 /** It no longer runs; the row is deleted after its Temporal Schedule. */
-export function deleteSchedule(pool: Pool, tenant: string, id: string): Promise<boolean> {
-  return affects(pool)`update schedules set deleted_at = clock_timestamp()
-    where tenant_id = ${tenant} and id = ${id} and deleted_at is null`;
+export function deleteSchedule(db: TenantDb, id: string): Promise<boolean> {
+  return affects(db)`update schedules set deleted_at = clock_timestamp()
+    where tenant_id = ${db} and id = ${id} and deleted_at is null`;
 }
 
 /** Schedules of a user, or those that were made or are posted in a session. */
 export async function schedulesOf(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   of: { readonly user?: string; readonly session?: string },
 ): Promise<readonly string[]> {
-  const rows = await readRows<{ id: string }>(pool)`select id from schedules
-    where tenant_id = ${tenant} and (user_id = ${of.user} or session_key = ${of.session}
+  const rows = await readRows<{ id: string }>(db)`select id from schedules
+    where tenant_id = ${db} and (user_id = ${of.user} or session_key = ${of.session}
       or rights ->> 'session' = ${of.session})`;
   return rows.map(({ id }) => id);
 }
@@ -227,64 +222,60 @@ const PLANNING_SECONDS = 30;
  * false when another process does it, which also handles this change. No lock is held during requests to Temporal.
  */
 export async function planSchedule(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   follow: (row: ScheduleRow) => Promise<Date | null>,
 ): Promise<boolean> {
   const planner = randomUUID();
   try {
     for (;;) {
-      const row = await readRow<ScheduleRow>(pool)`
+      const row = await readRow<ScheduleRow>(db)`
         update schedules set planner = ${planner}, planner_until = clock_timestamp() + make_interval(secs => ${PLANNING_SECONDS})
-        where tenant_id = ${tenant} and id = ${id} and (planner is null or planner = ${planner} or planner_until < clock_timestamp())
+        where tenant_id = ${db} and id = ${id} and (planner is null or planner = ${planner} or planner_until < clock_timestamp())
         returning ${ROW}`;
-      if (!row) return !(await isThere(pool, tenant, id));
+      if (!row) return !(await isThere(db, id));
       const until = await follow(row);
-      if (await notePlanned(pool, tenant, row, planner, until)) return true;
+      if (await notePlanned(db, row, planner, until)) return true;
     }
   } catch (error) {
     // If this fails too, the lease ends by itself.
-    await execute(pool)`update schedules set planner = null
-      where tenant_id = ${tenant} and id = ${id} and planner = ${planner}`.catch(() => undefined);
+    await execute(db)`update schedules set planner = null
+      where tenant_id = ${db} and id = ${id} and planner = ${planner}`.catch(() => undefined);
     throw error;
   }
 }
 
-function isThere(pool: Pool, tenant: string, id: string): Promise<boolean> {
-  return affects(pool)`select from schedules where tenant_id = ${tenant} and id = ${id}`;
+function isThere(db: TenantDb, id: string): Promise<boolean> {
+  return affects(db)`select from schedules where tenant_id = ${db} and id = ${id}`;
 }
 
 /** Returns false when the row has changed, or its lease was lost. */
 function notePlanned(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { id, revision, deleted_at }: ScheduleRow,
   planner: string,
   until: Date | null,
 ): Promise<boolean> {
   if (deleted_at)
-    return affects(
-      pool,
-    )`delete from schedules where tenant_id = ${tenant} and id = ${id} and planner = ${planner}`;
-  return affects(pool)`update schedules set planned = revision, planned_until = ${until}, planner = null
-    where tenant_id = ${tenant} and id = ${id} and planner = ${planner} and revision = ${revision} and deleted_at is null`;
+    return affects(db)`delete from schedules where tenant_id = ${db} and id = ${id} and planner = ${planner}`;
+  return affects(db)`update schedules set planned = revision, planned_until = ${until}, planner = null
+    where tenant_id = ${db} and id = ${id} and planner = ${planner} and revision = ${revision} and deleted_at is null`;
 }
 
 /**
  * Instants that no run has taken and that are not too late, oldest first. The row then expects what follows the present
  * ones.
  */
-export function missedInstants(pool: Pool, tenant: string, id: string): Promise<readonly Date[]> {
-  return inTransaction(pool, async (tx) => {
-    const row = await lockSchedule(tx, tenant, id);
+export function missedInstants(db: TenantDb, id: string): Promise<readonly Date[]> {
+  return inTransaction(db, async (tx) => {
+    const row = await lockSchedule(tx, id);
     if (!row?.next_at || !row.enabled || row.deleted_at) return [];
     const { next_at: next, now, timing, catchup_seconds: catchup } = row;
     if (next.getTime() > now.getTime() - OVERDUE * 1000) return [];
     const from = new Date(Math.max(next.getTime(), now.getTime() - catchup * 1000) - 1);
     const missed = nextInstants(timing, from, SCHEDULE_LIMITS.madeUp).filter((at) => at <= now);
     const first = nextInstants(timing, from, 1)[0];
-    await execute(tx)`update schedules set next_at = ${first} where tenant_id = ${tenant} and id = ${id}`;
+    await execute(tx)`update schedules set next_at = ${first} where tenant_id = ${tx} and id = ${id}`;
     return missed;
   });
 }

@@ -15,7 +15,7 @@ import { isZone } from '../rules/instants.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { readDocument } from '#store/document-store.ts';
 import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { type TenantDb, forTenant } from '#store/tenant-db.ts';
 import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
 import type { ScheduleMaker, Schedules } from './schedules.ts';
 
@@ -34,7 +34,7 @@ export async function setHeartbeat(
   here?: string,
 ): Promise<ScheduleRow> {
   const { tenant, agent, user, rights } = maker;
-  const old = await findHeartbeat(pool, tenant, agent, user);
+  const old = await findHeartbeat(forTenant(pool, tenant), agent, user);
   const { interval, enabled, prompt, session: wished, ...rest } = change;
   const message = prompt === null ? HEARTBEAT_PROMPT : prompt;
   const settingsOf = (row?: ScheduleRow) => {
@@ -98,14 +98,14 @@ function changed(old: HeartbeatSettings, { active_hours, model, ...change }: Set
 
 /** The text of HEARTBEAT.md as the agent has it for its user, and whether it contains anything to do. */
 export async function readChecklist(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   agent: string,
   user: string | null,
 ): Promise<{ readonly text: string; readonly isEmpty: boolean }> {
-  const found = await findAgent(forTenant(pool, tenant), agent);
+  const found = await findAgent(db, agent);
   const list =
-    found && (await readDocument(pool, { tenant, agent, user, type: found.config.type }, CHECKLIST));
+    found &&
+    (await readDocument(db.unbound, { tenant: db.tenant, agent, user, type: found.config.type }, CHECKLIST));
   const text = list?.text ?? '';
   return { text, isEmpty: isEmptyChecklist(text) };
 }

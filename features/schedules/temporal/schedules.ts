@@ -30,6 +30,7 @@ import {
   updateSchedule,
 } from '../store/schedule-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
 
@@ -96,7 +97,7 @@ const PAUSE_MS = 200;
 export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): Schedules {
   const messages = messageSchedulesOf(temporal.clients);
   const plan = (tenant: string, id: string): Promise<boolean> =>
-    planSchedule(pool, tenant, id, (row) => follow(messages, tenant, row));
+    planSchedule(forTenant(pool, tenant), id, (row) => follow(messages, tenant, row));
 
   /** The row stays: if it cannot be planned now, the sweep plans it. */
   async function planned<Row extends Pick<ScheduleRow, 'id'>>(tenant: string, row: Row): Promise<Row> {
@@ -124,7 +125,6 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
       const { name, agent } = job;
       const { text } = await scrubberOf(tenant);
       const id = `${name}-${shortHash(tenant, stem)}`;
-      const now = new Date();
       const fields = checked(
         {
           name,
@@ -140,9 +140,9 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
           rights: { ...rights, allowed_tools: narrowed(rights.allowed_tools, job.allowed_tools) },
           heartbeat: job.heartbeat ?? null,
         },
-        now,
+        new Date(),
       );
-      const row = await insertSchedule(pool, tenant, { ...fields, id, created_by: by });
+      const row = await insertSchedule(forTenant(pool, tenant), { ...fields, id, created_by: by });
       if (row === 'full')
         throw new Failure(
           'Conflict',
@@ -151,19 +151,20 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
       if (!row) throw new Failure('Conflict', `${agent} has a schedule ${name} already; change that one`);
       return planned(tenant, row).catch(async (error: unknown) => {
         // A schedule that Temporal refuses is not created.
-        if (row.planned === null && (await deleteSchedule(pool, tenant, row.id))) await plan(tenant, row.id);
+        if (row.planned === null && (await deleteSchedule(forTenant(pool, tenant), row.id)))
+          await plan(tenant, row.id);
         throw error;
       });
     },
     async change({ tenant, rights }, id, change) {
       const { text } = await scrubberOf(tenant);
-      const row = await updateSchedule(pool, tenant, id, (old) =>
+      const row = await updateSchedule(forTenant(pool, tenant), id, (old) =>
         changedRow(old, rights, typeof change === 'function' ? change(old) : change, text),
       );
       return row && planned(tenant, row);
     },
     async remove(tenant, id) {
-      const isThere = await deleteSchedule(pool, tenant, id);
+      const isThere = await deleteSchedule(forTenant(pool, tenant), id);
       if (isThere) await planned(tenant, { id });
       return isThere;
     },
@@ -173,9 +174,9 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
       return forced;
     },
     async forget(tenant, of) {
-      const ids = await schedulesOf(pool, tenant, of);
+      const ids = await schedulesOf(forTenant(pool, tenant), of);
       for (const id of ids) {
-        await deleteSchedule(pool, tenant, id);
+        await deleteSchedule(forTenant(pool, tenant), id);
         while (!(await plan(tenant, id))) await sleep(PAUSE_MS);
       }
       return ids.length;
@@ -186,7 +187,7 @@ export function createSchedules({ pool, scrubberOf, temporal }: ScheduleParts): 
       const problems: unknown[] = [];
       for (const { tenant_id: tenant, ...row } of found)
         try {
-          for (const at of await missedInstants(pool, tenant, row.id))
+          for (const at of await missedInstants(forTenant(pool, tenant), row.id))
             await start(tenant, row, runIdOf(tenant, row.id, at), { at: at.toISOString() });
           await plan(tenant, row.id);
         } catch (error) {

@@ -67,7 +67,12 @@ async function grant(
   const { env: _, ...preset } = SECURE_CLI_PRESETS[name] ?? SECURE_CLI_PRESETS['gh'] ?? assert.fail();
   const cli = { ...preset, name, keyword_allowlist: [], agents: ['main'], ...overrides };
   const sealed = secrets.sealer.seal(JSON.stringify(env), secureCliPlace('default', name));
-  await putSecureCli(database.pool, 'default', { cli, sealed, keyId: secrets.sealer.keyId, by: 'test' });
+  await putSecureCli(forTenant(database.pool, 'default'), {
+    cli,
+    sealed,
+    keyId: secrets.sealer.keyId,
+    by: 'test',
+  });
   for (let tries = 0; tries < 500; tries++) {
     const seen = (await secrets.vault.openedOf('default', sealedPart)).find((each) => each.cli.name === name);
     const isSeen = JSON.stringify([seen?.cli.agents, seen?.variables]) === JSON.stringify([cli.agents, env]);

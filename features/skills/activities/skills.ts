@@ -84,7 +84,7 @@ export function createSkills(deps: SkillsDeps): Skills {
     if (version === 0) return [];
     const known = published.get(tenant);
     if (known && known.version >= version) return known.skills;
-    const skills = (await listSkills(pool, tenant)).map(asPublished);
+    const skills = (await listSkills(forTenant(pool, tenant))).map(asPublished);
     published.delete(tenant);
     published.set(tenant, { version, skills });
     const oldest = published.size > MAX_TENANTS ? published.keys().next().value : undefined;
@@ -155,7 +155,7 @@ export function createSkills(deps: SkillsDeps): Skills {
       const found =
         skill.source === 'instance'
           ? await readTree(hostFiles, { workspace: skill.root ?? '', idempotencyKey: '' }, skill.name)
-          : await readSkillFiles(pool, call.tenant, skill.name, skill.version ?? 0);
+          : await readSkillFiles(forTenant(pool, call.tenant), skill.name, skill.version ?? 0);
       const folder = `${UNPACKED}/${skill.name}${skill.version === undefined ? '' : `@${skill.version}`}`;
       // This restores whatever the agent has changed. They are from people, and not the session’s own words.
       const input = { ...call, origins: undefined };
@@ -174,9 +174,9 @@ export function createSkills(deps: SkillsDeps): Skills {
       );
     },
 
-    note: (call, skill) => noteSkill(pool, call.tenant, call.callId, skill, SKILL_LIMITS.inUse),
+    note: (call, skill) => noteSkill(forTenant(pool, call.tenant), call.callId, skill, SKILL_LIMITS.inUse),
     readFolder: (call, path) => readTree(files, call, path),
-    publish: (tenant, skill) => publishSkill(pool, tenant, skill),
+    publish: (tenant, skill) => publishSkill(forTenant(pool, tenant), skill),
   };
 }
 

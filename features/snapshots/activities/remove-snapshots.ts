@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
 import type { Db } from '#store/database.ts';
+import { forTenant } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 import {
   deleteWorkspace,
@@ -28,7 +29,7 @@ export async function removeSnapshots(
   suffix: string,
   onGone: (db: Db) => Promise<void>,
 ): Promise<void> {
-  for (const key of await listWorkspaces(options.pool, tenant, suffix)) {
+  for (const key of await listWorkspaces(forTenant(options.pool, tenant), suffix)) {
     const fence = await take(options, key);
     const holds = (): Promise<boolean> => renewWorkspace(options.pool, key, fence);
     try {

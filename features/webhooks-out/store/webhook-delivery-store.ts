@@ -3,6 +3,7 @@ import type { StoredEvent } from '#domain/event.ts';
 import { NOTIFY_TEST } from '../contract.ts';
 import type { Pool } from '#store/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 import { inTransaction } from '#store/transaction.ts';
 import type { DeliveryRow, DeliveryStatus, WebhookRow } from './webhook-store.ts';
 
@@ -76,23 +77,19 @@ export interface DeliveryBasis extends DeliveryRow {
   readonly wait: number;
 }
 
-export async function readDelivery(
-  pool: Pool,
-  tenant: string,
-  id: string,
-): Promise<DeliveryBasis | undefined> {
+export async function readDelivery(db: TenantDb, id: string): Promise<DeliveryBasis | undefined> {
   const row = await readRow<
     DeliveryRow & { wait: number; turn_id: string | null; data: StoredEvent['data'] | null; at: Date }
-  >(pool)`
+  >(db)`
     select d.*, (extract(epoch from d.next_at - now()) * 1000)::float8 as wait, e.turn_id, coalesce(e.at, d.created_at) as at,
       case when d.event = ${NOTIFY_TEST} then '{}' else e.data end as data
     from webhook_deliveries d left join events e
       on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
-    where d.tenant_id = ${tenant} and d.id = ${id}`;
+    where d.tenant_id = ${db} and d.id = ${id}`;
   const webhook =
     row &&
-    (await readRow<WebhookRow>(pool)`
-      select * from webhooks where tenant_id = ${tenant} and id = ${row.webhook_id}`);
+    (await readRow<WebhookRow>(db)`
+      select * from webhooks where tenant_id = ${db} and id = ${row.webhook_id}`);
   if (!row || !webhook) return undefined;
   const { data, at, turn_id, wait, ...delivery } = row;
   const stored = data && {
@@ -108,15 +105,14 @@ export async function readDelivery(
 
 /** The webhook's first sent delivery about the approval before this one. */
 export async function findEarlierRequest(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { webhook_id, session_key, event_id }: DeliveryRow,
   approval: string,
 ): Promise<string | undefined> {
-  const row = await readRow<{ id: string }>(pool)`
+  const row = await readRow<{ id: string }>(db)`
     select d.id from webhook_deliveries d join events e
       on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
-    where d.tenant_id = ${tenant} and d.webhook_id = ${webhook_id} and d.session_key = ${session_key}
+    where d.tenant_id = ${db} and d.webhook_id = ${webhook_id} and d.session_key = ${session_key}
       and d.event_id < ${event_id} and d.status = 'delivered' and d.problem is null
       and e.data ->> 'approval_id' = ${approval} order by d.event_id limit 1`;
   return row?.id;
@@ -139,23 +135,22 @@ export interface AttemptRecord {
  * `disableSeconds`.
  */
 export function recordAttempt(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { id, webhook_id, attempts }: DeliveryBasis,
   { status, answered, problem, wait = 0, isWait = false, gone = false }: AttemptRecord,
   disableSeconds: number,
 ): Promise<boolean> {
-  return inTransaction(pool, async (tx) => {
+  return inTransaction(db, async (tx) => {
     const isFirst = await affects(tx)`
       update webhook_deliveries set status = ${status}, attempts = attempts + 1, waits = waits + ${isWait ? 1 : 0},
         last_status = ${answered}, problem = ${problem},
         next_at = now() + make_interval(secs => ${wait / 1000}), claimed_until = now() + make_interval(secs => ${wait / 1000}) + ${LEASE}::interval,
         ended_at = case when ${status} = 'pending' then null else now() end
-      where tenant_id = ${tenant} and id = ${id} and status = 'pending' and attempts = ${attempts}`;
+      where tenant_id = ${tx} and id = ${id} and status = 'pending' and attempts = ${attempts}`;
     if (!isFirst) return false;
     if (status === 'delivered') {
       await execute(tx)`
-        update webhooks set failing_since = null where tenant_id = ${tenant} and id = ${webhook_id} and failing_since is not null`;
+        update webhooks set failing_since = null where tenant_id = ${tx} and id = ${webhook_id} and failing_since is not null`;
       return true;
     }
     const reason = gone ? 'it answered 410 Gone' : `it has failed since then: ${problem}`;
@@ -165,7 +160,7 @@ export function recordAttempt(
         enabled = enabled and not (${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableSeconds})),
         disabled_reason = case when ${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableSeconds})
           then ${reason} else disabled_reason end
-      where tenant_id = ${tenant} and id = ${webhook_id} and enabled`;
+      where tenant_id = ${tx} and id = ${webhook_id} and enabled`;
     return true;
   });
 }
@@ -176,15 +171,14 @@ export function recordAttempt(
  * in any case, so that a concurrent claim notices and leaves it. Safe to repeat.
  */
 export async function takeUpNext(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { webhook_id, session_key, webhook }: DeliveryBasis,
 ): Promise<void> {
   if (!webhook.ordered) return;
-  await execute(pool)`
+  await execute(db)`
     update webhook_deliveries set claimed_until = clock_timestamp(), held_back = false
-    where tenant_id = ${tenant} and (held_back or claimed_until <= now()) and id = (
+    where tenant_id = ${db} and (held_back or claimed_until <= now()) and id = (
       select id from webhook_deliveries
-      where tenant_id = ${tenant} and webhook_id = ${webhook_id} and session_key = ${session_key} and status = 'pending'
+      where tenant_id = ${db} and webhook_id = ${webhook_id} and session_key = ${session_key} and status = 'pending'
       order by event_id, (post is not null), created_at, id limit 1)`;
 }

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '../contract.ts';
 import { deleteSome } from '#store/old-rows.ts';
-import type { Pool } from '#store/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { Db } from '#store/database.ts';
 import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
+import type { TenantDb } from '#store/tenant-db.ts';
 
 export type WebhookRow = RowOf<'webhooks'>;
 export type DeliveryRow = RowOf<'webhook_deliveries', 'claimed_until' | 'held_back'>;
@@ -54,8 +54,7 @@ function webhookPlace(tenant: string, id: string): string {
 
 /** Returns undefined if the tenant has its maximum. */
 export function insertWebhook(
-  db: Db,
-  tenant: string,
+  db: TenantDb<Db>,
   id: string,
   { sealed, keyId, channel_key, approval_agents = [], ...fields }: WebhookFields & Sealed,
   by: string,
@@ -63,108 +62,99 @@ export function insertWebhook(
   return readRow<WebhookRow>(db)`
     insert into webhooks (tenant_id, id, url, events, agent_key, session_key, user_id, description, ordered, sealed, key_id, created_by,
       channel_key, approval_agents)
-    select ${tenant}, ${id}, ${fields.url}, ${[...fields.events]}::text[], ${fields.agent_key}, ${fields.session_key},
+    select ${db}, ${id}, ${fields.url}, ${[...fields.events]}::text[], ${fields.agent_key}, ${fields.session_key},
       ${fields.user_id}, ${fields.description}, ${fields.ordered}, ${sealed}, ${keyId}, ${by}, ${channel_key}, ${[...approval_agents]}::text[]
-    where (select count(*) from webhooks where tenant_id = ${tenant}) < ${MAX_WEBHOOKS} returning *`;
+    where (select count(*) from webhooks where tenant_id = ${db}) < ${MAX_WEBHOOKS} returning *`;
 }
 
 /** `enabled` true also resets how long it has failed; null leaves it unchanged. Returns undefined if there is none. */
 export function updateWebhook(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   id: string,
   { enabled, ...fields }: WebhookFields & { readonly enabled: boolean | null },
 ): Promise<WebhookRow | undefined> {
-  return readRow<WebhookRow>(pool)`
+  return readRow<WebhookRow>(db)`
     update webhooks set url = ${fields.url}, events = ${[...fields.events]}::text[], agent_key = ${fields.agent_key},
       session_key = ${fields.session_key}, user_id = ${fields.user_id}, description = ${fields.description}, ordered = ${fields.ordered},
       enabled = coalesce(${enabled}::boolean, enabled),
       disabled_reason = case when ${enabled}::boolean then null else disabled_reason end,
       failing_since = case when ${enabled}::boolean and not enabled then null else failing_since end
-    where tenant_id = ${tenant} and id = ${id} returning *`;
+    where tenant_id = ${db} and id = ${id} returning *`;
 }
 
 /** Returns undefined if there is none, or its secret is no longer the one that was read. */
 export function rotateWebhook(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   { id, sealed: old }: WebhookRow,
   { sealed, keyId }: Sealed,
 ): Promise<WebhookRow | undefined> {
-  return readRow<WebhookRow>(pool)`
+  return readRow<WebhookRow>(db)`
     update webhooks set sealed = ${sealed}, key_id = ${keyId}
-    where tenant_id = ${tenant} and id = ${id} and sealed = ${old} returning *`;
+    where tenant_id = ${db} and id = ${id} and sealed = ${old} returning *`;
 }
 
 /** Does not find that of a channel. */
-export function findWebhook(pool: Pool, tenant: string, id: string): Promise<WebhookRow | undefined> {
-  return readRow<WebhookRow>(pool)`
-    select * from webhooks where tenant_id = ${tenant} and id = ${id} and channel_key is null`;
+export function findWebhook(db: TenantDb, id: string): Promise<WebhookRow | undefined> {
+  return readRow<WebhookRow>(db)`
+    select * from webhooks where tenant_id = ${db} and id = ${id} and channel_key is null`;
 }
 
-export function listWebhooks(pool: Pool, tenant: string): Promise<WebhookRow[]> {
-  return readRows<WebhookRow>(pool)`
-    select * from webhooks where tenant_id = ${tenant} and channel_key is null order by created_at, id`;
+export function listWebhooks(db: TenantDb): Promise<WebhookRow[]> {
+  return readRows<WebhookRow>(db)`
+    select * from webhooks where tenant_id = ${db} and channel_key is null order by created_at, id`;
 }
 
 /** Deletes its deliveries first, in parts, because there may be millions. Safe to repeat. */
-export async function deleteWebhook(pool: Pool, tenant: string, id: string): Promise<boolean> {
-  await execute(pool)`update webhooks set enabled = false where tenant_id = ${tenant} and id = ${id}`;
-  const ofIt = sql`tenant_id = ${tenant} and webhook_id = ${id}`;
-  while ((await deleteSome(pool, 'webhook_deliveries', ofIt, 10_000)) > 0);
-  return affects(pool)`delete from webhooks where tenant_id = ${tenant} and id = ${id}`;
+export async function deleteWebhook(db: TenantDb, id: string): Promise<boolean> {
+  await execute(db)`update webhooks set enabled = false where tenant_id = ${db} and id = ${id}`;
+  const ofIt = sql`tenant_id = ${db} and webhook_id = ${id}`;
+  while ((await deleteSome(db.unbound, 'webhook_deliveries', ofIt, 10_000)) > 0);
+  return affects(db)`delete from webhooks where tenant_id = ${db} and id = ${id}`;
 }
 
 /** `time` is `created_at` with all its digits. */
 export type ListedDelivery = DeliveryRow & { readonly time: string };
 
 export function listDeliveries(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   webhook: string,
   status: DeliveryStatus | undefined,
   limit: number,
   after: PageEnd | undefined,
 ): Promise<ListedDelivery[]> {
-  return readRows<ListedDelivery>(pool)`
+  return readRows<ListedDelivery>(db)`
     select *, created_at::text as time from webhook_deliveries
-    where tenant_id = ${tenant} and webhook_id = ${webhook} and (${status}::text is null or status = ${status})
+    where tenant_id = ${db} and webhook_id = ${webhook} and (${status}::text is null or status = ${status})
       ${below('created_at', 'id', after)} order by created_at desc, id limit ${limit}`;
 }
 
 /** Redelivers those that failed, or the one; returns how many. Safe to repeat. */
-export function redeliver(pool: Pool, tenant: string, webhook: string, id?: string): Promise<number> {
+export function redeliver(db: TenantDb, webhook: string, id?: string): Promise<number> {
   const which = id === undefined ? sql`status = 'failed'` : sql`id = ${id} and status <> 'pending'`;
-  return execute(pool)`
+  return execute(db)`
     update webhook_deliveries set status = 'pending', attempts = 0, waits = 0, redelivered = redelivered + 1, next_at = now(),
       claimed_until = now(), ended_at = null
-    where tenant_id = ${tenant} and webhook_id = ${webhook} and ${which}`;
+    where tenant_id = ${db} and webhook_id = ${webhook} and ${which}`;
 }
 
-export function findDelivery(
-  pool: Pool,
-  tenant: string,
-  webhook: string,
-  id: string,
-): Promise<DeliveryRow | undefined> {
-  return readRow<DeliveryRow>(pool)`
-    select * from webhook_deliveries where tenant_id = ${tenant} and webhook_id = ${webhook} and id = ${id}`;
+export function findDelivery(db: TenantDb, webhook: string, id: string): Promise<DeliveryRow | undefined> {
+  return readRow<DeliveryRow>(db)`
+    select * from webhook_deliveries where tenant_id = ${db} and webhook_id = ${webhook} and id = ${id}`;
 }
 
 /** Inserts a test delivery for each webhook that gets approvals, or for the one with this id or address. */
 export function insertNotifyTests(
-  pool: Pool,
-  tenant: string,
+  db: TenantDb,
   to: string | undefined,
 ): Promise<(Pick<DeliveryRow, 'id' | 'webhook_id'> & Pick<WebhookRow, 'url'>)[]> {
-  return readRows<Pick<DeliveryRow, 'id' | 'webhook_id'> & Pick<WebhookRow, 'url'>>(pool)`
+  return readRows<Pick<DeliveryRow, 'id' | 'webhook_id'> & Pick<WebhookRow, 'url'>>(db)`
     with told as (select w.id, w.url, c.settings -> 'approvals_to' as place
       from webhooks w left join channels c on c.tenant_id = w.tenant_id and c.webhook_id = w.id
-      where w.tenant_id = ${tenant} and (w.channel_key is null or c.settings ? 'approvals_to')
+      where w.tenant_id = ${db} and (w.channel_key is null or c.settings ? 'approvals_to')
         and exists (select from unnest(events) as wanted where wanted = '*' or wanted like 'approval.%')
         and (${to}::text is null or w.id::text = ${to} or w.url in (${to}, 'mailto:' || ${to})) for key share of w),
     made as (insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, post)
-      select ${tenant}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), id, '', 0, ${NOTIFY_TEST},
+      select ${db}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), id, '', 0, ${NOTIFY_TEST},
         case when place is not null then jsonb_build_object('place', place, 'markdown', ${NOTIFY_WORDS}::text) end from told
       returning id, webhook_id)
     select made.id, webhook_id, url from made join told on told.id = webhook_id order by url`;
