@@ -13,7 +13,7 @@ const POLL_MS = 2_000;
 export interface EventFeed {
   /**
    * Calls `wake` whenever the session may have new events; returns a function that ends this. `wake` must not throw.
-   * `atOnce` means that a turn may have ended or waits for a decision, or that an answer has started.
+   * `isImmediate` means that a turn may have ended or waits for a decision, or that an answer has started.
    */
   subscribe(tenant: string, session: string, wake: Wake): () => void;
   /**

@@ -17,7 +17,7 @@ export interface Call<One extends Operation = Operation> {
   readonly query: OutputOf<One['query']>;
   readonly body: OutputOf<One['body']>;
   readonly request: FastifyRequest;
-  /** For a status other than the usual one. */
+  /** The reply, with which a handler can set a status other than the usual one. */
   readonly reply: FastifyReply;
 }
 

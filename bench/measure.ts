@@ -70,7 +70,7 @@ export async function countOf(
   return rows[0]?.count ?? 0;
 }
 
-/** Runs `total` jobs with at most `atOnce` under way. */
+/** Runs `total` jobs with at most `isImmediate` under way. */
 export async function manyAtOnce(
   total: number,
   isImmediate: number,

@@ -1,6 +1,6 @@
 /**
- * Makes commands from the operations of the API: the request, the flags that fill it, and how a person reads the answer.
- * `--json` prints the answer unchanged.
+ * Makes commands from the operations of the API: the request, the flags that fill it, and how a person reads the
+ * answer. `--json` prints the answer unchanged.
  */
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
@@ -21,11 +21,11 @@ import { printFields, printJson, printTable, printText } from './output.ts';
 import { printable } from './text.ts';
 import type { Page } from './wire.ts';
 
-/** What a command does beside its definition. `input` has the arguments and flags of the command line by their names. */
+/** What a command adds to its definition. `input` has the arguments and flags of the command line by their names. */
 export interface OwnPart<Answer = unknown> {
   /** True if the command is the parent itself, which has its own help. */
   readonly isParent?: true;
-  /** In place of the definition's. */
+  /** Replaces the request of the definition. */
   sends?(input: object, context: CommandContext, program: readonly string[]): object | Promise<object>;
   print?(context: CommandContext, answer: Answer, input: object): void | Promise<void>;
 }

@@ -27,7 +27,7 @@ export function setAt(layer: Layer, key: string, value: unknown, origin: string)
   layer.origins.set(key, origin);
 }
 
-/** The deep union of two trees where `over` wins; arrays and scalars are replaced whole. */
+/** The deep union of two trees where `ended` wins; arrays and scalars are replaced whole. */
 export function mergeTrees(
   under: Readonly<Record<string, unknown>>,
   ended: Readonly<Record<string, unknown>>,

@@ -22,9 +22,7 @@ export function socketOfSupervisor(): string | undefined {
   return process.env[API_SOCKET] || undefined;
 }
 
-/**
- * A few of these fit into the silence after which a process counts as hung (features/nodes/program/node-program.ts).
- */
+/** A few of these fit into the silence after which a process counts as hung (cli/services/node-program.ts). */
 const BEAT_MS = 2_000;
 
 export function notifySupervisor(message: SupervisorMessage): void {

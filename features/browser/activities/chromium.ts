@@ -17,7 +17,7 @@ export interface ChromiumSettings {
   readonly dir: string;
   /** The environment from commandEnvironment: it has nothing of ours. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Identity of this worker. The next start ends a killed worker's browsers (process/reap-orphans.ts). */
+  /** Identity of this worker. The next start ends a killed worker's browsers (packages/sandbox/src/reap-orphans.ts). */
   readonly worker: string;
 }
 

@@ -17,7 +17,7 @@ export interface InTab {
   readonly files: Files;
 }
 
-/** `said` is the page's own text, which is not trusted. `image` is a picture of it. */
+/** `pageText` is the page's own text, which is not trusted. `image` is a picture of it. */
 export type Done =
   | { readonly text: string; readonly pageText?: string; readonly image?: Uint8Array }
   | ToolFailure;

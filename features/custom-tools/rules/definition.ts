@@ -10,7 +10,7 @@ export interface CustomToolDefinition {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments, as `checkParameters` accepts it. */
+  /** JSON Schema of the arguments, as `parameterProblems` accepts it. */
   readonly parameters: Parameters;
   /** Template of a shell command; see template.ts. */
   readonly command: string;

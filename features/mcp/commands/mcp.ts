@@ -47,7 +47,7 @@ function readPairs(flag: string, words: readonly string[]): Record<string, strin
   return Object.fromEntries(pairs);
 }
 
-/** The program stands behind the flags. */
+/** The program comes after the flags. */
 const sends = (
   { name: _name, ...flags }: Pairs & { readonly name: string },
   _context: unknown,

@@ -19,8 +19,8 @@ export interface ProgramPlaces {
 }
 
 /**
- * `asked` is the name in the call: the name alone, or a path, which must lead to the very same file (a `./gh` of the
- * workspace does not). Links are followed.
+ * `requested` is the name in the call: the name alone, or a path, which must lead to the very same file (a `./gh` of
+ * the workspace does not). Links are followed.
  */
 export async function findProgram(
   cli: SecureCli,

@@ -134,7 +134,7 @@ export function keyOf(prefix: string, digest: string): string {
   return `${prefix}${digest.slice(0, 2)}/${digest}`;
 }
 
-/** Runs `work` on each, at most `most` at once. An error is thrown when everything that has started is over. */
+/** Runs `work` on each, at most `max` at once. An error is thrown when everything that has started is over. */
 export async function eachOf<Item>(
   items: Iterable<Item>,
   max: number,

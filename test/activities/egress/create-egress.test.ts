@@ -1,4 +1,4 @@
-/** SECURITY R5: whose the exchanges with the outside are. */
+/** R5: whose outgoing requests are recorded. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEgress } from '#activities/egress/create-egress.ts';

@@ -1,4 +1,4 @@
-/** DU-1: work that a local activity begins is begun once, whoever goes on with it, and does not go on for nobody. */
+/** DU-1: work that a local activity starts is started once, whoever continues it, and does not run on for nobody. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';

@@ -1,4 +1,4 @@
-/** What one activity leaves for the next within a worker: given once, and only while it is fresh. */
+/** What one activity leaves for the next within a worker: it is returned once, and only while it is fresh. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createOneTimeCache } from '#activities/fast-path/one-time-cache.ts';

@@ -25,7 +25,7 @@ export function say(text: string): ChatMessage {
   return { role: 'user', text };
 }
 
-/** A request of one user message, in which `over` replaces fields. */
+/** A request of one user message, in which `overrides` replaces fields. */
 export function requestOf(
   messages: readonly ChatMessage[],
   overrides: Partial<ModelRequest> = {},
