@@ -163,7 +163,7 @@ module.exports = {
       name: 'cli-speaks-http',
       severity: 'error',
       comment: 'commands use the HTTP contract; only services start processes',
-      from: { path: '^cli/', pathNot: '^cli/(services/|commands/(up|doctor)\\.ts$|commands/up|up)' },
+      from: { path: '^cli/', pathNot: '^cli/(services|commands/server)/' },
       to: { path: '^(api|workflows|workers|activities|store|policy|temporal|test|bench)/' },
     },
     {

@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyReply, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -119,11 +120,12 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   return app;
 }
 
-/** Each file of `routes/` adds its own routes, then each feature; the order is that of the OpenAPI document. */
+/** Each file below `routes/` adds its own routes, by its name, then each feature; the order is that of the OpenAPI document. */
 async function addAllRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): Promise<void> {
   const folder = new URL('./routes/', import.meta.url);
-  const own = (await readdir(folder))
-    .sort()
+  const own = (await readdir(folder, { recursive: true }))
+    .filter((file) => file.endsWith('.ts'))
+    .toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1))
     .map((file) => () => import(new URL(file, folder).href) as Promise<RouteModule>);
   for (const load of [...own, ...deps.features.flatMap(({ routes = [] }) => routes)])
     (await load()).addRoutes(app, deps, authenticator);
