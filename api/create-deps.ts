@@ -18,7 +18,7 @@ import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts'
 import { createEgress, type Egress } from '#activities/egress/create-egress.ts';
 import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
-import { createWorkspaceAccess } from '#activities/workspace/workspace-door.ts';
+import { createWorkspaceAccess } from '#activities/workspace/workspace-access.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { resolveHost } from '@tempoclaw/egress/resolve-host';

@@ -70,10 +70,10 @@ export async function countOf(
   return rows[0]?.count ?? 0;
 }
 
-/** Runs `total` jobs with at most `isImmediate` under way. */
+/** Runs `total` jobs with at most `concurrency` under way. */
 export async function manyAtOnce(
   total: number,
-  isImmediate: number,
+  concurrency: number,
   job: (index: number) => Promise<void>,
 ): Promise<void> {
   let next = 0;
@@ -83,5 +83,5 @@ export async function manyAtOnce(
       await job(next);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(isImmediate, total) }, lane));
+  await Promise.all(Array.from({ length: Math.min(concurrency, total) }, lane));
 }

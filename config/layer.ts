@@ -27,13 +27,13 @@ export function setAt(layer: Layer, key: string, value: unknown, origin: string)
   layer.origins.set(key, origin);
 }
 
-/** The deep union of two trees where `ended` wins; arrays and scalars are replaced whole. */
+/** The deep union of two trees where `override` wins; arrays and scalars are replaced whole. */
 export function mergeTrees(
   under: Readonly<Record<string, unknown>>,
-  ended: Readonly<Record<string, unknown>>,
+  override: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...under };
-  for (const [key, value] of Object.entries(ended)) {
+  for (const [key, value] of Object.entries(override)) {
     const old = merged[key];
     merged[key] = isTree(old) && isTree(value) ? mergeTrees(old, value) : value;
   }

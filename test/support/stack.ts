@@ -17,7 +17,7 @@ import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts'
 import type { ChannelDeps } from '#features/channels/activities/visit-service.ts';
 import { createEgress } from '#activities/egress/create-egress.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
-import { createWorkspaceAccess } from '#activities/workspace/workspace-door.ts';
+import { createWorkspaceAccess } from '#activities/workspace/workspace-access.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { insertApiKey, insertTenant } from '#store/api-key-store.ts';

@@ -34,7 +34,7 @@ export async function readInThread(job: Reading): Promise<string> {
   const failed = (problem: string): void => reject(new Error(problem));
   const late = (): void => failed(`it cannot be read within ${limit / 1000} s`);
   const whole = setTimeout(late, WHOLE_MS);
-  let attempts: NodeJS.Timeout | undefined;
+  let probes: NodeJS.Timeout | undefined;
   thread.on('message', (message: ThreadMessage) => {
     if (message.kind === 'read') return resolve(message.text);
     if (message.kind === 'failed') return failed(message.problem);
@@ -44,7 +44,7 @@ export async function readInThread(job: Reading): Promise<string> {
       if (memory.used_heap_size + memory.external_memory > MEMORY_BYTES) failed('it takes too much memory');
     };
     // If the thread has ended, its end is reported anyway.
-    attempts = setInterval(() => void probe().catch(() => undefined), LOOK_MS);
+    probes = setInterval(() => void probe().catch(() => undefined), LOOK_MS);
   });
   thread.on('error', (error) => failed(error.message));
   thread.on('exit', () => failed('its reader ended'));
@@ -52,7 +52,7 @@ export async function readInThread(job: Reading): Promise<string> {
     return await promise;
   } finally {
     clearTimeout(whole);
-    clearInterval(attempts);
+    clearInterval(probes);
     await thread.terminate();
   }
 }
