@@ -1,5 +1,5 @@
 /** Dependencies of every group of activities: the database, notifications of its writes, and scrubbers. */
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 
 export interface ActivityDeps {

@@ -1,8 +1,8 @@
 /** Converts errors of activities into failures that tell Temporal whether to retry. */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { Failure, FAILURES } from '#domain/errors.ts';
-import { ModelError } from '#domain/model.ts';
-import { isDatabaseFault } from '#store/pool.ts';
+import { ModelError } from '#domain/model/model.ts';
+import { isDatabaseFault } from '#store/postgres/pool.ts';
 
 /** A model that fails this often in one step will fail again; the turn ends and reports the reason. */
 const MODEL_ATTEMPTS = 6;

@@ -1,10 +1,10 @@
 /** Checks around prompts, calls and commands, which may refuse them; features provide them (domain/feature.ts). */
 import type { AgentConfig } from '#domain/agent.ts';
-import { HOOK_LIMITS, type HookAnswer, type HookRun } from '#domain/hook.ts';
-import type { ModelUse } from '#domain/model-use.ts';
+import { HOOK_LIMITS, type HookAnswer, type HookRun } from '#domain/turn/hook.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ToolFailure } from '#domain/tool.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 import type { ParsedCall } from '#policy/catalog.ts';
 
 /** The owner of the session, prompt or call. */

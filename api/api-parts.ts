@@ -2,9 +2,9 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
 import type { ApiPart, DocumentWritten, Feature, MessageToAdmit } from '#domain/feature.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import type { FeatureDeps } from './deps.ts';

@@ -2,7 +2,7 @@
  * The composition root of the API: it makes real parts from settings, for the process and for tests of the whole stack.
  */
 import { loadRowParts } from '#store/row-parts.ts';
-import { deniedPrefixes } from '#domain/path-rules.ts';
+import { deniedPrefixes } from '#domain/files/path-rules.ts';
 import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
@@ -26,13 +26,13 @@ import { tokenSecrets } from '#policy/decision-token.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { readInstallation } from '#store/installation-store.ts';
 import { insertEgressRow, type NewEgressRow } from '#store/egress-store.ts';
-import { createPool, type Pool } from '#store/pool.ts';
+import { createPool, type Pool } from '#store/postgres/pool.ts';
 import { openGateway } from '#temporal/gateway.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import { createApiParts } from './api-parts.ts';
 import type { ApiDeps } from './deps.ts';
 import { createEventFeed } from './event-feed.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics } from './server/metrics.ts';
 import { createPayloadCodec, dataConverterOf } from '#temporal/payload-codec.ts';
 import { type CodecAccess, codecToken } from './routes/codec.ts';
 import { createToolDirectory } from './tool-directory.ts';

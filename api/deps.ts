@@ -15,22 +15,22 @@ import type { LogStream } from '#store/secrets/log-stream.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { AgentConfig, ToolDialect } from '#domain/agent.ts';
 import type { Gateway } from '#domain/gateway.ts';
-import type { JudgePath } from '#domain/path-rules.ts';
+import type { JudgePath } from '#domain/files/path-rules.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
-import type { ArtifactPlaces } from '#store/artifact-store.ts';
+import type { ArtifactPlaces } from '#store/files/artifact-store.ts';
 import type { RowParts } from '#store/row-parts.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { toolSchema } from '#domain/schema/tool.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import type { ApiParts } from './api-parts.ts';
-import type { Authenticator } from './auth.ts';
+import type { Authenticator } from './server/auth.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { CodecAccess } from './routes/codec.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './server/metrics.ts';
 
 /** A tool as people and programs outside see it. */
 export type ToolDescription = Kept<typeof toolSchema>;

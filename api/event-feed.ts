@@ -4,8 +4,8 @@
  */
 import { AT_ONCE, EVENT_CHANNEL } from '#store/event-notifier.ts';
 import { readLastEventIds } from '#store/event-store.ts';
-import { listenTo } from '#store/listener.ts';
-import type { Pool } from '#store/pool.ts';
+import { listenTo } from '#store/postgres/listener.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 
 /** How long a lost notification can delay a reader. */
 const POLL_MS = 2_000;

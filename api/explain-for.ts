@@ -2,13 +2,13 @@
 import { relative } from 'node:path';
 import { explainCase } from '#policy/explain/explain-case.ts';
 import { resolveHost } from '@tempoclaw/egress/resolve-host';
-import { findSkillsInUse } from '#store/turn-store.ts';
-import { findUsed } from '#store/session-store.ts';
+import { findSkillsInUse } from '#store/turns/turn-store.ts';
+import { findUsed } from '#store/turns/session-store.ts';
 import { findRulesOfAgent, type RulesOfAgent } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { type Caller, userOf } from './auth.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { type Caller, userOf } from './server/auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession, reachableSession } from './found.ts';
 import { MAIN_AGENT } from './tenant-defaults.ts';

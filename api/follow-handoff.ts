@@ -2,8 +2,8 @@
  * Finds the session in which a chat continues. If the chat was handed over, that is the session of the agent that has
  * it now (DE-5).
  */
-import { findHandoff } from '#store/handoff-store.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import { findHandoff } from '#store/assignments/handoff-store.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 /**
  * Looks up a handoff only for messages that name their chat. A sender that names an agent gets that one, whatever the

@@ -3,15 +3,15 @@
  * callers, of another user (IN-9), for an id that never existed, and for an invalid id.
  */
 import type { FastifyRequest } from 'fastify';
-import { type AssignmentRow, findAssignment } from '#store/assignment-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { findSession, type SessionRow } from '#store/session-store.ts';
-import { findTurn, type TurnRow } from '#store/turn-store.ts';
-import type { AssignmentKind } from '#domain/assignment.ts';
+import { type AssignmentRow, findAssignment } from '#store/assignments/assignment-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { findSession, type SessionRow } from '#store/turns/session-store.ts';
+import { findTurn, type TurnRow } from '#store/turns/turn-store.ts';
+import type { AssignmentKind } from '#domain/assignment/assignment.ts';
 import { Failure } from '#domain/errors.ts';
 import { isSessionKey } from '#domain/ids.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { type Caller, callerOf } from './auth.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { type Caller, callerOf } from './server/auth.ts';
 
 export async function sessionOr404(pool: Pool, request: FastifyRequest): Promise<SessionRow> {
   const key = paramOf(request, 'key');

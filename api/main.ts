@@ -6,12 +6,12 @@ import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
 import { FEATURES } from '#features';
-import { migrate } from '#store/migrate.ts';
+import { migrate } from '#store/postgres/migrate.ts';
 import { startBeat, notifySupervisor, socketOfSupervisor } from '#config/supervisor.ts';
 import { createDeps } from './create-deps.ts';
-import { prepareFirstStart } from './first-start.ts';
-import { listen } from './listen.ts';
-import { createServer } from './server.ts';
+import { prepareFirstStart } from './server/first-start.ts';
+import { listen } from './server/listen.ts';
+import { createServer } from './server/server.ts';
 
 /** Running requests have this long to end; then their connections are closed. */
 const DRAIN_MS = 10_000;

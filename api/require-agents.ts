@@ -1,8 +1,8 @@
 /** Checks the agents that a request names, because a binding to an unknown agent would silently match nothing. */
 import { Failure } from '#domain/errors.ts';
-import { nearest } from '#domain/nearest-name.ts';
+import { nearest } from '#domain/text/nearest-name.ts';
 import { knownAgents, listAgents } from '#store/agent-store.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 /** A JSON pointer into the request, and the key at that place; none if it names no agent. */
 export type NamedAgent = readonly [pointer: string, key: string | null | undefined];

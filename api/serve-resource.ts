@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Failure, type FailureType } from '#domain/errors.ts';
 import type { Operation, Operations, OutputOf, Resource } from '#domain/resource/define-resource.ts';
-import { type Caller, callerOf, signatureOf } from './auth.ts';
+import { type Caller, callerOf, signatureOf } from './server/auth.ts';
 import type { Api } from './deps.ts';
 import { paramOf } from './found.ts';
-import { problems } from './openapi.ts';
+import { problems } from './server/openapi.ts';
 
 export interface Call<One extends Operation = Operation> {
   readonly caller: Caller;

@@ -1,8 +1,8 @@
 /** Shows a team's task as the API answers it; the lease has no token. */
 import type { z } from 'zod';
-import type { TeamTaskRow } from '#store/team-task-store.ts';
+import type { TeamTaskRow } from '#store/teams/team-task-store.ts';
 import type { taskSchema } from '#domain/schema/team-task.ts';
-import { taskIdOf, taskWorkflowId } from '#domain/team.ts';
+import { taskIdOf, taskWorkflowId } from '#domain/team/team.ts';
 import type { TemporalLink } from './temporal-links.ts';
 
 export function showTask(tenant: string, row: TeamTaskRow, link: TemporalLink): z.infer<typeof taskSchema> {

@@ -2,8 +2,8 @@
  * Brings a message into a session; it is safe to crash at any point and to repeat. It writes the message's row, sends
  * the message to Temporal, and writes the turn's row, in this order. A repeat with the same id gets the same turn.
  */
-import { invocationPlace } from '#store/message-store.ts';
-import { refuseSecretIds } from './refuse-secrets.ts';
+import { invocationPlace } from '#store/turns/message-store.ts';
+import { refuseSecretIds } from './server/refuse-secrets.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import {
   deleteEmptySession,
@@ -11,14 +11,14 @@ import {
   type NewMessage,
   turnOfMessage,
   writeMessage,
-} from '#store/message-store.ts';
+} from '#store/turns/message-store.ts';
 import type { Sealer } from '#store/seal.ts';
-import { countTurnsBefore, insertQueuedTurn, type TurnRow } from '#store/turn-store.ts';
+import { countTurnsBefore, insertQueuedTurn, type TurnRow } from '#store/turns/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
-import type { InlineHints } from '#domain/fast-path.ts';
+import type { InlineHints } from '#domain/turn/fast-path.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
-import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#domain/turn.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#domain/turn/turn.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { NotTaken } from '#temporal/client.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession } from './found.ts';

@@ -1,7 +1,7 @@
 /** Submits a call of a tool outside a conversation: a message whose turn does nothing else. */
 import { Failure } from '#domain/errors.ts';
-import type { MessageContext } from '#domain/turn.ts';
-import type { Caller } from './auth.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
+import type { Caller } from './server/auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { submitMessage } from './submit-message.ts';
 

@@ -1,7 +1,7 @@
 /** Ensures that every tenant has its agent `main`, however the tenant was made. */
 import { insertAgent } from '#store/agent-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { type TenantDb, forTenant } from '#store/tenant-db.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
 import type { ModelDirectory } from './deps.ts';
 
 export const MAIN_AGENT = 'main';

@@ -1,7 +1,7 @@
 /** The tools of agents as the API shows and checks them. */
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { ToolDialect } from '#domain/agent.ts';
-import type { OfferedTool } from '#domain/model.ts';
+import type { OfferedTool } from '#domain/model/model.ts';
 import { policyToolOf } from '#policy/call-rules.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';

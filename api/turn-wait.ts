@@ -1,6 +1,6 @@
 /** Waits for a turn's end through the feed (IN-1, `?wait=`): events wake it, so it does not poll. */
-import { forTenant } from '#store/tenant-db.ts';
-import { findTurn, type TurnRow } from '#store/turn-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { findTurn, type TurnRow } from '#store/turns/turn-store.ts';
 import { createNotifier } from './notifier.ts';
 import type { ApiDeps } from './deps.ts';
 

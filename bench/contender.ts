@@ -9,10 +9,10 @@ import { createEventNotifier } from '#store/event-notifier.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { insertAgent } from '#store/agent-store.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
-import { createMetrics } from '#api/metrics.ts';
+import { createMetrics } from '#api/server/metrics.ts';
 import { submitMessage } from '#api/submit-message.ts';
 import type { AgentConfig } from '#domain/agent.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createBareTables } from './bare/tables.ts';
 import { type BenchStack, QUEUES } from './stack.ts';
 

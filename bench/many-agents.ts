@@ -5,11 +5,11 @@ import { type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/clie
 import { ApplicationFailure } from '@temporalio/common';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import { insertAgent } from '#store/agent-store.ts';
-import { findTeam, insertTeam } from '#store/team-store.ts';
+import { findTeam, insertTeam } from '#store/teams/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
-import { taskWorkflowId } from '#domain/team.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { taskWorkflowId } from '#domain/team/team.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { BARE_TASK } from './bare/contract.ts';
 import { createBareTables } from './bare/tables.ts';
 import { TENANT, textOf } from './contender.ts';

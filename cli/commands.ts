@@ -134,6 +134,9 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
   'Help:': [['completion', 'words to complete at Tab, for bash, zsh or fish', { takes: [] }]],
 };
 
+/** Below commands/, where a group has a folder of its own. */
+const FOLDERS: Readonly<Record<string, string>> = { 'Start and look after:': 'server/' };
+
 /** The commands of the core and of features, in the order of the help. */
 export function commandsOf(
   features: readonly Pick<Feature, 'commands' | 'subcommands'>[],
@@ -144,7 +147,8 @@ export function commandsOf(
       name,
       summary,
       takes,
-      load: from ?? (() => import(`#cli/commands/${name}.ts`) as Promise<CommandModule>),
+      load:
+        from ?? (() => import(`#cli/commands/${FOLDERS[group] ?? ''}${name}.ts`) as Promise<CommandModule>),
       group: group as CommandGroup,
     })),
     ...added

@@ -2,7 +2,7 @@
  * Maps environment variables to keys. The environment is a parameter, so this stays a plain function; only config.ts
  * passes process.env.
  */
-import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
+import { PROVIDER_ADDRESSES } from '#domain/model/provider-address.ts';
 import type { ValueKind, Variable } from './section.ts';
 import { SECTIONS } from './sections.ts';
 import type { Layer } from './layer.ts';

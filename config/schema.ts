@@ -4,12 +4,12 @@
  */
 import { DATABASE_URL_WORDS, isWholeUrl } from './database-url.ts';
 import { z } from 'zod';
-import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval.ts';
+import { DEFAULT_APPROVAL_SECONDS } from '#domain/approval/approval.ts';
 import { sharedExecPolicySchema } from '#domain/schema/agent.ts';
 import { settingsBudgetsSchema } from '#domain/schema/budget.ts';
 import { retentionSchema } from '#domain/schema/forgetting.ts';
-import { MAX_LINGER_SECONDS } from '#domain/start-problem.ts';
-import { SUBAGENT_LIMITS } from '#domain/subagent.ts';
+import { MAX_LINGER_SECONDS } from '#domain/turn/start-problem.ts';
+import { SUBAGENT_LIMITS } from '#domain/assignment/subagent.ts';
 import { SANDBOX_MODES } from '#domain/sandbox.ts';
 import { hooksSchema } from '#domain/schema/hook.ts';
 import { commandBounds, sandboxFields } from '#domain/schema/sandbox.ts';

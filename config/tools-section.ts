@@ -1,6 +1,6 @@
 /** The section `tools` of the settings. */
 import { z } from 'zod';
-import { DEFAULT_DENIED_PATHS } from '#domain/path-rules.ts';
+import { DEFAULT_DENIED_PATHS } from '#domain/files/path-rules.ts';
 import { POLICY_ALIASES, policyObjectSchema } from '#domain/schema/agent.ts';
 import { withAliases } from '#domain/schema/scalars.ts';
 

@@ -5,20 +5,20 @@
  */
 import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts';
 import type { AgentConfig } from './agent.ts';
-import type { DocumentScope } from './document.ts';
+import type { DocumentScope } from './files/document.ts';
 import type { Resource } from './resource/define-resource.ts';
 import type { ApiCore } from '#api/api-parts.ts';
 import type { FeatureDeps, RouteModule } from '#api/deps.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
-import type { StepBasis } from '#store/step-basis.ts';
-import type { Pool } from '#store/pool.ts';
+import type { StepBasis } from '#store/turns/step-basis.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { RowPart } from '#store/row-parts.ts';
 import type { Guard } from '#activities/guards.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import type { Config } from '#config';
 import type { SettingsSection } from '#config/section.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
-import type { MessageContext, RunToolInput } from './turn.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import type { MessageContext, RunToolInput } from './turn/turn.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 
 /** Imports a module when it is needed. */

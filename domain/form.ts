@@ -5,7 +5,7 @@
 import { fieldOf, isRecord, isStorable } from './outside-value.ts';
 import type { mcpFormSchema } from './schema/form.ts';
 import type { Kept } from './schema/scalars.ts';
-import { promptLines } from './sampling.ts';
+import { promptLines } from './model/sampling.ts';
 
 export type McpForm = Kept<typeof mcpFormSchema>;
 export type FormField = McpForm['fields'][number];

@@ -1,6 +1,6 @@
 /** Names that other systems may rely on: workflow ids, and how the ids of a turn's parts derive from its message. */
 
-import type { AssignmentKind } from './assignment.ts';
+import type { AssignmentKind } from './assignment/assignment.ts';
 
 /** `[+]` part of docs/temporal-contract.md. */
 export function sessionWorkflowId(tenant: string, sessionKey: string): string {

@@ -2,7 +2,7 @@
  * Whose work may go over a link (DE-1). A link whose settings cannot be read refuses everybody, so that broken settings
  * do not open it.
  */
-import type { AgentLink } from './agent-link.ts';
+import type { AgentLink } from './assignment/agent-link.ts';
 import { linkSettingsSchema } from './resource/agent-links.ts';
 
 /** The user on whose behalf the agent acts. */

@@ -1,8 +1,8 @@
 /** A tool as other code sees it: its kind, its call, its result. */
 import type { ToolErrorCode } from './errors.ts';
-import type { PendingCall } from './pending-call.ts';
+import type { PendingCall } from './turn/pending-call.ts';
 import type { UsedTools } from './policy/used-tools.ts';
-import type { ChildStart } from './turn.ts';
+import type { ChildStart } from './turn/turn.ts';
 
 /**
  * DU-2: what a second run would do. `readonly`: nothing. `idempotent`: the same effect. `verify`: a probe can find out
@@ -38,7 +38,7 @@ export type ToolResult = {
       /** More than the model reads, stored whole beside the result (EX-5); the tool limits its size. */
       readonly whole?: string;
       /**
-       * Bytes of PNG, JPEG, GIF or WebP images; those within the limits of domain/image.ts are stored and shown to
+       * Bytes of PNG, JPEG, GIF or WebP images; those within the limits of domain/model/image.ts are stored and shown to
        * models that see.
        */
       readonly images?: readonly Uint8Array[];

@@ -1,4 +1,4 @@
-import type { WorkflowState } from './lost-work.ts';
+import type { WorkflowState } from './turn/lost-work.ts';
 
 /** A workflow that is started from outside a workflow. */
 export interface WorkflowStart {

@@ -6,10 +6,10 @@
 import type { AddedToolsModule, Feature } from '#domain/feature.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
-import type { ChangeFeed } from '#store/change-feed.ts';
-import { readToolsVersion } from '#store/tools-version.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { ChangeFeed } from '#store/postgres/change-feed.ts';
+import { readToolsVersion } from '#store/turns/tools-version.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface AgentCatalogs {
   /** `version` comes from a row that was just read; without it the database is queried. */

@@ -13,7 +13,7 @@ import {
   type ShellVerdict,
 } from '@tempoclaw/shell-judge';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
-import { type ApprovalTerms, termsOf } from '#domain/approval-terms.ts';
+import { type ApprovalTerms, termsOf } from '#domain/approval/approval-terms.ts';
 import { effectiveExec } from '#domain/policy/effective-exec.ts';
 import {
   decideTool,
@@ -26,12 +26,12 @@ import { explainDecision } from '#domain/policy/explain-decision.ts';
 import { findCallRule, type FoundRule, type RuleLayer } from '#domain/policy/find-call-rule.ts';
 import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import type { AlwaysOffer } from '#domain/approval.ts';
-import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
+import type { AlwaysOffer } from '#domain/approval/approval.ts';
+import { DEFAULT_PATH_RULES } from '#domain/files/path-rules.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import { agentOfTurn } from '#domain/subagent-agent.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
 import { COMMAND_NAMES, folderOf, isCommand, lineOf } from './exec-rules.ts';

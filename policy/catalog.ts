@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { ToolDialect } from '#domain/agent.ts';
 import type { Feature } from '#domain/feature.ts';
-import type { OfferedTool } from '#domain/model.ts';
+import type { OfferedTool } from '#domain/model/model.ts';
 import type { Tool, ToolAlias } from './define-tool.ts';
-import { nearest } from '#domain/nearest-name.ts';
+import { nearest } from '#domain/text/nearest-name.ts';
 import { type Arguments, jsonSchemaOf, readArguments } from './read-arguments.ts';
 
 export interface FoundTool {

@@ -1,6 +1,6 @@
 /** Proof in a decision that its sender knows the deployment's secret. */
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { type ApprovalVerb, readVerb } from '#domain/approval.ts';
+import { type ApprovalVerb, readVerb } from '#domain/approval/approval.ts';
 import { isRecord, isText } from '#domain/outside-value.ts';
 
 /**

@@ -3,7 +3,7 @@
  * like all others, and `tool_search` returns their parameters. Tools that it has found are described from then on.
  */
 import type { ToolDialect } from '#domain/agent.ts';
-import type { ChatMessage } from '#domain/message.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
 import { CUSTOM_GROUP, type ToolGroup } from '#domain/policy/tool-groups.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';

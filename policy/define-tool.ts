@@ -5,18 +5,18 @@
 import type { ShellVerdict } from '@tempoclaw/shell-judge';
 import { z } from 'zod';
 import type { ToolDialect } from '#domain/agent.ts';
-import type { RunFiles } from '#domain/bound-file.ts';
-import type { DocumentAccess } from '#domain/document.ts';
-import type { FileOrigins } from '#domain/file-origins.ts';
-import type { CallOutside } from '#domain/pending-call.ts';
-import type { SubagentContext } from '#domain/subagent.ts';
-import type { TeamContext } from '#domain/team.ts';
+import type { RunFiles } from '#domain/approval/bound-file.ts';
+import type { DocumentAccess } from '#domain/files/document.ts';
+import type { FileOrigins } from '#domain/files/file-origins.ts';
+import type { CallOutside } from '#domain/turn/pending-call.ts';
+import type { SubagentContext } from '#domain/assignment/subagent.ts';
+import type { TeamContext } from '#domain/team/team.ts';
 import type { UrlRules } from '@tempoclaw/egress/rules';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CUSTOM_GROUP, MCP_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
-import type { OfferedTool } from '#domain/model.ts';
-import type { Thinking } from '#domain/thinking.ts';
+import type { OfferedTool } from '#domain/model/model.ts';
+import type { Thinking } from '#domain/model/thinking.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import type { CallContext, Duration, ReplayClass, ToolResult } from '#domain/tool.ts';
 
@@ -127,14 +127,14 @@ export interface ToolSpec<Input, Needs> {
   /** Says why the agent may not call it for the user, whatever the policy says; undefined when it may. */
   readonly accessProblem?: (agent: string, user: string | null) => string | undefined;
   readonly replay: ReplayClass;
-  /** Its calls may continue outside after an attempt (domain/pending-call.ts). */
+  /** Its calls may continue outside after an attempt (domain/turn/pending-call.ts). */
   readonly mayContinueOutside?: true;
   /**
    * Whether a call only reads, for a tool that also changes things: such calls are `readonly`. Policies treat the tool
    * as one that changes things.
    */
   readonly onlyReads?: (args: Readonly<Record<string, unknown>>) => boolean;
-  /** Its results come from outside, and are marked (domain/outside-text.ts). */
+  /** Its results come from outside, and are marked (domain/text/outside-text.ts). */
   readonly outside?: true;
   readonly input: z.ZodType<Input>;
   readonly limits: ToolLimits;

@@ -3,9 +3,9 @@
  * the same link.
  */
 import { hashToken, mailLinkToken } from './decision-token.ts';
-import { insertApprovalLink } from '#store/approval-link-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { insertApprovalLink } from '#store/approvals/approval-link-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface OwnLinkDeps {
   readonly pool: Pool;

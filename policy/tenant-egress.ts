@@ -1,8 +1,8 @@
 /** Where a tenant's tools and servers may connect: the settings, narrowed by its policy. */
 import type { UrlRules } from '@tempoclaw/egress/rules';
 import { effectiveEgress } from '#domain/policy/effective-egress.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';
 
 export async function tenantEgress(

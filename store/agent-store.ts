@@ -1,8 +1,8 @@
 /** Agents and their revisions: the row contains the newest, `agent_revisions` contains all. */
 import { sql } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
-import { affects, readRow, readRows } from './statements.ts';
-import type { TenantDb } from './tenant-db.ts';
+import { affects, readRow, readRows } from './postgres/statements.ts';
+import type { TenantDb } from './postgres/tenant-db.ts';
 
 export interface AgentRow {
   readonly key: string;

@@ -1,8 +1,8 @@
 /** Tenants and their API keys. Only hashes of secrets are stored. */
 import { sql } from 'kysely';
-import type { Pool } from './pool.ts';
-import { affects, readRow, readRows } from './statements.ts';
-import type { TenantDb } from './tenant-db.ts';
+import type { Pool } from './postgres/pool.ts';
+import { affects, readRow, readRows } from './postgres/statements.ts';
+import type { TenantDb } from './postgres/tenant-db.ts';
 
 export interface ApiKeyRow {
   readonly tenant_id: string;

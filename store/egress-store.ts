@@ -1,7 +1,7 @@
 /** Exchanges with the outside: the egress code writes them, people read them. */
-import type { Pool } from './pool.ts';
-import { execute, readRows, type RowOf } from './statements.ts';
-import type { TenantDb } from './tenant-db.ts';
+import type { Pool } from './postgres/pool.ts';
+import { execute, readRows, type RowOf } from './postgres/statements.ts';
+import type { TenantDb } from './postgres/tenant-db.ts';
 
 export type EgressRow = RowOf<'egress_requests'>;
 export type NewEgressRow = Omit<EgressRow, 'id' | 'created_at' | 'bytes'> & {

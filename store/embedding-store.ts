@@ -1,9 +1,9 @@
 /** Vectors of texts as rows, by tenant, model and digest of the text (DE-2), and the use of the model. */
 import { createHash } from 'node:crypto';
-import type { ModelUse } from '#domain/model-use.ts';
-import type { TurnPlace } from './message-store.ts';
-import type { Pool } from './pool.ts';
-import { execute, readRows } from './statements.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
+import type { TurnPlace } from './turns/message-store.ts';
+import type { Pool } from './postgres/pool.ts';
+import { execute, readRows } from './postgres/statements.ts';
 
 type Vector = readonly number[];
 

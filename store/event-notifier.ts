@@ -4,7 +4,7 @@
  * waits for no disk. The readers' poll makes up for a notice that is lost with its process. The same statement checks
  * whether a delivery is due elsewhere.
  */
-import type { Pool } from './pool.ts';
+import type { Pool } from './postgres/pool.ts';
 
 export const EVENT_CHANNEL = 'tempoclaw_events';
 

@@ -1,8 +1,8 @@
 /** The feed of a session as readers see it; the SQL function `append_events` writes it. */
 import type { EventType, StoredEvent } from '#domain/event.ts';
-import type { Pool } from './pool.ts';
-import { readRows } from './statements.ts';
-import type { TenantDb } from './tenant-db.ts';
+import type { Pool } from './postgres/pool.ts';
+import { readRows } from './postgres/statements.ts';
+import type { TenantDb } from './postgres/tenant-db.ts';
 
 interface EventRow {
   readonly id: string;

@@ -5,13 +5,13 @@
 import type { RowChange, RowParts } from './row-parts.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Forgetting } from '#domain/forgetting.ts';
-import { isUnneeded } from './file-store.ts';
+import { isUnneeded } from './files/file-store.ts';
 import { deleteSome } from './old-rows.ts';
-import type { Pool } from './pool.ts';
-import type { Db } from './database.ts';
-import { below, execute, type PageEnd, readRow, readRows, type RowOf } from './statements.ts';
-import { type TenantDb, forTenant } from './tenant-db.ts';
-import { inTransaction } from './transaction.ts';
+import type { Pool } from './postgres/pool.ts';
+import type { Db } from './postgres/database.ts';
+import { below, execute, type PageEnd, readRow, readRows, type RowOf } from './postgres/statements.ts';
+import { type TenantDb, forTenant } from './postgres/tenant-db.ts';
+import { inTransaction } from './postgres/transaction.ts';
 
 export interface ForgettingRow
   extends RowOf<'forgettings', 'sessions' | 'removed' | 'created_at' | 'until' | 'ended_at'> {

@@ -1,6 +1,6 @@
 /** Idempotency-Key: which request has a key, and its stored answer. */
-import { execute, readRow } from './statements.ts';
-import type { TenantDb } from './tenant-db.ts';
+import { execute, readRow } from './postgres/statements.ts';
+import type { TenantDb } from './postgres/tenant-db.ts';
 
 /** A reservation without an answer is taken over after this time, because its process is gone. */
 const TAKE_OVER_SECONDS = 60;

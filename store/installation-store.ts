@@ -1,4 +1,4 @@
-import type { Pool } from './pool.ts';
+import type { Pool } from './postgres/pool.ts';
 
 /** The id of the database, made when it was created; a copy of the database has the same id. */
 export async function readInstallation(pool: Pick<Pool, 'query'>): Promise<string> {

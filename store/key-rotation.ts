@@ -1,5 +1,5 @@
 /** Rows that contain sealed values of any subject: which keys they need, and resealing them with a new key. */
-import type { Pool } from './pool.ts';
+import type { Pool } from './postgres/pool.ts';
 import type { RowParts, SealedRows } from './row-parts.ts';
 
 /** Tables whose rows outlive a call. */

@@ -1,8 +1,8 @@
 /** Rows that are kept for a limited time, and deletion of rows in bounded batches. */
 import { type RawBuilder, sql } from 'kysely';
 import { KEPT_HOURS } from './idempotency-store.ts';
-import type { Db } from './database.ts';
-import { execute } from './statements.ts';
+import type { Db } from './postgres/database.ts';
+import { execute } from './postgres/statements.ts';
 
 /** Rows of a table deleted in one sweep, so that concurrent turns do not wait for them. */
 const MAX = 20_000;

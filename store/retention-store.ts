@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import type { Retention } from '#domain/forgetting.ts';
 import { removeSessionRows } from './forgetting-store.ts';
 import { deleteSome, isOlder } from './old-rows.ts';
-import type { Pool } from './pool.ts';
-import { execute, readRow, readRows } from './statements.ts';
-import { type TenantDb, forTenant } from './tenant-db.ts';
+import type { Pool } from './postgres/pool.ts';
+import { execute, readRow, readRows } from './postgres/statements.ts';
+import { type TenantDb, forTenant } from './postgres/tenant-db.ts';
 
 /** Null when the tenant sets none. */
 export async function findRetention(db: TenantDb): Promise<Retention | null> {

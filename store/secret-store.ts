@@ -1,8 +1,8 @@
 /** Secrets as rows: names that people may list, and sealed values. This module opens none. */
 import { sql } from 'kysely';
-import { noteChange } from './change-feed.ts';
-import { affects, readRow, readRows } from './statements.ts';
-import type { TenantDb } from './tenant-db.ts';
+import { noteChange } from './postgres/change-feed.ts';
+import { affects, readRow, readRows } from './postgres/statements.ts';
+import type { TenantDb } from './postgres/tenant-db.ts';
 
 export interface SecretRow {
   readonly name: string;

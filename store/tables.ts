@@ -2,17 +2,17 @@
  * The tables of the core for Kysely, generated from the schema by
  * `TEST_WRITE=1 npm test -- test/store/tables.test.ts` and checked by that test.
  */
-import type { Generated, Int8, Json, Numeric, Timestamp } from '#store/column-types.ts';
+import type { Generated, Int8, Json, Numeric, Timestamp } from '#store/postgres/column-types.ts';
 import type { AgentConfig } from '#domain/agent.ts';
-import type { Decision, AlwaysOffer } from '#domain/approval.ts';
-import type { RecordedTerms } from '#domain/approval-terms.ts';
+import type { Decision, AlwaysOffer } from '#domain/approval/approval.ts';
+import type { RecordedTerms } from '#domain/approval/approval-terms.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
-import type { BoundFile } from '#domain/bound-file.ts';
+import type { BoundFile } from '#domain/approval/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
-import type { MessageContext } from '#domain/turn.ts';
-import type { BudgetRoot } from '#domain/budget.ts';
-import type { TaskStatus, LeadNotice, TaskState } from '#domain/team-task.ts';
-import type { HookRun } from '#domain/hook.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
+import type { BudgetRoot } from '#domain/budget/budget.ts';
+import type { TaskStatus, LeadNotice, TaskState } from '#domain/team/team-task.ts';
+import type { HookRun } from '#domain/turn/hook.ts';
 
 export interface Tables {
   agents: {

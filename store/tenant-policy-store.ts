@@ -1,10 +1,10 @@
 /** The policy for all agents of a tenant, and what its people have allowed permanently. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import type { Db } from './database.ts';
-import { execute, readRow, readRows } from './statements.ts';
-import type { TenantDb } from './tenant-db.ts';
-import { inTransaction } from './transaction.ts';
+import type { Db } from './postgres/database.ts';
+import { execute, readRow, readRows } from './postgres/statements.ts';
+import type { TenantDb } from './postgres/tenant-db.ts';
+import { inTransaction } from './postgres/transaction.ts';
 
 /** Null when the tenant sets none. */
 export async function findTenantPolicy(db: TenantDb): Promise<TenantPolicy | null> {

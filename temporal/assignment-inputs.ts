@@ -1,11 +1,11 @@
 /** Inputs of the workflows of assignments, made from their rows. */
-import { ASSIGNMENT, type AssignmentInput } from '#domain/assignment.ts';
-import type { EvaluateLoopInput } from '#domain/evaluate-loop.ts';
-import { shownGates } from '#domain/gate.ts';
+import { ASSIGNMENT, type AssignmentInput } from '#domain/assignment/assignment.ts';
+import type { EvaluateLoopInput } from '#domain/assignment/evaluate-loop.ts';
+import { shownGates } from '#domain/gate/gate.ts';
 import { assignmentMessageId, assignmentWorkflowId } from '#domain/ids.ts';
-import type { ChildStart } from '#domain/turn.ts';
+import type { ChildStart } from '#domain/turn/turn.ts';
 import type { WorkflowStart } from '#domain/workflow-reach.ts';
-import type { AssignmentRow } from '#store/assignment-store.ts';
+import type { AssignmentRow } from '#store/assignments/assignment-store.ts';
 
 /** `hide` scrubs texts that rows need not hide. */
 export function assignmentInput(

@@ -18,12 +18,18 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, type DataConverter } from '@temporalio/common';
-import { APPROVAL, type DecideInput, type DecisionReceipt } from '#domain/approval.ts';
+import { APPROVAL, type DecideInput, type DecisionReceipt } from '#domain/approval/approval.ts';
 import { Failure, isFailureType } from '#domain/errors.ts';
 import { approvalWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
 import { isRecord } from '#domain/outside-value.ts';
-import { AGENT_TURN, type Receipt, type SteerInput, type StopInput, type TurnState } from '#domain/turn.ts';
+import {
+  AGENT_TURN,
+  type Receipt,
+  type SteerInput,
+  type StopInput,
+  type TurnState,
+} from '#domain/turn/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-error.ts';
 import { claimNamespace, keepNamespace } from './installation.ts';

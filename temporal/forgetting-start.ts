@@ -2,7 +2,7 @@
 import { FORGET, type ForgetInput, forgetWorkflowId } from '#domain/forgetting.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 import { openForgettings } from '#store/forgetting-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 
 export function forgettingStart(tenant: string, id: string): WorkflowStart {
   const input: ForgetInput = { tenant, id };

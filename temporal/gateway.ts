@@ -4,10 +4,10 @@ import { withTimeout } from '#domain/async/with-timeout.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Gateway, GatewayCaller, Reloaded } from '#domain/gateway.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
-import { type ChangeFeed, noteSettings, settingsVersion } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { probeWrite } from '#store/write-probe.ts';
+import { type ChangeFeed, noteSettings, settingsVersion } from '#store/postgres/change-feed.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { probeWrite } from '#store/postgres/write-probe.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { TemporalAccess } from './client.ts';
 

@@ -3,15 +3,15 @@
  * new run does the rest: a session's run ends the lost turns, a task's run continues from its row.
  */
 import { sessionWorkflowId } from '#domain/ids.ts';
-import { isLost } from '#domain/lost-work.ts';
-import { isClosed } from '#domain/team-task.ts';
-import { AGENT_TURN } from '#domain/turn.ts';
+import { isLost } from '#domain/turn/lost-work.ts';
+import { isClosed } from '#domain/team/team-task.ts';
+import { AGENT_TURN } from '#domain/turn/turn.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
-import { type OpenSession, openSessions, type OpenTask, openTasks } from '#store/open-work.ts';
-import type { Pool } from '#store/pool.ts';
-import { findTask } from '#store/team-task-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { findOpenTurn } from '#store/turn-store.ts';
+import { type OpenSession, openSessions, type OpenTask, openTasks } from '#store/turns/open-work.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { findTask } from '#store/teams/team-task-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { findOpenTurn } from '#store/turns/turn-store.ts';
 import { taskStart } from './team-board.ts';
 
 export interface LostRunsDeps {

@@ -4,13 +4,13 @@
  */
 import { Failure } from '#domain/errors.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
-import { isLost, LOST_END } from '#domain/lost-work.ts';
+import { isLost, LOST_END } from '#domain/turn/lost-work.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import { type AssignmentRow, findAssignment, openAssignments } from '#store/assignment-store.ts';
-import { endAssignment } from '#store/end-assignment.ts';
-import { tenantsWithOpenWork } from '#store/open-work.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { type AssignmentRow, findAssignment, openAssignments } from '#store/assignments/assignment-store.ts';
+import { endAssignment } from '#store/assignments/end-assignment.ts';
+import { tenantsWithOpenWork } from '#store/turns/open-work.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { lostAssignmentStart } from './assignment-inputs.ts';
 import { createLostRuns } from './lost-runs.ts';
 

@@ -7,7 +7,7 @@ import {
   type Receipt,
   type StopInput,
   type SubmitInput,
-} from '#domain/turn.ts';
+} from '#domain/turn/turn.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 
 /** What people see of a session in the Temporal web UI. */

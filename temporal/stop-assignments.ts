@@ -1,10 +1,10 @@
 /** Stops assignments: their rows record it first, so that a workflow that has not started will not start. */
-import { ASSIGNMENT, type StopAssignmentInput } from '#domain/assignment.ts';
+import { ASSIGNMENT, type StopAssignmentInput } from '#domain/assignment/assignment.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import { type AssignmentRow, markStopped, openAssignments } from '#store/assignment-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { type AssignmentRow, markStopped, openAssignments } from '#store/assignments/assignment-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { LostWork } from './lost-work.ts';
 
 export interface StopAssignmentsDeps {

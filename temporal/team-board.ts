@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
-import { taskIdOf, taskWorkflowId, TEAM_LIMITS, type Team } from '#domain/team.ts';
+import { taskIdOf, taskWorkflowId, TEAM_LIMITS, type Team } from '#domain/team/team.ts';
 import {
   type CommentType,
   type TaskAction,
@@ -15,16 +15,16 @@ import {
   type TaskText,
   TEAM_TASK,
   type TeamTaskInput,
-} from '#domain/team-task.ts';
+} from '#domain/team/team-task.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { taskCreateSchema } from '#domain/schema/team-task.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 import { type ScrubberOf, withoutSecrets } from '#store/secrets/scrubber.ts';
-import type { Pool } from '#store/pool.ts';
-import { createTask } from '#store/team-task-record.ts';
-import * as tasks from '#store/team-task-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { createTask } from '#store/teams/team-task-record.ts';
+import * as tasks from '#store/teams/team-task-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { unlessUnavailable } from './unless-unavailable.ts';
 
 export type TaskDraft = Omit<Kept<typeof taskCreateSchema>, 'blocked_by'> & {

@@ -24,10 +24,10 @@ import { createSendToSession } from '#activities/turn/send-to-session.ts';
 import { createTurnActivities } from '#activities/turn/turn-activities.ts';
 import { createSendSystemMessage } from '#activities/turn/send-system-message.ts';
 import { agentSandboxes } from '#store/agent-store.ts';
-import { sessionsBelow } from '#store/assignment-store.ts';
-import { createBudgetLedger } from '#store/budget-ledger.ts';
+import { sessionsBelow } from '#store/assignments/assignment-store.ts';
+import { createBudgetLedger } from '#store/budgets/budget-ledger.ts';
 import { createEmbeddingStore } from '#store/embedding-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
 import { type ActivityParts, createWorkerBase, type WorkerCore } from './worker-core.ts';
 

@@ -29,19 +29,19 @@ import { BOX_BOUNDS, MAKE_IMAGE, OWN_NAME } from '#activities/process/own-names.
 import { sessionProcesses } from '#activities/process/session-processes.ts';
 import { processesFolder } from '#activities/process/state-folders.ts';
 import { createFiles } from '#activities/workspace/files.ts';
-import { withDocuments } from '#activities/workspace/with-documents.ts';
+import { withDocuments } from '#activities/workspace/documents/with-documents.ts';
 import { makeRoot } from '#activities/workspace/workspace-folder.ts';
 import { foldersOnly, type Workspaces } from '#activities/workspace/workspaces.ts';
 import type { Feature } from '#domain/feature.ts';
-import { deniedPrefixes } from '#domain/path-rules.ts';
+import { deniedPrefixes } from '#domain/files/path-rules.ts';
 import { bytesOf } from '#domain/sandbox.ts';
 import { commandEnvironment } from '@tempoclaw/sandbox/settings';
 import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { insertEgressRow } from '#store/egress-store.ts';
-import { createFileLock } from '#store/file-lock.ts';
-import type { Pool } from '#store/pool.ts';
-import { createSessionQueries } from '#store/session-queries.ts';
-import { createRunningBefore } from '#store/tool-call-store.ts';
+import { createFileLock } from '#store/files/file-lock.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { createSessionQueries } from '#store/turns/session-queries.ts';
+import { createRunningBefore } from '#store/turns/tool-call-store.ts';
 import type { Vault } from '#store/secrets/vault.ts';
 
 export interface Machine {

@@ -17,7 +17,7 @@ import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts'
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { readInstallation } from '#store/installation-store.ts';
-import { createPool, type Pool } from '#store/pool.ts';
+import { createPool, type Pool } from '#store/postgres/pool.ts';
 import { reapOrphans } from '@tempoclaw/sandbox';
 import { startBeat, notifySupervisor } from '#config/supervisor.ts';
 import { connectTemporal } from '#temporal/client.ts';

@@ -1,13 +1,13 @@
 /** What the parts of a worker share: rows, rules, scrubbers, files, egress. */
 import type { FeaturePoints } from '#domain/feature.ts';
-import { deniedPrefixes } from '#domain/path-rules.ts';
+import { deniedPrefixes } from '#domain/files/path-rules.ts';
 import { createCallReads } from '#activities/tool-call/call-reads.ts';
 import { createKnownAddresses } from '#activities/tool-call/known-addresses.ts';
 import { childEnvironment, type Config } from '#config';
 import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
 import type { Embed } from '#activities/model/embed.ts';
 import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
-import type { BudgetLedger } from '#store/budget-ledger.ts';
+import type { BudgetLedger } from '#store/budgets/budget-ledger.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
@@ -23,12 +23,12 @@ import type { Catalog } from '#policy/catalog.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import { createHostPrograms } from '#policy/host-programs.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
-import type { ChangeFeed } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
+import type { ChangeFeed } from '#store/postgres/change-feed.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { Vault } from '#store/secrets/vault.ts';
-import { createTurnLedger } from '#store/turn-ledger.ts';
+import { createTurnLedger } from '#store/turns/turn-ledger.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import type { Machine } from './create-machine.ts';
 

@@ -1,7 +1,7 @@
 /** Every timeout and retry rule of the workflows, each with its reason. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
-import type { ShownGate } from '#domain/gate.ts';
-import type { PlannedCall } from '#domain/turn.ts';
+import type { ShownGate } from '#domain/gate/gate.ts';
+import type { PlannedCall } from '#domain/turn/turn.ts';
 
 /**
  * How soon a worker's death is detected; a timer (workers/) sends heartbeats three times as often. It is short for

@@ -27,12 +27,12 @@ import {
   type SubmitInput,
   type TurnOutcome,
   type TurnState,
-} from '#domain/turn.ts';
-import { sessionStartProblem } from '#domain/start-problem.ts';
-import { stopMeant, stopProblem } from '#domain/stop-of-work.ts';
-import { TEAM_TASKS_TOOL } from '#domain/team-task.ts';
-import { createTurnInbox, type TurnInbox } from '#domain/turn-inbox.ts';
-import type { GateCursor } from '#domain/gate.ts';
+} from '#domain/turn/turn.ts';
+import { sessionStartProblem } from '#domain/turn/start-problem.ts';
+import { stopMeant, stopProblem } from '#domain/turn/stop-of-work.ts';
+import { TEAM_TASKS_TOOL } from '#domain/team/team-task.ts';
+import { createTurnInbox, type TurnInbox } from '#domain/turn/turn-inbox.ts';
+import type { GateCursor } from '#domain/gate/gate.ts';
 import { awaitAnnouncement, awaitNextTurn, awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
@@ -40,7 +40,7 @@ import { reasonOf } from './steps/failure-cause.ts';
 import { createInlineSteps } from './fast-path/inline-steps.ts';
 import type { Steps } from './steps/plain-steps.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
-import { judgeTurn } from './steps/judge-turn.ts';
+import { judgeTurn } from './steps/gates/judge-turn.ts';
 import { shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';

@@ -38,14 +38,14 @@ import {
   type SettleApprovalResult,
   type StandbyInput,
   standbyProblem,
-} from '#domain/approval.ts';
-import { nextAlarm } from '#domain/approval-alarms.ts';
-import { tokensIn } from '#domain/decision-token.ts';
-import { markdownCode, markdownText } from '#domain/markdown.ts';
+} from '#domain/approval/approval.ts';
+import { nextAlarm } from '#domain/approval/approval-alarms.ts';
+import { tokensIn } from '#domain/approval/decision-token.ts';
+import { markdownCode, markdownText } from '#domain/text/markdown.ts';
 import type { WorkState } from '#domain/search-attributes.ts';
 import { RECORD } from './activity-options.ts';
 import { oneAtATime } from '../domain/async/one-at-a-time.ts';
-import { inputProblem } from '#domain/start-problem.ts';
+import { inputProblem } from '#domain/turn/start-problem.ts';
 import { isRecord, isText } from '#domain/outside-value.ts';
 import {
   countedReceipt,

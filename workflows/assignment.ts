@@ -32,24 +32,24 @@ import {
   type FinishedAssignment,
   type StopAssignmentInput,
   type WorkKind,
-} from '#domain/assignment.ts';
-import type { ShownCheck } from '#domain/gate.ts';
+} from '#domain/assignment/assignment.ts';
+import type { ShownCheck } from '#domain/gate/gate.ts';
 import { assignmentWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
-import { markdownText } from '#domain/markdown.ts';
-import { inputProblem } from '#domain/start-problem.ts';
+import { markdownText } from '#domain/text/markdown.ts';
+import { inputProblem } from '#domain/turn/start-problem.ts';
 import {
   AWAIT_SUBAGENTS,
   STEER_SETTLE_MS,
   type SteerSubagentInput,
   type SteerSubagentReceipt,
   steerProblem,
-} from '#domain/subagent.ts';
-import type { TurnOutcome } from '#domain/turn.ts';
+} from '#domain/assignment/subagent.ts';
+import type { TurnOutcome } from '#domain/turn/turn.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { childLabels } from './steps/child-labels.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createSignalRefusals, type SignalRefusals } from './steps/refused-signals.ts';
-import { checkLine, runGates } from './steps/run-gates.ts';
+import { checkLine, runGates } from './steps/gates/run-gates.ts';
 import { runSession, type SessionEnd, type SessionLimits } from './steps/run-session.ts';
 import { signalIfRunning } from './steps/signal-if-running.ts';
 

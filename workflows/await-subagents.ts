@@ -7,10 +7,10 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
-import type { AssignmentActivities } from '#domain/assignment.ts';
-import { AWAIT_SUBAGENTS, type CollectSubagentsInput } from '#domain/subagent.ts';
+import type { AssignmentActivities } from '#domain/assignment/assignment.ts';
+import { AWAIT_SUBAGENTS, type CollectSubagentsInput } from '#domain/assignment/subagent.ts';
 import { RECORD } from './activity-options.ts';
-import { inputProblem } from '#domain/start-problem.ts';
+import { inputProblem } from '#domain/turn/start-problem.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const endedSignal = defineSignal(AWAIT_SUBAGENTS.signals.ended);

@@ -18,7 +18,7 @@ import {
   type AssignmentActivities,
   type FinishAssignmentInput,
   type StopAssignmentInput,
-} from '#domain/assignment.ts';
+} from '#domain/assignment/assignment.ts';
 import {
   EVALUATE_LIMITS,
   type EvaluateLoopInput,
@@ -30,10 +30,10 @@ import {
   type EvaluationState,
   type EvaluationStatus,
   type RoundPartEnd,
-} from '#domain/evaluate-loop.ts';
-import { markdownText } from '#domain/markdown.ts';
+} from '#domain/assignment/evaluate-loop.ts';
+import { markdownText } from '#domain/text/markdown.ts';
 import { RECORD, WORK } from './activity-options.ts';
-import { inputProblem } from '#domain/start-problem.ts';
+import { inputProblem } from '#domain/turn/start-problem.ts';
 import { askAgent } from './steps/ask-agent.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 

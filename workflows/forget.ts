@@ -1,7 +1,7 @@
 /** Forgets a session, or all data of one user; its receipt is a row (docs/forgetting.md). */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { ForgetActivities, ForgetInput, Forgetting } from '#domain/forgetting.ts';
-import { inputProblem } from '#domain/start-problem.ts';
+import { inputProblem } from '#domain/turn/start-problem.ts';
 import { FORGETTING } from './activity-options.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 

@@ -11,8 +11,8 @@ import {
   type WorkflowInterceptors,
   workflowInfo,
 } from '@temporalio/workflow';
-import { APPROVAL, type ApprovalActivities } from '#domain/approval.ts';
-import { tokensIn } from '#domain/decision-token.ts';
+import { APPROVAL, type ApprovalActivities } from '#domain/approval/approval.ts';
+import { tokensIn } from '#domain/approval/decision-token.ts';
 import { RECORD } from './activity-options.ts';
 import { createApprovalWaits } from './steps/approval-waits.ts';
 

@@ -36,8 +36,8 @@ import {
 } from '#domain/team/task-events.ts';
 import { readRequest, requestProblem } from '#domain/team/read-request.ts';
 import { isRecord } from '#domain/outside-value.ts';
-import type { RefusedSignals } from '#domain/refused-signals.ts';
-import { taskStartProblem } from '#domain/start-problem.ts';
+import type { RefusedSignals } from '#domain/approval/refused-signals.ts';
+import { taskStartProblem } from '#domain/turn/start-problem.ts';
 import {
   isClosed,
   type MemberTurn,
@@ -51,11 +51,11 @@ import {
   TEAM_TASK,
   type TeamTaskActivities,
   type TeamTaskInput,
-} from '#domain/team-task.ts';
+} from '#domain/team/team-task.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
-import { type RunningJudgement, startJudging } from './steps/judge-task.ts';
+import { type RunningJudgement, startJudging } from './steps/gates/judge-task.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
-import { type RunningTurn, startMemberTurn } from './steps/member-turn.ts';
+import { type RunningTurn, startMemberTurn } from './steps/teams/member-turn.ts';
 import { shownText } from './steps/refused-signals.ts';
 import {
   apply,
@@ -66,8 +66,8 @@ import {
   takeUp,
   taskOf,
   type Notification,
-} from './steps/task-record.ts';
-import { answerOf, show, viewOf } from './steps/task-view.ts';
+} from './steps/teams/task-record.ts';
+import { answerOf, show, viewOf } from './steps/teams/task-view.ts';
 
 const releasedSignal = defineSignal(TEAM_TASK.signals.released);
 const dependencySignal = defineSignal<[{ readonly number: number; readonly status: TaskStatus }]>(

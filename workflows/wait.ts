@@ -3,7 +3,7 @@
  * loop.
  */
 import { setCurrentDetails, sleep } from '@temporalio/workflow';
-import { inputProblem } from '#domain/start-problem.ts';
+import { inputProblem } from '#domain/turn/start-problem.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 
 /** `ms` from 100 to 300,000. Resolves with the text that the model reads. */

@@ -1,7 +1,7 @@
 /** The activities of approvals: they record ends, and notes on waiting approvals. */
-import type { ApprovalActivities } from '#domain/approval.ts';
+import type { ApprovalActivities } from '#domain/approval/approval.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
-import { createApprovalLedger } from '#store/approval-ledger.ts';
+import { createApprovalLedger } from '#store/approvals/approval-ledger.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
 import type { ActivityDeps } from '../activity-deps.ts';

@@ -2,9 +2,9 @@
  * Identifies the sender of a message to an approval: proven by a row of the API, by a token, or only claimed by the
  * message.
  */
-import type { SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
-import type { Decider } from '#domain/approval-decider.ts';
-import type { ApprovalBasis } from '#store/approval-ledger.ts';
+import type { SettleApprovalInput, SettleApprovalResult } from '#domain/approval/approval.ts';
+import type { Decider } from '#domain/approval/approval-decider.ts';
+import type { ApprovalBasis } from '#store/approvals/approval-ledger.ts';
 import type { UsedToken } from './use-tokens.ts';
 
 type Sent = NonNullable<SettleApprovalInput['decision']>;

@@ -8,9 +8,9 @@ import {
   type RefusedRequest,
   type SettleApprovalInput,
   type SettleApprovalResult,
-} from '#domain/approval.ts';
-import { coversTerms, type Decider, personOf, requestProblem } from '#domain/approval-decider.ts';
-import { BUDGET_ASK } from '#domain/budget.ts';
+} from '#domain/approval/approval.ts';
+import { coversTerms, type Decider, personOf, requestProblem } from '#domain/approval/approval-decider.ts';
+import { BUDGET_ASK } from '#domain/budget/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
 import { type Guards, guardsUntil } from '../guards.ts';
@@ -21,8 +21,13 @@ import { editedCall } from '../tool-call/edited-call.ts';
 import type { CallDeps } from '../tool-call/call-deps.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
-import type { ApprovalBasis, ApprovalLedger, DecisionProof, SettleRecord } from '#store/approval-ledger.ts';
-import { decisionPlace } from '#store/approval-store.ts';
+import type {
+  ApprovalBasis,
+  ApprovalLedger,
+  DecisionProof,
+  SettleRecord,
+} from '#store/approvals/approval-ledger.ts';
+import { decisionPlace } from '#store/approvals/approval-store.ts';
 import { readDecider } from './read-decider.ts';
 import { refused, settleForm, type Settling } from './settle-form.ts';
 import { settleUndecided, whyWords, withdrawnBy } from './settle-undecided.ts';

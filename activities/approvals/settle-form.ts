@@ -1,8 +1,8 @@
 /** Records what a person answered to the question of an MCP server. */
-import type { DecideInput, RefusedRequest, SettleApprovalResult } from '#domain/approval.ts';
+import type { DecideInput, RefusedRequest, SettleApprovalResult } from '#domain/approval/approval.ts';
 import { answerProblem, type McpForm } from '#domain/form.ts';
-import { storableJson } from '#domain/storable-text.ts';
-import type { ApprovalBasis, ApprovalLedger, SettleRecord } from '#store/approval-ledger.ts';
+import { storableJson } from '#domain/text/storable-text.ts';
+import type { ApprovalBasis, ApprovalLedger, SettleRecord } from '#store/approvals/approval-ledger.ts';
 import { formPlace } from '../tool-call/call-outside.ts';
 import type { CallDeps } from '../tool-call/call-deps.ts';
 import { callDigest } from '../tool-call/call-digest.ts';

@@ -1,6 +1,6 @@
 /** Records that nobody decided, and how the call then ends. */
-import type { SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
-import type { ApprovalLedger, SettleRecord } from '#store/approval-ledger.ts';
+import type { SettleApprovalInput, SettleApprovalResult } from '#domain/approval/approval.ts';
+import type { ApprovalLedger, SettleRecord } from '#store/approvals/approval-ledger.ts';
 import type { Settling } from './settle-form.ts';
 
 const UNDECIDED = {

@@ -3,7 +3,7 @@
  * on.
  */
 import { readDecisionToken, type TokenClaims } from '#policy/decision-token.ts';
-import type { ApprovalLedger } from '#store/approval-ledger.ts';
+import type { ApprovalLedger } from '#store/approvals/approval-ledger.ts';
 
 export interface UseTokensDeps {
   readonly approvals: Pick<ApprovalLedger, 'useToken'>;

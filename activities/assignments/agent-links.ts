@@ -1,15 +1,15 @@
 /** Which agents an agent may delegate to (DE-1, DE-3): over its links, if their settings permit the caller's user. */
-import { LINK_WORDS, linkLeads } from '#domain/agent-link.ts';
+import { LINK_WORDS, linkLeads } from '#domain/assignment/agent-link.ts';
 import { refuseUser } from '#domain/link-user.ts';
 import type { AgentConfig } from '#domain/agent.ts';
-import { loadOf } from '#domain/delegation.ts';
-import { delegationGuide, type DelegationTarget } from '#domain/delegation-words.ts';
-import { gatesFor, type QualityGate } from '#domain/gate.ts';
-import { rankAgents, searchedText } from '#domain/rank-agents.ts';
+import { loadOf } from '#domain/assignment/delegation.ts';
+import { delegationGuide, type DelegationTarget } from '#domain/assignment/delegation-words.ts';
+import { gatesFor, type QualityGate } from '#domain/gate/gate.ts';
+import { rankAgents, searchedText } from '#domain/assignment/rank-agents.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { linkedAgents, linksBetween } from '#store/agent-link-store.ts';
+import { linkedAgents, linksBetween } from '#store/assignments/agent-link-store.ts';
 import { findAgent } from '#store/agent-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { Embed } from '../model/embed.ts';
 

@@ -1,10 +1,10 @@
 /** The activities of assignments, and the services by which tools delegate, hand over and stop work. */
-import type { AssignmentActivities } from '#domain/assignment.ts';
-import type { EvaluationActivities } from '#domain/evaluate-loop.ts';
+import type { AssignmentActivities } from '#domain/assignment/assignment.ts';
+import type { EvaluationActivities } from '#domain/assignment/evaluate-loop.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
-import { AGENT_TURN, type StopInput } from '#domain/turn.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { findOpenTurn } from '#store/turn-store.ts';
+import { AGENT_TURN, type StopInput } from '#domain/turn/turn.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { findOpenTurn } from '#store/turns/turn-store.ts';
 import type { Models } from '../model/model-catalog.ts';
 import type { EndCommands } from '../process/end-commands.ts';
 import type { ActivityDeps } from '../activity-deps.ts';

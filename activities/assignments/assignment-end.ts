@@ -1,16 +1,16 @@
 /** How an assignment ended, for its row and for the waiting turn. Pure: the workflow and the rows provide the input. */
-import type { FinishAssignmentInput } from '#domain/assignment.ts';
-import { cutText } from '#domain/cut-text.ts';
-import { syncDelegationText, whyNot } from '#domain/delegation-words.ts';
-import { EVALUATE_WORDS } from '#domain/evaluate-loop.ts';
-import { GATE_WORDS, gateWarnings } from '#domain/gate.ts';
-import { LOST_END } from '#domain/lost-work.ts';
-import { STEER_TEXT } from '#domain/subagent.ts';
-import { syncResultText } from '#domain/subagent-words.ts';
+import type { FinishAssignmentInput } from '#domain/assignment/assignment.ts';
+import { cutText } from '#domain/text/cut-text.ts';
+import { syncDelegationText, whyNot } from '#domain/assignment/delegation-words.ts';
+import { EVALUATE_WORDS } from '#domain/assignment/evaluate-loop.ts';
+import { GATE_WORDS, gateWarnings } from '#domain/gate/gate.ts';
+import { LOST_END } from '#domain/turn/lost-work.ts';
+import { STEER_TEXT } from '#domain/assignment/subagent.ts';
+import { syncResultText } from '#domain/assignment/subagent-words.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
-import type { AssignmentRow, RoundRow, WorkEnd } from '#store/assignment-store.ts';
-import type { AssignmentEnd } from '#store/end-assignment.ts';
-import type { GateRow } from '#store/gate-store.ts';
+import type { AssignmentRow, RoundRow, WorkEnd } from '#store/assignments/assignment-store.ts';
+import type { AssignmentEnd } from '#store/assignments/end-assignment.ts';
+import type { GateRow } from '#store/teams/gate-store.ts';
 
 type Call = AssignmentEnd['call'];
 

@@ -5,23 +5,28 @@ import {
   type AssignmentKey,
   type FinishAssignmentInput,
   type FinishedAssignment,
-} from '#domain/assignment.ts';
-import { cutText } from '#domain/cut-text.ts';
-import { delegationResults } from '#domain/delegation-words.ts';
+} from '#domain/assignment/assignment.ts';
+import { cutText } from '#domain/text/cut-text.ts';
+import { delegationResults } from '#domain/assignment/delegation-words.ts';
 import { announcementIdOf } from '#domain/ids.ts';
-import type { CollectSubagentsInput } from '#domain/subagent.ts';
-import { announcementText, isActive, taskBlocks } from '#domain/subagent-words.ts';
+import type { CollectSubagentsInput } from '#domain/assignment/subagent.ts';
+import { announcementText, isActive, taskBlocks } from '#domain/assignment/subagent-words.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
-import { findAssignment, findRounds, findWorkEnd, pageAssignments } from '#store/assignment-store.ts';
+import {
+  findAssignment,
+  findRounds,
+  findWorkEnd,
+  pageAssignments,
+} from '#store/assignments/assignment-store.ts';
 import {
   type Announcement,
   announceByCall,
   claimAnnouncement,
   collectSubagents,
   endAssignment,
-} from '#store/end-assignment.ts';
-import { gateRows } from '#store/gate-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+} from '#store/assignments/end-assignment.ts';
+import { gateRows } from '#store/teams/gate-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { assignmentInput } from '#temporal/assignment-inputs.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
 import type { ActivityDeps } from '../activity-deps.ts';

@@ -2,18 +2,18 @@
  * Work that agents give each other, for the tools spawn, delegate and evaluate_loop: giving it, finding the caller's
  * own, and reaching its workflows. Every method is limited to the caller's tenant.
  */
-import { ASSIGNMENT, type WorkKind } from '#domain/assignment.ts';
+import { ASSIGNMENT, type WorkKind } from '#domain/assignment/assignment.ts';
 import { Failure } from '#domain/errors.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
-import type { SteerSubagentInput, SteerSubagentReceipt } from '#domain/subagent.ts';
+import type { SteerSubagentInput, SteerSubagentReceipt } from '#domain/assignment/subagent.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import {
   type AssignmentFilter,
   type AssignmentRow,
   findAssignment,
   pageAssignments,
-} from '#store/assignment-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+} from '#store/assignments/assignment-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { stopAssignment, stopAssignments } from '#temporal/stop-assignments.ts';
 import { delegateWork, type DelegateRequest } from './delegate-work.ts';
 import { type EvaluateRequest, beginEvaluation } from './begin-evaluation.ts';

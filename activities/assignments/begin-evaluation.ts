@@ -1,7 +1,7 @@
 /** Starts rounds of making and judging (DE-4), or says why not: the caller must be linked to both agents. */
-import { ASSIGNMENT_LABEL } from '#domain/assignment.ts';
-import { DELEGATION_LIMITS } from '#domain/delegation.ts';
-import { newEvaluation } from '#domain/new-assignment.ts';
+import { ASSIGNMENT_LABEL } from '#domain/assignment/assignment.ts';
+import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
+import { newEvaluation } from '#domain/assignment/new-assignment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';

@@ -4,17 +4,17 @@
  */
 import { basename } from 'node:path';
 import type { AgentConfig } from '#domain/agent.ts';
-import { LINK_WORDS } from '#domain/agent-link.ts';
-import { ASSIGNMENT_LABEL, type AssignmentMode } from '#domain/assignment.ts';
-import { DELEGATION_LIMITS } from '#domain/delegation.ts';
-import { delegatedTask } from '#domain/delegation-words.ts';
-import { newDelegation, workContext } from '#domain/new-assignment.ts';
+import { LINK_WORDS } from '#domain/assignment/agent-link.ts';
+import { ASSIGNMENT_LABEL, type AssignmentMode } from '#domain/assignment/assignment.ts';
+import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
+import { delegatedTask } from '#domain/assignment/delegation-words.ts';
+import { newDelegation, workContext } from '#domain/assignment/new-assignment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { findAgent } from '#store/agent-store.ts';
-import { type AssignmentRow, findAssignment } from '#store/assignment-store.ts';
-import { noteOutsideFiles } from '#store/outside-file-store.ts';
-import type { TakenPlace } from '#store/take-assignment.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { type AssignmentRow, findAssignment } from '#store/assignments/assignment-store.ts';
+import { noteOutsideFiles } from '#store/files/outside-file-store.ts';
+import type { TakenPlace } from '#store/assignments/take-assignment.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 import { type Dependency, readDependencyFiles } from './dependency-files.ts';

@@ -2,8 +2,8 @@
  * Files that come with a result on which other work builds (DE-2). They are the files of its agent's workspace that the
  * result names, and those in the folder that its delegation received, in their present state.
  */
-import { DELEGATION_LIMITS } from '#domain/delegation.ts';
-import { namedFiles } from '#domain/named-files.ts';
+import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
+import { namedFiles } from '#domain/files/named-files.ts';
 import { isGits, type PassedFile } from './pass-files.ts';
 import { FileProblem } from '../workspace/file-problem.ts';
 import type { Files } from '../workspace/files.ts';

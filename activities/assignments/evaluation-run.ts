@@ -5,8 +5,8 @@ import {
   type EvaluationActivities,
   type RoundPart,
   type RoundPartEnd,
-} from '#domain/evaluate-loop.ts';
-import { checkOfReply } from '#domain/gate.ts';
+} from '#domain/assignment/evaluate-loop.ts';
+import { checkOfReply } from '#domain/gate/gate.ts';
 import { roundIds } from '#domain/ids.ts';
 import {
   type AssignmentRow,
@@ -15,10 +15,10 @@ import {
   findWorkEnd,
   recordRound,
   type RoundRow,
-} from '#store/assignment-store.ts';
-import { writeWork } from '#store/gate-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+} from '#store/assignments/assignment-store.ts';
+import { writeWork } from '#store/teams/gate-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 

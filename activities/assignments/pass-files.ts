@@ -1,8 +1,8 @@
 /** Files that are passed with delegated work: read in the giver's workspace, written into the target's (DE-2). */
 import { basename } from 'node:path';
 import { isGitInternal } from '@tempoclaw/shell-judge';
-import { DELEGATION_LIMITS } from '#domain/delegation.ts';
-import { REPOSITORY_HEAD } from '#domain/git-internals.ts';
+import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
+import { REPOSITORY_HEAD } from '#domain/files/git-internals.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';

@@ -1,11 +1,11 @@
 /** Starts an agent like the caller for a part of its work (SA-1), or says why not. */
-import { ASSIGNMENT_LABEL } from '#domain/assignment.ts';
-import { type LimitMet, newSubagent, subagentContext } from '#domain/new-assignment.ts';
-import type { AnnounceMode } from '#domain/subagent.ts';
-import type { Thinking } from '#domain/thinking.ts';
+import { ASSIGNMENT_LABEL } from '#domain/assignment/assignment.ts';
+import { type LimitMet, newSubagent, subagentContext } from '#domain/assignment/new-assignment.ts';
+import type { AnnounceMode } from '#domain/assignment/subagent.ts';
+import type { Thinking } from '#domain/model/thinking.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { openAssignments } from '#store/assignment-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { openAssignments } from '#store/assignments/assignment-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 

@@ -1,11 +1,11 @@
 /** Dependencies of giving work, and the slot that each piece of work takes. */
 import { createHash } from 'node:crypto';
-import type { SpawnLimits } from '#domain/new-assignment.ts';
-import type { ChildStart } from '#domain/turn.ts';
+import type { SpawnLimits } from '#domain/assignment/new-assignment.ts';
+import type { ChildStart } from '#domain/turn/turn.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { AssignmentRow } from '#store/assignment-store.ts';
-import { type PlaceRequest, takeAssignment, type TakenPlace } from '#store/take-assignment.ts';
+import type { AssignmentRow } from '#store/assignments/assignment-store.ts';
+import { type PlaceRequest, takeAssignment, type TakenPlace } from '#store/assignments/take-assignment.ts';
 import { assignmentChild } from '#temporal/assignment-inputs.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import type { ActivityDeps } from '../activity-deps.ts';

@@ -4,8 +4,8 @@
  */
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { createMeter } from '#domain/budget/meter.ts';
-import { ModelError, type Usage } from '#domain/model.ts';
-import type { ModelUse } from '#domain/model-use.ts';
+import { ModelError, type Usage } from '#domain/model/model.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
 import type { Models } from '../model/model-catalog.ts';
 import type { BudgetGuard } from './budget-guard.ts';
 

@@ -2,7 +2,7 @@
  * Calls that only read and are allowed by the newest rules: they need not query the ledger for what was just written.
  */
 import type { RunnableCall } from '../tool-call/claimed-call.ts';
-import type { NewCall } from '#store/answer-record.ts';
+import type { NewCall } from '#store/turns/answer-record.ts';
 import type { Step } from '../turn/step.ts';
 
 export interface AllowedRead {

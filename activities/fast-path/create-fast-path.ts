@@ -1,14 +1,14 @@
 /** The fast path of one worker: fast work runs within the workflow task, and one commit replaces two. */
-import type { InlineCall, InlineModelInput, InlineModelResult, InlineNext } from '#domain/fast-path.ts';
-import type { CallModelResult, RunToolInput, RunToolResult } from '#domain/turn.ts';
+import type { InlineCall, InlineModelInput, InlineModelResult, InlineNext } from '#domain/turn/fast-path.ts';
+import type { CallModelResult, RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import type { Tool } from '#policy/define-tool.ts';
 import { answerIdOf, isCallOf } from '#domain/ids.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
-import type { AnswerFate, NewCall } from '#store/answer-record.ts';
-import type { StepBasis } from '#store/step-basis.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { AnswerFate, NewCall } from '#store/turns/answer-record.ts';
+import type { StepBasis } from '#store/turns/step-basis.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import type { TranscriptCache } from '../prompt/transcript-cache.ts';
 import type { PerformDeps } from '../tool-call/perform-tool.ts';

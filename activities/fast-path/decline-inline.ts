@@ -1,5 +1,5 @@
 /** A worker without the fast path. Runs may still request inline steps, because their starter did not know this. */
-import type { InlineModelInput, InlineModelResult } from '#domain/fast-path.ts';
+import type { InlineModelInput, InlineModelResult } from '#domain/turn/fast-path.ts';
 import { attemptNow } from '../attempt.ts';
 import type { StepEngine } from '../turn/step-engine.ts';
 import { Context } from '@temporalio/activity';

@@ -6,9 +6,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '#domain/event.ts';
-import type { InlineCall } from '#domain/fast-path.ts';
-import type { RunToolInput } from '#domain/turn.ts';
-import type { NewCall } from '#store/answer-record.ts';
+import type { InlineCall } from '#domain/turn/fast-path.ts';
+import type { RunToolInput } from '#domain/turn/turn.ts';
+import type { NewCall } from '#store/turns/answer-record.ts';
 import { runnableCall } from './allowed-reads.ts';
 import type { ClaimedCall } from '../tool-call/claimed-call.ts';
 import { ANY_TOOL, type AnswerToRecord } from '../turn/step-engine.ts';

@@ -7,7 +7,7 @@ import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
 import { type ForgetActivities, FORGET_BY, type ForgetInput } from '#domain/forgetting.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
-import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-store.ts';
+import { type ArtifactPlaces, removeUnneededObjects } from '#store/files/artifact-store.ts';
 import {
   countForgotten,
   endForgetting,
@@ -20,10 +20,10 @@ import {
   removeUserRows,
 } from '#store/forgetting-store.ts';
 import type { RowParts } from '#store/row-parts.ts';
-import type { Db } from '#store/database.ts';
-import { listTurns } from '#store/turn-store.ts';
+import type { Db } from '#store/postgres/database.ts';
+import { listTurns } from '#store/turns/turn-store.ts';
 import type { ForgetPart } from '#domain/feature.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import { ownSuffix } from '../workspace/workspace-folder.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';

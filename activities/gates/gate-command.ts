@@ -1,5 +1,5 @@
 /** A command as a gate (DE-6): it runs where the agent's own commands run, with the work as its standard input. */
-import { checkOfCommand, GATE_LIMITS, type GateCheck } from '#domain/gate.ts';
+import { checkOfCommand, GATE_LIMITS, type GateCheck } from '#domain/gate/gate.ts';
 import { MOUNT } from '@tempoclaw/sandbox/settings';
 import type { Sandbox } from '#domain/sandbox.ts';
 import { boxOwner } from '../process/box-owner.ts';

@@ -14,9 +14,9 @@ import {
   gateWarnings,
   nextGateStep,
   type QualityGate,
-} from '#domain/gate.ts';
-import type { CheckGateInput, GateActivities, GateAsk } from '#domain/gate-activities.ts';
-import type { BudgetExceeded } from '#domain/budget.ts';
+} from '#domain/gate/gate.ts';
+import type { CheckGateInput, GateActivities, GateAsk } from '#domain/gate/gate-activities.ts';
+import type { BudgetExceeded } from '#domain/budget/budget.ts';
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { gateRunIds } from '#domain/ids.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
@@ -26,12 +26,18 @@ import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { runGateCommand } from './gate-command.ts';
 import type { Shell } from '@tempoclaw/sandbox';
 import type { ActivityDeps } from '../activity-deps.ts';
-import type { BudgetedWork } from '#store/budget-ledger.ts';
-import { findWorkEnd } from '#store/assignment-store.ts';
-import { findJudgedWork, gateRows, recordGateCheck, releaseAnswer, writeWork } from '#store/gate-store.ts';
-import type { GatedWork } from '#store/gated-work.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { BudgetedWork } from '#store/budgets/budget-ledger.ts';
+import { findWorkEnd } from '#store/assignments/assignment-store.ts';
+import {
+  findJudgedWork,
+  gateRows,
+  recordGateCheck,
+  releaseAnswer,
+  writeWork,
+} from '#store/teams/gate-store.ts';
+import type { GatedWork } from '#store/teams/gated-work.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Files } from '../workspace/files.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 

@@ -1,6 +1,6 @@
 /** Vectors of texts through `ai`: one request, or as many as the provider's limit requires; the caller retries. */
 import { type EmbeddingModel, embedMany } from 'ai';
-import { type Embeddings, type EmbedRequest, ModelError } from '#domain/model.ts';
+import { type Embeddings, type EmbedRequest, ModelError } from '#domain/model/model.ts';
 import { toModelError } from './model-error.ts';
 import { estimateTextTokens } from './prompt-size.ts';
 import type { ProviderSettings } from './provider-settings.ts';

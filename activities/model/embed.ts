@@ -5,13 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import type { Spent } from '#domain/budget.ts';
+import type { Spent } from '#domain/budget/budget.ts';
 import { costsNothing } from '#domain/budget/meter.ts';
-import { type Embeddings, ModelError, type Usage } from '#domain/model.ts';
+import { type Embeddings, ModelError, type Usage } from '#domain/model/model.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
-import type { BudgetedWork } from '#store/budget-ledger.ts';
+import type { BudgetedWork } from '#store/budgets/budget-ledger.ts';
 import type { EmbeddingStore } from '#store/embedding-store.ts';
-import type { TurnPlace } from '#store/message-store.ts';
+import type { TurnPlace } from '#store/turns/message-store.ts';
 import { type Models, useOf } from './model-catalog.ts';
 import { estimateTextTokens } from './prompt-size.ts';
 

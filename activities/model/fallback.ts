@@ -8,8 +8,8 @@ import {
   type ModelErrorCode,
   type ModelRequest,
   type Usage,
-} from '#domain/model.ts';
-import { type ModelUse, wasRead } from '#domain/model-use.ts';
+} from '#domain/model/model.ts';
+import { type ModelUse, wasRead } from '#domain/budget/model-use.ts';
 import { type Models, useOf } from './model-catalog.ts';
 import { estimateAnswerTokens, estimatePromptTokens } from './prompt-size.ts';
 

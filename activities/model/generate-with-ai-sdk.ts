@@ -18,8 +18,8 @@ import {
   type ModelRequest,
   type OfferedTool,
   type Usage,
-} from '#domain/model.ts';
-import { type RequestedCall, nestingProblem, readArguments } from './asked-call.ts';
+} from '#domain/model/model.ts';
+import { type RequestedCall, nestingProblem, readArguments } from './requested-call.ts';
 import { type ErrorContext, toModelError } from './model-error.ts';
 import { estimateAnswerTokens, estimatePromptTokens } from './prompt-size.ts';
 import type { ProviderSettings } from './provider-settings.ts';

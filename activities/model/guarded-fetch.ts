@@ -2,7 +2,7 @@
  * Access to model providers: with limits of size and silence, and without redirects, so that a key is never sent to
  * another host.
  */
-import { ModelError } from '#domain/model.ts';
+import { ModelError } from '#domain/model/model.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 
 /** Far above any model's answer, and below what would overload a worker. */

@@ -1,10 +1,10 @@
 /**
  * The known models: finds the provider of a reference `provider/model`, and knows windows and prices. Only this module
- * turns settings into providers, so that all other code uses domain/model.ts.
+ * turns settings into providers, so that all other code uses domain/model/model.ts.
  */
 import { join } from 'node:path';
-import { ModelError, type ModelProvider, type Usage } from '#domain/model.ts';
-import type { ModelUse } from '#domain/model-use.ts';
+import { ModelError, type ModelProvider, type Usage } from '#domain/model/model.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
 import {
   DEFAULT_CONTEXT_WINDOW,
   DEFAULT_MODELS,

@@ -3,7 +3,7 @@
  * a person can do. It contains nothing of the request: SDK errors contain headers and prompts, so no `cause` is set.
  */
 import { APICallError } from 'ai';
-import { ModelError, type ModelErrorCode } from '#domain/model.ts';
+import { ModelError, type ModelErrorCode } from '#domain/model/model.ts';
 import { codeOfStatus } from './status-code.ts';
 
 export interface ErrorContext {

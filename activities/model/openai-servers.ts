@@ -2,10 +2,10 @@
  * Requests to the configured providers with OpenAI's protocol, with bodies of the caller; the caller never sees address
  * and key. Each request is reserved in the turn's budgets before it is sent, and recorded as its use (DU-7).
  */
-import { ModelError } from '#domain/model.ts';
-import { expectedUsage, usageOfBody } from '#domain/openai-usage.ts';
+import { ModelError } from '#domain/model/model.ts';
+import { expectedUsage, usageOfBody } from '#domain/model/openai-usage.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
-import { PROVIDER_ADDRESSES } from '#domain/provider-address.ts';
+import { PROVIDER_ADDRESSES } from '#domain/model/provider-address.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type BookDeps, bookModel } from '../budgets/book-model.ts';
 import { isUnsent } from '@tempoclaw/egress';

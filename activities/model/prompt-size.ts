@@ -1,7 +1,7 @@
 /** Estimates the size of a prompt or an answer: for rehearsal, for servers that report no usage, and before a call. */
-import { imageTokens } from '#domain/image.ts';
-import type { ChatMessage } from '#domain/message.ts';
-import type { ModelAnswer, ModelRequest, OfferedTool } from '#domain/model.ts';
+import { imageTokens } from '#domain/model/image.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
+import type { ModelAnswer, ModelRequest, OfferedTool } from '#domain/model/model.ts';
 
 /** Characters per token, a rule of thumb for English text. */
 const CHARS_PER_TOKEN = 4;

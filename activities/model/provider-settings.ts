@@ -1,6 +1,6 @@
 /** The input of every adapter, and the rules for addresses and keys that all of them share. */
-import { ModelError } from '#domain/model.ts';
-import { chatAddress } from '#domain/provider-address.ts';
+import { ModelError } from '#domain/model/model.ts';
+import { chatAddress } from '#domain/model/provider-address.ts';
 import { SecretProblem } from '#domain/secret.ts';
 
 export interface ProviderSettings {

@@ -4,15 +4,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ToolErrorCode } from '#domain/errors.ts';
-import type { PromptImage, PromptPdf } from '#domain/image.ts';
+import type { PromptImage, PromptPdf } from '#domain/model/image.ts';
 import {
   ModelError,
   type ModelErrorCode,
   type TranscribeRequest,
   type Transcription,
   type Usage,
-} from '#domain/model.ts';
-import { type ModelUse, wasRead } from '#domain/model-use.ts';
+} from '#domain/model/model.ts';
+import { type ModelUse, wasRead } from '#domain/budget/model-use.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type BookDeps, bookModel } from '../budgets/book-model.ts';
 import { FileProblem } from '../workspace/file-problem.ts';

@@ -2,8 +2,8 @@
  * The facts of a conversation for a rehearsal script: the values of its placeholders and conditions. They take one pass
  * of cheap steps, so that step 1,000 costs as much as step 1.
  */
-import type { CallResult, ChatMessage } from '#domain/message.ts';
-import type { ModelRequest } from '#domain/model.ts';
+import type { CallResult, ChatMessage } from '#domain/turn/message.ts';
+import type { ModelRequest } from '#domain/model/model.ts';
 import { estimatePromptTokens } from './prompt-size.ts';
 import type { WrittenScript } from './rehearsal-schema.ts';
 

@@ -2,7 +2,7 @@
  * `follow: user`: the user's message is itself the script. Lines of `tool_name {json}` are calls, other lines are text,
  * and a line `then` starts the next step. So a test or a person can request any sequence of tools without a file.
  */
-import { type RequestedCall, readArguments } from './asked-call.ts';
+import { type RequestedCall, readArguments } from './requested-call.ts';
 import type { Facts } from './rehearsal-facts.ts';
 
 /** What the `step`-th part of the message requests; after the last part the answer is the newest result, or `Done.`. */

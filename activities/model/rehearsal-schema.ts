@@ -2,7 +2,7 @@
  * The shape of a rehearsal script as a person writes it (docs/rehearsal.md), with messages that say what is allowed.
  */
 import { z } from 'zod';
-import { MODEL_ERROR_CODES } from '#domain/model.ts';
+import { MODEL_ERROR_CODES } from '#domain/model/model.ts';
 
 /** A strict object whose message for an unknown key lists the known ones. */
 function strict<Shape extends z.ZodRawShape>(shape: Shape) {

@@ -7,7 +7,7 @@ import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
-import { ModelError } from '#domain/model.ts';
+import { ModelError } from '#domain/model/model.ts';
 import { problemsOf, type ScriptProblem } from './rehearsal-rules.ts';
 import { scriptSchema, type WrittenScript } from './rehearsal-schema.ts';
 

@@ -3,8 +3,8 @@
  * the conversation and the attempt. So any worker may run any step, and a retried step gets the same answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ModelAnswer, ModelError, type ModelProvider, type ModelRequest } from '#domain/model.ts';
-import { type RequestedCall, readArguments } from './asked-call.ts';
+import { type ModelAnswer, ModelError, type ModelProvider, type ModelRequest } from '#domain/model/model.ts';
+import { type RequestedCall, readArguments } from './requested-call.ts';
 import { estimateAnswerTokens } from './prompt-size.ts';
 import { type Facts, fill, fillNumber, fillValue, readFacts, withValues } from './rehearsal-facts.ts';
 import { followUser } from './rehearsal-follow.ts';

@@ -1,5 +1,5 @@
 /** Maps an HTTP status of a model provider to our error code; the adapters and rehearsal's scripted errors share it. */
-import type { ModelErrorCode } from '#domain/model.ts';
+import type { ModelErrorCode } from '#domain/model/model.ts';
 
 /** 408, 409, 425, 429, 5xx and Anthropic's 529 may pass by themselves; other 4xx do not. */
 export function codeOfStatus(status: number): ModelErrorCode {

@@ -4,7 +4,7 @@
  */
 import { APICallError } from 'ai';
 import { z } from 'zod';
-import type { TranscribeRequest, Transcription } from '#domain/model.ts';
+import type { TranscribeRequest, Transcription } from '#domain/model/model.ts';
 import { createPatience, guardedFetch } from '#activities/model/guarded-fetch.ts';
 import { toModelError } from '#activities/model/model-error.ts';
 import type { ProviderSettings } from '#activities/model/provider-settings.ts';

@@ -4,9 +4,9 @@
  * of these rules after a stop, a crash or a compaction; then providers answer 400 to the whole turn.
  */
 import type { ModelMessage, ToolResultPart } from 'ai';
-import type { PromptImage, PromptPdf } from '#domain/image.ts';
-import type { CallResult, ChatMessage } from '#domain/message.ts';
-import type { ModelRequest } from '#domain/model.ts';
+import type { PromptImage, PromptPdf } from '#domain/model/image.ts';
+import type { CallResult, ChatMessage } from '#domain/turn/message.ts';
+import type { ModelRequest } from '#domain/model/model.ts';
 import type { WireNames } from './wire-names.ts';
 
 type AssistantMessage = Extract<ChatMessage, { role: 'assistant' }>;

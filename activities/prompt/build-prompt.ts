@@ -3,7 +3,7 @@
  * itself.
  */
 import type { AgentConfig } from '#domain/agent.ts';
-import type { ChatMessage } from '#domain/message.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
 import { identicalAnswers, WARN_AT } from './loop-guard.ts';
 import type { Transcript } from './transcript-cache.ts';
 

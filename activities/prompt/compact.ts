@@ -2,8 +2,8 @@
  * Frees space before a model's window is full: a summary replaces the older part of a transcript in prompts; its rows
  * stay.
  */
-import { imageTokens } from '#domain/image.ts';
-import type { ChatMessage } from '#domain/message.ts';
+import { imageTokens } from '#domain/model/image.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
 import type { ShownImages } from './prompt-images.ts';
 import type { Transcript } from './transcript-cache.ts';
 

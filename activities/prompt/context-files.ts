@@ -1,11 +1,11 @@
 /** The context files of a prompt in their order (VF-1), within a limit of tokens. */
 import { createHash } from 'node:crypto';
 import type { AgentConfig } from '#domain/agent.ts';
-import { CONTEXT_FILES, CONTEXT_TOKENS, type DocumentScope, SUBAGENT_FILES } from '#domain/document.ts';
-import { markOutside } from '#domain/outside-text.ts';
-import { type DocumentText, readDocuments } from '#store/document-store.ts';
-import type { Pool } from '#store/pool.ts';
-import type { StepBasis } from '#store/step-basis.ts';
+import { CONTEXT_FILES, CONTEXT_TOKENS, type DocumentScope, SUBAGENT_FILES } from '#domain/files/document.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
+import { type DocumentText, readDocuments } from '#store/files/document-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import type { StepBasis } from '#store/turns/step-basis.ts';
 import { CHARACTERS_PER_TOKEN } from './compact.ts';
 import { createDocumentCache } from './document-cache.ts';
 

@@ -1,7 +1,7 @@
 /** Caches what a prompt contains of an agent's documents until one of them changes. */
 import type { AgentConfig } from '#domain/agent.ts';
-import type { DocumentScope } from '#domain/document.ts';
-import type { StepBasis } from '#store/step-basis.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
+import type { StepBasis } from '#store/turns/step-basis.ts';
 
 /** Undefined when there is nothing. It makes no query for an agent that never had a document. */
 export type DocumentText<Options> = (

@@ -2,9 +2,9 @@
  * Which images of a transcript a model sees: those of the newest messages and results, so that they do not fill its
  * window.
  */
-import { MAX_IMAGES, type PromptImage, type StoredImage } from '#domain/image.ts';
-import type { ChatMessage } from '#domain/message.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import { MAX_IMAGES, type PromptImage, type StoredImage } from '#domain/model/image.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import type { Transcript } from './transcript-cache.ts';
 
 /** By call or message, newest first; for each, all images or none. */

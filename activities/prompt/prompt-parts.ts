@@ -3,8 +3,8 @@
  * agent's links and teams.
  */
 import type { WorkerPart } from '#domain/feature.ts';
-import type { OfferedTool } from '#domain/model.ts';
-import { OUTSIDE_TEXT_GUIDE } from '#domain/outside-text.ts';
+import type { OfferedTool } from '#domain/model/model.ts';
+import { OUTSIDE_TEXT_GUIDE } from '#domain/text/outside-text.ts';
 import type { ToolGroup } from '#domain/policy/tool-groups.ts';
 import { teamText } from '#domain/team/words.ts';
 import type { CallRules } from '#policy/call-rules.ts';

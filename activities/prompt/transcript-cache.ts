@@ -3,10 +3,10 @@
  * the first (DU-3). A session has one writer at a time and its rows never change, so a prefix stays valid. A summary
  * made on another worker is recognized by its position.
  */
-import type { Attachment } from '#domain/artifact.ts';
-import { MAX_IMAGES, type StoredImage } from '#domain/image.ts';
-import type { ChatMessage } from '#domain/message.ts';
-import type { StepBasis, TranscriptRow } from '#store/step-basis.ts';
+import type { Attachment } from '#domain/files/artifact.ts';
+import { MAX_IMAGES, type StoredImage } from '#domain/model/image.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
+import type { StepBasis, TranscriptRow } from '#store/turns/step-basis.ts';
 
 export interface CachedRow {
   readonly position: number;

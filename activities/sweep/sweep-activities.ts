@@ -2,8 +2,8 @@
 import { LOST_AFTER_SECONDS, type SweepActivities } from '#domain/sweep.ts';
 import type { Retention } from '#domain/forgetting.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import { type ArtifactPlaces, removeUnneededObjects } from '#store/artifact-store.ts';
-import { removeUnneededFiles } from '#store/file-store.ts';
+import { type ArtifactPlaces, removeUnneededObjects } from '#store/files/artifact-store.ts';
+import { removeUnneededFiles } from '#store/files/file-store.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import { OLD_ROWS, pruneOldRows } from '#store/old-rows.ts';
 import { pruneByRetention } from '#store/retention-store.ts';

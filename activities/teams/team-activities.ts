@@ -1,5 +1,5 @@
 /** The activities of team tasks, and the board and messages that tools use. */
-import type { TeamTaskActivities } from '#domain/team-task.ts';
+import type { TeamTaskActivities } from '#domain/team/team-task.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { createTeamBoard, type TeamBoard } from '#temporal/team-board.ts';
 import type { ActivityDeps } from '../activity-deps.ts';

@@ -1,6 +1,6 @@
 /** A file of the caller's workspace, while it is attached to a team's task. */
 import { basename } from 'node:path';
-import { TEAM_LIMITS } from '#domain/team.ts';
+import { TEAM_LIMITS } from '#domain/team/team.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';

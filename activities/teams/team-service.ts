@@ -3,16 +3,21 @@
  * limited to the caller's tenant and its agent's teams; the identity is that of the call.
  */
 import { createHash } from 'node:crypto';
-import { type TeamRole, roleIn, taskSessionKey } from '#domain/team.ts';
+import { type TeamRole, roleIn, taskSessionKey } from '#domain/team/team.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
-import { type TaskAction, type TaskActor, type TaskReceipt, TEAM_TASKS_TOOL } from '#domain/team-task.ts';
-import type { ChildStart } from '#domain/turn.ts';
+import {
+  type TaskAction,
+  type TaskActor,
+  type TaskReceipt,
+  TEAM_TASKS_TOOL,
+} from '#domain/team/team-task.ts';
+import type { ChildStart } from '#domain/turn/turn.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { Pool } from '#store/pool.ts';
-import * as tasks from '#store/team-task-store.ts';
-import * as teams from '#store/team-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { hasCalledBefore } from '#store/turn-call-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import * as tasks from '#store/teams/team-task-store.ts';
+import * as teams from '#store/teams/team-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { hasCalledBefore } from '#store/turns/turn-call-store.ts';
 import { type TaskDraft, type TaskWords, taskStart, type TeamBoard } from '#temporal/team-board.ts';
 import type { SendSystemMessage } from '../turn/send-system-message.ts';
 

@@ -1,10 +1,10 @@
 /** Activities of a team task's workflow: its rows, its member's next message, and notifications. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
-import { GATE_WORDS, gateWarnings, isUngated, shownGates } from '#domain/gate.ts';
+import { GATE_WORDS, gateWarnings, isUngated, shownGates } from '#domain/gate/gate.ts';
 import { blockerEndedMessage, noticeMessage, requestMessage, taskMessage } from '#domain/team/words.ts';
 import { areTeamSettings } from '#domain/team/may-use-team.ts';
-import { leadSessionKey, TEAM_LIMITS, taskSessionKey, type TeamSettings } from '#domain/team.ts';
+import { leadSessionKey, TEAM_LIMITS, taskSessionKey, type TeamSettings } from '#domain/team/team.ts';
 import {
   type LoadedTask,
   type MemberTurn,
@@ -15,20 +15,20 @@ import {
   type TeamTaskActivities,
   type TeamTaskInput,
   type TaskTeam,
-} from '#domain/team-task.ts';
+} from '#domain/team/team-task.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
-import { gateRows } from '#store/gate-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { noteRefusedSignal } from '#store/refused-signal-record.ts';
-import { insertTeamMessage } from '#store/team-store.ts';
-import type { NewMemberTurn } from '#store/member-turn-record.ts';
-import type { WrittenChange } from '#store/recorded-task.ts';
-import { dependentsOf, loadTask } from '#store/team-task-state.ts';
-import { feedbackOf } from '#store/task-gate-store.ts';
-import { giveTask, prepareTurn, recordTask } from '#store/team-task-record.ts';
-import * as tasks from '#store/team-task-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { gateRows } from '#store/teams/gate-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { noteRefusedSignal } from '#store/approvals/refused-signal-record.ts';
+import { insertTeamMessage } from '#store/teams/team-store.ts';
+import type { NewMemberTurn } from '#store/teams/member-turn-record.ts';
+import type { WrittenChange } from '#store/teams/recorded-task.ts';
+import { dependentsOf, loadTask } from '#store/teams/team-task-state.ts';
+import { feedbackOf } from '#store/teams/task-gate-store.ts';
+import { giveTask, prepareTurn, recordTask } from '#store/teams/team-task-record.ts';
+import * as tasks from '#store/teams/team-task-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { taskStart } from '#temporal/team-board.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { SendSystemMessage } from '../turn/send-system-message.ts';

@@ -1,6 +1,6 @@
 /** Tasks as models read them: one line each on the board, and one task with all its comments. */
-import { taskIdOf } from '#domain/team.ts';
-import type { CommentRow, FileRow, TeamTaskRow } from '#store/team-task-store.ts';
+import { taskIdOf } from '#domain/team/team.ts';
+import type { CommentRow, FileRow, TeamTaskRow } from '#store/teams/team-task-store.ts';
 
 /** Characters of one comment; results are whole. */
 const COMMENT = 2_000;

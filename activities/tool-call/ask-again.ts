@@ -1,12 +1,12 @@
 /** Asks people again about an approved call whose files have changed since; it then waits as before (AP-4). */
-import { alwaysWords } from '#domain/approval.ts';
-import { MAX_ASKS } from '#domain/bound-file.ts';
-import { storableText } from '#domain/storable-text.ts';
+import { alwaysWords } from '#domain/approval/approval.ts';
+import { MAX_ASKS } from '#domain/approval/bound-file.ts';
+import { storableText } from '#domain/text/storable-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
-import type { PlannedCall } from '#domain/turn.ts';
+import type { PlannedCall } from '#domain/turn/turn.ts';
 import type { FilesChanged } from './perform-tool.ts';
 import { plannedApproval, RUNS_FILES } from './planned-approval.ts';
-import type { RepeatedApproval, NewAsk } from '#store/call-claim.ts';
+import type { RepeatedApproval, NewAsk } from '#store/turns/call-claim.ts';
 import type { RunnableCall } from './claimed-call.ts';
 
 /** Greatest number of names in a reason; the approval contains all. */

@@ -1,14 +1,14 @@
 /** Reads the workspace files that a call would run, so that an approval is bound to these bytes (AP-4). */
 import { createHash } from 'node:crypto';
-import { BOUND_FILES, type BoundFile, type FileState } from '#domain/bound-file.ts';
-import type { DocumentAccess } from '#domain/document.ts';
+import { BOUND_FILES, type BoundFile, type FileState } from '#domain/approval/bound-file.ts';
+import type { DocumentAccess } from '#domain/files/document.ts';
 import { MOUNT } from '@tempoclaw/sandbox/settings';
 import { sandboxOf, type SandboxSettings } from '#domain/sandbox.ts';
-import { storableText } from '#domain/storable-text.ts';
+import { storableText } from '#domain/text/storable-text.ts';
 import type { RuleScope } from '#policy/call-rules.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
-import { treeDigest } from '#store/tree-digest.ts';
+import { treeDigest } from '#store/files/tree-digest.ts';
 import { FileProblem } from '../workspace/file-problem.ts';
 import type { Files, FileScope } from '../workspace/files.ts';
 import { readTree } from '../workspace/read-tree.ts';

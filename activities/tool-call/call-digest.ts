@@ -1,6 +1,6 @@
 /** The digest that an approval is bound to (AP-4): the exact call, independent of the order of its keys. */
 import { createHash } from 'node:crypto';
-import type { BoundFile } from '#domain/bound-file.ts';
+import type { BoundFile } from '#domain/approval/bound-file.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Tool } from '#policy/define-tool.ts';
 

@@ -2,23 +2,23 @@
  * PO-5: what was read from outside before what a call reads was written, and the same for what the call itself writes.
  */
 import { basename, relative, resolve } from 'node:path';
-import type { RunFiles } from '#domain/bound-file.ts';
-import type { DocumentScope } from '#domain/document.ts';
-import type { FileOrigins } from '#domain/file-origins.ts';
-import { isMarked } from '#domain/outside-text.ts';
+import type { RunFiles } from '#domain/approval/bound-file.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
+import type { FileOrigins } from '#domain/files/file-origins.ts';
+import { isMarked } from '#domain/text/outside-text.ts';
 import { OUTSIDE_COMMAND, OUTSIDE_DOCUMENT, type UsedTools } from '#domain/policy/used-tools.ts';
 import type { ToolResult } from '#domain/tool.ts';
-import { documentsRead } from '#store/document-store.ts';
+import { documentsRead } from '#store/files/document-store.ts';
 import {
   endCommand,
   filesRead,
   forgetOutsideFile,
   noteCommand,
   noteOutsideFiles,
-} from '#store/outside-file-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { findUsed } from '#store/session-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+} from '#store/files/outside-file-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { findUsed } from '#store/turns/session-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Processes } from '../process/session-processes.ts';
 import { changedSince, type FileStamps, stampFiles } from '../workspace/file-stamps.ts';
 

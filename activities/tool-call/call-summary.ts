@@ -1,6 +1,6 @@
 /** A call in one line, as people see it everywhere. */
 import type { Catalog, ParsedCall } from '#policy/catalog.ts';
-import { storableText } from '#domain/storable-text.ts';
+import { storableText } from '#domain/text/storable-text.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 
 /** Characters: one line in the web UI. */

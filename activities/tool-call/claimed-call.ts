@@ -1,5 +1,5 @@
 /** A call that an attempt may run, and its claim. */
-import type { Claim } from '#store/call-claim.ts';
+import type { Claim } from '#store/turns/call-claim.ts';
 
 /** A call that may run. */
 export type RunnableCall = Extract<Claim, { kind: 'run' }>;

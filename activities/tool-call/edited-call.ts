@@ -2,13 +2,13 @@
  * The record of a call that a person has edited: it is bound to the files that it runs now, because the edited call was
  * not shown before.
  */
-import { storableJson } from '#domain/storable-text.ts';
+import { storableJson } from '#domain/text/storable-text.ts';
 import type { CallDeps } from './call-deps.ts';
 import { callDigest } from './call-digest.ts';
 import type { Catalog, ParsedCall } from '#policy/catalog.ts';
 import { callSummary } from './call-summary.ts';
 import { sealedCall } from './plan-calls.ts';
-import type { ApprovalBasis, SettleRecord } from '#store/approval-ledger.ts';
+import type { ApprovalBasis, SettleRecord } from '#store/approvals/approval-ledger.ts';
 
 export async function editedCall(
   deps: Pick<CallDeps, 'scrubber' | 'sealer' | 'boundFiles'> & { readonly catalog: Catalog },

@@ -2,9 +2,9 @@
 import { addressesIn, addressesOf, withoutFragment } from '#domain/policy/addresses.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { CallRules, CallToJudge } from '#policy/call-rules.ts';
-import type { Pool } from '#store/pool.ts';
-import { readAddressSources } from '#store/session-addresses.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { readAddressSources } from '#store/turns/session-addresses.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface AddressQuestion {
   readonly tenant: string;

@@ -2,11 +2,11 @@
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { callSummary } from './call-summary.ts';
 import type { AgentConfig } from '#domain/agent.ts';
-import type { AlwaysOffer } from '#domain/approval.ts';
-import type { HookRun } from '#domain/hook.ts';
-import type { ModelUse } from '#domain/model-use.ts';
+import type { AlwaysOffer } from '#domain/approval/approval.ts';
+import type { HookRun } from '#domain/turn/hook.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
 import { approvalIdOf, callIdOf } from '#domain/ids.ts';
-import type { ModelAnswer } from '#domain/model.ts';
+import type { ModelAnswer } from '#domain/model/model.ts';
 import type { Wall } from '@tempoclaw/sandbox/settings';
 import {
   BOX_EXEC_SECONDS,
@@ -15,8 +15,8 @@ import {
   sandboxOf,
   sandboxTerms,
 } from '#domain/sandbox.ts';
-import { storableJson, storableText } from '#domain/storable-text.ts';
-import type { PlannedCall } from '#domain/turn.ts';
+import { storableJson, storableText } from '#domain/text/storable-text.ts';
+import type { PlannedCall } from '#domain/turn/turn.ts';
 import { type GuardOutcome, type Guards, guardsUntil } from '../guards.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
@@ -26,8 +26,8 @@ import { callDigest } from './call-digest.ts';
 import type { CallToJudge, RuleScope, Verdict } from '#policy/call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from '#policy/catalog.ts';
 import { lineOf } from '#policy/exec-rules.ts';
-import type { NewApproval, NewCall } from '#store/answer-record.ts';
-import type { CallRow, RecordedCall } from '#store/step-basis.ts';
+import type { NewApproval, NewCall } from '#store/turns/answer-record.ts';
+import type { CallRow, RecordedCall } from '#store/turns/step-basis.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { StepEngine } from '../turn/step-engine.ts';
 

@@ -1,12 +1,12 @@
 /** What people are asked about a call: what "always" would store, and the terms for the approval's workflow. */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
-import { type AlwaysOffer, alwaysWords } from '#domain/approval.ts';
-import type { ApprovalTerms } from '#domain/approval-terms.ts';
-import { type BoundFile, boundFilesWords } from '#domain/bound-file.ts';
+import { type AlwaysOffer, alwaysWords } from '#domain/approval/approval.ts';
+import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
+import { type BoundFile, boundFilesWords } from '#domain/approval/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
-import type { PlannedCall } from '#domain/turn.ts';
+import type { PlannedCall } from '#domain/turn/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';
-import type { NewCall } from '#store/answer-record.ts';
+import type { NewCall } from '#store/turns/answer-record.ts';
 
 /** A permanent permission asks nobody again, so nobody would check the files again. */
 export const RUNS_FILES = 'it runs files of the workspace, which may be others the next time';

@@ -1,8 +1,8 @@
 /** The images of a result as they are stored, and the text in their place, which every model reads. */
 import { createHash } from 'node:crypto';
-import { imageProblem, MAX_IMAGES, readImage } from '#domain/image.ts';
+import { imageProblem, MAX_IMAGES, readImage } from '#domain/model/image.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
-import type { NewImage } from '#store/turn-ledger.ts';
+import type { NewImage } from '#store/turns/turn-ledger.ts';
 
 export interface ShownImages {
   readonly images?: readonly NewImage[];

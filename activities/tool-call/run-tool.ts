@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { cutText } from '#domain/cut-text.ts';
+import { cutText } from '#domain/text/cut-text.ts';
 import type { ToolFailure, ToolResult } from '#domain/tool.ts';
-import type { RunToolInput, RunToolResult } from '#domain/turn.ts';
+import type { RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import { type Attempt, isStopped } from '../attempt.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
@@ -20,9 +20,9 @@ import { newAsk, plannedAgain } from './ask-again.ts';
 import { createOutside, newForm, type OutsideDeps } from './call-outside.ts';
 import { recordedWithin, untilRecorded } from './until-recorded.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
-import type { BudgetSettlement } from '#store/budget-ledger.ts';
-import type { Claim, NewAsk, NewForm } from '#store/call-claim.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { BudgetSettlement } from '#store/budgets/budget-ledger.ts';
+import type { Claim, NewAsk, NewForm } from '#store/turns/call-claim.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import { type Unrun, skipReason } from './skip-reason.ts';
 
 export interface RunToolDeps extends PerformDeps {

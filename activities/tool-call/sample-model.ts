@@ -2,13 +2,13 @@
  * An answer of the agent's model for an MCP server (sampling), after people have allowed it: without tools or
  * transcript, counted as the turn's use.
  */
-import type { SampledAnswer } from '#domain/pending-call.ts';
-import { SAMPLING_SECONDS, type SamplingPrompt } from '#domain/sampling.ts';
-import type { ChatMessage } from '#domain/message.ts';
-import { ModelError } from '#domain/model.ts';
-import { agentOfTurn } from '#domain/subagent-agent.ts';
+import type { SampledAnswer } from '#domain/turn/pending-call.ts';
+import { SAMPLING_SECONDS, type SamplingPrompt } from '#domain/model/sampling.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
+import { ModelError } from '#domain/model/model.ts';
+import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
-import type { RunToolInput } from '#domain/turn.ts';
+import type { RunToolInput } from '#domain/turn/turn.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { Attempt } from '../attempt.ts';
 import { type BookDeps, bookModel } from '../budgets/book-model.ts';

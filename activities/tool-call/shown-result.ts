@@ -1,13 +1,13 @@
 /** A tool's result as others may see it. */
 import type { ToolErrorCode } from '#domain/errors.ts';
 import type { NewEvent } from '#domain/event.ts';
-import { cutText } from '#domain/cut-text.ts';
-import { cleanOutsideText } from '#domain/hidden-text.ts';
+import { cutText } from '#domain/text/cut-text.ts';
+import { cleanOutsideText } from '#domain/text/hidden-text.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import { storableText } from '#domain/storable-text.ts';
+import { storableText } from '#domain/text/storable-text.ts';
 import { MODEL_RESULT_BYTES, type ToolResult } from '#domain/tool.ts';
-import type { ChildStart, RunToolResult } from '#domain/turn.ts';
-import type { NewImage } from '#store/turn-ledger.ts';
+import type { ChildStart, RunToolResult } from '#domain/turn/turn.ts';
+import type { NewImage } from '#store/turns/turn-ledger.ts';
 import type { RunnableCall } from './claimed-call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { shownImages } from './result-images.ts';

@@ -1,7 +1,7 @@
 /** Why a call that could not be claimed does not run, for the model (EX-4). */
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import type { ToolErrorCode } from '#domain/errors.ts';
-import type { Claim } from '#store/call-claim.ts';
+import type { Claim } from '#store/turns/call-claim.ts';
 
 export type Unrun = Extract<Claim, { kind: 'lost' | 'refused' | 'limited' | 'over_budget' }>;
 

@@ -3,7 +3,7 @@
  * workers/ creates all of them.
  */
 import type { Gateway } from '#domain/gateway.ts';
-import type { RunningBefore, SessionQueries } from '#domain/session-queries.ts';
+import type { RunningBefore, SessionQueries } from '#domain/turn/session-queries.ts';
 import type { Egress } from '../egress/create-egress.ts';
 import type { AssignmentTools } from '../assignments/assignment-activities.ts';
 import type { OpenAiServers } from '../model/openai-servers.ts';

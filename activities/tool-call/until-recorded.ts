@@ -1,6 +1,6 @@
 /** Writes that must succeed, however long Postgres is unavailable. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDatabaseFault } from '#store/pool.ts';
+import { isDatabaseFault } from '#store/postgres/pool.ts';
 
 /**
  * Finished work must not be lost because Postgres fails: only this process has the result. It ends with the attempt: by

@@ -2,10 +2,10 @@
  * Events of a model's answer for the session's feed: its text, its questions to people, and what was refused
  * immediately.
  */
-import { alwaysWords } from '#domain/approval.ts';
+import { alwaysWords } from '#domain/approval/approval.ts';
 import type { NewEvent } from '#domain/event.ts';
-import type { HookRun } from '#domain/hook.ts';
-import type { ModelAnswer } from '#domain/model.ts';
+import type { HookRun } from '#domain/turn/hook.ts';
+import type { ModelAnswer } from '#domain/model/model.ts';
 import type { CallPlan } from '../tool-call/plan-calls.ts';
 
 /** The stored text of an answer. One without text and calls says so, to users and to the giver of the work. */

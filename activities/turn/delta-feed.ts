@@ -1,7 +1,7 @@
 /** Sends pieces of an answer to readers of the feed. They are gathered, so that a fast model costs no writes at all. */
 import type { ScrubStream } from '@tempoclaw/scrubber';
 import type { NewEvent } from '#domain/event.ts';
-import { storableText } from '#domain/storable-text.ts';
+import { storableText } from '#domain/text/storable-text.ts';
 import type { Fallback } from '../model/fallback.ts';
 
 /** Readers see text arrive at this pace; the first words come sooner, unless they are all. */

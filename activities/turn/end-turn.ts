@@ -1,19 +1,19 @@
 /** Ends turns: one that has run, lost ones, and what a session without a turn has left running. */
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
-import { LOST_END } from '#domain/lost-work.ts';
-import type { EndTurnInput, TurnActivities } from '#domain/turn.ts';
+import { LOST_END } from '#domain/turn/lost-work.ts';
+import type { EndTurnInput, TurnActivities } from '#domain/turn/turn.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
 import type { Assignments } from '../assignments/assignments.ts';
 import type { ReleaseAnswer } from '../gates/gate-run.ts';
 import type { EndCommands } from '../process/end-commands.ts';
 import type { StepEngine } from './step-engine.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import { hideTexts, type ScrubberOf } from '#store/secrets/scrubber.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { TeamBoard } from '#temporal/team-board.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
-import { lostTurns } from '#store/turn-store.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
+import { lostTurns } from '#store/turns/turn-store.ts';
 
 export interface EndTurnDeps {
   readonly ledger: TurnLedger;

@@ -2,16 +2,16 @@
  * Generates the answer of a step: by its model, with a prompt that is shortened when necessary, or by the calls in its
  * message.
  */
-import type { Spent } from '#domain/budget.ts';
+import type { Spent } from '#domain/budget/budget.ts';
 import { createMeter, type Meter, NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
 import type { WorkerPart } from '#domain/feature.ts';
-import { turnGates } from '#domain/gate.ts';
+import { turnGates } from '#domain/gate/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
-import { ModelError } from '#domain/model.ts';
-import type { ModelUse } from '#domain/model-use.ts';
-import { storableText } from '#domain/storable-text.ts';
+import { ModelError } from '#domain/model/model.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
+import { storableText } from '#domain/text/storable-text.ts';
 import type { Sealer } from '#store/seal.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { generateWithFallback } from '../model/fallback.ts';
 import { type Models, useOf } from '../model/model-catalog.ts';

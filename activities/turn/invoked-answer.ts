@@ -1,7 +1,7 @@
 /** A call over the API is a turn without a model: its message lists the tools, and its answer is their result. */
-import type { ModelAnswer } from '#domain/model.ts';
+import type { ModelAnswer } from '#domain/model/model.ts';
 import type { Step } from './step.ts';
-import { invocationPlace, type InvokedCall } from '#store/message-store.ts';
+import { invocationPlace, type InvokedCall } from '#store/turns/message-store.ts';
 import type { Sealer } from '#store/seal.ts';
 
 /** An answer before it is recorded; `ref` is the model that gave it. */

@@ -1,11 +1,11 @@
 /** Loads a step: takes its messages and reads its basis. */
 import { Failure } from '#domain/errors.ts';
 import { answerIdOf } from '#domain/ids.ts';
-import { agentOfTurn } from '#domain/subagent-agent.ts';
-import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
+import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
+import type { CallModelInput, CallModelResult } from '#domain/turn/turn.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import { hideTexts, type Scrubber } from '#store/secrets/scrubber.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import type { Attempt } from '../attempt.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { type KnownTranscript, NOTHING_KNOWN, type TranscriptCache } from '../prompt/transcript-cache.ts';

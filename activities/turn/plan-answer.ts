@@ -2,10 +2,10 @@
  * Plans what follows from an answer: its calls are looked up and judged, or an answer without calls must pass gates.
  * The same applies to an answer that was recorded before.
  */
-import { type ShownGate, shownTurnGates, taskGates } from '#domain/gate.ts';
-import type { TeamContext } from '#domain/team.ts';
-import type { CallModelResult } from '#domain/turn.ts';
-import type { StepBasis } from '#store/step-basis.ts';
+import { type ShownGate, shownTurnGates, taskGates } from '#domain/gate/gate.ts';
+import type { TeamContext } from '#domain/team/team.ts';
+import type { CallModelResult } from '#domain/turn/turn.ts';
+import type { StepBasis } from '#store/turns/step-basis.ts';
 import {
   type CallPlan,
   type PlanDeps,

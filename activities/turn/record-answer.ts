@@ -1,9 +1,9 @@
 /** Records an answer with its calls in one commit, and returns what the loop must do. */
 import { withUses } from '#domain/budget/meter.ts';
 import { answerIdOf } from '#domain/ids.ts';
-import type { ModelAnswer } from '#domain/model.ts';
-import { storableText } from '#domain/storable-text.ts';
-import type { CallModelResult } from '#domain/turn.ts';
+import type { ModelAnswer } from '#domain/model/model.ts';
+import { storableText } from '#domain/text/storable-text.ts';
+import type { CallModelResult } from '#domain/turn/turn.ts';
 import type { Models } from '../model/model-catalog.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { answerEvents, answerText } from './answer-events.ts';

@@ -1,9 +1,9 @@
 /** Runs hooks on the people's messages of a step, before anything else reads them. */
-import type { ModelUse } from '#domain/model-use.ts';
-import { storableText } from '#domain/storable-text.ts';
-import type { CallModelResult } from '#domain/turn.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
+import { storableText } from '#domain/text/storable-text.ts';
+import type { CallModelResult } from '#domain/turn/turn.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import type { LoadedStep } from './step.ts';
 import { type GuardOutcome, type Guards, guardsUntil } from '../guards.ts';
 import { hookEvents } from './answer-events.ts';

@@ -2,7 +2,7 @@
  * Wakes a session with a system message: its row first, with an id from the caller, then the session's workflow, then
  * the turn's row. A repeat with the same id wakes the session once.
  */
-import type { Attachment } from '#domain/artifact.ts';
+import type { Attachment } from '#domain/files/artifact.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import {
@@ -11,11 +11,11 @@ import {
   type Receipt,
   type SubmitInput,
   type SubmitMode,
-} from '#domain/turn.ts';
-import { type TurnPlace, writeMessage } from '#store/message-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+} from '#domain/turn/turn.ts';
+import { type TurnPlace, writeMessage } from '#store/turns/message-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
-import { insertQueuedTurn } from '#store/turn-store.ts';
+import { insertQueuedTurn } from '#store/turns/turn-store.ts';
 
 export interface SystemMessage {
   readonly tenant: string;

@@ -1,6 +1,6 @@
 /** The work of the tool `sessions_send`: one message per call, with no more rights than the caller's turn has. */
 import { createHash } from 'node:crypto';
-import type { Receipt } from '#domain/turn.ts';
+import type { Receipt } from '#domain/turn/turn.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { SendSystemMessage } from './send-system-message.ts';
 

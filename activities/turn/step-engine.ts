@@ -11,12 +11,12 @@ import type {
   PlannedCall,
   RunToolInput,
   RunToolResult,
-} from '#domain/turn.ts';
+} from '#domain/turn/turn.ts';
 import type { Tool } from '#policy/define-tool.ts';
-import type { AnswerFate, AnswerRecord } from '#store/answer-record.ts';
-import type { BudgetRequest } from '#store/budget-ledger.ts';
-import type { StepBasis } from '#store/step-basis.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { AnswerFate, AnswerRecord } from '#store/turns/answer-record.ts';
+import type { BudgetRequest } from '#store/budgets/budget-ledger.ts';
+import type { StepBasis } from '#store/turns/step-basis.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import { type Attempt, attemptNow } from '../attempt.ts';
 import type { KnownTranscript } from '../prompt/transcript-cache.ts';
 import type { ClaimedCall, RunnableCall } from '../tool-call/claimed-call.ts';

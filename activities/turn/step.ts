@@ -1,9 +1,9 @@
 /** One model call as its phases see it: load, admit, generate, plan and record (call-model.ts). */
 import type { AgentConfig } from '#domain/agent.ts';
-import type { ModelUse } from '#domain/model-use.ts';
-import type { CallModelInput } from '#domain/turn.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
+import type { CallModelInput } from '#domain/turn/turn.ts';
 import type { Catalog } from '#policy/catalog.ts';
-import type { StepBasis } from '#store/step-basis.ts';
+import type { StepBasis } from '#store/turns/step-basis.ts';
 import type { Attempt } from '../attempt.ts';
 import type { Transcript } from '../prompt/transcript-cache.ts';
 

@@ -1,11 +1,11 @@
 /** The activities of turns: model calls and ends. */
-import type { TurnActivities } from '#domain/turn.ts';
-import { hasPendingResults } from '#store/end-assignment.ts';
-import { awaitsAnswer } from '#store/task-gate-store.ts';
+import type { TurnActivities } from '#domain/turn/turn.ts';
+import { hasPendingResults } from '#store/assignments/end-assignment.ts';
+import { awaitsAnswer } from '#store/teams/task-gate-store.ts';
 import { createReleaseAnswer } from '../gates/gate-run.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
-import { markHooked } from '#store/message-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { markHooked } from '#store/turns/message-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { ModelActivity } from './step-engine.ts';
 import { type CallModelDeps, createCallModel } from './call-model.ts';

@@ -2,9 +2,9 @@
 import { lstat, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { DocumentAccess } from '#domain/document.ts';
-import type { FileOrigins } from '#domain/file-origins.ts';
-import type { FileLock } from '#store/file-lock.ts';
+import type { DocumentAccess } from '#domain/files/document.ts';
+import type { FileOrigins } from '#domain/files/file-origins.ts';
+import type { FileLock } from '#store/files/file-lock.ts';
 import type { ChangeJournal } from './change-journal.ts';
 import { createFileChanges } from './change-file.ts';
 import { errnoOf, FileProblem } from './file-problem.ts';
@@ -14,7 +14,7 @@ import { closing, explained, openFile, versionOf } from './open-file.ts';
 import { type Folder, openFolder } from './open-folder.ts';
 import { type FilePage, type FilePageRequest, readPage } from './read-page.ts';
 import { isTemporary } from './replace-file.ts';
-import { DEFAULT_PATH_RULES, type PathRules } from '#domain/path-rules.ts';
+import { DEFAULT_PATH_RULES, type PathRules } from '#domain/files/path-rules.ts';
 import { isDenied, resolvePath, type SafePath } from './resolve-path.ts';
 import { createResolvers } from './resolve-file.ts';
 

@@ -5,7 +5,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isGitInternal } from '@tempoclaw/shell-judge';
-import { REPOSITORY_HEAD, REPOSITORY_PARTS } from '#domain/git-internals.ts';
+import { REPOSITORY_HEAD, REPOSITORY_PARTS } from '#domain/files/git-internals.ts';
 import { errnoOf, FileProblem, shown } from './file-problem.ts';
 import type { SafePath } from './resolve-path.ts';
 

@@ -1,7 +1,7 @@
 /** VF-4 without side effects: whether a tool could use a path, and the code that the tool would return. */
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { JudgePath, PathOp } from '#domain/path-rules.ts';
+import type { JudgePath, PathOp } from '#domain/files/path-rules.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
 import { errnoOf, FileProblem, fileProblem } from './file-problem.ts';
 import { openFile } from './open-file.ts';

@@ -1,8 +1,8 @@
 /**
- * Reads a folder of a workspace as plain files (domain/file-tree.ts): bounded, without links, hidden files and files
+ * Reads a folder of a workspace as plain files (domain/files/file-tree.ts): bounded, without links, hidden files and files
  * that git interprets.
  */
-import { TREE_LIMITS, type TreeFile, treePathProblem } from '#domain/file-tree.ts';
+import { TREE_LIMITS, type TreeFile, treePathProblem } from '#domain/files/file-tree.ts';
 import { isGits } from '../assignments/pass-files.ts';
 import { FileProblem } from './file-problem.ts';
 import type { Entry, Files, FileScope } from './files.ts';

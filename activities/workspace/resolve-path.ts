@@ -6,7 +6,7 @@ import { lstat, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { FileProblem, shown } from './file-problem.ts';
 import { guardGit } from './guard-git.ts';
-import type { PathRules } from '#domain/path-rules.ts';
+import type { PathRules } from '#domain/files/path-rules.ts';
 
 export interface SafePath {
   /** Without links; parts below the deepest existing folder may not exist. */

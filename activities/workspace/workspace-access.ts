@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure, type FailureType, type ToolErrorCode } from '#domain/errors.ts';
-import { documentsVersion } from '#store/document-store.ts';
-import { createFileLock } from '#store/file-lock.ts';
-import type { Pool } from '#store/pool.ts';
+import { documentsVersion } from '#store/files/document-store.ts';
+import { createFileLock } from '#store/files/file-lock.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { FileProblem } from './file-problem.ts';
 import { createFiles, type FileScope } from './files.ts';
-import { withDocuments } from './with-documents.ts';
+import { withDocuments } from './documents/with-documents.ts';
 import { createWorkspaceOf, isWorkersRoot } from './workspace-folder.ts';
 
 export interface WorkspaceAccessParts {

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import type { AgentConfig } from '#domain/agent.ts';
 import { isName } from '#domain/ids.ts';
 import { Failure } from '#domain/errors.ts';
-import { type TeamContext, teamWorkspace } from '#domain/team.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import { type TeamContext, teamWorkspace } from '#domain/team/team.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 import { errnoOf } from './file-problem.ts';
 
 /** The user and the session that an agent works for. */

@@ -1,6 +1,6 @@
 /** The workspaces of a worker: their files, cleaning and deletion. */
-import type { Db } from '#store/database.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Db } from '#store/postgres/database.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Files } from './files.ts';
 import { removeWorkspaces } from './workspace-folder.ts';
 

@@ -7,13 +7,13 @@ import {
   insertAgentLink,
   listAgentLinks,
   updateAgentLink,
-} from '#store/agent-link-store.ts';
+} from '#store/assignments/agent-link-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { agentLinks } from '#domain/resource/agent-links.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { readTextPage } from '../pages.ts';
+import { readTextPage } from '../server/pages.ts';
 import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 

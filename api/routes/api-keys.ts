@@ -12,10 +12,10 @@ import { Failure } from '#domain/errors.ts';
 import { apiKeys, tenants } from '#domain/resource/api-keys.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { type Authenticator, hashSecret, makeKeyId, makeSecret } from '../auth.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { type Authenticator, hashSecret, makeKeyId, makeSecret } from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { readTextPage } from '../pages.ts';
+import { readTextPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void {

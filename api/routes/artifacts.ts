@@ -1,17 +1,17 @@
 /** Serves artifacts: uploads, and downloads in whole or in part. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
+import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/files/artifact.ts';
 import { Failure } from '#domain/errors.ts';
 import { artifactSchema } from '#domain/schema/artifact.ts';
 import { labelSchema } from '#domain/schema/scalars.ts';
-import { type ArtifactRow, findArtifacts, putArtifact, readArtifact } from '#store/artifact-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { callerOf } from '../auth.ts';
+import { type ArtifactRow, findArtifacts, putArtifact, readArtifact } from '#store/files/artifact-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { callerOf } from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { readFileBodies } from '../file-body.ts';
+import { readFileBodies } from '../server/file-body.ts';
 import { paramOf } from '../found.ts';
-import { bytesOf, problems } from '../openapi.ts';
+import { bytesOf, problems } from '../server/openapi.ts';
 import { fileOwner } from './files.ts';
 
 const querySchema = z.strictObject({

@@ -1,28 +1,28 @@
 /** Lists, shows and stops work that agents delegated to others, and steers a subagent. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { ASSIGNMENT, type AssignmentKind, type WorkStatus } from '#domain/assignment.ts';
+import { ASSIGNMENT, type AssignmentKind, type WorkStatus } from '#domain/assignment/assignment.ts';
 import { Failure } from '#domain/errors.ts';
-import type { EvaluationStatus } from '#domain/evaluate-loop.ts';
+import type { EvaluationStatus } from '#domain/assignment/evaluate-loop.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
 import { delegations, evaluations, subagents } from '#domain/resource/assignments.ts';
 import type { delegationSchema, evaluationSchema, subagentSchema } from '#domain/schema/assignment.ts';
-import type { SteerSubagentInput, SteerSubagentReceipt } from '#domain/subagent.ts';
+import type { SteerSubagentInput, SteerSubagentReceipt } from '#domain/assignment/subagent.ts';
 import {
   type AssignmentFilter,
   type AssignmentRow,
   findRounds,
   pageAssignments,
-} from '#store/assignment-store.ts';
-import { gateRows } from '#store/gate-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+} from '#store/assignments/assignment-store.ts';
+import { gateRows } from '#store/teams/gate-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { stopAssignment } from '#temporal/stop-assignments.ts';
-import type { Caller } from '../auth.ts';
+import type { Caller } from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { reachableAssignment } from '../found.ts';
-import { stemOf } from '../idempotency.ts';
+import { stemOf } from '../server/idempotency.ts';
 import { assignmentsToStop } from '../lost-work.ts';
-import { type Page, type PageQuery, readTimePage } from '../pages.ts';
+import { type Page, type PageQuery, readTimePage } from '../server/pages.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 import { createTemporalLink, type TemporalLink } from '../temporal-links.ts';
 

@@ -7,12 +7,12 @@ import {
   findBudget,
   listAccounts,
   listBudgets,
-} from '#store/budget-store.ts';
-import { findTeam } from '#store/team-store.ts';
-import { MAX_BUDGETS } from '#domain/budget.ts';
+} from '#store/budgets/budget-store.ts';
+import { findTeam } from '#store/teams/team-store.ts';
+import { MAX_BUDGETS } from '#domain/budget/budget.ts';
 import { Failure } from '#domain/errors.ts';
 import { budgets, MAX_ACCOUNTS } from '#domain/resource/budgets.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { isToken } from '#policy/decision-token.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { problems } from '../openapi.ts';
+import { problems } from '../server/openapi.ts';
 
 /** The wire format of payloads: protobuf JSON with bytes in base64. */
 const payloadsSchema = z.object({

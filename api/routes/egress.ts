@@ -2,9 +2,9 @@
 import { Failure } from '#domain/errors.ts';
 import { egress } from '#domain/resource/egress.ts';
 import { type EgressRow, listEgressRows } from '#store/egress-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { isNumberKeys, readPage } from '../pages.ts';
+import { isNumberKeys, readPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {

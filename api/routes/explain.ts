@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { EXPLAIN_INPUTS, EXPLAIN_KINDS, explainAnswerSchema } from '#domain/schema/explain.ts';
 import { jsonObjectSchema } from '#domain/schema/scalars.ts';
-import { callerOf } from '../auth.ts';
+import { callerOf } from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { explainFor } from '../explain-for.ts';
-import { problems } from '../openapi.ts';
+import { problems } from '../server/openapi.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   app.post(

@@ -1,6 +1,6 @@
 /** Serves context files and memory from their rows. Each is written in the name of a user who may write it. */
 import { createTwoFilesPatch } from 'diff';
-import { type DocumentScope, keptText, mayWriteDocument } from '#domain/document.ts';
+import { type DocumentScope, keptText, mayWriteDocument } from '#domain/files/document.ts';
 import { Failure } from '#domain/errors.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { documents } from '#domain/resource/documents.ts';
@@ -14,9 +14,9 @@ import {
   readDocument,
   readDocumentVersion,
   writeDocument,
-} from '#store/document-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { type Caller, requireScope, userOf } from '../auth.ts';
+} from '#store/files/document-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { type Caller, requireScope, userOf } from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 

@@ -12,11 +12,11 @@ import {
   listForgettings,
 } from '#store/forgetting-store.ts';
 import { findRetention, saveRetention } from '#store/retention-store.ts';
-import { findSession } from '#store/session-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { findSession } from '#store/turns/session-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { forgettingStart } from '#temporal/forgetting-start.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { readTimePage } from '../pages.ts';
+import { readTimePage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {

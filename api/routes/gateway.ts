@@ -1,6 +1,6 @@
 /** Serves the state of the deployment to its operators. */
 import { gateway as resource } from '#domain/resource/gateway.ts';
-import type { Caller } from '../auth.ts';
+import type { Caller } from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
 

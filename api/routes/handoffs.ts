@@ -1,9 +1,9 @@
 /** Serves chats that were handed over, from their rows. */
-import { clearHandoff, type HandoffRouteRow, listHandoffs } from '#store/handoff-store.ts';
+import { clearHandoff, type HandoffRouteRow, listHandoffs } from '#store/assignments/handoff-store.ts';
 import { handoffs } from '#domain/resource/handoffs.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { type CursorKeys, readPage } from '../pages.ts';
+import { type CursorKeys, readPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {

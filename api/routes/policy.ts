@@ -20,9 +20,9 @@ import {
 } from '#domain/schema/policy.ts';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { readPage } from '../pages.ts';
+import { readPage } from '../server/pages.ts';
 import { warningsOf } from '../policy-warnings.ts';
 import { serveResource } from '../serve-resource.ts';
 

@@ -7,7 +7,7 @@ import { type ruleProposalSchema, tenantPolicySchema } from '#domain/schema/poli
 import { backtest } from '#policy/explain/backtest.ts';
 import { findProposals, type PlacedProposal, withRule } from '#policy/explain/proposals.ts';
 import { findAgent, updateAgent } from '#store/agent-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { saveTenantPolicy } from '#store/tenant-policy-store.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';

@@ -12,10 +12,10 @@ import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
 import { secrets } from '#domain/resource/secrets.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { readTextPage } from '../pages.ts';
+import { readTextPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }: ApiDeps): void {
   serveResource(app, secrets, {

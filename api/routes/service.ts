@@ -3,16 +3,16 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { withTimeout } from '#domain/async/with-timeout.ts';
-import { isDiskFull } from '#domain/disk-full.ts';
+import { isDiskFull } from '#domain/files/disk-full.ts';
 import { Failure } from '#domain/errors.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { countEgress } from '#store/egress-store.ts';
-import { countOpenTurns } from '#store/turn-store.ts';
-import { probeWrite } from '#store/write-probe.ts';
-import { callerOf } from '../auth.ts';
+import { countOpenTurns } from '#store/turns/turn-store.ts';
+import { probeWrite } from '#store/postgres/write-probe.ts';
+import { callerOf } from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { problems } from '../openapi.ts';
+import { problems } from '../server/openapi.ts';
 
 /** A service that does not answer within this time is not ready. */
 const CHECK_MS = 2_000;

@@ -1,6 +1,6 @@
 /** Serves tools that are switched on and off for all agents of a tenant: names in its policy. */
 import { toolSwitches } from '#domain/resource/tool-switches.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findTenantPolicy, switchTool } from '#store/tenant-policy-store.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';

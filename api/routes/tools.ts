@@ -2,23 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { findAgent } from '#store/agent-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { listToolCalls } from '#store/tool-call-store.ts';
-import type { TurnRow } from '#store/turn-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { listToolCalls } from '#store/turns/tool-call-store.ts';
+import type { TurnRow } from '#store/turns/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName, isSessionKey } from '#domain/ids.ts';
 import { tools } from '#domain/resource/tools.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
-import type { Caller } from '../auth.ts';
+import type { Caller } from '../server/auth.ts';
 import type { Api, ApiDeps, ToolDescription } from '../deps.ts';
 import { explainFor } from '../explain-for.ts';
 import { reachableSession } from '../found.ts';
-import { stemOf } from '../idempotency.ts';
+import { stemOf } from '../server/idempotency.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
 import { submitToolCall } from '../submit-tool-call.ts';
 import { MAIN_AGENT } from '../tenant-defaults.ts';
 import { hasEnded, waitForTurn } from '../turn-wait.ts';
-import { contextOf, endOf, newId } from './messages.ts';
+import { contextOf, endOf, newId } from './turns/messages.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   serveResource(

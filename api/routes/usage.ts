@@ -1,8 +1,8 @@
 /** Serves which models were used and what they cost, summed as the caller requests (DU-7). */
-import { readUsage } from '#store/usage-store.ts';
+import { readUsage } from '#store/budgets/usage-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { MAX_DAYS, usage } from '#domain/resource/usage.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
 

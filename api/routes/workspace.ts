@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { labelSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
 import { findAgent } from '#store/agent-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { callerOf, requireScope, signatureOf } from '../auth.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { callerOf, requireScope, signatureOf } from '../server/auth.ts';
 import type { Api, ApiDeps, WorkspaceRequest } from '../deps.ts';
-import { fileBody, fileTooLarge, takeFileBodies } from '../file-body.ts';
+import { fileBody, fileTooLarge, takeFileBodies } from '../server/file-body.ts';
 import { paramOf } from '../found.ts';
-import { bytesOf, problems } from '../openapi.ts';
+import { bytesOf, problems } from '../server/openapi.ts';
 import { fileOwner } from './files.ts';
 
 /** Largest file in either direction. */

@@ -2,7 +2,7 @@
  * Declares what the bare loops' workflows, activities and driver agree on. They share only the rehearsal model with
  * TempoClaw.
  */
-import type { ChatMessage } from '#domain/message.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
 
 /** One activity call's name and arguments, as the model requested them. */
 export interface OfferedTool {

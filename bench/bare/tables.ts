@@ -3,7 +3,7 @@
  * its result.
  */
 import type pg from 'pg';
-import type { ChatMessage } from '#domain/message.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
 import type { BareTask } from './contract.ts';
 
 export const BARE_TABLES = `

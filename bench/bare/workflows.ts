@@ -3,7 +3,7 @@
  * activities.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { ChatMessage } from '#domain/message.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
 import type { OfferedTool, BareInput, CarriedActivities, TabledActivities, TabledCall } from './contract.ts';
 
 export const OPTIONS = {

@@ -10,7 +10,7 @@ import { createWorkspaceSync } from '../../features/snapshots/activities/workspa
 import { syncFiles } from '../../features/snapshots/activities/sync-files.ts';
 import { createFolderStore } from '../../activities/objects/object-store.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
-import { createFileLock } from '#store/file-lock.ts';
+import { createFileLock } from '#store/files/file-lock.ts';
 import { TENANT } from '../contender.ts';
 import type { Bench, Measure } from '../measure.ts';
 import { shown, spreadOf } from '../report.ts';

@@ -2,10 +2,10 @@
  * Measures how often the first five hits have the answer. Documents are in the index, and questions go through the
  * search that tools use.
  */
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import { chunkText } from '../../features/memory/rules/chunk-text.ts';
 import { createSearchMemory } from '../../features/memory/activities/search-memory.ts';
-import { writeDocument } from '#store/document-store.ts';
+import { writeDocument } from '#store/files/document-store.ts';
 import {
   saveChunks,
   saveVectors,
@@ -13,7 +13,7 @@ import {
   unembeddedText,
   unindexedText,
 } from '../../features/memory/store/memory-index-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import type { RecallDocument } from './recall-set.ts';
 

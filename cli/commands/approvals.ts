@@ -10,9 +10,9 @@ import {
   type DecisionBody,
   receiptWords,
   settleApproval,
-} from '#cli/ask-approval.ts';
-import { printApproval } from '#cli/approval-detail.ts';
-import { watchApprovals } from '#cli/approval-watch.ts';
+} from '#cli/approvals/ask-approval.ts';
+import { printApproval } from '#cli/approvals/approval-detail.ts';
+import { watchApprovals } from '#cli/approvals/approval-watch.ts';
 import { CliError, EXIT, usageError } from '#cli/cli-error.ts';
 import {
   type ApiOptions,

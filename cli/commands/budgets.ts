@@ -1,6 +1,6 @@
 /** Implements `tempoclaw budgets`: changes some of a budget's limits, of which the API takes all. */
 import { Argument, type Command } from 'commander';
-import { BUDGET_MEASURES } from '#domain/budget.ts';
+import { BUDGET_MEASURES } from '#domain/budget/budget.ts';
 import { accountColumns, budgets as resource, limitsLine } from '#domain/resource/budgets.ts';
 import { addCommands } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';

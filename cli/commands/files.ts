@@ -1,6 +1,6 @@
 /** Implements `tempoclaw files`: texts come from a file or a pipe, and `undo` reverts the last write. */
 import type { Command } from 'commander';
-import { DOCUMENT_LIMITS } from '#domain/document.ts';
+import { DOCUMENT_LIMITS } from '#domain/files/document.ts';
 import { documents } from '#domain/resource/documents.ts';
 import { addCommands } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDiskFull } from '#domain/disk-full.ts';
+import { isDiskFull } from '#domain/files/disk-full.ts';
 import { readRange } from './log-tail.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { endProcess, markProcess } from './process-identity.ts';

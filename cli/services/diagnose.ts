@@ -10,14 +10,14 @@ import { childEnvironment, commandFolders, preflight, userCacheDir, withoutPassw
 import { diagnoseSandbox } from './diagnose-sandbox.ts';
 import { type Finding, finding } from './finding.ts';
 import { isPortFree } from './ports.ts';
-import { findPostgresPackage } from './postgres-binaries.ts';
+import { findPostgresPackage } from './postgres/postgres-binaries.ts';
 import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
-import { markProblemOf, schemaProblemOf } from './schema.ts';
-import { hasOwnDatabase, readSchemaMark } from './postgres.ts';
+import { markProblemOf, schemaProblemOf } from './postgres/schema.ts';
+import { hasOwnDatabase, readSchemaMark } from './postgres/postgres.ts';
 import { withSettingsInForce } from './settings-in-force.ts';
-import { findPython, findTemporalBinary } from './temporal-binary.ts';
+import { findPython, findTemporalBinary } from './temporal/temporal-binary.ts';
 
 /** Longest wait for one external answer. */
 const TIMEOUT_MS = 10_000;

@@ -1,5 +1,5 @@
 /** Explains without a server: it uses the same functions as a turn, with the settings of this folder and no rows. */
-import { deniedPrefixes } from '#domain/path-rules.ts';
+import { deniedPrefixes } from '#domain/files/path-rules.ts';
 import { toolPolicyOf } from '#domain/policy/settings-tools.ts';
 import { resolve as resolvePath } from 'node:path';
 import { childEnvironment, loadConfig } from '#config';

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '#cli/cli-error.ts';
-import { isPostgresOf } from './postgres.ts';
+import { isPostgresOf } from './postgres/postgres.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { commandLines, endProcess, markProcess } from './process-identity.ts';
 

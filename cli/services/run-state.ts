@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDiskFull } from '#domain/disk-full.ts';
+import { isDiskFull } from '#domain/files/disk-full.ts';
 import type { RunsAt } from '#domain/sandbox.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { lockHolder, releaseLock, takeLock } from './state-lock.ts';

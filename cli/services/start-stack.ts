@@ -14,18 +14,18 @@ import { hostNames } from '#domain/net/judge-origin.ts';
 import type { Child } from './child.ts';
 import { END_ORDER } from './leftovers.ts';
 import { startProgram } from './start-program.ts';
-import { namespaceOf } from './own-namespace.ts';
+import { namespaceOf } from './temporal/own-namespace.ts';
 import { listeningPorts, localHost, nextFreePort, portOf, portWords, settledPorts } from './ports.ts';
-import { startPostgres } from './postgres.ts';
+import { startPostgres } from './postgres/postgres.ts';
 import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
 import type { PublishedInfo, RunState } from './run-state.ts';
 import { askTemporal, connectionTo } from './reach.ts';
-import { migrationStep, namespaceStep, searchAttributeStep } from './schema-steps.ts';
+import { migrationStep, namespaceStep, searchAttributeStep } from './postgres/schema-steps.ts';
 import type { Supervised } from './supervise.ts';
 import { supervise } from './supervise.ts';
-import { obtainTemporalBinary } from './temporal-binary.ts';
-import { startTemporalServer, type TemporalPorts } from './temporal-server.ts';
+import { obtainTemporalBinary } from './temporal/temporal-binary.ts';
+import { startTemporalServer, type TemporalPorts } from './temporal/temporal-server.ts';
 
 export interface StackOptions {
   readonly config: Config;

@@ -5,7 +5,7 @@ import {
   type BudgetAsk,
   type BudgetExceeded,
   type BudgetMeasure,
-} from '../budget.ts';
+} from './budget.ts';
 
 /** The most that a person may add in one decision, in any measure. */
 export const MAX_MORE = 1e12;

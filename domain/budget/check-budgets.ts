@@ -1,5 +1,5 @@
 /** Which budgets are impossible or senseless although their fields are valid. */
-import { BUDGET_MEASURES, type Budget } from '../budget.ts';
+import { BUDGET_MEASURES, type Budget } from './budget.ts';
 import { isName, isSessionKey } from '../ids.ts';
 
 /** Undefined for a budget that can be used; otherwise the reason. */

@@ -1,7 +1,7 @@
 /** Counts what one attempt of a model call has used so far, over all the models it called. */
-import type { ModelErrorCode, Usage } from '../model.ts';
-import type { ModelUse } from '../model-use.ts';
-import type { Spent } from '../budget.ts';
+import type { ModelErrorCode, Usage } from '../model/model.ts';
+import type { ModelUse } from './model-use.ts';
+import type { Spent } from './budget.ts';
 
 export interface Meter {
   /** `usd` is undefined when the price is unknown; then the sum is unknown too. */

@@ -4,7 +4,7 @@
  */
 import type { ToolPolicy } from '#domain/agent.ts';
 import { profileProblem } from './profiles.ts';
-import { nearest } from '../nearest-name.ts';
+import { nearest } from '../text/nearest-name.ts';
 import { CAPABILITY, isNativeGroup, matchesTool, patternProblem, type PolicyTool } from './tool-groups.ts';
 
 export interface PolicyProblem {

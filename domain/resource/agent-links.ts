@@ -1,6 +1,6 @@
 /** Agent links: which agents may delegate work to each other (DE-1). */
 import { z } from 'zod';
-import { LINK_DIRECTIONS, LINK_LIMITS, LINK_STATUSES } from '../agent-link.ts';
+import { LINK_DIRECTIONS, LINK_LIMITS, LINK_STATUSES } from '../assignment/agent-link.ts';
 import { isMessageId } from '../ids.ts';
 import {
   idSchema,

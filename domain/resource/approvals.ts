@@ -1,6 +1,6 @@
 /** Approvals: what waits for a person's decision, the decision, and the links and tokens with which others decide. */
 import { z } from 'zod';
-import { APPROVAL_STATUSES, APPROVAL_VERBS } from '../approval.ts';
+import { APPROVAL_STATUSES, APPROVAL_VERBS } from '../approval/approval.ts';
 import { isMessageId } from '../ids.ts';
 import { approvalLinkCreateSchema, approvalLinkSchema } from '../schema/approval-link.ts';
 import {

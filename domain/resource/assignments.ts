@@ -1,7 +1,7 @@
 /** Work that agents gave to others: delegations (DE-2), rounds of making and judging (DE-4), subagents (SA-*). */
 import { z } from 'zod';
-import { WORK_STATUSES } from '../assignment.ts';
-import { EVALUATION_STATUSES } from '../evaluate-loop.ts';
+import { WORK_STATUSES } from '../assignment/assignment.ts';
+import { EVALUATION_STATUSES } from '../assignment/evaluate-loop.ts';
 import { isMessageId } from '../ids.ts';
 import {
   delegationDetailSchema,

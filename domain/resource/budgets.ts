@@ -1,6 +1,6 @@
 /** Budgets of a tenant (DU-7): what its work may use. Budgets of the settings and of agents are stored there. */
 import { z } from 'zod';
-import { BUDGET_MEASURES } from '../budget.ts';
+import { BUDGET_MEASURES } from '../budget/budget.ts';
 import { amountText } from '../budget/ask-for-more.ts';
 import { budgetAccountSchema, budgetFieldsSchema, budgetIdSchema, budgetSchema } from '../schema/budget.ts';
 import { labelSchema } from '../schema/scalars.ts';

@@ -3,7 +3,7 @@
  * cli/commands/files.ts.
  */
 import { z } from 'zod';
-import { DOCUMENT_LIMITS, isDocumentPath } from '../document.ts';
+import { DOCUMENT_LIMITS, isDocumentPath } from '../files/document.ts';
 import { isStorable } from '../outside-value.ts';
 import { labelSchema, nameSchema, timeSchema } from '../schema/scalars.ts';
 import type { Flags } from './command.ts';

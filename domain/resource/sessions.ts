@@ -1,7 +1,7 @@
 /** Sessions: which exist, what they do and their transcripts; steering and stopping their turns. */
 import { z } from 'zod';
 import { isSessionKey } from '../ids.ts';
-import { WORK_STATUSES } from '../assignment.ts';
+import { WORK_STATUSES } from '../assignment/assignment.ts';
 import { subagentSchema } from '../schema/assignment.ts';
 import {
   messageReceiptSchema,
@@ -10,7 +10,7 @@ import {
   stopReceiptSchema,
   stopSchema,
 } from '../schema/message.ts';
-import { STOP_LEVELS } from '../turn.ts';
+import { STOP_LEVELS } from '../turn/turn.ts';
 import { labelSchema, nameSchema, sessionKeySchema } from '../schema/scalars.ts';
 import { sessionSchema } from '../schema/session.ts';
 import { turnSchema } from '../schema/turn.ts';

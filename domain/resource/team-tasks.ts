@@ -9,7 +9,7 @@ import {
   taskReceiptSchema,
   taskSchema,
 } from '../schema/team-task.ts';
-import { TASK_ACTIONS, TASK_FILTERS, type TaskAction } from '../team-task.ts';
+import { TASK_ACTIONS, TASK_FILTERS, type TaskAction } from '../team/team-task.ts';
 import { type Flags, indent } from './command.ts';
 import { defineResource, operation } from './define-resource.ts';
 

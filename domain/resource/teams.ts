@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isName } from '../ids.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from '../schema/scalars.ts';
 import { taskEventSchema } from '../schema/team-task.ts';
-import { TEAM_LIMITS } from '../team.ts';
+import { TEAM_LIMITS } from '../team/team.ts';
 import { defineResource } from './define-resource.ts';
 
 const idsSchema = z.array(labelSchema).max(1_000);

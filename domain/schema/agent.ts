@@ -2,12 +2,12 @@
 import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
 import { z } from 'zod';
 import { EXEC_ASK, EXEC_SECURITY, MAX_ITERATIONS, RULE_DECISIONS, WORKSPACE_SCOPES } from '../agent.ts';
-import { termsOf, termsProblem } from '../approval-terms.ts';
+import { termsOf, termsProblem } from '../approval/approval-terms.ts';
 import { gateSchema } from './gate.ts';
 import { hooksSchema } from '#domain/schema/hook.ts';
-import { GATE_LIMITS } from '../gate.ts';
+import { GATE_LIMITS } from '../gate/gate.ts';
 import { policyProblems } from '../policy/check-policy.ts';
-import { THINKING } from '../thinking.ts';
+import { THINKING } from '../model/thinking.ts';
 import { approvalTermsShape } from './approval-terms.ts';
 import { agentBudgetsSchema } from './budget.ts';
 import { sandboxSchema } from './sandbox.ts';

@@ -1,6 +1,12 @@
 /** Approvals on the wire (AP-1 … AP-4). */
 import { z } from 'zod';
-import { APPROVAL_STATUSES, APPROVAL_VERBS, DECISION_ALIASES, DECISIONS, readDecision } from '../approval.ts';
+import {
+  APPROVAL_STATUSES,
+  APPROVAL_VERBS,
+  DECISION_ALIASES,
+  DECISIONS,
+  readDecision,
+} from '../approval/approval.ts';
 import { RUNS_AT } from '../sandbox.ts';
 import { approvalTermsSchema } from './approval-terms.ts';
 import { mcpFormSchema } from './form.ts';

@@ -3,9 +3,9 @@
  * (DE-4).
  */
 import { z } from 'zod';
-import { ASSIGNMENT_MODES, WORK_STATUSES } from '../assignment.ts';
-import { EVALUATION_STATUSES } from '../evaluate-loop.ts';
-import { ANNOUNCE_MODES, STEER_TEXT } from '../subagent.ts';
+import { ASSIGNMENT_MODES, WORK_STATUSES } from '../assignment/assignment.ts';
+import { EVALUATION_STATUSES } from '../assignment/evaluate-loop.ts';
+import { ANNOUNCE_MODES, STEER_TEXT } from '../assignment/subagent.ts';
 import { idSchema, linksSchema, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
 
 const errorSchema = z.object({ code: z.string(), message: z.string() }).nullable();

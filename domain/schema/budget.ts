@@ -9,9 +9,9 @@ import {
   MAX_AGENT_BUDGETS,
   MAX_BUDGETS,
   ON_LIMIT,
-} from '../budget.ts';
+} from '../budget/budget.ts';
 import { budgetProblem, sameBudgetTwice } from '../budget/check-budgets.ts';
-import { MODEL_USE_KINDS } from '../model-use.ts';
+import { MODEL_USE_KINDS } from '../budget/model-use.ts';
 import { labelSchema, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
 
 const whole = z.int().min(1).max(1e15);

@@ -1,6 +1,6 @@
 /** Quality gates on the wire (DE-6). A gate that could never run is refused when it is written. */
 import { z } from 'zod';
-import { GATE_EVENTS, GATE_LIMITS, GATE_TYPES, gateProblem } from '../gate.ts';
+import { GATE_EVENTS, GATE_LIMITS, GATE_TYPES, gateProblem } from '../gate/gate.ts';
 import { nameSchema, textSchema } from './scalars.ts';
 
 export const gateSchema = z

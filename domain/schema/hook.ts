@@ -1,6 +1,6 @@
 /** Hooks on the wire: their settings and their answers. */
 import { z } from 'zod';
-import { HOOK_EVENTS, HOOK_LIMITS, HOOK_TYPES, hookProblem } from '../hook.ts';
+import { HOOK_EVENTS, HOOK_LIMITS, HOOK_TYPES, hookProblem } from '../turn/hook.ts';
 import { httpUrl, jsonObjectSchema, labelSchema, textSchema } from '#domain/schema/scalars.ts';
 
 /** Names of headers that contain a credential. */

@@ -1,7 +1,7 @@
 /** Messages and their outcomes. */
 import { z } from 'zod';
-import { ARTIFACT_REF, MAX_ATTACHMENTS } from '../artifact.ts';
-import { STOP_LEVELS, SUBMIT_MODES, TURN_STATUSES } from '../turn.ts';
+import { ARTIFACT_REF, MAX_ATTACHMENTS } from '../files/artifact.ts';
+import { STOP_LEVELS, SUBMIT_MODES, TURN_STATUSES } from '../turn/turn.ts';
 import {
   idSchema,
   jsonObjectSchema,

@@ -1,7 +1,7 @@
 /** Tasks of teams on the wire (TE-2 … TE-6). */
 import { z } from 'zod';
-import { TEAM_LIMITS } from '../team.ts';
-import { COMMENT_TYPES, TASK_STATUSES } from '../team-task.ts';
+import { TEAM_LIMITS } from '../team/team.ts';
+import { COMMENT_TYPES, TASK_STATUSES } from '../team/team-task.ts';
 import { linksSchema, nameSchema, refusedRequestSchema, textSchema, timeSchema } from './scalars.ts';
 
 const refSchema = z.union([z.string().min(1).max(128), z.int().min(1)]);

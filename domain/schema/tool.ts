@@ -1,6 +1,6 @@
 /** Tools on the wire, and calls outside of a conversation. */
 import { z } from 'zod';
-import { TURN_STATUSES } from '../turn.ts';
+import { TURN_STATUSES } from '../turn/turn.ts';
 import { idSchema, jsonObjectSchema, labelSchema, nameSchema, sessionKeySchema } from './scalars.ts';
 
 export const toolSchema = z.object({

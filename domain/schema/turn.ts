@@ -1,6 +1,6 @@
 /** Turns and their tool calls on the wire. */
 import { z } from 'zod';
-import { TURN_STATUSES } from '../turn.ts';
+import { TURN_STATUSES } from '../turn/turn.ts';
 import { hookRunSchema } from '#domain/schema/hook.ts';
 import {
   idSchema,

@@ -2,7 +2,7 @@
  * The rules of a team's task (TE-2 … TE-4). They are pure, so that the workflow decides by them, a validator refuses by
  * them and a replay gets the same result.
  */
-import { isClosed, type TaskAction, type TaskRequest, type TaskState } from '../team-task.ts';
+import { isClosed, type TaskAction, type TaskRequest, type TaskState } from './team-task.ts';
 import {
   changed,
   type TaskDecision,

@@ -8,8 +8,8 @@ import type {
   TaskRequest,
   TaskState,
   TaskTeam,
-} from '../team-task.ts';
-import { TEAM_LIMITS } from '../team.ts';
+} from './team-task.ts';
+import { TEAM_LIMITS } from './team.ts';
 
 export type TaskDecision =
   | {

@@ -2,9 +2,9 @@
  * The rules of a task's quality gates (DE-6): work is submitted and judged, and then completes the task, comes back or
  * fails.
  */
-import { GATE_WORDS } from '../gate.ts';
-import { taskIdOf } from '../team.ts';
-import type { TaskChange, TaskState } from '../team-task.ts';
+import { GATE_WORDS } from '../gate/gate.ts';
+import { taskIdOf } from './team.ts';
+import type { TaskChange, TaskState } from './team-task.ts';
 import { changed, type TaskDecision, heldLonger, type Moment, same } from './decision.ts';
 import type { Judgement, TaskGates } from './task-judging.ts';
 

@@ -1,5 +1,5 @@
 /** Actions on a task that only the team's lead or an overseer may perform (TE-4). */
-import { isClosed, type TaskState } from '../team-task.ts';
+import { isClosed, type TaskState } from './team-task.ts';
 import {
   changed,
   type TaskDecision,

@@ -1,6 +1,6 @@
 /** Whether somebody may send work to a team; nobody may when its settings cannot be read. */
 import { teamSettingsSchema } from '../resource/teams.ts';
-import type { TeamSettings } from '../team.ts';
+import type { TeamSettings } from './team.ts';
 
 /** Work of the system itself or of another agent was admitted at its origin. */
 const INNER_CHANNELS: ReadonlySet<string> = new Set(['system', 'delegate', 'teammate']);

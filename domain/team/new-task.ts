@@ -1,5 +1,5 @@
 /** The first state of a task, and which tasks it may wait for. */
-import type { TaskState, TaskStatus } from '../team-task.ts';
+import type { TaskState, TaskStatus } from './team-task.ts';
 import { openStatus } from './lead-actions.ts';
 
 export interface NewTaskFields extends Pick<TaskState, 'subject' | 'assignee' | 'priority'> {

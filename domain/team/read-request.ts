@@ -1,7 +1,7 @@
 /** Reads another system's request to a task into the one shape that the rules use, or says what is wrong with it. */
 import { type Fields, isRecord, isText, isWhole, withoutNulls } from '../outside-value.ts';
-import { COMMENT_TYPES, type TaskRequest } from '../team-task.ts';
-import { TEAM_LIMITS } from '../team.ts';
+import { COMMENT_TYPES, type TaskRequest } from './team-task.ts';
+import { TEAM_LIMITS } from './team.ts';
 
 /**
  * Null counts as absent, and a text may be a plain string. It accepts only what `requestProblem` has accepted. It is

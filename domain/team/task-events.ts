@@ -1,6 +1,6 @@
 /** Changes of a task without a request: by time, and by the ends of other tasks and of its member's turn. */
-import { isClosed, type TaskState } from '../team-task.ts';
-import { TEAM_LIMITS, taskSessionKey } from '../team.ts';
+import { isClosed, type TaskState } from './team-task.ts';
+import { TEAM_LIMITS, taskSessionKey } from './team.ts';
 import { changed, type TaskDecision, leaseFor, type Moment, same } from './decision.ts';
 import { openStatus } from './lead-actions.ts';
 

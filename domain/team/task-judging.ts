@@ -1,5 +1,5 @@
 /** Work that was submitted for a task and that gates have not yet passed (DE-6). It is part of a task's state. */
-import type { ShownGate } from '../gate.ts';
+import type { ShownGate } from '../gate/gate.ts';
 
 /** Submitted work stays hidden until it has passed. */
 export interface TaskJudging {

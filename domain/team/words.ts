@@ -1,6 +1,6 @@
 /** Texts about teams that models read: a member's task, reports to the lead, and TEAM.md (TE-1). */
-import type { LeadNotice, TaskState, TaskStatus } from '../team-task.ts';
-import type { Team } from '../team.ts';
+import type { LeadNotice, TaskState, TaskStatus } from './team-task.ts';
+import type { Team } from './team.ts';
 
 /** A task as others read it. */
 export interface DescribedTask {

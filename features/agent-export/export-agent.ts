@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
 import { EXPORT_BYTES, type ExportLine } from './schema.ts';
 import { findAgent } from '#store/agent-store.ts';
-import { listOwnDocuments, readDocumentVersion } from '#store/document-store.ts';
+import { listOwnDocuments, readDocumentVersion } from '#store/files/document-store.ts';
 import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets'>;
 

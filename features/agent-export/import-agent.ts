@@ -9,19 +9,19 @@ import {
   readPublished,
   type SkillToPublish,
 } from '#features/skills/index.ts';
-import { treeDigest } from '#store/tree-digest.ts';
+import { treeDigest } from '#store/files/tree-digest.ts';
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentConfig } from '#domain/agent.ts';
-import { documentKind } from '#domain/document.ts';
+import { documentKind } from '#domain/files/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { EXPORT_LINES, type ExportLine, exportLineSchema, type Imported } from './schema.ts';
 import { type AgentRow, findAgent, insertAgent, updateAgent } from '#store/agent-store.ts';
-import { checkSize, listOwnDocuments, writeDocument } from '#store/document-store.ts';
+import { checkSize, listOwnDocuments, writeDocument } from '#store/files/document-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { refuseSecretDefinition } from '#api/refuse-secrets.ts';
+import { refuseSecretDefinition } from '#api/server/refuse-secrets.ts';
 import { checkModels, toConfig } from '#api/routes/agents.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets' | 'documentWritten' | 'models'>;
 type Hide = (text: string) => string;

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { EXPORT_BYTES, EXPORT_TYPE, EXPORT_USERS, importedSchema } from './schema.ts';
 import { labelSchema, nameSchema } from '#domain/schema/scalars.ts';
 import { Failure } from '#domain/errors.ts';
-import { callerOf, signatureOf } from '#api/auth.ts';
+import { callerOf, signatureOf } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { exportAgent } from './export-agent.ts';
 import { importAgent } from './import-agent.ts';
-import { bytesOf, problems } from '#api/openapi.ts';
+import { bytesOf, problems } from '#api/server/openapi.ts';
 
 const params = z.object({ agent: nameSchema });
 const exportQuery = z.strictObject({

@@ -3,7 +3,7 @@
  * documents and skills.
  */
 import { z } from 'zod';
-import { DOCUMENT_LIMITS, isDocumentPath } from '#domain/document.ts';
+import { DOCUMENT_LIMITS, isDocumentPath } from '#domain/files/document.ts';
 import { isStorable } from '#domain/outside-value.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
 import { labelSchema } from '#domain/schema/scalars.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { removeLeftFolders } from '@tempoclaw/sandbox';
 import { commandFolders } from '#config';
 import type { WorkerPart } from '#domain/feature.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createBrowsers } from './activities/browsers.ts';
 import { profilesFolder } from './activities/chromium.ts';

@@ -1,10 +1,10 @@
 /** Stores canvases, one for each session. */
 import { type Canvas, changedCanvas, type CanvasStep } from './contract.ts';
-import type { Pool } from '#store/pool.ts';
-import { appendEvents, lockSession } from '#store/session-writes.ts';
-import { readRow } from '#store/statements.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { appendEvents, lockSession } from '#store/turns/session-writes.ts';
+import { readRow } from '#store/postgres/statements.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 export interface CanvasPlace {
   readonly tenant: string;

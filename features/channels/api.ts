@@ -2,7 +2,7 @@
 import type { ApiCore } from '#api/api-parts.ts';
 import type { ApiPart, MessageToAdmit } from '#domain/feature.ts';
 import { Failure } from '#domain/errors.ts';
-import { type TenantDb, forTenant } from '#store/tenant-db.ts';
+import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
 import { createConnectChannel } from './activities/connect-channel.ts';
 import type { ConnectChannel } from './contract.ts';
 import { findChannel } from './store/channel-store.ts';

@@ -1,6 +1,6 @@
 /** Adds custom tools to the catalogs of agents. */
 import type { AddedTool } from '#domain/feature.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import { catalogedTool } from './policy/custom-tool.ts';
 import { readTenantTools } from './store.ts';
 

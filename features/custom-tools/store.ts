@@ -1,10 +1,10 @@
 /** Stores custom tools (CU-1). The same statement notes each change, so that every process learns of it. */
 import { type RawBuilder, sql } from 'kysely';
 import type { CustomToolDefinition } from './rules/definition.ts';
-import { noteChange } from '#store/change-feed.ts';
-import { affects, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
-import { unlessTaken } from '#store/unless-taken.ts';
+import { noteChange } from '#store/postgres/change-feed.ts';
+import { affects, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { unlessTaken } from '#store/postgres/unless-taken.ts';
 
 export interface CustomToolRow extends CustomToolDefinition {
   /** Names of its variables; the values are sealed in a table of their own. */

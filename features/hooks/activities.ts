@@ -1,5 +1,5 @@
 /**
- * Runs hooks one after the other, each on the result of the previous one (domain/hook.ts). They fail closed: a hook
+ * Runs hooks one after the other, each on the result of the previous one (domain/turn/hook.ts). They fail closed: a hook
  * that cannot be called, returns nothing readable, or is late denies. A retry of the step calls them again, as it does
  * the model.
  */
@@ -13,13 +13,13 @@ import {
   hooksOfCall,
   hooksOfPrompt,
   readModelAnswer,
-} from '#domain/hook.ts';
-import type { ModelUse } from '#domain/model-use.ts';
+} from '#domain/turn/hook.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
 import { hookAnswerSchema } from '#domain/schema/hook.ts';
-import { storableText } from '#domain/storable-text.ts';
+import { storableText } from '#domain/text/storable-text.ts';
 import { policyToolOf } from '#policy/call-rules.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import type { Guard, GuardOutcome, GuardScope, GuardTime } from '#activities/guards.ts';

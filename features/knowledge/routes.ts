@@ -13,11 +13,11 @@ import {
   splitEntity,
 } from './store/knowledge-store.ts';
 import type { KnowledgeEntity, KnowledgeRelation } from './store/knowledge-search.ts';
-import { type Caller, requireScope } from '#api/auth.ts';
+import { type Caller, requireScope } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { isNumberKeys, readPage } from '#api/pages.ts';
+import { isNumberKeys, readPage } from '#api/server/pages.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void {
   const entityOf = ({ tenant, confinedTo }: Caller, id: string) =>

@@ -2,10 +2,10 @@
  * Mails about approvals: which events are mailed to whom, and in which words. They are plain text, so that nothing in
  * them runs or is loaded.
  */
-import type { ApprovalStatus } from '#domain/approval.ts';
-import { type ApprovalBasis, approvalFacts, timeWords } from '#domain/approval-facts.ts';
-import { cutText } from '#domain/cut-text.ts';
-import { showHidden } from '#domain/hidden-text.ts';
+import type { ApprovalStatus } from '#domain/approval/approval.ts';
+import { type ApprovalBasis, approvalFacts, timeWords } from '#domain/approval/approval-facts.ts';
+import { cutText } from '#domain/text/cut-text.ts';
+import { showHidden } from '#domain/text/hidden-text.ts';
 import { formLines } from '#domain/form.ts';
 import { NOTIFY_WORDS } from '#features/webhooks-out/contract.ts';
 

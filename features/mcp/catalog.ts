@@ -1,6 +1,6 @@
 /** Adds tools of MCP servers to the catalogs of agents. */
 import type { AddedTool } from '#domain/feature.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import { catalogedMcpTools } from './policy/mcp-tool.ts';
 import { readMcpTools } from './store/mcp-tool-store.ts';
 

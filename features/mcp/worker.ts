@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { WorkerPart } from '#domain/feature.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createMcpServers } from './activities/mcp-servers.ts';
 import { runnableMcpTool } from './activities/run-mcp-tool.ts';

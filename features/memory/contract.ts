@@ -1,5 +1,5 @@
 /** VF-2: the index of an agent's memory, and how it is updated to what the documents say. */
-import { DOCUMENT_LIMITS, documentKind, type DocumentScope } from '#domain/document.ts';
+import { DOCUMENT_LIMITS, documentKind, type DocumentScope } from '#domain/files/document.ts';
 
 /** What `memory_read` reads and `memory_write` writes without a path. */
 export const MEMORY_FILE = 'MEMORY.md';

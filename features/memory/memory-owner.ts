@@ -1,10 +1,10 @@
 /** Whose memory a request of the API means. */
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import { Failure } from '#domain/errors.ts';
-import type { Caller } from '#api/auth.ts';
+import type { Caller } from '#api/server/auth.ts';
 import { findAgent } from '#store/agent-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 interface OwnerRequest {
   readonly tenant: string;

@@ -2,8 +2,8 @@
  * The interface through which other features read what memory's index has. They are called whenever a document changes.
  */
 import type { RawBuilder } from 'kysely';
-import type { DocumentScope } from '#domain/document.ts';
-import type { Db, Transaction } from '#store/database.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
+import type { Db, Transaction } from '#store/postgres/database.ts';
 import type { IndexedPart } from './contract.ts';
 import type { Chunk } from './rules/chunk-text.ts';
 

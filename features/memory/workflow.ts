@@ -12,9 +12,9 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import { INDEX_DOCUMENT, type MemoryActivities } from './contract.ts';
-import { inputProblem } from '#domain/start-problem.ts';
+import { inputProblem } from '#domain/turn/start-problem.ts';
 import { INDEXING } from '#workflows/activity-options.ts';
 import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 

@@ -2,7 +2,7 @@
  * The tables of the feature for Kysely, generated from the schema by
  * `TEST_WRITE=1 npm test -- test/store/tables.test.ts` and checked by that test.
  */
-import type { Generated, Json, Timestamp } from '#store/column-types.ts';
+import type { Generated, Json, Timestamp } from '#store/postgres/column-types.ts';
 import type { Timing, ScheduleRights } from '#features/schedules/contract/schedule.ts';
 import type { HeartbeatSettings } from '#features/schedules/contract/heartbeat.ts';
 

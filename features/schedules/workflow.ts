@@ -5,7 +5,7 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ScheduleActivities, ScheduledMessageInput, ScheduledRun } from './contract/schedule.ts';
-import { inputProblem } from '#domain/start-problem.ts';
+import { inputProblem } from '#domain/turn/start-problem.ts';
 import { SCHEDULED } from '#workflows/activity-options.ts';
 import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 

@@ -18,7 +18,7 @@ import type { SecureCli } from './rules/secure-cli.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 type SecureCliPut = z.infer<typeof secureCliPutSchema>;
 

@@ -1,9 +1,9 @@
 /** Stores programs with credentials: rules in clear text, and the environment sealed. */
 import { sql } from 'kysely';
 import type { CliEnvKind, SecureCli } from './rules/secure-cli.ts';
-import { noteChange } from '#store/change-feed.ts';
-import { affects, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import { noteChange } from '#store/postgres/change-feed.ts';
+import { affects, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 /** The contents of the sealed part. */
 export interface CliVariable {

@@ -16,10 +16,10 @@ import {
   type SkillRow,
   type SkillVersionRow,
 } from './store.ts';
-import { type Caller, userOf } from '#api/auth.ts';
+import { type Caller, userOf } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
   const find = async (caller: Caller, name: string): Promise<SkillRow | undefined> => {

@@ -2,18 +2,18 @@
  * Stores published skills: versions that never change, who may use them, and which are in use in a turn. Each change is
  * noted as one of the tenant's tools, whose version every step reads.
  */
-import { questionTerms, searchTerms } from '#domain/search-terms.ts';
-import type { TreeFile } from '#domain/file-tree.ts';
-import { treeDigest } from '#store/tree-digest.ts';
+import { questionTerms, searchTerms } from '#domain/text/search-terms.ts';
+import type { TreeFile } from '#domain/files/file-tree.ts';
+import { treeDigest } from '#store/files/tree-digest.ts';
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { SkillAccess, SkillFacts, SkillVisibility } from './rules/skill.ts';
-import { noteChange } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
-import { affects, execute, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb, TenantTransaction } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import { noteChange } from '#store/postgres/change-feed.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb, TenantTransaction } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 /** Skills of a tenant; all of them are in the memory of each worker that works for it. */
 export const MAX_SKILLS = 1_000;

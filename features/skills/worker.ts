@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { createFiles } from '#activities/workspace/files.ts';
 import type { WorkerPart } from '#domain/feature.ts';
-import { createFileLock } from '#store/file-lock.ts';
+import { createFileLock } from '#store/files/file-lock.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createSkills } from './activities/skills.ts';
 import { SKILL_SEARCH, USE_SKILL } from './rules/skill.ts';

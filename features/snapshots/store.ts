@@ -1,8 +1,8 @@
 /** Workspaces that follow the work (VF-6): which revision is the newest, and which worker may make the next one. */
-import type { Pool } from '#store/pool.ts';
-import type { Db } from '#store/database.ts';
-import { affects, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import type { Db } from '#store/postgres/database.ts';
+import { affects, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 export interface WorkspaceKey {
   readonly tenant: string;

@@ -25,7 +25,7 @@ import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { Sealer } from '#store/seal.ts';
 import { startDueDeliveries } from './temporal.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { EgressError } from '@tempoclaw/egress';
 
 export interface WebhookDeps extends Pick<ActivityDeps, 'pool'> {

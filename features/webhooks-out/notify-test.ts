@@ -6,7 +6,7 @@ import { findDelivery, insertNotifyTests } from './store/webhook-store.ts';
 import { startDueDeliveries } from './temporal.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { approvalNotifications } from './resource.ts';
 
 /** Longer than one attempt may take. */

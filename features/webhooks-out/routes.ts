@@ -24,10 +24,10 @@ import {
 } from './store/webhook-store.ts';
 import { startDueDeliveries } from './temporal.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { isTimeKeys, readPage } from '#api/pages.ts';
+import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, temporal, notifier } = deps;

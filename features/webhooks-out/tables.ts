@@ -2,7 +2,7 @@
  * The tables of the feature for Kysely, generated from the schema by
  * `TEST_WRITE=1 npm test -- test/store/tables.test.ts` and checked by that test.
  */
-import type { Generated, Int8, Json, Timestamp } from '#store/column-types.ts';
+import type { Generated, Int8, Json, Timestamp } from '#store/postgres/column-types.ts';
 
 declare module '#store/tables.ts' {
   interface Tables {

@@ -1,7 +1,7 @@
 /** Starts the workflows of deliveries that are due: new ones, and those whose workflow Temporal has lost. */
 import { deliveryWorkflowId, type DeliveryInput, WEBHOOK_DELIVERY } from './contract.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import { claimDueDeliveries, type DueDelivery } from './store/webhook-delivery-store.ts';
 
 /** Claims of one call; the next call finds what is due after them. */

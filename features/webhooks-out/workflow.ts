@@ -3,7 +3,7 @@
  */
 import { continueAsNew, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import type { DeliveryReport } from './schema.ts';
-import { inputProblem } from '#domain/start-problem.ts';
+import { inputProblem } from '#domain/turn/start-problem.ts';
 import { type DeliveryInput, WEBHOOK_DELIVERY, type WebhookActivities } from './contract.ts';
 import { DELIVERING } from '#workflows/activity-options.ts';
 import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';

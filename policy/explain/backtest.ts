@@ -5,7 +5,7 @@ import type { AgentConfig, ExecPolicy, RuleDecision, ToolPolicy } from '#domain/
 import { fieldOf } from '#domain/outside-value.ts';
 import type { backtestSchema } from '#domain/schema/policy.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
-import { agentOfTurn } from '#domain/subagent-agent.ts';
+import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import { type CallRules, createCallRules, type Verdict } from '../call-rules.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
@@ -14,9 +14,9 @@ import {
   readPastCalls,
   readRulesOfTenant,
   type RulesOfTenant,
-} from '#store/past-calls-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+} from '#store/turns/past-calls-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';
 
 export interface BacktestDeps {

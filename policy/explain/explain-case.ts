@@ -18,8 +18,8 @@ import {
   type explainShellSchema,
 } from '#domain/schema/explain.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
-import { alwaysWords } from '#domain/approval.ts';
-import { DEFAULT_PATH_RULES, type JudgePath, PATH_OPS, type PathOp } from '#domain/path-rules.ts';
+import { alwaysWords } from '#domain/approval/approval.ts';
+import { DEFAULT_PATH_RULES, type JudgePath, PATH_OPS, type PathOp } from '#domain/files/path-rules.ts';
 import { scopeOf } from './explain-scope.ts';
 import { explainTool, type ExplainToolDeps } from './explain-tool.ts';
 import { explainUrl, type ExplainUrlDeps } from './explain-url.ts';

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
-import type { Hook } from '#domain/hook.ts';
+import type { Hook } from '#domain/turn/hook.ts';
 import type { Profiles } from '#domain/policy/profiles.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { agentPatchSchema, sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
@@ -17,7 +17,7 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 
 /** An agent as its rows contain it. */
 export interface KnownAgent {

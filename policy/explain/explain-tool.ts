@@ -6,7 +6,7 @@ import {
   type PolicyLayers,
   type ToolDecision,
 } from '#domain/policy/effective-tools.ts';
-import { hookName, hooksOfCall } from '#domain/hook.ts';
+import { hookName, hooksOfCall } from '#domain/turn/hook.ts';
 import { explainDecision } from '#domain/policy/explain-decision.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { ExplainAnswer, explainToolSchema } from '#domain/schema/explain.ts';

@@ -230,7 +230,7 @@ create table messages (
   role        text not null check (role in ('user','assistant')),
   text        text not null,
   calls       jsonb,
-  -- Attachments of a user's message: [Attachment] (domain/artifact.ts).
+  -- Attachments of a user's message: [Attachment] (domain/files/artifact.ts).
   attachments jsonb,
   -- PO-5. The text comes from the session's user alone.
   is_own      boolean not null default false,
@@ -278,10 +278,10 @@ create table tool_calls (
   custom_tool_revision int,
   verdict              text not null check (verdict in ('allow','ask','deny')),
   reason               text,
-  -- The decisions of hooks before the call, and what they changed (domain/hook.ts).
+  -- The decisions of hooks before the call, and what they changed (domain/turn/hook.ts).
   hooks                jsonb,
   approval_id          text,
-  -- For a call of an MCP server: its sealed state there (domain/pending-call.ts), and the approval by which people
+  -- For a call of an MCP server: its sealed state there (domain/turn/pending-call.ts), and the approval by which people
   -- answer the server's question.
   outside              bytea,
   form_id              text,
@@ -291,7 +291,7 @@ create table tool_calls (
   code                 text,
   result               text,
   whole_id             text,
-  -- Facts of images (domain/image.ts), whose bytes are in files.
+  -- Facts of images (domain/model/image.ts), whose bytes are in files.
   images               jsonb,
   child                jsonb,
   created_at           timestamptz not null default now(),
@@ -348,7 +348,7 @@ create table approvals (
   digest       text not null,
   reason       text,
   risk         text,
-  -- AP-4: the terms of the decision (domain/approval-terms.ts), and when others were permitted to decide as well.
+  -- AP-4: the terms of the decision (domain/approval/approval-terms.ts), and when others were permitted to decide as well.
   terms        jsonb not null default '{}',
   escalated_at timestamptz,
   reminders    int not null default 0,
@@ -695,7 +695,7 @@ create index team_messages_unread on team_messages (tenant_id, team_key, address
 create table files (
   tenant_id  text not null references tenants,
   digest     text not null,
-  -- Null when they are only in the object store, in pieces (store/artifact-store.ts).
+  -- Null when they are only in the object store, in pieces (store/files/artifact-store.ts).
   bytes      bytea,
   -- Objects may exist; set before they are written.
   in_store   boolean not null default false,
@@ -772,7 +772,7 @@ create table budgets (
   -- One session, agent or team; empty when each has the limits separately.
   subject    text not null default '',
   period     text not null check (period in ('total','day','month')),
-  -- Limits by measure, on_limit and reserve: domain/budget.ts.
+  -- Limits by measure, on_limit and reserve: domain/budget/budget.ts.
   config     jsonb not null,
   created_by text not null,
   created_at timestamptz not null default now(),

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { countSealedRows } from '#store/key-rotation.ts';
-import { isTransient, type Pool } from '#store/pool.ts';
+import { isTransient, type Pool } from '#store/postgres/pool.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import { createSealer } from '#store/seal.ts';
 

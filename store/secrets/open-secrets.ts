@@ -1,6 +1,6 @@
 /** What a process needs to seal, open and hide secrets; the same for workers and API processes. */
-import { createChangeFeed, type ChangeFeed } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
+import { createChangeFeed, type ChangeFeed } from '#store/postgres/change-feed.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import { createSealer, type Sealer } from '#store/seal.ts';
 import { type KeySettings, loadMasterKeys } from './master-key.ts';

@@ -1,8 +1,8 @@
 /** Reads and opens a tenant's sealed values: the only place where rows become values. */
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { readSealedSecrets, secretPlace } from '#store/secret-store.ts';
-import { type TenantDb, forTenant } from '#store/tenant-db.ts';
+import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
 
 /** Opens a value that is bound to `place`; undefined when it does not open. */
 export type OpenSealed = (sealed: string, place: string) => string | undefined;

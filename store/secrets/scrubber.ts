@@ -8,7 +8,7 @@ import {
   type ScrubStream,
   scrubText,
 } from '@tempoclaw/scrubber';
-import type { HeldMessage } from '#domain/turn.ts';
+import type { HeldMessage } from '#domain/turn/turn.ts';
 
 export interface Scrubber {
   text(text: string): string;

@@ -7,7 +7,7 @@ import { registerValues } from '@tempoclaw/scrubber';
 import { fillSecrets, SecretProblem, secretNamesIn } from '#domain/secret.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { createScrubber, type Scrubber, type ScrubberOf } from './scrubber.ts';
-import type { ChangeFeed } from '#store/change-feed.ts';
+import type { ChangeFeed } from '#store/postgres/change-feed.ts';
 import { type OpenedTenant, readTenant, type ReadTenantDeps, type SealedPart } from './read-tenant.ts';
 
 export interface Vault {

@@ -1,11 +1,11 @@
 /** AP-4 over HTTP: a quorum counts people by their keys, for exactly one call, and only those whom the rule names. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { settleWithin } from '#store/approval-record.ts';
-import { inTransaction } from '#store/transaction.ts';
-import { insertDecisionProof } from '#store/approval-store.ts';
+import { settleWithin } from '#store/approvals/approval-record.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
+import { insertDecisionProof } from '#store/approvals/approval-store.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { eventually } from '#test/support/processes.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 

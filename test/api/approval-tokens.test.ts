@@ -1,10 +1,10 @@
 /** AP-2, B10: over Temporal, an approval needs its token if commands may run unboxed; other ways stay as they are. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ApprovalState, DecideInput } from '#domain/approval.ts';
+import type { ApprovalState, DecideInput } from '#domain/approval/approval.ts';
 import { Failure } from '#domain/errors.ts';
-import { insertDecisionProof } from '#store/approval-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { insertDecisionProof } from '#store/approvals/approval-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 describe('B10 decisions over Temporal where commands run unboxed', () => {

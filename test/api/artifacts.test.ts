@@ -2,8 +2,8 @@
 import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ARTIFACT_BYTES } from '#domain/artifact.ts';
-import { removeUnneededFiles } from '#store/file-store.ts';
+import { ARTIFACT_BYTES } from '#domain/files/artifact.ts';
+import { removeUnneededFiles } from '#store/files/file-store.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { DOCX, MP4, pdfOf, wavOf } from '#test/support/documents.ts';
 import { pngOf } from '#test/support/image-bytes.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createServer, type Server, type Socket, connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { createPool } from '#store/pool.ts';
+import { createPool } from '#store/postgres/pool.ts';
 import { connectTemporal } from '#temporal/client.ts';
-import { createServer as createApiServer } from '#api/server.ts';
+import { createServer as createApiServer } from '#api/server/server.ts';
 import { openSse } from '#test/support/sse.ts';
 import { startApi, startStack } from '#test/support/stack.ts';
 

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { submitMessage } from '#api/submit-message.ts';
 import { turnIdOf } from '#domain/ids.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { findTurn } from '#store/turn-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { findTurn } from '#store/turns/turn-store.ts';
 import { openSse } from '#test/support/sse.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 

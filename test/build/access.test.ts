@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createAuthenticator } from '#api/auth.ts';
+import { createAuthenticator } from '#api/server/auth.ts';
 import { rawAsk } from '#test/support/raw-ask.ts';
 import { openSse } from '#test/support/sse.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';

@@ -1,8 +1,8 @@
 import { FEATURES } from '#features';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { applyFunctions } from '#store/apply-functions.ts';
-import { migrate } from '#store/migrate.ts';
+import { applyFunctions } from '#store/postgres/apply-functions.ts';
+import { migrate } from '#store/postgres/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('DU-5 the SQL functions of a database', () => {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Api } from '#api/deps.ts';
-import { createServer } from '#api/server.ts';
+import { createServer } from '#api/server/server.ts';
 import { setTimeout } from 'node:timers/promises';
 import { insertTenant } from '#store/api-key-store.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';

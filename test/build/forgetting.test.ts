@@ -2,7 +2,7 @@ import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Forgetting } from '#domain/forgetting.ts';
-import { writeDocument } from '#store/document-store.ts';
+import { writeDocument } from '#store/files/document-store.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';

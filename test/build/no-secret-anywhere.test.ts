@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { createLogStream } from '#store/secrets/log-stream.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { putSecret, secretPlace } from '#store/secret-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { startServer, type TestServer } from '../activities/model/provider-server.ts';
 import {
   canaryForms,

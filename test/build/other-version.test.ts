@@ -2,7 +2,7 @@
 import { FEATURES } from '#features';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { migrate, schemaProblem } from '#store/migrate.ts';
+import { migrate, schemaProblem } from '#store/postgres/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('DU-5 a database', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { taskSessionKey } from '#domain/team.ts';
+import { taskSessionKey } from '#domain/team/team.ts';
 import { type Chat, startTelegramChat } from '#test/support/telegram-chat.ts';
 import { textUpdate } from '#test/support/telegram-server.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { readChatLine } from '#cli/chat-line.ts';
+import { readChatLine } from '#cli/chat/chat-line.ts';
 import { type FakeApi, startFakeApi } from './support/fake-api.ts';
 import { type CliRun, runCli, startCli } from './support/run-cli.ts';
 

@@ -1,7 +1,7 @@
 /** AP-4: the order of escalation, reminders and expiry. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type AlarmTimes, nextAlarm } from '#domain/approval-alarms.ts';
+import { type AlarmTimes, nextAlarm } from '#domain/approval/approval-alarms.ts';
 
 /** Everything that happens to an approval that nobody decides. */
 function story(times: AlarmTimes): string[] {

@@ -7,8 +7,8 @@ import {
   deciderProblem,
   personOf,
   type Question,
-} from '#domain/approval-decider.ts';
-import type { ApprovalTerms } from '#domain/approval-terms.ts';
+} from '#domain/approval/approval-decider.ts';
+import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
 
 const user = (name: string, ...scopes: Decider['scopes']): Decider => ({
   by: name,

@@ -1,7 +1,7 @@
 /** AP-4: terms of approvals, and which of them can never be met. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ApprovalTerms, termsOf, termsProblem } from '#domain/approval-terms.ts';
+import { type ApprovalTerms, termsOf, termsProblem } from '#domain/approval/approval-terms.ts';
 import { askRuleSchema } from '#domain/schema/agent.ts';
 
 describe('AP-4 the terms of a rule', () => {

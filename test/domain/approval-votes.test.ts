@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { agreedPeople } from '#domain/approval-votes.ts';
+import { agreedPeople } from '#domain/approval/approval-votes.ts';
 
 it('AP-4 each person agrees once, in the order of the first time, and a mere claim is nobody', () => {
   const lines = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cleanOutsideText, showHidden } from '#domain/hidden-text.ts';
+import { cleanOutsideText, showHidden } from '#domain/text/hidden-text.ts';
 
 /**
  * Characters of category Cf that are visible: the signs of Arabic, Syriac and Kaithi before or around numbers and

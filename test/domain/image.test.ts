@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { IMAGE_BYTES, imageProblem, imageTokens, readImage } from '#domain/image.ts';
+import { IMAGE_BYTES, imageProblem, imageTokens, readImage } from '#domain/model/image.ts';
 import { pngOf } from '#test/support/image-bytes.ts';
 
 /** Files of 20x10 pixels, made by Pillow. */

@@ -1,7 +1,7 @@
 /** IN-5: words of senders and models inside the Markdown of Temporal's web UI. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { markdownCode, markdownText } from '#domain/markdown.ts';
+import { markdownCode, markdownText } from '#domain/text/markdown.ts';
 
 describe('IN-5 foreign words in current details', () => {
   it('plain words stay one line and make neither link, image, emphasis nor tag', () => {

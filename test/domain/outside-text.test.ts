@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 
 function inside(text: string): string {
   const marked = markOutside({ id: 'a1b2', source: 'https://pub.example/', text });

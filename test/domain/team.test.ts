@@ -1,7 +1,7 @@
 /** How people and models name tasks. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readTaskRef, taskIdOf, taskWorkflowId } from '#domain/team.ts';
+import { readTaskRef, taskIdOf, taskWorkflowId } from '#domain/team/team.ts';
 
 describe('names of tasks', () => {
   it('reads what taskIdOf makes, #7 and 7', () => {

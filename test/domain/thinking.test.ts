@@ -1,8 +1,8 @@
 /** SA-1: a child thinks no more than its parent. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { asSubagent } from '#domain/subagent-agent.ts';
-import { isWithinThinking, lesserThinking, THINKING } from '#domain/thinking.ts';
+import { asSubagent } from '#domain/assignment/subagent-agent.ts';
+import { isWithinThinking, lesserThinking, THINKING } from '#domain/model/thinking.ts';
 
 describe('SA-1 thinking', () => {
   it('of two levels the lesser one holds; one that is not set leaves the other', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { INBOX_LIMITS, SUBMIT_MODES, type SubmitMode } from '#domain/turn.ts';
-import { submitProblem } from '#domain/submit-problem.ts';
-import { createTurnInbox } from '#domain/turn-inbox.ts';
+import { INBOX_LIMITS, SUBMIT_MODES, type SubmitMode } from '#domain/turn/turn.ts';
+import { submitProblem } from '#domain/turn/submit-problem.ts';
+import { createTurnInbox } from '#domain/turn/turn-inbox.ts';
 
 function running(): ReturnType<typeof createTurnInbox> {
   const inbox = createTurnInbox(undefined);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
-import { taskSessionKey } from '#domain/team.ts';
+import { taskSessionKey } from '#domain/team/team.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { TestServer } from '#test/activities/model/provider-server.ts';
 import { startScriptedOpenAi } from '#test/support/scripted-openai.ts';

@@ -11,11 +11,11 @@ import { resumeCall } from '#features/mcp/activities/resume-call.ts';
 import { openServer } from '#features/mcp/activities/open-server.ts';
 import { createBubblewrap, withoutWall } from '@tempoclaw/sandbox';
 import { boxesAt } from '#test/support/container-engine.ts';
-import type { FormAnswer, PendingExternalCall } from '#domain/pending-call.ts';
+import type { FormAnswer, PendingExternalCall } from '#domain/turn/pending-call.ts';
 import type { McpToolDefinition } from '#features/mcp/rules/server.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { createSealer } from '#store/seal.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import { mcpServerPlace } from '#features/mcp/store/mcp-server-store.ts';
 
 /** Has no rows, because the suite's servers need no login. */

@@ -6,7 +6,7 @@ import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 import { type CallRules, createCallRules, type RuleScope, type Verdict } from '#policy/call-rules.ts';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
 import { FEATURES } from '#features';

@@ -1,7 +1,7 @@
 /** The paths of sessions, subagents, delegations and approvals and their ends, each walked by hand for its history. */
 import { tokenOf } from '#test/support/decision-tokens.ts';
 import { createLostWork } from '#temporal/lost-work.ts';
-import type { ApprovalState, DecideInput } from '#domain/approval.ts';
+import type { ApprovalState, DecideInput } from '#domain/approval/approval.ts';
 import { recordingItsEnd } from '#test/support/held-end.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';

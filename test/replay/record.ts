@@ -4,15 +4,15 @@
  * their names. Histories that are kept already stay as they are, so after a change of a workflow only new paths are
  * added. Old ones show that running turns survive the change.
  */
-import type { QualityGate } from '#domain/gate.ts';
+import type { QualityGate } from '#domain/gate/gate.ts';
 import { INDEX_DOCUMENT, indexWorkflowId } from '#features/memory/contract.ts';
 import { FORGET, forgetWorkflowId } from '#domain/forgetting.ts';
 import { SCHEDULED_MESSAGE, scheduleIdOf } from '#features/schedules/contract/schedule.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';
-import { AGENT_TURN } from '#domain/turn.ts';
+import { AGENT_TURN } from '#domain/turn/turn.ts';
 import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#features/webhooks-out/contract.ts';
 import { beginForgetting } from '#store/forgetting-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import {

@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { DelegationRequest, SpawnLimits } from '#domain/new-assignment.ts';
-import { insertAgentLink } from '#store/agent-link-store.ts';
-import { findAssignment, openAssignments, pageAssignments } from '#store/assignment-store.ts';
-import { type AssignmentEnd, claimAnnouncement, endAssignment } from '#store/end-assignment.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { DelegationRequest, SpawnLimits } from '#domain/assignment/new-assignment.ts';
+import { insertAgentLink } from '#store/assignments/agent-link-store.ts';
+import { findAssignment, openAssignments, pageAssignments } from '#store/assignments/assignment-store.ts';
+import { type AssignmentEnd, claimAnnouncement, endAssignment } from '#store/assignments/end-assignment.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { COMPLETED, takeDelegation, takeSubagent } from '#test/support/assignments.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 

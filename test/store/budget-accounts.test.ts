@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Budget } from '#domain/budget.ts';
+import type { Budget } from '#domain/budget/budget.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
-import { settleApproval } from '#store/approval-record.ts';
-import { createBudgetLedger } from '#store/budget-ledger.ts';
-import type { Pool } from '#store/pool.ts';
-import { createTurnLedger, type TurnLedger } from '#store/turn-ledger.ts';
+import { settleApproval } from '#store/approvals/approval-record.ts';
+import { createBudgetLedger } from '#store/budgets/budget-ledger.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { createTurnLedger, type TurnLedger } from '#store/turns/turn-ledger.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { answerOf, createBudgetSteps } from '#test/support/budget-steps.ts';
 import { createBudgetTenants } from '#test/support/budget-tenants.ts';

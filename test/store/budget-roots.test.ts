@@ -1,10 +1,10 @@
 /** DU-7: whose budgets the use of a turn counts for, when another turn, a team or a parent has requested it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { writeMessage } from '#store/message-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { createTurnLedger, type TurnLedger } from '#store/turn-ledger.ts';
+import { writeMessage } from '#store/turns/message-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { createTurnLedger, type TurnLedger } from '#store/turns/turn-ledger.ts';
 import { createBudgetTenants } from '#test/support/budget-tenants.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 

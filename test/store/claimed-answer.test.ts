@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { AnswerFate, NewCall } from '#store/answer-record.ts';
-import { createTurnLedger, type TurnLedger } from '#store/turn-ledger.ts';
+import type { AnswerFate, NewCall } from '#store/turns/answer-record.ts';
+import { createTurnLedger, type TurnLedger } from '#store/turns/turn-ledger.ts';
 import { createBudgetTenants } from '#test/support/budget-tenants.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 

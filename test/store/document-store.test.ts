@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DOCUMENT_LIMITS } from '#domain/document.ts';
-import { documentVersions, listDocuments, readDocument, writeDocument } from '#store/document-store.ts';
+import { DOCUMENT_LIMITS } from '#domain/files/document.ts';
+import { documentVersions, listDocuments, readDocument, writeDocument } from '#store/files/document-store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('VF-1 documents as rows', () => {

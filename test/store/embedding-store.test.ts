@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createEmbeddingStore, type EmbeddingStore } from '#store/embedding-store.ts';
-import type { ModelUse } from '#domain/model-use.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const PLACE = { session: 's', turn: 't' };

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { PoolClient } from 'pg';
-import { SQL_FUNCTIONS } from '#store/sql-call.ts';
+import { SQL_FUNCTIONS } from '#store/postgres/sql-call.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const FOLDER = 'store/functions';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { insertAgent } from '#store/agent-store.ts';
 import { insertTenant } from '#store/api-key-store.ts';
-import { writeMessage } from '#store/message-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { writeMessage } from '#store/turns/message-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { eventually } from '#test/support/processes.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 

@@ -1,12 +1,12 @@
 /** sessions_list, sessions_history, session_status, agents_list: what they read, on a real database. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { SessionCaller, SessionQueries } from '#domain/session-queries.ts';
+import type { SessionCaller, SessionQueries } from '#domain/turn/session-queries.ts';
 import { insertAgent } from '#store/agent-store.ts';
 import { insertTenant } from '#store/api-key-store.ts';
-import { writeMessage } from '#store/message-store.ts';
-import { createSessionQueries } from '#store/session-queries.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { writeMessage } from '#store/turns/message-store.ts';
+import { createSessionQueries } from '#store/turns/session-queries.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 /** A call of the tenant, without a user unless one is named. */

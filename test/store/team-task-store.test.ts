@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { loadTask } from '#store/team-task-state.ts';
-import { createTask, giveTask, type NewTask, recordTask } from '#store/team-task-record.ts';
-import { findTask, listComments, listTasks, tasksAnnouncedBy } from '#store/team-task-store.ts';
-import { deleteTeam, insertTeam, readTeamMessages, insertTeamMessage } from '#store/team-store.ts';
-import type { TaskChange, TaskState, TaskStatus } from '#domain/team-task.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { loadTask } from '#store/teams/team-task-state.ts';
+import { createTask, giveTask, type NewTask, recordTask } from '#store/teams/team-task-record.ts';
+import { findTask, listComments, listTasks, tasksAnnouncedBy } from '#store/teams/team-task-store.ts';
+import { deleteTeam, insertTeam, readTeamMessages, insertTeamMessage } from '#store/teams/team-store.ts';
+import type { TaskChange, TaskState, TaskStatus } from '#domain/team/team-task.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const TENANT = 'default';

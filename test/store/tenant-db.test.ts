@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { findAgent, insertAgent } from '#store/agent-store.ts';
-import { affects, readRow, readRows } from '#store/statements.ts';
-import { forTenant, type TenantDb, type TenantTransaction } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import { affects, readRow, readRows } from '#store/postgres/statements.ts';
+import { forTenant, type TenantDb, type TenantTransaction } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const FORGOTTEN = /a statement does not name its tenant, "red"/;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
-import { isTransient } from '#store/pool.ts';
-import type { Transaction } from '#store/database.ts';
-import { inTransaction } from '#store/transaction.ts';
+import { isTransient } from '#store/postgres/pool.ts';
+import type { Transaction } from '#store/postgres/database.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('DU-5 a transaction of several statements', () => {

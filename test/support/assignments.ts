@@ -1,9 +1,9 @@
 /** Assignments: rows as the tools leave them, and work that runs until a test ends it. */
-import { insertAgentLink } from '#store/agent-link-store.ts';
+import { insertAgentLink } from '#store/assignments/agent-link-store.ts';
 import { insertAgent } from '#store/agent-store.ts';
-import type { Pool } from '#store/pool.ts';
-import type { AssignmentEnd } from '#store/end-assignment.ts';
-import { takeAssignment, type TakenPlace } from '#store/take-assignment.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import type { AssignmentEnd } from '#store/assignments/end-assignment.ts';
+import { takeAssignment, type TakenPlace } from '#store/assignments/take-assignment.ts';
 import {
   type DelegationRequest,
   newDelegation,
@@ -11,8 +11,8 @@ import {
   type SpawnLimits,
   type SubagentRequest,
   workContext,
-} from '#domain/new-assignment.ts';
-import { forTenant } from '#store/tenant-db.ts';
+} from '#domain/assignment/new-assignment.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { LiveWorker } from './live-worker.ts';
 
 /** Allows the agent `main` to delegate to these. */

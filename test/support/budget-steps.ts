@@ -1,11 +1,11 @@
 /** Steps of turns that reserve and settle, and the accounts of their budgets afterwards. */
 import assert from 'node:assert/strict';
-import { DEFAULT_RESERVE, type Spent } from '#domain/budget.ts';
-import type { AnswerFate } from '#store/answer-record.ts';
-import type { BudgetRequest } from '#store/budget-ledger.ts';
-import type { Pool } from '#store/pool.ts';
-import type { StepBasis } from '#store/step-basis.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import { DEFAULT_RESERVE, type Spent } from '#domain/budget/budget.ts';
+import type { AnswerFate } from '#store/turns/answer-record.ts';
+import type { BudgetRequest } from '#store/budgets/budget-ledger.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import type { StepBasis } from '#store/turns/step-basis.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 
 interface Account {
   readonly budget_id: string;

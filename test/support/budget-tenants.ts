@@ -1,9 +1,9 @@
 /** Tenants with budgets, agents and running turns as rows, for tests of what counts for whom. */
 import assert from 'node:assert/strict';
-import { createBudget } from '#store/budget-store.ts';
-import type { Pool } from '#store/pool.ts';
-import type { Budget } from '#domain/budget.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { createBudget } from '#store/budgets/budget-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import type { Budget } from '#domain/budget/budget.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface BudgetTenants {
   /** A tenant with an agent `main`. */

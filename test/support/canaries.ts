@@ -1,7 +1,7 @@
 /** Planted secrets, and the search for them in whatever a program left: texts, bytes, JSON, protobuf, rows. */
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 
 /** Values that can only be recognized as secrets by knowing them, and that each encoding changes; by name. */
 export function plantCanaries<const Name extends string>(...names: readonly Name[]): Record<Name, string> {

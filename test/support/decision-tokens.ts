@@ -1,6 +1,6 @@
 /** Decision tokens as made by a system that knows the secret and reads the call's digest from the state. */
 import { randomUUID } from 'node:crypto';
-import type { ApprovalState, ApprovalVerb } from '#domain/approval.ts';
+import type { ApprovalState, ApprovalVerb } from '#domain/approval/approval.ts';
 import { decisionToken } from '#policy/decision-token.ts';
 import type { LiveWorker } from './live-worker.ts';
 

@@ -2,7 +2,7 @@
  * A turn whose end takes as long to be recorded as a test needs. For its workflow it is over, and the workflow accepts
  * messages in the meantime.
  */
-import { AGENT_TURN } from '#domain/turn.ts';
+import { AGENT_TURN } from '#domain/turn/turn.ts';
 import { fetchHistory } from './histories.ts';
 import { type LiveWorker, workflowIdOf } from './live-worker.ts';
 

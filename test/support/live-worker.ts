@@ -2,7 +2,7 @@
  * A real worker on the run's Temporal and Postgres, with a tenant, a task queue and a database of its own, so that test
  * files run beside each other. Messages reach it the way any client sends them.
  */
-import type { InlineHints } from '#domain/fast-path.ts';
+import type { InlineHints } from '#domain/turn/fast-path.ts';
 import type { Feature } from '#domain/feature.ts';
 import { loadRowParts } from '#store/row-parts.ts';
 import { randomBytes } from 'node:crypto';
@@ -22,11 +22,11 @@ import type { KeySettings } from '#store/secrets/master-key.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { readEvents } from '#store/event-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import { createGateway } from '#temporal/gateway.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
-import { registerSearchAttributes } from '#cli/services/search-attributes.ts';
+import { registerSearchAttributes } from '#cli/services/temporal/search-attributes.ts';
 import { createLiveSettings, type LiveSettings } from '#config/live-settings.ts';
 import { deploymentValues, loadConfig, userCacheDir } from '#config';
 import type { AgentConfig } from '#domain/agent.ts';
@@ -34,8 +34,8 @@ import { Failure } from '#domain/errors.ts';
 import type { Gateway } from '#domain/gateway.ts';
 import type { StoredEvent } from '#domain/event.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
-import type { Receipt, SubmitInput, TurnState } from '#domain/turn.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { Receipt, SubmitInput, TurnState } from '#domain/turn/turn.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';
 import { createMachine } from '#workers/create-machine.ts';
 import { createWorker } from '#workers/create-worker.ts';

@@ -15,7 +15,7 @@ import { Client as Postgres } from 'pg';
 import { stringify } from 'yaml';
 import { type Child, startChild, waitUntil } from '#cli/services/child.ts';
 import { isPortOpen, nextFreePort } from '#cli/services/ports.ts';
-import { registerSearchAttributes } from '#cli/services/search-attributes.ts';
+import { registerSearchAttributes } from '#cli/services/temporal/search-attributes.ts';
 
 const run = promisify(execFile);
 const READY_MS = 90_000;

@@ -4,7 +4,7 @@
  */
 import { createRehearsal } from '#activities/model/rehearsal.ts';
 import { createScriptStore } from '#activities/model/rehearsal-script.ts';
-import type { ChatMessage } from '#domain/message.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
 import { startServer, type TestServer } from '#test/activities/model/provider-server.ts';
 
 interface WireCall {

@@ -7,9 +7,9 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
-import { startPostgres } from '#cli/services/postgres.ts';
-import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
-import { startTemporalServer } from '#cli/services/temporal-server.ts';
+import { startPostgres } from '#cli/services/postgres/postgres.ts';
+import { obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
+import { startTemporalServer } from '#cli/services/temporal/temporal-server.ts';
 import { findEngine } from './container-engine.ts';
 import { createTemplate } from './test-database.ts';
 

@@ -3,7 +3,7 @@
  * beside each other.
  */
 import { loadRowParts } from '#store/row-parts.ts';
-import { deniedPrefixes } from '#domain/path-rules.ts';
+import { deniedPrefixes } from '#domain/files/path-rules.ts';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createCallRules } from '#policy/call-rules.ts';
@@ -22,23 +22,23 @@ import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { insertApiKey, insertTenant } from '#store/api-key-store.ts';
 import type { KeySettings } from '#store/secrets/master-key.ts';
-import type { ChangeFeed } from '#store/change-feed.ts';
+import type { ChangeFeed } from '#store/postgres/change-feed.ts';
 import type { Gateway } from '#domain/gateway.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { insertEgressRow } from '#store/egress-store.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
-import type { Pool } from '#store/pool.ts';
-import { hashSecret, makeKeyId, makeSecret } from '#api/auth.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { hashSecret, makeKeyId, makeSecret } from '#api/server/auth.ts';
 import { createGateway } from '#temporal/gateway.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import { createApiParts } from '#api/api-parts.ts';
 import type { Api, ApiDeps, ApiSettings } from '#api/deps.ts';
 import { createEventFeed } from '#api/event-feed.ts';
-import { createMetrics } from '#api/metrics.ts';
-import { createServer } from '#api/server.ts';
+import { createMetrics } from '#api/server/metrics.ts';
+import { createServer } from '#api/server/server.ts';
 import { createToolDirectory } from '#api/tool-directory.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { isPlainEngine } from './engine.ts';
 import { type LiveWorker, type LiveWorkerOptions, startLiveWorker } from './live-worker.ts';
 import { createTestDatabase } from './test-database.ts';

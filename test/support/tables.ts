@@ -1,7 +1,7 @@
 /** The TypeScript types of tables, as in `store/tables.ts` and the `tables.ts` of features. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 
 interface ColumnRow {
   readonly table: string;
@@ -161,7 +161,7 @@ function textOf(file: string, rows: readonly ColumnRow[]): string {
  * The tables of the ${isCore ? 'core' : 'feature'} for Kysely, generated from the schema by
  * \`TEST_WRITE=1 npm test -- test/store/tables.test.ts\` and checked by that test.
  */
-import type { ${used.join(', ')} } from '#store/column-types.ts';
+import type { ${used.join(', ')} } from '#store/postgres/column-types.ts';
 ${imports.join('\n')}
 
 ${isCore ? `export interface Tables {\n${body}\n}` : `declare module '#store/tables.ts' {\ninterface Tables {\n${body}\n}\n}`}

@@ -1,9 +1,9 @@
 /** A team's task, made without an API; it waits for a claim, unless it has an assignee. */
 import { createTeamBoard, type TaskDraft } from '#temporal/team-board.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
-import { insertTeam } from '#store/team-store.ts';
-import { taskWorkflowId } from '#domain/team.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { insertTeam } from '#store/teams/team-store.ts';
+import { taskWorkflowId } from '#domain/team/team.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { LiveWorker } from './live-worker.ts';
 
 /** Makes a task in a new team of this key, led by `main`; resolves with the workflow's id when it runs. */

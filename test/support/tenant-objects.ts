@@ -1,6 +1,6 @@
 /** Real objects of every kind in one tenant; those that can belong to a user are Ann's. */
 import assert from 'node:assert/strict';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Stack } from './stack.ts';
 
 /** Is in every value of an object that is the tenant's, and in no address or request of a probe. */

@@ -1,8 +1,8 @@
 /** A database of its own for one test file, on the run's Postgres. */
 import { FEATURES } from '#features';
 import { randomBytes } from 'node:crypto';
-import { migrate, type SchemaPart } from '#store/migrate.ts';
-import { createPool, type Pool } from '#store/pool.ts';
+import { migrate, type SchemaPart } from '#store/postgres/migrate.ts';
+import { createPool, type Pool } from '#store/postgres/pool.ts';
 
 export interface TestDatabase {
   readonly url: string;

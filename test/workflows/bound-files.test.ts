@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { createTurnLedger } from '#store/turn-ledger.ts';
+import { createTurnLedger } from '#store/turns/turn-ledger.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 

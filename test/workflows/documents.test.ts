@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CONTEXT_FILES } from '#domain/document.ts';
+import { CONTEXT_FILES } from '#domain/files/document.ts';
 import { linkMain } from '#test/support/assignments.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 

@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { QualityGate } from '#domain/gate.ts';
+import type { QualityGate } from '#domain/gate/gate.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
-import { taskSessionKey } from '#domain/team.ts';
+import { taskSessionKey } from '#domain/team/team.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const checks = (event: QualityGate['event']): QualityGate => ({

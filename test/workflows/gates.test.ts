@@ -1,7 +1,7 @@
 /** DE-6: delegated work is judged before anybody reads it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { QualityGate } from '#domain/gate.ts';
+import type { QualityGate } from '#domain/gate/gate.ts';
 import { CRITIC, DRAFTS } from '#test/support/gate-scripts.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 

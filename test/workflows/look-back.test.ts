@@ -1,7 +1,7 @@
 /** PO-5: rules that look back, on real servers: what a session has read, by itself or through others, and when. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { taskSessionKey } from '#domain/team.ts';
+import { taskSessionKey } from '#domain/team/team.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const ASKS = { ask: [{ tool: 'nudge', after: ['peek', 'datetime', 'break_off'] }] };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLostWork } from '#temporal/lost-work.ts';
-import { taskSessionKey, taskWorkflowId } from '#domain/team.ts';
+import { taskSessionKey, taskWorkflowId } from '#domain/team/team.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';

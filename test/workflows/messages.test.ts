@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { WithStartWorkflowOperation, WorkflowFailedError } from '@temporalio/client';
 import { Failure } from '#domain/errors.ts';
-import { INBOX_LIMITS } from '#domain/turn.ts';
+import { INBOX_LIMITS } from '#domain/turn/turn.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
 /** Answers the first message after a while, and does what later ones say. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { preview } from '@tempoclaw/scrubber';
-import { INBOX_LIMITS } from '#domain/turn.ts';
+import { INBOX_LIMITS } from '#domain/turn/turn.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 
 describe('EX-4 characters that a row cannot hold do not stop a turn', () => {

@@ -7,7 +7,7 @@ import {
   type StopInput,
   type TurnOutcome,
   type TurnState,
-} from '#domain/turn.ts';
+} from '#domain/turn/turn.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 

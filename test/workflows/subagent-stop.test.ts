@@ -1,8 +1,8 @@
 /** A session that is stopped takes its subagents and their commands with it, unless detached. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { markStopped } from '#store/assignment-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { markStopped } from '#store/assignments/assignment-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { assignmentInput } from '#temporal/assignment-inputs.ts';
 import { takeSubagent } from '#test/support/assignments.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';

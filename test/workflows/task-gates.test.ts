@@ -1,8 +1,8 @@
 /** DE-6: at `task.completed`, a member's work is judged before it is the task's result. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { QualityGate } from '#domain/gate.ts';
-import { taskSessionKey } from '#domain/team.ts';
+import type { QualityGate } from '#domain/gate/gate.ts';
+import { taskSessionKey } from '#domain/team/team.ts';
 import { DRAFTS } from '#test/support/gate-scripts.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 

@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { QualityGate } from '#domain/gate.ts';
-import { taskSessionKey } from '#domain/team.ts';
+import type { QualityGate } from '#domain/gate/gate.ts';
+import { taskSessionKey } from '#domain/team/team.ts';
 import { CRITIC, SUBMITS } from '#test/support/gate-scripts.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 

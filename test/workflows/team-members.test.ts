@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { taskSessionKey } from '#domain/team.ts';
+import { taskSessionKey } from '#domain/team/team.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 const LEAD_SESSION = 'team:crew:lead:main';

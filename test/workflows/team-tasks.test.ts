@@ -1,11 +1,11 @@
 /** TE-1 … TE-4: teams on real servers: claims over HTTP, and a lead whose members do what it requests. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { loadTask } from '#store/team-task-state.ts';
-import { createTask, recordTask } from '#store/team-task-record.ts';
-import { taskWorkflowId } from '#domain/team.ts';
-import type { TaskView } from '#domain/team-task.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { loadTask } from '#store/teams/team-task-state.ts';
+import { createTask, recordTask } from '#store/teams/team-task-record.ts';
+import { taskWorkflowId } from '#domain/team/team.ts';
+import type { TaskView } from '#domain/team/team-task.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];

@@ -1,7 +1,7 @@
 /**
  * Steps that end immediately, started within the workflow task: a model whose last answer was fast, or a command that
  * usually takes milliseconds. Slower ones continue as an activity on the worker's own task queue. The worker decides
- * which steps are worth it (domain/fast-path.ts); without its fast path, every step runs as an ordinary activity.
+ * which steps are worth it (domain/turn/fast-path.ts); without its fast path, every step runs as an ordinary activity.
  */
 import { proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type {
@@ -10,8 +10,8 @@ import type {
   InlineModelInput,
   InlineNext,
   InlineTurnActivities,
-} from '#domain/fast-path.ts';
-import type { CallModelInput, CallModelResult } from '#domain/turn.ts';
+} from '#domain/turn/fast-path.ts';
+import type { CallModelInput, CallModelResult } from '#domain/turn/turn.ts';
 import {
   followOptions,
   inlineModelOptions,

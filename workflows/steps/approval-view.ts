@@ -8,8 +8,8 @@ import {
   type DecisionReceipt,
   lateProblem,
   type SettleApprovalResult,
-} from '#domain/approval.ts';
-import { markdownCode, markdownText } from '#domain/markdown.ts';
+} from '#domain/approval/approval.ts';
+import { markdownCode, markdownText } from '#domain/text/markdown.ts';
 
 export type Settled = Extract<SettleApprovalResult, { kind: 'settled' }>;
 

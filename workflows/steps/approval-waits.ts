@@ -13,8 +13,8 @@ import {
   workflowInfo,
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow';
-import { APPROVAL } from '#domain/approval.ts';
-import { ASSIGNMENT } from '#domain/assignment.ts';
+import { APPROVAL } from '#domain/approval/approval.ts';
+import { ASSIGNMENT } from '#domain/assignment/assignment.ts';
 import { isRecord, isText } from '#domain/outside-value.ts';
 import type { WorkState } from '#domain/search-attributes.ts';
 

@@ -1,7 +1,7 @@
 /** What a run of a session does before its turn starts, and how it ends when none does. */
 import { condition, isCancellation, setCurrentDetails } from '@temporalio/workflow';
-import type { AgentTurnInput, TurnOutcome } from '#domain/turn.ts';
-import type { TurnInbox } from '#domain/turn-inbox.ts';
+import type { AgentTurnInput, TurnOutcome } from '#domain/turn/turn.ts';
+import type { TurnInbox } from '#domain/turn/turn-inbox.ts';
 import { recordLostTurns, recordTurnEnd } from './record-turn-end.ts';
 import type { IdleStop } from './stop-idle.ts';
 

@@ -1,6 +1,6 @@
 /** How a turn ended, and its one record. */
 import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { ShownGate } from '#domain/gate.ts';
+import type { ShownGate } from '#domain/gate/gate.ts';
 import type {
   AgentTurnInput,
   EndedTurn,
@@ -11,9 +11,9 @@ import type {
   StopInput,
   TurnActivities,
   TurnOutcome,
-} from '#domain/turn.ts';
-import { TIME_UP } from '#domain/stop-of-work.ts';
-import type { TurnInbox } from '#domain/turn-inbox.ts';
+} from '#domain/turn/turn.ts';
+import { TIME_UP } from '#domain/turn/stop-of-work.ts';
+import type { TurnInbox } from '#domain/turn/turn-inbox.ts';
 import { RECORD } from '../activity-options.ts';
 
 /** How a turn ended, and the parts of it that no row has yet. */

@@ -1,4 +1,4 @@
-/** A run with a wrong start (domain/start-problem.ts) accepts nothing, reports the reason, and ends. */
+/** A run with a wrong start (domain/turn/start-problem.ts) accepts nothing, reports the reason, and ends. */
 import { ApplicationFailure, defineUpdate, setHandler } from '@temporalio/workflow';
 
 /** Updates that came with a wrong start are refused, so that their senders get the reason. */

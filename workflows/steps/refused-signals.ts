@@ -1,7 +1,7 @@
 /** A signal cannot be answered, so refused ones appear in the run's `state`. */
 import { log } from '@temporalio/workflow';
 import { isRecord, isText } from '#domain/outside-value.ts';
-import type { RefusedSignals } from '#domain/refused-signals.ts';
+import type { RefusedSignals } from '#domain/approval/refused-signals.ts';
 
 /** Greatest number of characters that are read. */
 const MAX_READ = 16_384;

@@ -8,9 +8,9 @@ import {
   TemporalFailure,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval.ts';
+import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
-import type { ChildStart, PlannedCall, RunToolResult, SettledCall } from '#domain/turn.ts';
+import type { ChildStart, PlannedCall, RunToolResult, SettledCall } from '#domain/turn/turn.ts';
 import { inheritedLabels } from './child-labels.ts';
 import { causeOf } from './failure-cause.ts';
 import type { Steps } from './plain-steps.ts';

@@ -6,7 +6,7 @@ import {
   startChild,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { ChildStart, PlannedCall, SettledCall } from '#domain/turn.ts';
+import type { ChildStart, PlannedCall, SettledCall } from '#domain/turn/turn.ts';
 import { childLabels, inheritedLabels } from './child-labels.ts';
 
 /** A child with a long result has recorded it itself. */

@@ -13,16 +13,16 @@ import {
   TemporalFailure,
 } from '@temporalio/workflow';
 import { TerminatedFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { LOST_END } from '#domain/lost-work.ts';
+import { LOST_END } from '#domain/turn/lost-work.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
-import { stopOfWork, TIME_UP } from '#domain/stop-of-work.ts';
+import { stopOfWork, TIME_UP } from '#domain/turn/stop-of-work.ts';
 import {
   AGENT_TURN,
   type AgentTurnInput,
   type EngineHints,
   type StopInput,
   type TurnOutcome,
-} from '#domain/turn.ts';
+} from '#domain/turn/turn.ts';
 import { childLabels } from './child-labels.ts';
 
 /** How long a turn may take to stop by itself; then its workflow is cancelled. */

@@ -3,8 +3,8 @@
  * records it. The workflow performs it between turns, so that it never affects what another turn has started.
  */
 import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
-import { isStop } from '#domain/submit-problem.ts';
-import type { AgentTurnInput, StopInput, TurnActivities } from '#domain/turn.ts';
+import { isStop } from '#domain/turn/submit-problem.ts';
+import type { AgentTurnInput, StopInput, TurnActivities } from '#domain/turn/turn.ts';
 import { RECORD } from '../activity-options.ts';
 
 export interface IdleStop {

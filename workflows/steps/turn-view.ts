@@ -1,8 +1,8 @@
 /** What people see of a turn: the `state` query, and current details in the web UI (IN-5). */
 import { setCurrentDetails } from '@temporalio/workflow';
 import { approvalWorkflowId } from '#domain/ids.ts';
-import type { ShownCheck } from '#domain/gate.ts';
-import { markdownCode, markdownText } from '#domain/markdown.ts';
+import type { ShownCheck } from '#domain/gate/gate.ts';
+import { markdownCode, markdownText } from '#domain/text/markdown.ts';
 import type {
   AgentTurnInput,
   CallModelResult,
@@ -10,10 +10,10 @@ import type {
   QueuedTurn,
   TurnOutcome,
   TurnState,
-} from '#domain/turn.ts';
-import type { TurnInbox } from '#domain/turn-inbox.ts';
+} from '#domain/turn/turn.ts';
+import type { TurnInbox } from '#domain/turn/turn-inbox.ts';
 import { workStateNow } from './approval-waits.ts';
-import { checkLine } from './run-gates.ts';
+import { checkLine } from './gates/run-gates.ts';
 
 export interface TurnView {
   begin(turn: QueuedTurn): void;

@@ -4,11 +4,11 @@ import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts'
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Assignments } from '#activities/assignments/assignments.ts';
 import { readPassedFiles } from '#activities/assignments/pass-files.ts';
-import type { AssignmentRow } from '#store/assignment-store.ts';
+import type { AssignmentRow } from '#store/assignments/assignment-store.ts';
 import type { Files } from '#activities/workspace/files.ts';
-import { ASSIGNMENT_MODES, WORK_STATUSES } from '#domain/assignment.ts';
-import { DELEGATION_LIMITS, secondsOf } from '#domain/delegation.ts';
-import { delegationLabel, NOT_A_TASK, whyNot } from '#domain/delegation-words.ts';
+import { ASSIGNMENT_MODES, WORK_STATUSES } from '#domain/assignment/assignment.ts';
+import { DELEGATION_LIMITS, secondsOf } from '#domain/assignment/delegation.ts';
+import { delegationLabel, NOT_A_TASK, whyNot } from '#domain/assignment/delegation-words.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const PAGE = 20;

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { delegationLabel, NOT_A_TASK } from '#domain/delegation-words.ts';
-import { EVALUATE_LIMITS, EVALUATE_WORDS, roundsOf } from '#domain/evaluate-loop.ts';
+import { delegationLabel, NOT_A_TASK } from '#domain/assignment/delegation-words.ts';
+import { EVALUATE_LIMITS, EVALUATE_WORDS, roundsOf } from '#domain/assignment/evaluate-loop.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({

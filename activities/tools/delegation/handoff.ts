@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { HANDOFF_LIMITS, HANDOFF_WORDS } from '#domain/handoff.ts';
+import { HANDOFF_LIMITS, HANDOFF_WORDS } from '#domain/assignment/handoff.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
-import { ripgrep } from '#activities/workspace/ripgrep.ts';
+import { ripgrep } from '#activities/workspace/search/ripgrep.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
 const MAX_SHOWN = 1_000;

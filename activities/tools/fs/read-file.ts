@@ -4,7 +4,7 @@ import { defineTool } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
 import type { FilePage } from '#activities/workspace/read-page.ts';
-import { IMAGE_BYTES, readImage } from '#domain/image.ts';
+import { IMAGE_BYTES, readImage } from '#domain/model/image.ts';
 import { toolError } from '#domain/tool.ts';
 
 /** Greatest number of characters in one answer. */

@@ -10,8 +10,8 @@ import {
   type FoundFile,
   type FoundLine,
   PLACE_ARGS,
-} from '#activities/workspace/ripgrep-matches.ts';
-import { escapeGlob, ripgrep } from '#activities/workspace/ripgrep.ts';
+} from '#activities/workspace/search/ripgrep-matches.ts';
+import { escapeGlob, ripgrep } from '#activities/workspace/search/ripgrep.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
 /** Greatest size of an answer, like that of read_file and exec. */

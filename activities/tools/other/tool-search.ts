@@ -1,8 +1,8 @@
 /** tool_search: finds tools that the model may call and that its prompt does not describe, because there are many. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { markOutside } from '#domain/outside-text.ts';
-import { scoreTexts } from '#domain/score-texts.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
+import { scoreTexts } from '#domain/text/score-texts.ts';
 import { TOOL_SEARCH, toolLine } from '#policy/deferred-tools.ts';
 import { defineTool, type FindableTool } from '#policy/define-tool.ts';
 

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Assignments } from '#activities/assignments/assignments.ts';
-import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/subagent.ts';
-import { isWithinThinking, THINKING } from '#domain/thinking.ts';
-import { NOT_A_TASK } from '#domain/delegation-words.ts';
-import { isActive, labelOf, reasonOf, runtimeOf } from '#domain/subagent-words.ts';
+import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/assignment/subagent.ts';
+import { isWithinThinking, THINKING } from '#domain/model/thinking.ts';
+import { NOT_A_TASK } from '#domain/assignment/delegation-words.ts';
+import { isActive, labelOf, reasonOf, runtimeOf } from '#domain/assignment/subagent-words.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const input = z.object({

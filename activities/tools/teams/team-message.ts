@@ -4,7 +4,7 @@ import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts'
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Membership, TeamService } from '#activities/teams/team-service.ts';
 import { LEAD_ONLY } from '#domain/team/decision.ts';
-import { roleIn, TEAM_LIMITS } from '#domain/team.ts';
+import { roleIn, TEAM_LIMITS } from '#domain/team/team.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const input = z.object({

@@ -11,7 +11,7 @@ import type { Membership, TeamService } from '#activities/teams/team-service.ts'
 import { Failure, type ToolErrorCode } from '#domain/errors.ts';
 import { assigneeProblem } from '#domain/team/lead-actions.ts';
 import { compoundWarning } from '#domain/team/words.ts';
-import { readTaskRef, taskIdOf, TEAM_LIMITS } from '#domain/team.ts';
+import { readTaskRef, taskIdOf, TEAM_LIMITS } from '#domain/team/team.ts';
 import {
   COMMENT_TYPES,
   statusesOf,
@@ -19,7 +19,7 @@ import {
   TASK_FILTERS,
   TASK_ORDERS,
   type TaskAction,
-} from '#domain/team-task.ts';
+} from '#domain/team/team-task.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const ACTIONS = ['list', 'get', 'create', 'search', ...TASK_ACTIONS] as const;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { publishSkill } from '#features/skills/store.ts';
-import { writeDocument } from '#store/document-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { writeDocument } from '#store/files/document-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';
 import { skillText } from '#test/support/skills.ts';
 

@@ -1,6 +1,6 @@
 /** Which worker has a session's browser, or had it last, by the task queue that only this worker polls. */
-import type { Pool } from '#store/pool.ts';
-import { execute, readRow } from '#store/statements.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { execute, readRow } from '#store/postgres/statements.ts';
 
 interface BrowserPlace {
   readonly session: string;

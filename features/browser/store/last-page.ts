@@ -1,6 +1,6 @@
 /** Where a session's browser was according to the last result that says so. A new browser does not know it. */
-import { readRow } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import { readRow } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 /** Reads the session's last turns; returns undefined when none of them says it. */
 export async function lastBrowserPage(db: TenantDb, session: string): Promise<string | undefined> {

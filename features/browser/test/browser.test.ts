@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { findChromium } from '../activities/chromium.ts';
 import { commandFolders } from '#config';
-import { readImage } from '#domain/image.ts';
+import { readImage } from '#domain/model/image.ts';
 import { BROWSER_DIR, browserBench, refOf, startSite } from '#test/support/browser-bench.ts';
 import { eventually } from '#test/support/processes.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';

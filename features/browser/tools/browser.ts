@@ -21,7 +21,7 @@ import {
 import { keepDownloads } from '../activities/page-files.ts';
 import { endTab, type OpenBrowser, type Tab } from '../activities/open-browser.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 
 /** A page that spins is left for another without a longer wait. */

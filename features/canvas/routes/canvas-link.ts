@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { isToken } from '#policy/decision-token.ts';
-import type { Caller } from '#api/auth.ts';
+import type { Caller } from '#api/server/auth.ts';
 
 const linkSchema = z.object({
   tenant: z.string(),

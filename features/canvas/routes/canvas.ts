@@ -7,22 +7,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CANVAS_FRAME, CANVAS_FRAME_POLICY, CANVAS_LIMITS } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
 import { canvasLinks } from '../resource.ts';
 import { canvasEventSchema } from '../schema.ts';
 import { isKeyInForce } from '#store/api-key-store.ts';
 import { findCanvas } from '../store.ts';
-import { callerOf, userOf } from '#api/auth.ts';
+import { callerOf, userOf } from '#api/server/auth.ts';
 import { callerByLink, type CanvasLink, canvasToken, noLink, openCanvasToken } from './canvas-link.ts';
 import { CANVAS_PAGE, CANVAS_PAGE_POLICY } from './canvas-page.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableSession } from '#api/found.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { createSseReplies } from '#api/sse-replies.ts';
+import { createSseReplies } from '#api/server/sse-replies.ts';
 import { submitMessage } from '#api/submit-message.ts';
-import { contextOf, idOf } from '#api/routes/messages.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { contextOf, idOf } from '#api/routes/turns/messages.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   serveResource(

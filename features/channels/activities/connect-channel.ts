@@ -1,7 +1,7 @@
 /** Registers a channel with its service, as far as the service allows that for a bot. Each step may be repeated. */
 import type { ConnectChannel } from '../contract.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findChannel } from '../store/channel-store.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { ChannelError } from './channel-error.ts';

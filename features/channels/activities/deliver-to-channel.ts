@@ -1,6 +1,6 @@
 /** Makes one attempt to send a delivery to a chat service. What is known to have arrived is not sent again. */
 import { createHash } from 'node:crypto';
-import type { Attachment } from '#domain/artifact.ts';
+import type { Attachment } from '#domain/files/artifact.ts';
 import { type Asking, approvalPost, editedPost, linkWords, outcomePost } from '../rules/approval-post.ts';
 import { namedFiles } from '../rules/named-files.ts';
 import { SILENT } from '../rules/written-text.ts';
@@ -14,8 +14,8 @@ import {
 import { SecretProblem } from '#domain/secret.ts';
 import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { channelLinkMaker } from '../rows.ts';
-import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
-import { asAttachment, findArtifacts } from '#store/artifact-store.ts';
+import { type ApprovalRow, findApproval } from '#store/approvals/approval-store.ts';
+import { asAttachment, findArtifacts } from '#store/files/artifact-store.ts';
 import {
   firstAsking,
   forgetPost,
@@ -25,9 +25,9 @@ import {
   recordPost,
 } from '../store/channel-post-store.ts';
 import { type ChannelRow, findChannel, placeOfSession } from '../store/channel-store.ts';
-import { findSession } from '#store/session-store.ts';
+import { findSession } from '#store/turns/session-store.ts';
 import type { DeliveryOutcome } from '#features/webhooks-out/index.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ChannelDelivery } from './channel-delivery.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { ChannelError } from './channel-error.ts';

@@ -6,7 +6,7 @@ import { isWorthShowing, readPieces, type WrittenText } from '../rules/written-t
 import type { ChannelPlace, ChannelPost } from '../contract.ts';
 import { recordPost } from '../store/channel-post-store.ts';
 import { readEvents } from '#store/event-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findGrowing, GROWING, mayGrow, takeGrowing } from '../store/growing-post-store.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender } from './channel-sender.ts';

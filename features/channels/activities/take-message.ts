@@ -3,8 +3,8 @@
  * message is submitted. A repeat fetches what is missing, and submits the same message.
  */
 import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
-import { type Attachment, attachmentLine } from '#domain/artifact.ts';
-import { messageText } from '../rules/heard-text.ts';
+import { type Attachment, attachmentLine } from '#domain/files/artifact.ts';
+import { messageText } from '../rules/message-text.ts';
 import {
   type ChannelPlace,
   type DirectPost,
@@ -13,21 +13,21 @@ import {
   type WaitingMessage,
 } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
-import { markdownText } from '#domain/markdown.ts';
+import { markdownText } from '#domain/text/markdown.ts';
 import {
   type ArtifactPlaces,
   asAttachment,
   findArtifacts,
   type NewArtifact,
   putArtifact,
-} from '#store/artifact-store.ts';
+} from '#store/files/artifact-store.ts';
 import { closeAlbum, insertDirectPost, postsOf, recordPost } from '../store/channel-post-store.ts';
 import { type ChannelRow } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
-import { findSession } from '#store/session-store.ts';
+import { findSession } from '#store/turns/session-store.ts';
 import { EgressError } from '@tempoclaw/egress';
 import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';
 import { refusalWords, type SendOperation } from './visit-service.ts';

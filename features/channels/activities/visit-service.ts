@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { ChannelType } from '../contract.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import { type ChannelRow, openChannel } from '../store/channel-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
 import type { EgressError } from '@tempoclaw/egress';

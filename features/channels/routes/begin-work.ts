@@ -9,10 +9,10 @@ import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
 import { inboundWebhookSchema } from '../webhook/schema.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import type { ChannelRow } from '../store/channel-store.ts';
-import { findTeam } from '#store/team-store.ts';
+import { findTeam } from '#store/teams/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 /**
  * Returns false when it is a message. The same call again is the same work. @throws Failure NotFound for what has been

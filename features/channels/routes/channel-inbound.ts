@@ -8,12 +8,12 @@ import { Failure } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { findChannel, openChannel } from '../store/channel-store.ts';
-import { hearInbound } from './hear-inbound.ts';
+import { hearInbound } from './receive-inbound.ts';
 import { READERS } from './readers.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { problems } from '#api/openapi.ts';
+import { problems } from '#api/server/openapi.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 const BYTES = 1_048_576;
 

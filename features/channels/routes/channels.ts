@@ -36,14 +36,14 @@ import {
   type PersonRow,
   updateChannel,
 } from '../store/channel-store.ts';
-import { unlessTaken } from '#store/unless-taken.ts';
+import { unlessTaken } from '#store/postgres/unless-taken.ts';
 import { isStandardSecret } from '../webhook/signatures.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { isTimeKeys, readPage } from '#api/pages.ts';
+import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { type NamedAgent, requireAgents } from '#api/require-agents.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, temporal } = deps;

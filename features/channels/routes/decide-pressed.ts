@@ -4,8 +4,8 @@
  */
 import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, randomBytes } from 'node:crypto';
-import type { Decision, DecisionReceipt } from '#domain/approval.ts';
-import { deciderProblem } from '#domain/approval-decider.ts';
+import type { Decision, DecisionReceipt } from '#domain/approval/approval.ts';
+import { deciderProblem } from '#domain/approval/approval-decider.ts';
 import { linkWords } from '../rules/approval-post.ts';
 import { type Inbound, readPress } from '../contract.ts';
 import { withTimeout } from '#domain/async/with-timeout.ts';
@@ -13,12 +13,12 @@ import { Failure } from '#domain/errors.ts';
 import { decisionToken } from '#policy/decision-token.ts';
 import { makeOwnLink } from '#policy/own-link.ts';
 import { channelLinkMaker } from '../rows.ts';
-import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
+import { type ApprovalRow, findApproval } from '#store/approvals/approval-store.ts';
 import { insertDirectPost, postsOf } from '../store/channel-post-store.ts';
 import { type ChannelRow, type PersonRow } from '../store/channel-store.ts';
-import { sendDecision } from '#api/decide-as.ts';
+import { sendDecision } from '#api/approvals/decide-as.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 /** Also sent in the instant between the service's receipt of a post and our row of it. */
 const UNKNOWN = 'This question is not known here; if it has just come, press again.';

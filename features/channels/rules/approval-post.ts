@@ -1,8 +1,8 @@
 /** Formats an approval as a message with buttons, and as that message after the decision. */
-import { type ApprovalBasis, approvalFacts } from '#domain/approval-facts.ts';
+import { type ApprovalBasis, approvalFacts } from '#domain/approval/approval-facts.ts';
 import { type ChannelButton, type ChannelPost, pressData } from '../contract.ts';
-import { showHidden } from '#domain/hidden-text.ts';
-import { markdownCode, markdownText } from '#domain/markdown.ts';
+import { showHidden } from '#domain/text/hidden-text.ts';
+import { markdownCode, markdownText } from '#domain/text/markdown.ts';
 
 export interface ShownApproval extends ApprovalBasis {
   readonly id: string;

@@ -1,9 +1,9 @@
 /** Stores posts in chats: what is still to be sent there, and what has arrived. */
 import { ALBUM_SECONDS, gatheredAlbum, isAddressedAlbum, withPart } from '../rules/album.ts';
 import type { AlbumPart, DirectPost, WaitingMessage } from '../contract.ts';
-import { inTransaction } from '#store/transaction.ts';
-import { affects, execute, type RowOf, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb, TenantTransaction } from '#store/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
+import { affects, execute, type RowOf, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb, TenantTransaction } from '#store/postgres/tenant-db.ts';
 
 /**
  * Queues a post, which follows what the session has said so far and waits at least `seconds`. Safe to repeat by its id.

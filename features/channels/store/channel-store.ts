@@ -10,11 +10,11 @@ import {
   POSTED,
 } from '../contract.ts';
 import type { ChannelSettings } from '../schema.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import { affects, execute, type RowOf, readRow, readRows } from '#store/statements.ts';
-import { type TenantDb, forTenant } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import { affects, execute, type RowOf, readRow, readRows } from '#store/postgres/statements.ts';
+import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 export interface ChannelRow extends RowOf<'channels', 'updated_at'> {
   readonly sealed: string;

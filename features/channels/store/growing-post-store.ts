@@ -3,8 +3,8 @@
  * own delivery takes it over.
  */
 import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
-import { affects, execute, readRow } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import { affects, execute, readRow } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 /** Its part number, before all other parts. */
 export const GROWING = -1;

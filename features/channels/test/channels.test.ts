@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { writeMessage } from '#store/message-store.ts';
+import { writeMessage } from '#store/turns/message-store.ts';
 import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createChance } from '#test/support/seeded.ts';
 import type { Stack } from '#test/support/stack.ts';
 import { SECRET, startTelegramChat as start } from '#test/support/telegram-chat.ts';

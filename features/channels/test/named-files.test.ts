@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { messageText } from '../rules/heard-text.ts';
+import { messageText } from '../rules/message-text.ts';
 import { namedFiles } from '../rules/named-files.ts';
 
 const A = `art_${'a'.repeat(32)}`;

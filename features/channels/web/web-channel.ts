@@ -4,10 +4,10 @@
 import { placeOfChat } from '../contract.ts';
 import { toolsFor } from '../rules/tools-for.ts';
 import { Failure } from '#domain/errors.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 import { findChannel } from '../store/channel-store.ts';
-import { findSession } from '#store/session-store.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import { findSession } from '#store/turns/session-store.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 /**
  * Leaves the message unchanged if the channel has another type or does not exist. @throws Failure Forbidden when it is

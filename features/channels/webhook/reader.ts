@@ -6,7 +6,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { fieldAt, fillTemplate } from './fill-template.ts';
 import { Failure } from '#domain/errors.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { type InboundWebhook, inboundWebhookSchema } from './schema.ts';
 import type { ChannelReader } from '../routes/channel-reader.ts';

@@ -2,9 +2,9 @@
 import type { AddedTools } from '#domain/feature.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { createGoneTool } from '#policy/gone-tool.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type Environment, openEnvironment } from '../policy/tool-environment.ts';
 import { readToolOfCall, type ToolOfCall } from '../store.ts';
 import { runnableTool } from './run-custom-tool.ts';

@@ -10,7 +10,7 @@ import { keysOf } from '../rules/template.ts';
 import { Failure } from '#domain/errors.ts';
 import type { customToolChangeSchema } from '../schema.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 /** Requires a text for every placeholder: what a tool without a schema means. */
 export function requiredTexts(command: string): Parameters {

@@ -22,7 +22,7 @@ import { changedTool, checkTool, isSameTool, sealEnv, requiredTexts } from './cu
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
 import { MAIN_AGENT } from '#api/tenant-defaults.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 type Change = Call<(typeof customTools.operations)['updateCustomTool']>;
 

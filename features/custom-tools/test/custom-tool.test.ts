@@ -7,7 +7,7 @@ import { runnableTool } from '../activities/run-custom-tool.ts';
 import type { Environment } from '../policy/tool-environment.ts';
 import { createAddedTools } from '../activities/added-tools.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { Parameters } from '../rules/check-parameters.ts';
 import type { CustomToolDefinition } from '../rules/definition.ts';

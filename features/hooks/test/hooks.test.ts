@@ -1,7 +1,7 @@
 /** Hooks as people and models meet them: what they deny, ask, change, and what of that is stored. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Hook } from '#domain/hook.ts';
+import type { Hook } from '#domain/turn/hook.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';
 

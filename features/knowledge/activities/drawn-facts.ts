@@ -10,7 +10,7 @@ import {
   nameKey,
   typeKey,
 } from '../contract.ts';
-import type { OfferedTool } from '#domain/model.ts';
+import type { OfferedTool } from '#domain/model/model.ts';
 
 const name = z.string().max(2_000);
 const line = z.int().min(1).max(1_000_000).describe('Number of the line that says it');

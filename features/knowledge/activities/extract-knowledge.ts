@@ -4,10 +4,10 @@
  */
 import { askToRecord, BEGINS_MS, type RecordDeps, type RecordRequest } from '#features/memory/index.ts';
 import { Context } from '@temporalio/activity';
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import type { IndexedPart } from '#features/memory/contract.ts';
 import { KNOWLEDGE_LIMITS } from '../contract.ts';
-import { storableText } from '#domain/storable-text.ts';
+import { storableText } from '#domain/text/storable-text.ts';
 import { findAgent } from '#store/agent-store.ts';
 import {
   noteRead,
@@ -17,9 +17,9 @@ import {
   unreadCount,
   unreadDocument,
 } from '../store/knowledge-index-store.ts';
-import { noteUses } from '#store/model-use-store.ts';
+import { noteUses } from '#store/budgets/model-use-store.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type DocumentPart, partsOf } from './document-parts.ts';
 import { readDrawnFacts, RECORD_FACTS } from './drawn-facts.ts';
 

@@ -11,7 +11,7 @@ import {
   readRelations,
   walkRelations,
 } from '../store/knowledge-search.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 
 export interface KnowledgeQuery {
   /** `*` means all. */

@@ -4,16 +4,16 @@
  */
 import type { Chunk } from '#features/memory/index.ts';
 import { sql } from 'kysely';
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import { type DrawnFacts, KNOWLEDGE_LIMITS, type KnowledgeStatus, nameKey } from '../contract.ts';
-import { noteUses } from '#store/model-use-store.ts';
-import type { ModelUse } from '#domain/model-use.ts';
-import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
-import type { Pool } from '#store/pool.ts';
-import type { Db, Transaction } from '#store/database.ts';
-import { execute, readRow, readRows } from '#store/statements.ts';
-import { type TenantTransaction, forTenant } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import { noteUses } from '#store/budgets/model-use-store.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
+import { IS_MEMORY, isOwn } from '#store/files/document-scope.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import type { Db, Transaction } from '#store/postgres/database.ts';
+import { execute, readRow, readRows } from '#store/postgres/statements.ts';
+import { type TenantTransaction, forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 /** For documents `d`: facts are to be extracted from it, and its current text was not read. */
 export const IS_UNREAD = sql`(${IS_MEMORY} and d.extracted is distinct from d.digest and exists (select from agents a

@@ -1,9 +1,9 @@
 /** Searches the knowledge graph: which entities are meant, what is near them, and what holds at a time. */
 import { type RawBuilder, sql } from 'kysely';
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import { nameKey } from '../contract.ts';
-import type { Pool } from '#store/pool.ts';
-import { readRows } from '#store/statements.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { readRows } from '#store/postgres/statements.ts';
 
 /** Whose graph, at what time, and without which documents (`{user_id}/{path}`, hiddenDocuments). */
 export interface KnowledgeView extends DocumentScope {

@@ -3,17 +3,17 @@
  * about the same.
  */
 import { type RawBuilder, sql } from 'kysely';
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { nameKey, typeKey } from '../contract.ts';
-import { isOwn } from '#store/document-scope.ts';
+import { isOwn } from '#store/files/document-scope.ts';
 import { addNames, judgeFacts, lockKnowledge } from './knowledge-index-store.ts';
 import { entitiesOf, type KnowledgeEntity, type KnowledgeRelation, relationsOf } from './knowledge-search.ts';
-import type { Pool } from '#store/pool.ts';
-import type { Db, Transaction } from '#store/database.ts';
-import { affects, execute, readRow, readRows } from '#store/statements.ts';
-import { type TenantDb, forTenant } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import type { Db, Transaction } from '#store/postgres/database.ts';
+import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
+import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 /** Whose entries are listed. `viewer` is a user who sees their own and those of agents; null means all. */
 export interface KnowledgeFilter {

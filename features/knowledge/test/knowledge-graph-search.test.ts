@@ -1,7 +1,7 @@
 /** Tests what a model extracts from memory, how it is found, whose it is, and what is removed with its documents. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { writeDocument } from '#store/document-store.ts';
+import { writeDocument } from '#store/files/document-store.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 
 interface Relation {

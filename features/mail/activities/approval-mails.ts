@@ -1,12 +1,12 @@
 /** Sends mails in place of webhook calls: one delivery about an approval, to one person, with a link to decide it. */
 import { mailAddressOf, NOTIFY_TEST } from '#features/webhooks-out/contract.ts';
-import { deciderProblem, personOf } from '#domain/approval-decider.ts';
+import { deciderProblem, personOf } from '#domain/approval/approval-decider.ts';
 import { askingMail, outcomeMail, planMail, testMail } from '../rules.ts';
 import { type DeliveryBasis, findEarlierRequest, webhookLinkMaker } from '#features/webhooks-out/index.ts';
 import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
-import { type ApprovalRow, findApproval } from '#store/approval-store.ts';
+import { type ApprovalRow, findApproval } from '#store/approvals/approval-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Mail, MailOutcome, SendMail } from './send-mail.ts';
 
 export interface ApprovalMailDeps extends OwnLinkDeps {

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { waitSchema } from '#domain/schema/message.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
-import { callerOf } from '#api/auth.ts';
+import { callerOf } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { createMcpServer } from '../server/mcp-server.ts';
 import { MAIN_AGENT } from '#api/tenant-defaults.ts';
-import { endOf } from '#api/routes/messages.ts';
+import { endOf } from '#api/routes/turns/messages.ts';
 
 /** Below the minute after which clients give up. */
 const DEFAULT_WAIT_SECONDS = 50;

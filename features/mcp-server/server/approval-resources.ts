@@ -6,21 +6,21 @@ import {
   type ReadResourceResult,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { type ApprovalRow, findVisibleApproval, listApprovals } from '#store/approval-store.ts';
+import { type ApprovalRow, findVisibleApproval, listApprovals } from '#store/approvals/approval-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { formLines } from '#domain/form.ts';
 import { isMessageId } from '#domain/ids.ts';
-import { markdownCode } from '#domain/markdown.ts';
+import { markdownCode } from '#domain/text/markdown.ts';
 import { decisionSchema } from '#domain/schema/approval.ts';
 import { idSchema } from '#domain/schema/scalars.ts';
-import { requireScope } from '#api/auth.ts';
-import { decideAs } from '#api/decide-as.ts';
-import { showHidden } from '#domain/hidden-text.ts';
-import { stemOfKey } from '#api/idempotency.ts';
-import { readTimePage } from '#api/pages.ts';
-import { showApproval } from '#api/show-approval.ts';
+import { requireScope } from '#api/server/auth.ts';
+import { decideAs } from '#api/approvals/decide-as.ts';
+import { showHidden } from '#domain/text/hidden-text.ts';
+import { stemOfKey } from '#api/server/idempotency.ts';
+import { readTimePage } from '#api/server/pages.ts';
+import { showApproval } from '#api/approvals/show-approval.ts';
 import { createTemporalLink } from '#api/temporal-links.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { inputSchemaOf, readArguments } from './own-tool.ts';
 import { textResult } from './turn-answer.ts';

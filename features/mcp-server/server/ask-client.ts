@@ -6,18 +6,18 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type ApprovalRow, findVisibleApproval, listApprovals } from '#store/approval-store.ts';
-import { boundFilesWords } from '#domain/bound-file.ts';
+import { type ApprovalRow, findVisibleApproval, listApprovals } from '#store/approvals/approval-store.ts';
+import { boundFilesWords } from '#domain/approval/bound-file.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { formLines, formSchema } from '#domain/form.ts';
 import { runsAtWords } from '#domain/sandbox.ts';
 import { decisionSchema } from '#domain/schema/approval.ts';
-import { requireScope } from '#api/auth.ts';
-import { decideAs } from '#api/decide-as.ts';
+import { requireScope } from '#api/server/auth.ts';
+import { decideAs } from '#api/approvals/decide-as.ts';
 import { reachableTurn } from '#api/found.ts';
-import { showHidden } from '#domain/hidden-text.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { showHidden } from '#domain/text/hidden-text.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { McpCall } from './mcp-request.ts';
 import { readArguments } from './own-tool.ts';
 import type { Turn } from './turn-answer.ts';

@@ -7,12 +7,12 @@ import { randomUUID } from 'node:crypto';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
-import { requireScope } from '#api/auth.ts';
+import { requireScope } from '#api/server/auth.ts';
 import type { ToolDescription } from '#api/deps.ts';
-import { stemOfKey } from '#api/idempotency.ts';
-import { contextOf, idOf } from '#api/routes/messages.ts';
+import { stemOfKey } from '#api/server/idempotency.ts';
+import { contextOf, idOf } from '#api/routes/turns/messages.ts';
 import { submitToolCall } from '#api/submit-tool-call.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { answerOfTurn } from './turn-answer.ts';
 

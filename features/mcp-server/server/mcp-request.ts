@@ -1,9 +1,9 @@
 /** One request of an MCP client: its caller, in which agent's name, and how long an answer may take. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { FAILURES, type FailureType } from '#domain/errors.ts';
-import type { Caller } from '#api/auth.ts';
+import type { Caller } from '#api/server/auth.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { toProblem } from '#api/errors.ts';
+import { toProblem } from '#api/server/errors.ts';
 import type { Answered } from './ask-client.ts';
 
 export interface McpRequest {

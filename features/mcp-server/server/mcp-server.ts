@@ -14,7 +14,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { idSchema, textSchema } from '#domain/schema/scalars.ts';
-import { requireScope } from '#api/auth.ts';
+import { requireScope } from '#api/server/auth.ts';
 import { reachableTurn } from '#api/found.ts';
 import { callAgentTool, listAgentTools } from './agent-tools.ts';
 import {

@@ -2,7 +2,7 @@
 import { readEvents, readLastEventIds } from '#store/event-store.ts';
 import type { EventType, StoredEvent } from '#domain/event.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { McpCall } from './mcp-request.ts';
 
 const PAGE = 200;

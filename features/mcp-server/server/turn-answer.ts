@@ -3,12 +3,12 @@
  * io.modelcontextprotocol/tasks).
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { listApprovals } from '#store/approval-store.ts';
-import { findInvokedCall } from '#store/tool-call-store.ts';
-import type { TurnRow } from '#store/turn-store.ts';
-import { showHidden } from '#domain/hidden-text.ts';
+import { listApprovals } from '#store/approvals/approval-store.ts';
+import { findInvokedCall } from '#store/turns/tool-call-store.ts';
+import type { TurnRow } from '#store/turns/turn-store.ts';
+import { showHidden } from '#domain/text/hidden-text.ts';
 import { hasEnded, waitForTurn } from '#api/turn-wait.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { askClient } from './ask-client.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { reportProgress } from './report-progress.ts';

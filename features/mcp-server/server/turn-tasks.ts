@@ -6,9 +6,9 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { TurnRow } from '#store/turn-store.ts';
+import type { TurnRow } from '#store/turns/turn-store.ts';
 import { isMessageId } from '#domain/ids.ts';
-import { requireScope, signatureOf } from '#api/auth.ts';
+import { requireScope, signatureOf } from '#api/server/auth.ts';
 import { reachableTurn } from '#api/found.ts';
 import { hasEnded } from '#api/turn-wait.ts';
 import { toProtocolError, type McpRequest } from './mcp-request.ts';

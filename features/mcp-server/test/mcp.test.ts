@@ -5,7 +5,7 @@ import {
   resultFromTaskOutcome,
   type TaskEnabledSession,
 } from '@modelcontextprotocol/ext-tasks/client';
-import { createServer } from '#api/server.ts';
+import { createServer } from '#api/server/server.ts';
 import { connectMcp, textsOf } from '#test/support/mcp-client.ts';
 import { type Answer, type Stack, startStack } from '#test/support/stack.ts';
 

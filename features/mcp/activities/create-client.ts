@@ -15,7 +15,7 @@ import {
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client';
-import type { SampledAnswer } from '#domain/pending-call.ts';
+import type { SampledAnswer } from '#domain/turn/pending-call.ts';
 import { MAX_MCP_TOOLS } from '../rules/server.ts';
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 

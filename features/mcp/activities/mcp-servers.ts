@@ -2,8 +2,8 @@
  * All connections of a worker to MCP servers: one for each tenant and server, limited in number and monitored. It also
  * runs the checks that people request.
  */
-import type { ChangeFeed } from '#store/change-feed.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { ChangeFeed } from '#store/postgres/change-feed.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findMcpCredentials } from '../store/mcp-credential-store.ts';
 import {
   claimChecks,

@@ -21,7 +21,7 @@ import { Failure } from '#domain/errors.ts';
 import { mcpClientMetadata } from '../contract/mcp-login.ts';
 import type { UrlRules } from '@tempoclaw/egress/rules';
 import { isRecord } from '#domain/outside-value.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import {
   changeMcpCredentials,
   claimMcpLogin,

@@ -13,9 +13,9 @@ import {
 import { registerValues, scrubText } from '@tempoclaw/scrubber';
 import { OWN_MARKS } from '#activities/process/own-names.ts';
 import type { HostWall } from '@tempoclaw/sandbox';
-import { cleanOutsideText } from '#domain/hidden-text.ts';
+import { cleanOutsideText } from '#domain/text/hidden-text.ts';
 import { MAX_MCP_TOOLS, type McpCredentials, readMcpTool } from '../rules/server.ts';
-import { mapTexts } from '#domain/storable-text.ts';
+import { mapTexts } from '#domain/text/storable-text.ts';
 import { findMcpCredentials, NO_CREDENTIALS } from '../store/mcp-credential-store.ts';
 import { type McpServerToUse, openServerCredentials } from '../store/mcp-server-store.ts';
 import type { ListedTool } from '../store/mcp-tool-store.ts';

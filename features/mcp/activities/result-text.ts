@@ -1,8 +1,8 @@
 /** Turns a server's answer into text for a model: texts stay as they are, everything else becomes a few words. */
 import type { CallToolResult, ContentBlock, ImageContent } from '@modelcontextprotocol/client';
-import { cleanOutsideText } from '#domain/hidden-text.ts';
-import { IMAGE_BYTES, MAX_IMAGES } from '#domain/image.ts';
-import { mapTexts } from '#domain/storable-text.ts';
+import { cleanOutsideText } from '#domain/text/hidden-text.ts';
+import { IMAGE_BYTES, MAX_IMAGES } from '#domain/model/image.ts';
+import { mapTexts } from '#domain/text/storable-text.ts';
 
 /** Characters: more than a model reads, stored whole beside the result. */
 const MAX = 1_000_000;

@@ -4,11 +4,11 @@
  */
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client';
 import { isStopped } from '#activities/attempt.ts';
-import type { CallOutside, FormAnswer, PendingExternalCall } from '#domain/pending-call.ts';
+import type { CallOutside, FormAnswer, PendingExternalCall } from '#domain/turn/pending-call.ts';
 import { type McpForm, readForm, standardAnswer } from '#domain/form.ts';
-import { readSampling } from '#domain/sampling.ts';
+import { readSampling } from '#domain/model/sampling.ts';
 import { isRecord } from '#domain/outside-value.ts';
-import { mapTexts } from '#domain/storable-text.ts';
+import { mapTexts } from '#domain/text/storable-text.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import { beginCall, type CallToBegin, type HeldCall, hold, type ServerMessage } from './begin-call.ts';
 import type { LiveServer } from './open-server.ts';

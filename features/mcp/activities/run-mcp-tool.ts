@@ -10,7 +10,7 @@ import { egressResult } from '#activities/egress/egress-result.ts';
 import { callSeconds } from '../rules/grants.ts';
 import { mcpReplay } from '../rules/server.ts';
 import { judgeUrl } from '@tempoclaw/egress/rules';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import { createGoneTool } from '#policy/gone-tool.ts';
 import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { grantProblem, maxCallSeconds } from '../rules/grants.ts';
 import { isRecord } from '#domain/outside-value.ts';
-import { SAMPLING_SECONDS } from '#domain/sampling.ts';
+import { SAMPLING_SECONDS } from '#domain/model/sampling.ts';
 import {
   clawftToolName,
   goclawToolName,

@@ -20,12 +20,12 @@ import {
   type McpServerRow,
   openServerCredentials,
 } from '../store/mcp-server-store.ts';
-import { confirmPage, noticePage } from '#api/approval-page.ts';
-import { type Caller, requireOwnUser, requireScope } from '#api/auth.ts';
+import { confirmPage, noticePage } from '#api/approvals/approval-page.ts';
+import { type Caller, requireOwnUser, requireScope } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { addPage } from '#api/page-routes.ts';
+import { addPage } from '#api/server/page-routes.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, settings, mcpLogins } = deps;

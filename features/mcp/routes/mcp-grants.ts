@@ -12,7 +12,7 @@ import { findMcpServer } from '../store/mcp-server-store.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
   serveResource(

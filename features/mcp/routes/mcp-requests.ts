@@ -13,13 +13,13 @@ import {
   reviewMcpRequest,
 } from '../store/mcp-request-store.ts';
 import { findMcpServer } from '../store/mcp-server-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { type Caller, signatureOf, userOf } from '#api/auth.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { type Caller, signatureOf, userOf } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { readTimePage } from '#api/pages.ts';
+import { readTimePage } from '#api/server/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
   const find = async (caller: Caller, id: string): Promise<McpRequestRow | undefined> => {

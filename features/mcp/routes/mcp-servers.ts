@@ -30,10 +30,10 @@ import {
   updateMcpServer,
 } from '../store/mcp-server-store.ts';
 import { consentToTools, listMcpTools, type McpToolRow } from '../store/mcp-tool-store.ts';
-import type { Caller } from '#api/auth.ts';
+import type { Caller } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 type ShownServer = z.input<typeof mcpServerSchema>;
 

@@ -18,7 +18,7 @@ import {
 } from '../store/mcp-server-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { OPERATOR_TENANT as TENANT } from '#domain/tenant.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 /**
  * Safe to run again and in several processes at once: each server is one statement, which skips what another has done.

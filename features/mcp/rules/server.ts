@@ -3,7 +3,7 @@
  * it lists.
  */
 import type { AddedReplay } from '#domain/added-tool.ts';
-import { cleanOutsideText } from '#domain/hidden-text.ts';
+import { cleanOutsideText } from '#domain/text/hidden-text.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import type { mcpServerConfigSchema } from '../schema/mcp-server.ts';
 import type { Kept } from '#domain/schema/scalars.ts';

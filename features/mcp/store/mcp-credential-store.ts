@@ -5,9 +5,9 @@
 import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
 import type { KeptMcpCredentials } from '../rules/server.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import { affects, readRow } from '#store/statements.ts';
+import { affects, readRow } from '#store/postgres/statements.ts';
 
 export interface McpOwner {
   readonly tenant: string;

@@ -1,10 +1,10 @@
 /** Stores grants on MCP servers (MC-3). */
 import { sql } from 'kysely';
 import type { McpGrant } from '../rules/grants.ts';
-import { noteChange } from '#store/change-feed.ts';
-import type { Db } from '#store/database.ts';
-import { affects, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import { noteChange } from '#store/postgres/change-feed.ts';
+import type { Db } from '#store/postgres/database.ts';
+import { affects, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 export interface McpGrantRow extends McpGrant {
   readonly updated_by: string;

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
 import { type RequestedAccess, grantWith, type McpGrant, type McpRequestStatus } from '../rules/grants.ts';
 import { MAX_MCP_GRANTS, putMcpGrant } from './mcp-grant-store.ts';
-import { below, execute, type PageEnd, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
-import { unlessTaken } from '#store/unless-taken.ts';
+import { below, execute, type PageEnd, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
+import { unlessTaken } from '#store/postgres/unless-taken.ts';
 
 export interface McpRequestRow extends RequestedAccess {
   readonly id: string;

@@ -3,12 +3,12 @@
  */
 import { sql } from 'kysely';
 import type { MCP_ORIGINS, McpCredentials, McpServerConfig, McpStatus } from '../rules/server.ts';
-import { noteChange } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
+import { noteChange } from '#store/postgres/change-feed.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import { affects, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
-import { unlessTaken } from '#store/unless-taken.ts';
+import { affects, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { unlessTaken } from '#store/postgres/unless-taken.ts';
 
 export interface McpServerRow {
   readonly id: string;

@@ -5,12 +5,12 @@
 import { sql } from 'kysely';
 import type { McpGrant } from '../rules/grants.ts';
 import type { McpServerConfig, McpToolDefinition } from '../rules/server.ts';
-import { noteChange } from '#store/change-feed.ts';
+import { noteChange } from '#store/postgres/change-feed.ts';
 import type { McpServerToUse } from './mcp-server-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { execute, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { execute, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 export interface McpToolRow {
   readonly server_id: string;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LiveServer } from '../activities/open-server.ts';
 import { CallLost, resumeCall } from '../activities/resume-call.ts';
-import type { PendingExternalCall } from '#domain/pending-call.ts';
-import { readSampling } from '#domain/sampling.ts';
+import type { PendingExternalCall } from '#domain/turn/pending-call.ts';
+import { readSampling } from '#domain/model/sampling.ts';
 
 const params = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
 const remaining: PendingExternalCall = {

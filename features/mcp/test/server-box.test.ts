@@ -10,7 +10,7 @@ import type { ServerBoxing } from '../activities/server-box.ts';
 import { withoutWall, createBubblewrap } from '@tempoclaw/sandbox';
 import { commandFolders } from '#config';
 import { type McpServerToUse, mcpServerPlace } from '../store/mcp-server-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import { createSealer } from '#store/seal.ts';
 import { boxesAt, findEngine, testBoxes } from '#test/support/container-engine.ts';
 import { textsOf } from '#test/support/mcp-client.ts';

@@ -3,7 +3,7 @@
  * the same file.
  */
 import { fileTypeFromBuffer } from 'file-type';
-import { readImage } from '#domain/image.ts';
+import { readImage } from '#domain/model/image.ts';
 import type { MediaKind, MediaRequest } from '../contract.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';

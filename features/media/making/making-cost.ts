@@ -1,7 +1,7 @@
 /** Reserves what an order may cost in the turn's budgets, from before it is sent until its cost is known (DU-7). */
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { KNOWN_MEDIA_PRICES, mediaCost } from '../contract.ts';
-import type { BudgetedWork } from '#store/budget-ledger.ts';
+import type { BudgetedWork } from '#store/budgets/budget-ledger.ts';
 import type { MediaJob } from './making-work.ts';
 
 /** US dollars; `seconds` is the provider's count. Undefined means unknown. */

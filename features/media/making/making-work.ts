@@ -1,9 +1,9 @@
 /** What a call should make, which providers it may use, and how to reach a provider. */
-import type { PendingExternalCall } from '#domain/pending-call.ts';
+import type { PendingExternalCall } from '#domain/turn/pending-call.ts';
 import type { MediaProvider, MediaRequest } from '../contract.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { BudgetLedger } from '#store/budget-ledger.ts';
+import type { BudgetLedger } from '#store/budgets/budget-ledger.ts';
 import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
 import { operatorRules } from '#activities/egress/operator-rules.ts';

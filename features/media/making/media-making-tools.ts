@@ -4,7 +4,7 @@
  * turn's workflow wait for a job.
  */
 import { type MediaRequest, USUAL_CHAINS } from '../contract.ts';
-import type { PendingExternalCall } from '#domain/pending-call.ts';
+import type { PendingExternalCall } from '#domain/turn/pending-call.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { isStopped } from '#activities/attempt.ts';

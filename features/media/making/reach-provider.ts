@@ -1,6 +1,6 @@
 /** Which provider a `provider/model` names: its address, its key, and its protocol. */
 import type { MediaProvider } from '../contract.ts';
-import { MEDIA_ADDRESSES } from '#domain/provider-address.ts';
+import { MEDIA_ADDRESSES } from '#domain/model/provider-address.ts';
 import type { MediaSettings } from '../schema.ts';
 import type { ModelsConfig, ProviderConfig } from '#activities/model/models-config.ts';
 import { dashscope } from './dashscope.ts';

@@ -3,15 +3,15 @@
  * workspace.
  */
 import { basename } from 'node:path';
-import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/artifact.ts';
+import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/files/artifact.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type ArtifactPlaces, findArtifacts, readWhole } from '#store/artifact-store.ts';
-import { detectType, UNKNOWN_TYPE } from '#store/detect-type.ts';
+import { type ArtifactPlaces, findArtifacts, readWhole } from '#store/files/artifact-store.ts';
+import { detectType, UNKNOWN_TYPE } from '#store/files/detect-type.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import type { Files } from '#activities/workspace/files.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface MediaFile {
   /** As the model named it. */

@@ -1,7 +1,7 @@
 /** What the tools that read media have in common: how a file is named, and how its contents are returned. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { egressResult } from '#activities/egress/egress-result.ts';

@@ -1,5 +1,5 @@
 /** Prepares an image file for models. */
-import { imageProblem, type PromptImage, readImage } from '#domain/image.ts';
+import { imageProblem, type PromptImage, readImage } from '#domain/model/image.ts';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { MediaFile } from './open-media.ts';

@@ -1,5 +1,5 @@
 /** Writes what is said in a recording, line by line with its times. */
-import type { Transcription } from '#domain/model.ts';
+import type { Transcription } from '#domain/model/model.ts';
 
 export function transcriptText({ text, segments }: Transcription): string {
   if (segments.length === 0) return text.trim() || '(nothing is said)';

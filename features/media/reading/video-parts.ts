@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MAX_IMAGES } from '#domain/image.ts';
+import { MAX_IMAGES } from '#domain/model/image.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { HOST_LIMITS, type Shell, makeWorkerFolder } from '@tempoclaw/sandbox';
 import { FileProblem } from '#activities/workspace/file-problem.ts';

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createBudgetLedger } from '#store/budget-ledger.ts';
+import { createBudgetLedger } from '#store/budgets/budget-ledger.ts';
 import { historyText } from '#test/support/histories.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { type MediaServer, PNG, startMediaServer } from '#test/support/media-server.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { mediaFields, oneRef, outsideResult, READING, withMediaProblems } from '../reading/reading-tool.ts';
 import { seeImage } from '../reading/see-image.ts';
 import type { MediaTools } from '../reading/media-reading-tools.ts';
-import { MAX_IMAGES } from '#domain/image.ts';
+import { MAX_IMAGES } from '#domain/model/image.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
 const input = z

@@ -2,14 +2,14 @@
  * The activities of memory: its index, the graph extracted from it, and what tools find, read and write of it (VF-2).
  */
 import { anyOf } from '#store/row-parts.ts';
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import type { SummarizedSession } from '#domain/feature.ts';
 import { Failure } from '#domain/errors.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { MEMORY_FILE, type MemoryActivities } from '../contract.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type DocumentText, readDocument, writeDocument } from '#store/document-store.ts';
+import { type DocumentText, readDocument, writeDocument } from '#store/files/document-store.ts';
 import { scopesToRecord } from '../store/conversation-store.ts';
 import { scopesToIndex } from '../store/memory-index-store.ts';
 import { startIndexing } from '../temporal.ts';

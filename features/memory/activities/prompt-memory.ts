@@ -1,11 +1,11 @@
 /** The memory in the prompt (VF-2): MEMORY.md, and statements of earlier conversations. */
 import { createHash } from 'node:crypto';
 import type { PromptPiece, PromptStep } from '#domain/feature.ts';
-import type { DocumentScope } from '#domain/document.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { createDocumentCache } from '#activities/prompt/document-cache.ts';
-import { type DocumentText, readDocuments } from '#store/document-store.ts';
-import type { Pool } from '#store/pool.ts';
+import { type DocumentText, readDocuments } from '#store/files/document-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import { MEMORY_FILES } from '../contract.ts';
 import { CONVERSATIONS_FILE } from '../rules/statements.ts';
 

@@ -2,11 +2,11 @@
  * Stores what users say in conversations as documents of memory, when a conversation is idle or grows long
  * (features/memory/workflow.ts).
  */
-import { noteUses } from '#store/model-use-store.ts';
+import { noteUses } from '#store/budgets/model-use-store.ts';
 import { Context } from '@temporalio/activity';
 import { z } from 'zod';
 import type { AgentConfig } from '#domain/agent.ts';
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import { Failure } from '#domain/errors.ts';
 import type { MemoryActivities } from '../contract.ts';
 import {
@@ -18,9 +18,9 @@ import {
   STATEMENT_LIMITS as LIMITS,
   statementText,
 } from '../rules/statements.ts';
-import type { OfferedTool } from '#domain/model.ts';
+import type { OfferedTool } from '#domain/model/model.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import { storableText } from '#domain/storable-text.ts';
+import { storableText } from '#domain/text/storable-text.ts';
 import { findAgent } from '#store/agent-store.ts';
 import {
   recordTalk,
@@ -29,10 +29,10 @@ import {
   unrecordedCount,
   unrecordedTalk,
 } from '../store/conversation-store.ts';
-import { readDocument } from '#store/document-store.ts';
+import { readDocument } from '#store/files/document-store.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { askToRecord, BEGINS_MS, type RecordDeps } from './ask-to-record.ts';
 
 export interface RecordConversationsDeps extends ActivityDeps, RecordDeps {

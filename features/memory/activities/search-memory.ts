@@ -1,5 +1,5 @@
 /** Finds pieces of memory by words and vectors, and merges them into one list (memory_search). */
-import { type QuestionTime, questionTime, beforeEvent } from '../rules/asked-time.ts';
+import { type QuestionTime, questionTime, beforeEvent } from '../rules/question-time.ts';
 import { fuseHits } from '../rules/fuse-hits.ts';
 import { rankMatches, timeOf } from '../rules/rank-matches.ts';
 import type { RunningCall } from '#policy/define-tool.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 
 /** Formats a part of a document for a model, marked if it is external (SC-4). */
 export function shownMemory(

@@ -12,7 +12,7 @@ create table memory_chunks (
   -- The headings above it, the outermost first.
   heading   text not null,
   text      text not null,
-  -- Words of path and heading, and of the text, a line for each sentence (domain/search-terms.ts).
+  -- Words of path and heading, and of the text, a line for each sentence (domain/text/search-terms.ts).
   above     text not null,
   terms     text not null,
   words     tsvector not null generated always as (

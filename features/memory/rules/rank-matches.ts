@@ -1,7 +1,7 @@
 /** Orders pieces that words have found. Equally good ones are ordered by their time, as the question requires. */
-import { type QuestionTime, dateIn } from './asked-time.ts';
+import { type QuestionTime, dateIn } from './question-time.ts';
 import type { FoundBy } from './fuse-hits.ts';
-import { sentencesOf } from '#domain/search-terms.ts';
+import { sentencesOf } from '#domain/text/search-terms.ts';
 
 /** A piece with words of the question. */
 export interface WordMatch<Item> extends FoundBy<Item> {

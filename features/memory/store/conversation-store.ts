@@ -1,17 +1,17 @@
 /**
  * Finds what was said in sessions and is not yet in memory (VF-2), by how far each session was read; it is stored once.
  */
-import { noteUses } from '#store/model-use-store.ts';
+import { noteUses } from '#store/budgets/model-use-store.ts';
 import { sql } from 'kysely';
-import type { DocumentScope } from '#domain/document.ts';
-import type { ModelUse } from '#domain/model-use.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import { type DocumentChange, changeDocument } from '#store/document-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { appendEvents, lockSession } from '#store/session-writes.ts';
-import { affects, readRow, readRows } from '#store/statements.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import { type DocumentChange, changeDocument } from '#store/files/document-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { appendEvents, lockSession } from '#store/turns/session-writes.ts';
+import { affects, readRow, readRows } from '#store/postgres/statements.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 /** A conversation is read when nobody has spoken in it for this long, or when this many messages wait. */
 const IDLE_MINUTES = 10;

@@ -4,15 +4,15 @@
  */
 import type { MemoryReader } from '../memory-reader.ts';
 import { type RawBuilder, sql } from 'kysely';
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import type { MemoryStatus } from '../contract.ts';
 import type { Chunk } from '../rules/chunk-text.ts';
-import { searchTerms } from '#domain/search-terms.ts';
-import { IS_MEMORY, isOwn } from '#store/document-scope.ts';
-import type { Pool } from '#store/pool.ts';
-import { affects, execute, readRow, readRows } from '#store/statements.ts';
-import type { Transaction } from '#store/database.ts';
-import { inTransaction } from '#store/transaction.ts';
+import { searchTerms } from '#domain/text/search-terms.ts';
+import { IS_MEMORY, isOwn } from '#store/files/document-scope.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
+import type { Transaction } from '#store/postgres/database.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 type Vector = readonly number[];
 

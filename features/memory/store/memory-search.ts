@@ -3,13 +3,13 @@
  * of those found.
  */
 import { sql } from 'kysely';
-import type { DocumentScope } from '#domain/document.ts';
+import type { DocumentScope } from '#domain/files/document.ts';
 import type { FoundBy } from '../rules/fuse-hits.ts';
-import { IS_MEMORY } from '#store/document-scope.ts';
+import { IS_MEMORY } from '#store/files/document-scope.ts';
 import { fromHalves, signsOf } from './memory-index-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { execute, readRows } from '#store/statements.ts';
-import { inTransaction } from '#store/transaction.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { execute, readRows } from '#store/postgres/statements.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 import { distanceFrom, isIndexed } from './vector-index.ts';
 
 /** Identifies a piece. */

@@ -5,10 +5,10 @@
 import { sql } from 'kysely';
 import { deletions, editDistance } from '../rules/edit-distance.ts';
 import type { WordMatch } from '../rules/rank-matches.ts';
-import { questionTerms } from '#domain/search-terms.ts';
+import { questionTerms } from '#domain/text/search-terms.ts';
 import { type ChunkKey, isSearched, type Searched } from './memory-search.ts';
-import type { Pool } from '#store/pool.ts';
-import { readRow, readRows } from '#store/statements.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { readRow, readRows } from '#store/postgres/statements.ts';
 
 /** Words of a question that are searched for, and as many identifiers that they may be parts of. */
 const WORDS = 24;

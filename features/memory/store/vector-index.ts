@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely';
 import pg from 'pg';
-import type { Pool } from '#store/pool.ts';
-import { readRow } from '#store/statements.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { readRow } from '#store/postgres/statements.ts';
 
 /** Before 0.8, an index finds the nearest of all memories first and removes those of others afterwards. */
 const OLDEST = '{0,8}';

@@ -1,9 +1,9 @@
 /** How identifiers become words of the index (memory_search). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { questionTime, beforeEvent, dateIn } from '../rules/asked-time.ts';
+import { questionTime, beforeEvent, dateIn } from '../rules/question-time.ts';
 import { editDistance } from '../rules/edit-distance.ts';
-import { questionTerms, searchTerms } from '#domain/search-terms.ts';
+import { questionTerms, searchTerms } from '#domain/text/search-terms.ts';
 
 const NOW = Date.UTC(2026, 7, 20);
 

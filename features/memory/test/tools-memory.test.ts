@@ -1,7 +1,7 @@
 /** VF-2: what an agent writes down, how it is found, and whose it is. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { writeDocument } from '#store/document-store.ts';
+import { writeDocument } from '#store/files/document-store.ts';
 import { type EmbeddingServer, startEmbeddingServer } from '#test/support/embedding-server.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';

@@ -1,7 +1,7 @@
 /** VF-2: the memory at the beginning of a turn, and what a long conversation adds to it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { writeDocument } from '#store/document-store.ts';
+import { writeDocument } from '#store/files/document-store.ts';
 import { runCli } from '#test/cli/support/run-cli.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 

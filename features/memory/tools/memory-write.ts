@@ -1,7 +1,7 @@
 /** memory_write: adds to MEMORY.md or a document below memory/, or writes it anew. */
 import { z } from 'zod';
 import type { MemoryTools } from '../activities/memory-activities.ts';
-import { DOCUMENT_LIMITS } from '#domain/document.ts';
+import { DOCUMENT_LIMITS } from '#domain/files/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { MEMORY_FILE, memoryPath } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';

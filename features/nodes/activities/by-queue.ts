@@ -4,11 +4,11 @@ import { openFromNode, sealForNode } from '../contract/node-seal.ts';
 import { nodeResultSchema } from '../schema.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { endInvocation, giveUpInvocation, sendByQueue } from '../store/node-invocation-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { NodeQueues } from '../temporal.ts';
 import { isStopped } from '#activities/attempt.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface QueueParts {
   readonly pool: Pool;

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NODE_LIMITS, offeredCapabilities } from '../contract/node.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { ChangeFeed } from '#store/change-feed.ts';
+import type { ChangeFeed } from '#store/postgres/change-feed.ts';
 import {
   giveUpInvocation,
   insertInvocation,
@@ -17,7 +17,7 @@ import {
 } from '../store/node-invocation-store.ts';
 import { findNode, listNodes, type NodeRow } from '../store/node-store.ts';
 import { isStopped } from '#activities/attempt.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type QueueParts, workByQueue } from './by-queue.ts';
 
 export interface NodeWish {

@@ -9,9 +9,9 @@ import {
   takeInvocations,
 } from '../store/node-invocation-store.ts';
 import { connectNode } from '../store/node-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface NodePlace {
   readonly tenant: string;

@@ -7,7 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { CLOSED, NODE_LIMITS, PING_MS } from '../contract/node.ts';
 import { connectedNodes, disconnectNode, hasNode, seeNodes } from '../store/node-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createNodeDialog, type NodeLine, type NodePlace } from './node-dialog.ts';
 
 interface Connection extends NodeLine {

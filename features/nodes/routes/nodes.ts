@@ -24,10 +24,10 @@ import {
 } from '../store/node-store.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { createNodeHub } from './node-hub.ts';
-import { problems } from '#api/openapi.ts';
-import { isTimeKeys, readPage } from '#api/pages.ts';
+import { problems } from '#api/server/openapi.ts';
+import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 /** Letters that do not look like a digit or another letter. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';

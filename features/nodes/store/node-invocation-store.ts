@@ -3,12 +3,20 @@
  * The change feed notifies those that wait for either.
  */
 import { NODE_LIMITS, type NodeResult } from '../contract/node.ts';
-import { noteChange } from '#store/change-feed.ts';
+import { noteChange } from '#store/postgres/change-feed.ts';
 import { isConnected, nodePlace } from './node-store.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import {
+  affects,
+  below,
+  execute,
+  type PageEnd,
+  readRow,
+  readRows,
+  type RowOf,
+} from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 type Seal = Pick<Sealer, 'seal' | 'open'>;
 

@@ -1,13 +1,13 @@
 /** Stores nodes. It stores only hashes of codes and tokens, and sealed the key derived from a token. */
 import { CODE_MINUTES, CODE_TRIES, NODE_LIMITS, type NodeAbout, PING_MS } from '../contract/node.ts';
 import { sql } from 'kysely';
-import { noteChange } from '#store/change-feed.ts';
-import type { Pool } from '#store/pool.ts';
+import { noteChange } from '#store/postgres/change-feed.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import { affects, execute, readRow, readRows, type RowOf } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
-import { unlessTaken } from '#store/unless-taken.ts';
+import { affects, execute, readRow, readRows, type RowOf } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
+import { unlessTaken } from '#store/postgres/unless-taken.ts';
 
 type Hidden = 'code_id' | 'code_hash' | 'code_tries' | 'token_hash' | 'sealed' | 'key_id' | 'seen_at';
 

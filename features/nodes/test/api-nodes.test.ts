@@ -11,7 +11,7 @@ import { giveUpInvocation, insertInvocation, readInvocation } from '../store/nod
 import { findNode } from '../store/node-store.ts';
 import { OLD_INVOCATIONS } from '../rows.ts';
 import { pruneOldRows } from '#store/old-rows.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { connectFakeNode, FAKE_TOKEN, joinFakeNode } from './fake-node.ts';
 import { eventually } from '#test/support/processes.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';

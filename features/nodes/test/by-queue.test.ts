@@ -9,7 +9,7 @@ import { createNodes } from '../activities/nodes.ts';
 import { nodeWorkPlace } from '../contract/node.ts';
 import { nodeKeyOf, sealForNode } from '../contract/node-seal.ts';
 import type { ToolResult } from '#domain/tool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { insertInvocation, readInvocation } from '../store/node-invocation-store.ts';
 import { connectNode, findNode } from '../store/node-store.ts';
 import type { NodeQueues } from '../temporal.ts';

@@ -8,7 +8,7 @@ import { countSealedRows, resealRows } from '#store/key-rotation.ts';
 import { insertInvocation, sendByQueue } from '../store/node-invocation-store.ts';
 import { connectNode, findNode, hasQueueNodes, inviteNode, joinNode } from '../store/node-store.ts';
 import { createSealer } from '#store/seal.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createTestDatabase } from '#test/support/test-database.ts';
 
 it('TL nodes the key of a node’s token is sealed under the master key, and goes over to a new one', async (t) => {

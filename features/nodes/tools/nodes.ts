@@ -6,7 +6,7 @@ import type { Nodes } from '../activities/nodes.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { NODE_LIMITS, offeredCapabilities, onlyReadsThere } from '../contract/node.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 

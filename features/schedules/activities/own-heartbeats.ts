@@ -2,13 +2,13 @@
  * What the tool `heartbeat` does: it manages the heartbeat of the calling agent and its user, with no more rights than
  * the caller's turn has.
  */
-import { mayWriteInTurn } from '#domain/document.ts';
+import { mayWriteInTurn } from '#domain/files/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { CHECKLIST } from '../contract/heartbeat.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { writeDocument } from '#store/document-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { writeDocument } from '#store/files/document-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type ListedRun, listRuns } from '../store/schedule-run-store.ts';
 import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
 import { type HeartbeatChange, readChecklist, setHeartbeat } from '../temporal/heartbeats.ts';

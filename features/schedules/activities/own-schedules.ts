@@ -5,8 +5,8 @@
 import { Failure } from '#domain/errors.ts';
 import type { NewSchedule, ScheduleRights } from '../contract/schedule.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { Pool } from '#store/pool.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type ListedRun, listRuns } from '../store/schedule-run-store.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../store/schedule-store.ts';
 import { nextRuns, type ScheduleChange, type Schedules } from '../temporal/schedules.ts';

@@ -18,7 +18,7 @@ import {
   type ScheduledRun,
 } from '../contract/schedule.ts';
 import { nextInstants } from '../rules/instants.ts';
-import type { MessageContext } from '#domain/turn.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import {
@@ -37,7 +37,7 @@ import { createSchedules, type ScheduleParts, type Schedules } from '../temporal
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
-import { type TenantDb, forTenant } from '#store/tenant-db.ts';
+import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
 import { createOwnHeartbeats, type OwnHeartbeats } from './own-heartbeats.ts';
 import { createOwnSchedules, type OwnSchedules } from './own-schedules.ts';
 

@@ -6,15 +6,15 @@ import { heartbeats } from '../resource/heartbeats.ts';
 import { scheduleIdOf } from '../contract/schedule.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
-import { findSession } from '#store/session-store.ts';
+import { findSession } from '#store/turns/session-store.ts';
 import { readChecklist, setHeartbeat } from '../temporal/heartbeats.ts';
 import { createSchedules, nextRuns } from '../temporal/schedules.ts';
-import { userOf } from '#api/auth.ts';
+import { userOf } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { stemOf } from '#api/idempotency.ts';
+import { stemOf } from '#api/server/idempotency.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
 import { createTemporalLink } from '#api/temporal-links.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { pageOfRuns, rightsOf, runNow } from './schedules.ts';
 
 type HeartbeatRequest = Pick<Call, 'caller' | 'tenant'> & {

@@ -7,16 +7,16 @@ import { schedules as resource } from '../resource/schedules.ts';
 import { scheduleIdOf } from '../contract/schedule.ts';
 import { type ListedRun, listRuns } from '../store/schedule-run-store.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../store/schedule-store.ts';
-import { findSession } from '#store/session-store.ts';
+import { findSession } from '#store/turns/session-store.ts';
 import { createSchedules, nextRuns, type Schedules } from '../temporal/schedules.ts';
-import { type Caller, userOf } from '#api/auth.ts';
+import { type Caller, userOf } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { stemOf } from '#api/idempotency.ts';
-import { type PageQuery, readTimePage } from '#api/pages.ts';
+import { stemOf } from '#api/server/idempotency.ts';
+import { type PageQuery, readTimePage } from '#api/server/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { createTemporalLink, type TemporalLink } from '#api/temporal-links.ts';
-import { type TenantDb, forTenant } from '#store/tenant-db.ts';
+import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDeps): void {
   const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });

@@ -1,7 +1,7 @@
 /** Schedules in requests and answers. */
 import { z } from 'zod';
 import { OVERLAPS, RUN_STATES, SCHEDULE_LIMITS } from '../contract/schedule.ts';
-import { TURN_STATUSES } from '#domain/turn.ts';
+import { TURN_STATUSES } from '#domain/turn/turn.ts';
 import {
   changeShape,
   idSchema,

@@ -1,12 +1,20 @@
 /** Stores the runs of schedules. Each has one place, which is taken under the lock of its schedule's row. */
 import { isActive } from '../contract/heartbeat.ts';
 import { isInstantOf, nextInstants } from '../rules/instants.ts';
-import type { TurnStatus } from '#domain/turn.ts';
+import type { TurnStatus } from '#domain/turn/turn.ts';
 import { lockSchedule, type ScheduleRow } from './schedule-store.ts';
-import type { Db } from '#store/database.ts';
-import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
-import type { TenantDb, TenantTransaction } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import type { Db } from '#store/postgres/database.ts';
+import {
+  affects,
+  below,
+  execute,
+  type PageEnd,
+  readRow,
+  readRows,
+  type RowOf,
+} from '#store/postgres/statements.ts';
+import type { TenantDb, TenantTransaction } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 export interface ScheduleRunRow extends RowOf<'schedule_runs', 'schedule_id' | 'at' | 'created_at'> {
   readonly at: Date;

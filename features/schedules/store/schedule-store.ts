@@ -7,11 +7,19 @@ import { sql } from 'kysely';
 import type { HeartbeatSettings } from '../contract/heartbeat.ts';
 import { SCHEDULE_LIMITS, type ScheduleRights, type Timing } from '../contract/schedule.ts';
 import { nextInstants } from '../rules/instants.ts';
-import type { Pool } from '#store/pool.ts';
-import type { Db } from '#store/database.ts';
-import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
-import type { TenantDb, TenantTransaction } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import type { Db } from '#store/postgres/database.ts';
+import {
+  affects,
+  below,
+  execute,
+  type PageEnd,
+  readRow,
+  readRows,
+  type RowOf,
+} from '#store/postgres/statements.ts';
+import type { TenantDb, TenantTransaction } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
 

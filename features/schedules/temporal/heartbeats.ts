@@ -13,9 +13,9 @@ import type { Kept } from '#domain/schema/scalars.ts';
 import type { ScheduleRights } from '../contract/schedule.ts';
 import { isZone } from '../rules/instants.ts';
 import { findAgent } from '#store/agent-store.ts';
-import { readDocument } from '#store/document-store.ts';
-import type { Pool } from '#store/pool.ts';
-import { type TenantDb, forTenant } from '#store/tenant-db.ts';
+import { readDocument } from '#store/files/document-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
 import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
 import type { ScheduleMaker, Schedules } from './schedules.ts';
 

@@ -17,7 +17,7 @@ import {
 } from '../contract/schedule.ts';
 import type { HeartbeatSettings } from '../contract/heartbeat.ts';
 import { nextInstants, timingProblem, wholeSeconds } from '../rules/instants.ts';
-import { isTransient, type Pool } from '#store/pool.ts';
+import { isTransient, type Pool } from '#store/postgres/pool.ts';
 import {
   deleteSchedule,
   insertSchedule,
@@ -30,7 +30,7 @@ import {
   updateSchedule,
 } from '../store/schedule-store.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
 import { type MessageSchedules, messageSchedulesOf } from './message-schedules.ts';
 

@@ -7,7 +7,7 @@ import { scheduleCreateSchema } from '../schema/schedule.ts';
 import { insertAgent } from '#store/agent-store.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type HeartbeatChange, setHeartbeat } from '../temporal/heartbeats.ts';
 import { createSchedules } from '../temporal/schedules.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';

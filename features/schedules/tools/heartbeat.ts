@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
 import type { OwnHeartbeat, OwnHeartbeats } from '../activities/own-heartbeats.ts';
-import { DOCUMENT_LIMITS } from '#domain/document.ts';
+import { DOCUMENT_LIMITS } from '#domain/files/document.ts';
 import { Failure } from '#domain/errors.ts';
 import { CHECKLIST, QUIET_ANSWER } from '../contract/heartbeat.ts';
 import { heartbeatFields } from '../schema/heartbeat.ts';

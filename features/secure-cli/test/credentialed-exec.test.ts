@@ -19,7 +19,7 @@ import { commandEnvironment } from '@tempoclaw/sandbox/settings';
 import { insertTenant } from '#store/api-key-store.ts';
 import { putSecret, secretPlace } from '#store/secret-store.ts';
 import { openSecrets, type Secrets } from '#store/secrets/open-secrets.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type CliVariable, putSecureCli, secureCliPlace } from '../store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { type Bench, toolBench } from '#test/support/tool-call.ts';

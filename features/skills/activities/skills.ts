@@ -4,11 +4,11 @@
  */
 import { SKILL_FILE, type KnownSkill, mayUseSkill, type SkillAccess, SKILL_LIMITS } from '../rules/skill.ts';
 import { basename } from 'node:path';
-import { rankAgents, searchedText } from '#domain/rank-agents.ts';
+import { rankAgents, searchedText } from '#domain/assignment/rank-agents.ts';
 import { readSkill } from '../policy/read-skill.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { filesRead } from '#store/outside-file-store.ts';
-import { readToolsVersion } from '#store/tools-version.ts';
+import { filesRead } from '#store/files/outside-file-store.ts';
+import { readToolsVersion } from '#store/turns/tools-version.ts';
 import {
   listSkills,
   noteSkill,
@@ -22,9 +22,9 @@ import type { Embed } from '#activities/model/embed.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { Files } from '#activities/workspace/files.ts';
 import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
-import type { TreeFile } from '#domain/file-tree.ts';
+import type { TreeFile } from '#domain/files/file-tree.ts';
 import { readTree } from '#activities/workspace/read-tree.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 /** The caller; a RunningCall is one. */
 export type SkillScope = Pick<

@@ -1,5 +1,5 @@
 /** Reads which of a folder's files are published as a skill, or why they are none. */
-import { type TreeFile, treePathProblem } from '#domain/file-tree.ts';
+import { type TreeFile, treePathProblem } from '#domain/files/file-tree.ts';
 import { SKILL_FILE, SKILL_LIMITS, type SkillFacts } from '../rules/skill.ts';
 import { readSkill } from './read-skill.ts';
 

@@ -3,7 +3,7 @@
  * agentskills.io).
  */
 
-import { TREE_LIMITS } from '#domain/file-tree.ts';
+import { TREE_LIMITS } from '#domain/files/file-tree.ts';
 
 /** The format's own limits (name, description), and ours. A name counts Unicode characters. */
 export const SKILL_LIMITS = {

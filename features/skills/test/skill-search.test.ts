@@ -1,7 +1,7 @@
 /** skill_search: full text and similarity together, of words or by a provider's model, over what the caller may use. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { embedText, similarity } from '#domain/embed-text.ts';
+import { embedText, similarity } from '#domain/text/embed-text.ts';
 import { type EmbeddingServer, startEmbeddingServer } from '#test/support/embedding-server.ts';
 import { type SkillStack, skillText, startSkillStack } from '#test/support/skills.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Skills } from '../activities/skills.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
-import { nearest } from '#domain/nearest-name.ts';
+import { nearest } from '#domain/text/nearest-name.ts';
 import { SKILL_LIMITS } from '../rules/skill.ts';
 import { skillText } from '../rules/words.ts';
 import { toolError } from '#domain/tool.ts';

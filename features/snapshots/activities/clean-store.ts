@@ -2,7 +2,7 @@
  * Removes objects that no kept revision names, workspace by workspace and while holding it. Nothing can therefore add
  * an object there that is about to be removed.
  */
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import {
   noteCleaned,
   releaseWorkspace,

@@ -1,9 +1,9 @@
 /** Removes workspaces that follow the work for good, one by one and while holding each. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
-import type { Db } from '#store/database.ts';
-import { forTenant } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import type { Db } from '#store/postgres/database.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 import {
   deleteWorkspace,
   listWorkspaces,

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { withTimeout } from '#domain/async/with-timeout.ts';
 import { Failure } from '#domain/errors.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import {
   releaseWorkspace,
   RENEW_MS,

@@ -14,7 +14,7 @@ import { createFolderStore, type ObjectStore } from '#activities/objects/object-
 import type { SnapshotLimits } from '../activities/scan.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
 import { Failure } from '#domain/errors.ts';
-import type { Pool } from '#store/pool.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { inTurn, temporaryFolder } from '#test/support/tool-call.ts';
 

@@ -3,7 +3,7 @@
  * (page-thread.ts).
  */
 import { Defuddle } from 'defuddle/node';
-import { cleanOutsideText } from '#domain/hidden-text.ts';
+import { cleanOutsideText } from '#domain/text/hidden-text.ts';
 import { MAX_ELEMENTS, type PageDocument, type PageElement, parsePage } from './page-document.ts';
 import { pageMarkdown } from './page-markdown.ts';
 import { arrangeTables } from './page-tables.ts';

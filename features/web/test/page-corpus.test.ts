@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { pageText } from '../pages/page-text.ts';
 import { type Reading, ReadingProblem } from '../pages/read-apart.ts';
 import { readHtml } from '../pages/read-html.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { type PageCase, problemsIn } from './page-case.ts';
 import { PAGES } from './page-corpus.ts';
 

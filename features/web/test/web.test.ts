@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createTurnLedger } from '#store/turn-ledger.ts';
+import { createTurnLedger } from '#store/turns/turn-ledger.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';
 

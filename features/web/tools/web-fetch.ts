@@ -8,7 +8,7 @@ import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { PAGE_MODES } from '../pages/page-text.ts';
 import type { Page, WebPages } from '../pages/web-pages.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

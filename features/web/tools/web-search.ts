@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { defineTool } from '#policy/define-tool.ts';
 import type { WebSearch } from '../search/web-search.ts';
-import { markOutside } from '#domain/outside-text.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { toolError } from '#domain/tool.ts';
 
 const language = z

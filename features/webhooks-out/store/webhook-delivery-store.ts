@@ -1,10 +1,10 @@
 /** Deliveries of webhooks under way: they are taken when due, and the result of each attempt is recorded. */
 import type { StoredEvent } from '#domain/event.ts';
 import { NOTIFY_TEST } from '../contract.ts';
-import type { Pool } from '#store/pool.ts';
-import { affects, execute, readRow, readRows } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
-import { inTransaction } from '#store/transaction.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 import type { DeliveryRow, DeliveryStatus, WebhookRow } from './webhook-store.ts';
 
 /** How long one attempt may take with everything around it; then its workflow is checked. */

@@ -3,9 +3,17 @@ import { sql } from 'kysely';
 import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '../contract.ts';
 import { deleteSome } from '#store/old-rows.ts';
 import type { Sealer } from '#store/seal.ts';
-import type { Db } from '#store/database.ts';
-import { affects, below, execute, type PageEnd, readRow, readRows, type RowOf } from '#store/statements.ts';
-import type { TenantDb } from '#store/tenant-db.ts';
+import type { Db } from '#store/postgres/database.ts';
+import {
+  affects,
+  below,
+  execute,
+  type PageEnd,
+  readRow,
+  readRows,
+  type RowOf,
+} from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 export type WebhookRow = RowOf<'webhooks'>;
 export type DeliveryRow = RowOf<'webhook_deliveries', 'claimed_until' | 'held_back'>;

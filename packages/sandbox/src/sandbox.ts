@@ -8,18 +8,18 @@ export {
   endBackgroundCommands,
   type Started,
   type Watcher,
-} from './background.ts';
-export { BOX_ENVIRONMENT, type BoxLife, type BoxOwner, type BoxSpec } from './box-spec.ts';
-export { attachedLine, boxBounds, type BoxedShellOptions, createBoxedShell } from './boxed-shell.ts';
-export { type Boxes, type BoxesOptions, createBoxes } from './boxes.ts';
+} from './background/background.ts';
+export { BOX_ENVIRONMENT, type BoxLife, type BoxOwner, type BoxSpec } from './box/box-spec.ts';
+export { attachedLine, boxBounds, type BoxedShellOptions, createBoxedShell } from './box/boxed-shell.ts';
+export { type Boxes, type BoxesOptions, createBoxes } from './box/boxes.ts';
 export { type Bubblewrap, createBubblewrap } from './bubblewrap.ts';
-export { createEngine, type Engine, EngineProblem } from './engine.ts';
+export { createEngine, type Engine, EngineProblem } from './box/engine.ts';
 export { HOST_LIMITS } from './host-limits.ts';
 export { findTree, GRACE_MS, killLeftovers, killTree, type Target } from './kill-tree.ts';
 export { createLauncher, type Launched, type Launcher, socketsFolder } from './launcher.ts';
 export { type Marks, marksOf } from './marks.ts';
 export { createOutputWindow, type OutputWindow, STREAM_BYTES } from './output-window.ts';
-export { createEngineProber, type EngineProber, type EngineProbe } from './probe-engine.ts';
+export { createEngineProber, type EngineProber, type EngineProbe } from './box/probe-engine.ts';
 export {
   commandOf,
   environmentOf,

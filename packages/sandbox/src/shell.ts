@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import type { BoxOwner } from './box-spec.ts';
+import type { BoxOwner } from './box/box-spec.ts';
 import type { BoxSettings, CommandPlace } from './settings/settings.ts';
 import { HOST_LIMITS } from './host-limits.ts';
 import { GRACE_MS, killLeftovers, killTree, type Target } from './kill-tree.ts';

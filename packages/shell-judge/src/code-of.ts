@@ -1,6 +1,6 @@
 /** Which words of an interpreter's command may be code: none when it runs a file with a plain name. */
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
-import { INTERPRETERS } from './wrappers.ts';
+import { INTERPRETERS } from './parse/wrappers.ts';
 
 /** Letters and names after which interpreters take code or load it. In doubt a word is code. */
 const CODE_OPTION = /^-(?!-)\w*[ceEprRnMBxl]|^--(?:eval|print|exec|command|require|import|run|loader|init)/;

@@ -2,10 +2,10 @@
 import { allSources } from './all-sources.ts';
 import { runsFile } from './code-of.ts';
 import { globMayMatch } from './glob-may-match.ts';
-import { optionsOf } from './options-of.ts';
+import { optionsOf } from './parse/options-of.ts';
 import { pathWordsOf, writtenPathsOf } from './path-words.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
-import { INTERPRETERS, SHELLS } from './wrappers.ts';
+import { INTERPRETERS, SHELLS } from './parse/wrappers.ts';
 
 const words = (line: string): ReadonlySet<string> => new Set(line.split(' '));
 

@@ -2,7 +2,7 @@
  * What an interpreter's arguments say about the code that it runs: a file, files that options load first, or its input.
  */
 import type { ShellWord } from './shell-command.ts';
-import { SHELLS } from './wrappers.ts';
+import { SHELLS } from './parse/wrappers.ts';
 
 export interface InterpreterScript {
   readonly words: readonly ShellWord[];

@@ -1,8 +1,8 @@
 /** Allow, ask or deny: the verdict on one command line. The worst of its simple commands decides. */
 import { isListed, isStored, type ResolveProgram } from './allowlist.ts';
-import { expandCommands } from './expand-commands.ts';
+import { expandCommands } from './parse/expand-commands.ts';
 import { findProblems, type CommandProblem, unclearProblem } from './find-problems.ts';
-import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
+import { foldCommand, MAX_COMMAND_LENGTH } from './parse/fold-command.ts';
 import { isHarmless } from './safe/is-harmless.ts';
 import { runsOwnCode } from './safe/runs-own-code.ts';
 import type { ParsedShell, ShellCommand } from './shell-command.ts';

@@ -2,7 +2,7 @@
 import { globMayMatch } from './glob-may-match.ts';
 import { pathWordsOf } from './path-words.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
-import { INTERPRETERS, SHELLS } from './wrappers.ts';
+import { INTERPRETERS, SHELLS } from './parse/wrappers.ts';
 
 /**
  * The denied path that the command names, or null. An entry is a relative name, denied at any position in a path, or an

@@ -1,5 +1,5 @@
 /** Which words of a command are paths and which are text, so that a mention in a pattern or message is no access. */
-import { type Options, optionsOf } from './options-of.ts';
+import { type Options, optionsOf } from './parse/options-of.ts';
 import {
   argumentsOf,
   literalWord,
@@ -17,7 +17,7 @@ import {
   WRITES_ALL,
   WRITES_LAST,
 } from './text-arguments.ts';
-import { findParts } from './unwrap-command.ts';
+import { findParts } from './parse/unwrap-command.ts';
 
 const WRITE_OPERATORS = new Set(['>', '>>', '>|', '&>', '&>>', '<>']);
 const OUTPUT_OPTIONS = ['o', 'O', 'output', 't', 'target-directory'];

@@ -7,12 +7,12 @@ import {
   resolverAt,
   displayEntry,
 } from './allowlist.ts';
-import { expandCommands } from './expand-commands.ts';
+import { expandCommands } from './parse/expand-commands.ts';
 import { findProblems } from './find-problems.ts';
-import { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
+import { foldCommand, MAX_COMMAND_LENGTH } from './parse/fold-command.ts';
 import { runsOwnCode } from './safe/runs-own-code.ts';
 import { programOf, type ShellCommand } from './shell-command.ts';
-import { INTERPRETERS, SHELLS, WRAPPERS } from './wrappers.ts';
+import { INTERPRETERS, SHELLS, WRAPPERS } from './parse/wrappers.ts';
 
 /** The entry and the form that people see, or why there is none. */
 export type AllowlistProposal =

@@ -3,11 +3,11 @@
  * recognized.
  */
 import { DOWNLOADERS } from './download-then-run.ts';
-import { expandCommands } from './expand-commands.ts';
-import { MAX_COMMAND_LENGTH } from './fold-command.ts';
+import { expandCommands } from './parse/expand-commands.ts';
+import { MAX_COMMAND_LENGTH } from './parse/fold-command.ts';
 import { subcommandOf } from './rules/rule.ts';
 import { argumentsOf, programOf, type ShellCommand } from './shell-command.ts';
-import { INTERPRETERS } from './wrappers.ts';
+import { INTERPRETERS } from './parse/wrappers.ts';
 
 const COPIERS = new Set([
   'scp',

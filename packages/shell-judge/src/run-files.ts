@@ -4,13 +4,13 @@
  */
 import { allSources, inputSources } from './all-sources.ts';
 import { byWord } from './by-word.ts';
-import { expandCommands } from './expand-commands.ts';
-import { MAX_COMMAND_LENGTH } from './fold-command.ts';
-import { wordsAfter } from './options-of.ts';
+import { expandCommands } from './parse/expand-commands.ts';
+import { MAX_COMMAND_LENGTH } from './parse/fold-command.ts';
+import { wordsAfter } from './parse/options-of.ts';
 import { pathWordsOf } from './path-words.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
 import { isFileLike, READS_TEXT, scriptOf } from './interpreter-script.ts';
-import { INTERPRETERS, SHELLS } from './wrappers.ts';
+import { INTERPRETERS, SHELLS } from './parse/wrappers.ts';
 
 /** What a command's text says about the files that it runs. */
 export interface RunFiles {

@@ -13,9 +13,9 @@ export {
   displayEntry,
   type StoredEntry,
 } from './allowlist.ts';
-export { expandCommands } from './expand-commands.ts';
+export { expandCommands } from './parse/expand-commands.ts';
 export { type CommandProblem, findProblems, unclearProblem } from './find-problems.ts';
-export { foldCommand, MAX_COMMAND_LENGTH } from './fold-command.ts';
+export { foldCommand, MAX_COMMAND_LENGTH } from './parse/fold-command.ts';
 export { isGitInternal } from './git-internals.ts';
 export { globMayMatch } from './glob-may-match.ts';
 export {
@@ -27,14 +27,14 @@ export {
   type ShellRules,
   type ShellVerdict,
 } from './judge-command.ts';
-export { parseShell } from './parse-shell.ts';
+export { parseShell } from './parse/parse-shell.ts';
 export { type AllowlistProposal, proposeAllowlistEntry } from './propose-allowlist-entry.ts';
-export { quoteWord } from './quote-word.ts';
+export { quoteWord } from './parse/quote-word.ts';
 export { readsNetwork } from './reads-network.ts';
 export { filesHandedTo, filesRunBy, type RunFiles } from './run-files.ts';
 export { isHarmless } from './safe/is-harmless.ts';
 export { type ParsedShell, programOf, type ShellCommand } from './shell-command.ts';
-export { commandSpellings } from './command-spellings.ts';
+export { commandSpellings } from './parse/command-spellings.ts';
 export type { FollowLinks } from './through-links.ts';
-export { unwrapCommand } from './unwrap-command.ts';
-export { INTERPRETERS, SHELLS, WRAPPERS } from './wrappers.ts';
+export { unwrapCommand } from './parse/unwrap-command.ts';
+export { INTERPRETERS, SHELLS, WRAPPERS } from './parse/wrappers.ts';

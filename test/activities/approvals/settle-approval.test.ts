@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import type { DecideInput, SettleApprovalInput, SettleApprovalResult } from '#domain/approval.ts';
-import { BUDGET_ASK } from '#domain/budget.ts';
-import { tokensIn } from '#domain/decision-token.ts';
+import type { DecideInput, SettleApprovalInput, SettleApprovalResult } from '#domain/approval/approval.ts';
+import { BUDGET_ASK } from '#domain/budget/budget.ts';
+import { tokensIn } from '#domain/approval/decision-token.ts';
 import { createSettleApproval } from '#activities/approvals/settle-approval.ts';
 import { decisionToken, type TokenClaims } from '#policy/decision-token.ts';
-import type { ApprovalBasis, DecisionProof, SettleRecord } from '#store/approval-ledger.ts';
-import { decisionPlace } from '#store/approval-store.ts';
+import type { ApprovalBasis, DecisionProof, SettleRecord } from '#store/approvals/approval-ledger.ts';
+import { decisionPlace } from '#store/approvals/approval-store.ts';
 import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } from '../tool-call/fakes.ts';
 
 const ID = 'apr_acme.m-1.1.0';

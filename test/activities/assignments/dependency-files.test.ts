@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { readDependencyFiles } from '#activities/assignments/dependency-files.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
 import { inTurn } from '#test/support/tool-call.ts';
-import { DELEGATION_LIMITS } from '#domain/delegation.ts';
+import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
 
 describe('DE-2 files of dependencies', () => {
   let root: string;

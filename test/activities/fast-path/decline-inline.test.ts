@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import type { InlineModelInput } from '#domain/fast-path.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { InlineModelInput } from '#domain/turn/fast-path.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import { declineInline } from '#activities/fast-path/decline-inline.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
 

@@ -1,6 +1,6 @@
 /** Calls a provider in tests: a small request, its answer and the deltas before it. */
-import type { ChatMessage } from '#domain/message.ts';
-import type { ModelAnswer, ModelProvider, ModelRequest, OfferedTool } from '#domain/model.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
+import type { ModelAnswer, ModelProvider, ModelRequest, OfferedTool } from '#domain/model/model.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 
 export const READ_FILE: OfferedTool = {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';
-import type { Embeddings } from '#domain/model.ts';
+import type { Embeddings } from '#domain/model/model.ts';
 import { type SeenRequest, startServer, type TestServer } from './provider-server.ts';
 
 const KEY = 'sk-planted-0987654321';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { generateWithFallback } from '#activities/model/fallback.ts';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';
-import { type ModelAnswer, ModelError, type ModelErrorCode, type ModelRequest } from '#domain/model.ts';
-import type { ModelUse } from '#domain/model-use.ts';
+import { type ModelAnswer, ModelError, type ModelErrorCode, type ModelRequest } from '#domain/model/model.ts';
+import type { ModelUse } from '#domain/budget/model-use.ts';
 import { requestOf, say } from './ask.ts';
 
 const USAGE = { inputTokens: 40, outputTokens: 2, cachedInputTokens: 10 };

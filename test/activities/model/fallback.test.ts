@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Fallback, generateWithFallback } from '#activities/model/fallback.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
-import { type ModelAnswer, ModelError, type ModelErrorCode, type ModelRequest } from '#domain/model.ts';
+import { type ModelAnswer, ModelError, type ModelErrorCode, type ModelRequest } from '#domain/model/model.ts';
 import { requestOf, say } from './ask.ts';
 
 const ANSWER: ModelAnswer = {

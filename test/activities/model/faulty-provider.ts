@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';
-import { ModelError } from '#domain/model.ts';
+import { ModelError } from '#domain/model/model.ts';
 import { ask } from './ask.ts';
 import { type SeenRequest, startServer, type TestServer } from './provider-server.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createModels, type Models } from '#activities/model/model-catalog.ts';
-import type { ChatMessage } from '#domain/message.ts';
-import { ModelError } from '#domain/model.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
+import { ModelError } from '#domain/model/model.ts';
 import { ask } from './ask.ts';
 import { startProvider } from './provider-server.ts';
 

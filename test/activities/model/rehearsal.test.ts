@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createModels, type Models, PACKAGE_SCRIPTS } from '#activities/model/model-catalog.ts';
 import { createScriptStore } from '#activities/model/rehearsal-script.ts';
-import type { ChatMessage } from '#domain/message.ts';
-import { ModelError } from '#domain/model.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
+import { ModelError } from '#domain/model/model.ts';
 import { ask, READ_FILE, requestOf, say } from './ask.ts';
 
 const models = createModels({ providers: {} });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createModels } from '#activities/model/model-catalog.ts';
-import { ModelError } from '#domain/model.ts';
+import { ModelError } from '#domain/model/model.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { ask } from './ask.ts';
 import { startProvider } from './provider-server.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { createWireNames } from '#activities/model/wire-names.ts';
 import { wirePrompt } from '#activities/model/wire-prompt.ts';
-import type { ChatMessage } from '#domain/message.ts';
+import type { ChatMessage } from '#domain/turn/message.ts';
 
 const NAMES = createWireNames(['read_file']);
 

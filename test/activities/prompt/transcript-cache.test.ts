@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { identicalAnswers } from '#activities/prompt/loop-guard.ts';
 import { createTranscriptCache, NOTHING_KNOWN } from '#activities/prompt/transcript-cache.ts';
-import type { StepBasis, TranscriptRow } from '#store/step-basis.ts';
+import type { StepBasis, TranscriptRow } from '#store/turns/step-basis.ts';
 
 const SINCE = '2026-01-01T00:00:00Z';
 

@@ -1,7 +1,7 @@
 /** Plans what the loop does with a model's calls, without a server; rules, scrubber and sealer are the real ones. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { BoundFile } from '#domain/bound-file.ts';
+import type { BoundFile } from '#domain/approval/bound-file.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import {
   type CallBasis,
@@ -12,9 +12,9 @@ import {
   realArgs,
 } from '#activities/tool-call/plan-calls.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
-import type { PlannedCall } from '#domain/turn.ts';
+import type { PlannedCall } from '#domain/turn/turn.ts';
 import type { Tool } from '#policy/define-tool.ts';
-import type { TurnLedger } from '#store/turn-ledger.ts';
+import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } from './fakes.ts';
 
 const catalog = someTools();

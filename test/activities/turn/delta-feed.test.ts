@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { createScrubStream } from '@tempoclaw/scrubber';
 import type { NewEvent } from '#domain/event.ts';
-import { ModelError } from '#domain/model.ts';
+import { ModelError } from '#domain/model/model.ts';
 import { createDeltaFeed } from '#activities/turn/delta-feed.ts';
 
 const TOKEN = 'ghp_FAKEaB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3';

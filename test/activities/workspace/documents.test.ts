@@ -13,11 +13,16 @@ import { tool as search } from '#activities/tools/fs/search.ts';
 import { tool as writeFileTool } from '#activities/tools/fs/write-file.ts';
 import { tool as exec } from '#activities/tools/runtime/exec.ts';
 import { createFiles } from '#activities/workspace/files.ts';
-import { withDocuments } from '#activities/workspace/with-documents.ts';
-import { DOCUMENT_LIMITS, type DocumentAccess } from '#domain/document.ts';
+import { withDocuments } from '#activities/workspace/documents/with-documents.ts';
+import { DOCUMENT_LIMITS, type DocumentAccess } from '#domain/files/document.ts';
 import type { Tool } from '#policy/define-tool.ts';
-import { createFileLock } from '#store/file-lock.ts';
-import { documentsVersion, documentVersions, readDocument, writeDocument } from '#store/document-store.ts';
+import { createFileLock } from '#store/files/file-lock.ts';
+import {
+  documentsVersion,
+  documentVersions,
+  readDocument,
+  writeDocument,
+} from '#store/files/document-store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { toolBench, toolCall } from '#test/support/tool-call.ts';
 

@@ -11,7 +11,7 @@ import { tool as readFileTool } from '#activities/tools/fs/read-file.ts';
 import { tool as writeFileTool } from '#activities/tools/fs/write-file.ts';
 import { tool as exec } from '#activities/tools/runtime/exec.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
-import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
+import { DEFAULT_PATH_RULES } from '#domain/files/path-rules.ts';
 import { type Bench, toolBench, toolCall } from '#test/support/tool-call.ts';
 
 /** A workspace that is a repository, with a script of the model beside it. */

@@ -11,11 +11,11 @@ import { tool as readFileTool } from '#activities/tools/fs/read-file.ts';
 import { tool as search } from '#activities/tools/fs/search.ts';
 import { tool as writeFileTool } from '#activities/tools/fs/write-file.ts';
 import { createFiles } from '#activities/workspace/files.ts';
-import { withDocuments } from '#activities/workspace/with-documents.ts';
-import type { DocumentAccess } from '#domain/document.ts';
+import { withDocuments } from '#activities/workspace/documents/with-documents.ts';
+import type { DocumentAccess } from '#domain/files/document.ts';
 import type { ToolResult } from '#domain/tool.ts';
-import { createFileLock } from '#store/file-lock.ts';
-import { documentsVersion, writeDocument } from '#store/document-store.ts';
+import { createFileLock } from '#store/files/file-lock.ts';
+import { documentsVersion, writeDocument } from '#store/files/document-store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { type Bench, temporaryFolder, toolBench } from '#test/support/tool-call.ts';
 

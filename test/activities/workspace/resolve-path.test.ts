@@ -7,7 +7,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { DEFAULT_PATH_RULES } from '#domain/path-rules.ts';
+import { DEFAULT_PATH_RULES } from '#domain/files/path-rules.ts';
 import { contains, isDenied, resolvePath } from '#activities/workspace/resolve-path.ts';
 import { temporaryFolder, toolBench } from '#test/support/tool-call.ts';
 

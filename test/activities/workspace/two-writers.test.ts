@@ -4,8 +4,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
-import { createFileLock } from '#store/file-lock.ts';
-import { createPool, type Pool } from '#store/pool.ts';
+import { createFileLock } from '#store/files/file-lock.ts';
+import { createPool, type Pool } from '#store/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { temporaryFolder, toolCall } from '#test/support/tool-call.ts';
 

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { after, describe, test, type TestContext } from 'node:test';
 import { Client } from 'pg';
 import { childEnvironment, userCacheDir } from '#config';
-import { type RunningPostgres, startPostgres } from '#cli/services/postgres.ts';
-import { findPostgresBinaries } from '#cli/services/postgres-binaries.ts';
+import { type RunningPostgres, startPostgres } from '#cli/services/postgres/postgres.ts';
+import { findPostgresBinaries } from '#cli/services/postgres/postgres-binaries.ts';
 import { isSameProcess } from '#cli/services/process-identity.ts';
 import { eventually } from '#test/support/processes.ts';
 

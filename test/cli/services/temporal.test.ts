@@ -18,9 +18,9 @@ import { Client, Connection } from '@temporalio/client';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
-import { registerSearchAttributes } from '#cli/services/search-attributes.ts';
-import { findTemporalBinary, obtainTemporalBinary } from '#cli/services/temporal-binary.ts';
-import { startTemporalServer } from '#cli/services/temporal-server.ts';
+import { registerSearchAttributes } from '#cli/services/temporal/search-attributes.ts';
+import { findTemporalBinary, obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
+import { startTemporalServer } from '#cli/services/temporal/temporal-server.ts';
 import { eventually } from '#test/support/processes.ts';
 import { rawAsk } from '#test/support/raw-ask.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { teamRoot } from '#domain/budget.ts';
+import { teamRoot } from '#domain/budget/budget.ts';
 
 it('DU-7 a team’s session counts for the team, and for all that the turn which asked for the work counts for', () => {
   assert.deepEqual(teamRoot(null, 'red'), { team: ['red'] });

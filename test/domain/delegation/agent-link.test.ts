@@ -1,9 +1,9 @@
 /** DE-1: who may delegate to whom, and the words of refusals. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type AgentLink, LINK_WORDS, linkLeads } from '#domain/agent-link.ts';
+import { type AgentLink, LINK_WORDS, linkLeads } from '#domain/assignment/agent-link.ts';
 import { refuseUser } from '#domain/link-user.ts';
-import { loadOf } from '#domain/delegation.ts';
+import { loadOf } from '#domain/assignment/delegation.ts';
 import { VECTORS } from './vectors.ts';
 
 const LINK: AgentLink = {

@@ -1,14 +1,14 @@
 /** DE-2, DE-3: the time of a delegation and what models read about it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { secondsOf } from '#domain/delegation.ts';
+import { secondsOf } from '#domain/assignment/delegation.ts';
 import {
   delegatedTask,
   delegationGuide,
   delegationLabel,
   delegationResults,
   type ShownDelegation,
-} from '#domain/delegation-words.ts';
+} from '#domain/assignment/delegation-words.ts';
 import { VECTORS } from './vectors.ts';
 
 describe('DE-2 the time that a delegation has', () => {

@@ -8,7 +8,7 @@ import {
   gatesFor,
   nextGateStep,
   type QualityGate,
-} from '#domain/gate.ts';
+} from '#domain/gate/gate.ts';
 import { VECTORS } from './vectors.ts';
 
 describe('DE-6 the reply of an evaluating agent', () => {

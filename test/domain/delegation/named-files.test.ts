@@ -1,7 +1,7 @@
 /** DE-2: which words of a result can be files of its agent's workspace. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { namedFiles } from '#domain/named-files.ts';
+import { namedFiles } from '#domain/files/named-files.ts';
 
 describe('DE-2 files that a result names', () => {
   it('are its words with an extension or a folder, each once, without the marks around them', () => {

@@ -1,8 +1,8 @@
 /** DE-3: which agents a search finds, and in which order. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { embedText, similarity } from '#domain/embed-text.ts';
-import { rankAgents, type SearchedAgent } from '#domain/rank-agents.ts';
+import { embedText, similarity } from '#domain/text/embed-text.ts';
+import { rankAgents, type SearchedAgent } from '#domain/assignment/rank-agents.ts';
 
 function agent(key: string, description: string, rank = 0): SearchedAgent {
   return { key, name: null, description, frontmatter: null, rank };

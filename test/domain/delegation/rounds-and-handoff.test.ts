@@ -1,8 +1,8 @@
 /** DE-4 and DE-5: rounds of producing and judging, and conversations that are handed over. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { EVALUATE_WORDS, roundsOf } from '#domain/evaluate-loop.ts';
-import { HANDOFF_WORDS, handoffLoop } from '#domain/handoff.ts';
+import { EVALUATE_WORDS, roundsOf } from '#domain/assignment/evaluate-loop.ts';
+import { HANDOFF_WORDS, handoffLoop } from '#domain/assignment/handoff.ts';
 import { VECTORS } from './vectors.ts';
 
 describe('DE-4 rounds', () => {

@@ -1,8 +1,8 @@
 /** The cases of test/vectors/delegation.json. */
 import { readFileSync } from 'node:fs';
-import type { LinkDirection, LinkStatus } from '#domain/agent-link.ts';
-import type { AssignmentMode } from '#domain/assignment.ts';
-import type { GateCheck, GateStep } from '#domain/gate.ts';
+import type { LinkDirection, LinkStatus } from '#domain/assignment/agent-link.ts';
+import type { AssignmentMode } from '#domain/assignment/assignment.ts';
+import type { GateCheck, GateStep } from '#domain/gate/gate.ts';
 
 interface Vectors {
   readonly directions: readonly {

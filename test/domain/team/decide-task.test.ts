@@ -14,8 +14,8 @@ import {
   turnEnded,
 } from '#domain/team/task-events.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
-import type { CommentType, TaskAction, TaskState } from '#domain/team-task.ts';
-import { TEAM_LIMITS } from '#domain/team.ts';
+import type { CommentType, TaskAction, TaskState } from '#domain/team/team-task.ts';
+import { TEAM_LIMITS } from '#domain/team/team.ts';
 
 interface Step {
   readonly by?: string;

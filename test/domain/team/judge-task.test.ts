@@ -7,7 +7,7 @@ import type { TaskDecision, Moment } from '#domain/team/decision.ts';
 import { judgeHandIn, judged, mayBeGated } from '#domain/team/judge-task.ts';
 import { nextAlarm } from '#domain/team/task-events.ts';
 import type { Judgement, TaskGates } from '#domain/team/task-judging.ts';
-import type { TaskAction, TaskRequest, TaskState } from '#domain/team-task.ts';
+import type { TaskAction, TaskRequest, TaskState } from '#domain/team/team-task.ts';
 
 const HELD: TaskState = {
   number: 7,

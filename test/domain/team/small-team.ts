@@ -1,5 +1,5 @@
 /** A team as the rules of its tasks see it. */
-import type { TaskTeam } from '#domain/team-task.ts';
+import type { TaskTeam } from '#domain/team/team-task.ts';
 
 export const TEAM: TaskTeam = {
   lead: 'lead',

@@ -9,7 +9,7 @@ import { insertTenant } from '#store/api-key-store.ts';
 import { resealRows } from '#store/key-rotation.ts';
 import { createSealer } from '#store/seal.ts';
 import { putSecret, readSealedSecrets, secretPlace } from '#store/secret-store.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 

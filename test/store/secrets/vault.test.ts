@@ -7,7 +7,7 @@ import { openSecrets, type Secrets } from '#store/secrets/open-secrets.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { deleteSecret, putSecret, secretPlace } from '#store/secret-store.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import { forTenant } from '#store/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const KEY = randomBytes(32).toString('base64');

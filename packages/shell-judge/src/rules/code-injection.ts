@@ -1,6 +1,6 @@
 /** Eval injection: a shell or interpreter runs text that nobody has seen. */
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
-import { INTERPRETERS, SHELLS } from '../wrappers.ts';
+import { INTERPRETERS, SHELLS } from '../parse/wrappers.ts';
 import { categoryOf } from './rule.ts';
 
 const DECODERS = /^(?:base(?:64|32|16|nc)|xxd|uudecode|openssl|gunzip|zcat|bzcat|xzcat|gzip|rev|gpg)$/;

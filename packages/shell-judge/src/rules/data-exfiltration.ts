@@ -2,7 +2,7 @@
 import { allSources, inputSources } from '../all-sources.ts';
 import { runsFile } from '../code-of.ts';
 import { DOWNLOADERS } from '../download-then-run.ts';
-import { INTERPRETERS, SHELLS } from '../wrappers.ts';
+import { INTERPRETERS, SHELLS } from '../parse/wrappers.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { categoryOf, isAboutItself, lineOf } from './rule.ts';
 

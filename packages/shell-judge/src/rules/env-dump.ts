@@ -1,7 +1,7 @@
 /** Printing the environment, which may contain keys. */
 import { jqReadsEnvironment } from '../jq-program.ts';
 import { argumentsOf } from '../shell-command.ts';
-import { unwrapCommand } from '../unwrap-command.ts';
+import { unwrapCommand } from '../parse/unwrap-command.ts';
 import { categoryOf } from './rule.ts';
 
 const CODE_RUNNERS = /^(?:python[\d.]*|perl[\d.]*|ruby[\d.]*|irb|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*)$/;

@@ -1,6 +1,6 @@
 /** The form of rows in the category tables, and how a row is matched. */
 import { codeWordsOf } from '../code-of.ts';
-import { hasOption, optionsOf } from '../options-of.ts';
+import { hasOption, optionsOf } from '../parse/options-of.ts';
 import { pathWordsOf, textWordsOf, writtenPathsOf } from '../path-words.ts';
 import { isHarmlessScript } from '../safe/script-programs.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';

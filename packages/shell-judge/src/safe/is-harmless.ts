@@ -1,10 +1,10 @@
 /** Whether a command is known to be harmless: its program, its options, and no path out of the workspace. */
 import { runsFile } from '../code-of.ts';
 import { isGitInternal } from '../git-internals.ts';
-import { type Options, optionsOf } from '../options-of.ts';
+import { type Options, optionsOf } from '../parse/options-of.ts';
 import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
-import { ownWords, startsOther, unwrapCommand, XARGS_NUL } from '../unwrap-command.ts';
-import { INTERPRETERS, SHELLS, type Wrapper, WRAPPERS } from '../wrappers.ts';
+import { ownWords, startsOther, unwrapCommand, XARGS_NUL } from '../parse/unwrap-command.ts';
+import { INTERPRETERS, SHELLS, type Wrapper, WRAPPERS } from '../parse/wrappers.ts';
 import { argumentPaths, gitTexts, writtenPathsOf } from '../path-words.ts';
 import { ARCHIVES } from './archives.ts';
 import { GIT } from './git.ts';

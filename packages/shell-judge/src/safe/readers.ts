@@ -1,5 +1,5 @@
 /** Programs that read or print, and plain writes inside the workspace; decided by option, not by program. */
-import { optionsOf } from '../options-of.ts';
+import { optionsOf } from '../parse/options-of.ts';
 import { argumentsOf, type ShellCommand } from '../shell-command.ts';
 import { jqReadsEnvironment } from '../jq-program.ts';
 import { isHarmlessVariable } from './harmless-variables.ts';

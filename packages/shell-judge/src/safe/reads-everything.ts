@@ -2,9 +2,9 @@
  * Reading whole trees from the workspace's root also reads hidden folders that commands may not name. So such a command
  * is only known to be harmless when it names the files.
  */
-import { hasOption, optionsOf } from '../options-of.ts';
+import { hasOption, optionsOf } from '../parse/options-of.ts';
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
-import { findParts } from '../unwrap-command.ts';
+import { findParts } from '../parse/unwrap-command.ts';
 
 /** A pattern with an extension, which does not match files of hidden folders: `*.ts`. */
 const NAMES_KIND = /^\*\.\w+$/;

@@ -3,7 +3,7 @@
  * its path. Where nothing confines commands, a person is asked about these each time.
  */
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
-import { INTERPRETERS, SHELLS } from '../wrappers.ts';
+import { INTERPRETERS, SHELLS } from '../parse/wrappers.ts';
 import { LANGUAGE_RUNNERS } from './language-runners.ts';
 import { PROJECT_RUNNERS } from './project-runners.ts';
 

@@ -1,8 +1,8 @@
 /** sed, awk, find and xargs: harmless only with scripts and tests of a form that cannot start or write anything. */
-import { optionsOf } from '../options-of.ts';
+import { optionsOf } from '../parse/options-of.ts';
 import { programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { FIND_TEXT } from '../text-arguments.ts';
-import { findParts, ownWords, unwrapCommand } from '../unwrap-command.ts';
+import { findParts, ownWords, unwrapCommand } from '../parse/unwrap-command.ts';
 import { safePrograms } from './safe-program.ts';
 
 const ADDRESS = String.raw`(?:\d+|\$|\/(?:[^/\\\n]|\\.)*\/)`;

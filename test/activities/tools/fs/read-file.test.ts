@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { tool } from '#activities/tools/fs/read-file.ts';
-import { IMAGE_BYTES } from '#domain/image.ts';
+import { IMAGE_BYTES } from '#domain/model/image.ts';
 import { pngOf } from '#test/support/image-bytes.ts';
 import { type Bench, toolBench } from '#test/support/tool-call.ts';
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { HistoryEntry, SessionQueries } from '#domain/session-queries.ts';
+import type { HistoryEntry, SessionQueries } from '#domain/turn/session-queries.ts';
 import { tool as history } from '#activities/tools/sessions/sessions-history.ts';
 import { tool as list } from '#activities/tools/sessions/sessions-list.ts';
 import { tool as status } from '#activities/tools/sessions/session-status.ts';

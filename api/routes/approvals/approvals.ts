@@ -1,0 +1,143 @@
+/**
+ * Serves approvals: what waits for a person, and the decision. It also makes links (used by approval-links.ts) and
+ * tokens for others to decide with.
+ */
+import { randomBytes } from 'node:crypto';
+import { decisionToken, hashToken } from '#policy/decision-token.ts';
+import { insertApprovalLink, revokeApprovalLink } from '#store/approvals/approval-link-store.ts';
+import {
+  type ApprovalRow,
+  findVisibleApproval,
+  listApprovals,
+  listDecisions,
+} from '#store/approvals/approval-store.ts';
+import { type Decider, deciderProblem } from '#domain/approval/approval-decider.ts';
+import { Failure } from '#domain/errors.ts';
+import { approvals } from '#domain/resource/approvals.ts';
+import type { Scope } from '#domain/schema/api-key.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { readApprovalFilter } from '../../approvals/approval-filter.ts';
+import { type Caller, requireOwnUser, signatureOf } from '../../server/auth.ts';
+import { decideAs } from '../../approvals/decide-as.ts';
+import { decideMany } from '../../approvals/decide-many.ts';
+import type { Api, ApiDeps } from '../../deps.ts';
+import { stemOf } from '../../server/idempotency.ts';
+import { readTimePage } from '../../server/pages.ts';
+import { type Call, serveResource } from '../../serve-resource.ts';
+import { showApproval } from '../../approvals/show-approval.ts';
+import { createTemporalLink } from '../../temporal-links.ts';
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
+  const link = createTemporalLink(deps.settings);
+  const find = (caller: Caller, id: string) =>
+    findVisibleApproval(forTenant(pool, caller.tenant), caller, id);
+
+  serveResource(
+    app,
+    approvals,
+    {
+      listApprovals: ({ caller, tenant, query }) =>
+        readTimePage(
+          query,
+          (limit, after) =>
+            listApprovals(forTenant(pool, tenant), caller, readApprovalFilter(query), limit, after),
+          (row) => [row.created_text, row.id],
+          (row) => showApproval(row, link),
+        ),
+      async getApproval({ caller, tenant, params }) {
+        const row = await find(caller, params.id);
+        if (!row) return undefined;
+        const decisions = await listDecisions(forTenant(pool, tenant), row.id);
+        return {
+          ...showApproval(row, link),
+          decisions: decisions.map((one) => ({ ...one, at: one.at.toISOString() })),
+        };
+      },
+      async decideApproval({ caller, params, body, request }) {
+        const row = await find(caller, params.id);
+        return row && decideAs(deps, caller, row, body, stemOf(request, caller, 'decision', row.id));
+      },
+      decideApprovals: ({ caller, body }) => decideMany(deps, caller, body),
+      async createApprovalLink(call) {
+        const row = await find(call.caller, call.params.id);
+        return row && makeLink(deps, row, call);
+      },
+      async revokeApprovalLink({ tenant, params }) {
+        if (await revokeApprovalLink(forTenant(pool, tenant), params.id, params.link)) return true;
+        throw new Failure('NotFound', 'The approval has no such link');
+      },
+      async createDecisionToken({ caller, tenant, params, body }) {
+        const row = await find(caller, params.id);
+        if (!row) return undefined;
+        if (row.status !== 'pending') throw new Failure('Conflict', 'The approval does not wait any more');
+        const by = body.by ?? caller.user ?? undefined;
+        requireDecider(row, caller, by);
+        const { decision, digest = row.digest } = body;
+        if (digest !== row.digest)
+          throw new Failure('Conflict', 'The call has been edited since you saw it; look at it again');
+        const nonce = randomBytes(16).toString('base64url');
+        const claims = { tenant, approval_id: row.id, decision, digest, by: by ?? null, nonce };
+        return {
+          approval_id: row.id,
+          token: decisionToken(deps.tokenSecret, claims),
+          decision,
+          digest,
+          by: by ?? null,
+          expires_at: row.expires_at.toISOString(),
+        };
+      },
+    },
+    find,
+  );
+}
+
+async function makeLink(
+  { pool, settings }: ApiDeps,
+  { id: approvalId, terms, user_id: requester }: ApprovalRow,
+  { caller, tenant, by, body, request }: Call<(typeof approvals.operations)['createApprovalLink']>,
+) {
+  const { for: user, decision = null, expires_seconds: seconds = null } = body;
+  requireOwnUser(caller, user, 'links');
+  const scopes: Scope[] = caller.user === user ? [...caller.scopes] : ['approve'];
+  // The token may be for people who may decide only later.
+  const who = { by: user, user, scopes, proof: 'key' as const };
+  const problem = deciderProblem({ terms, requester, escalated: true }, who);
+  if (problem !== undefined)
+    throw new Failure('Unprocessable', `${user} may not decide this approval: ${problem}`);
+  const token = randomBytes(32).toString('base64url');
+  const id = `lnk_${randomBytes(9).toString('hex')}`;
+  const link = { id, approvalId, hash: hashToken(token), user, scopes, decision, createdBy: by, seconds };
+  const expires = await insertApprovalLink(forTenant(pool, tenant), link);
+  if (!expires)
+    throw new Failure(
+      'Conflict',
+      'The approval does not wait any more, or has too many links that were not used',
+    );
+  const base = settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
+  return { id, url: `${base}/a/${token}`, for: user, decision, expires_at: expires.toISOString() };
+}
+
+/** Ensures that a token grants no more than the key. Throws Forbidden, or Unprocessable for another user. */
+function requireDecider(approval: ApprovalRow, caller: Caller, by: string | undefined): void {
+  const { terms, user_id: requester, escalated_at } = approval;
+  const isForOther = by !== undefined && by !== caller.user;
+  if (isForOther) requireOwnUser(caller, by, 'tokens');
+  const own = {
+    by: signatureOf(caller),
+    user: caller.user,
+    scopes: [...caller.scopes],
+    proof: 'key',
+  } as const;
+  const problemAs = (who: Decider): string | undefined =>
+    deciderProblem({ terms, requester, escalated: escalated_at !== null }, who);
+  // This is all that the token will prove of its sender.
+  const proven: Decider =
+    by === undefined
+      ? { ...own, proof: 'claim' }
+      : { by, user: by, scopes: ['approve'], proof: isForOther ? 'key' : 'token' };
+  const problem = (isForOther ? undefined : problemAs(own)) ?? problemAs(proven);
+  if (problem === undefined) return;
+  if (isForOther) throw new Failure('Unprocessable', `${by} may not decide this approval: ${problem}`);
+  throw new Failure('Forbidden', `A token of this key may not decide this approval: ${problem}`);
+}

@@ -1,0 +1,112 @@
+/** Serves teams from their rows. */
+import {
+  changeTeam,
+  deleteTeam,
+  findTeam,
+  insertTeam,
+  listTeams,
+  type TeamRow,
+  type TeamWritten,
+} from '#store/teams/team-store.ts';
+import { listTaskEvents } from '#store/teams/team-task-store.ts';
+import { Failure } from '#domain/errors.ts';
+import { isName } from '#domain/ids.ts';
+import { teams } from '#domain/resource/teams.ts';
+import { taskIdOf } from '#domain/team/team.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import type { Api, ApiDeps } from '../../deps.ts';
+import { isNumberKeys, readPage, readTextPage } from '../../server/pages.ts';
+import { serveResource } from '../../serve-resource.ts';
+
+/** A team of another tenant and one that never existed get the same 404. */
+export async function teamOr404({ pool }: ApiDeps, tenant: string, key: string): Promise<TeamRow> {
+  const team = isName(key) ? await findTeam(forTenant(pool, tenant), key) : undefined;
+  if (!team) throw new Failure('NotFound', teams.missing);
+  return team;
+}
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
+  const shown = async (tenant: string, key: string) => showTeam(await teamOr404(deps, tenant, key));
+
+  serveResource(
+    app,
+    teams,
+    {
+      listTeams: ({ tenant, query }) =>
+        readTextPage(query, 'key', showTeam, (limit, after) =>
+          listTeams(forTenant(pool, tenant), limit, after),
+        ),
+      getTeam: ({ tenant, params }) => shown(tenant, params.team),
+      async createTeam({ tenant, by, body }) {
+        const { key, lead, members, name = null, description = null, settings = {} } = body;
+        const team = { key, lead, members: membersOf(lead, members), name, description, settings };
+        demandWritten(await insertTeam(forTenant(pool, tenant), team, by), key);
+        return shown(tenant, key);
+      },
+      async updateTeam({ tenant, params, body: { members, ...change } }) {
+        const now = await teamOr404(deps, tenant, params.team);
+        const kept = membersOf(change.lead ?? now.lead, members ?? now.members);
+        const written = await changeTeam(forTenant(pool, tenant), now.key, {
+          ...change,
+          members: members ? kept : undefined,
+        });
+        if (!written) return undefined;
+        demandWritten(written, now.key);
+        return shown(tenant, now.key);
+      },
+      async listTeamEvents({ tenant, params, query }) {
+        const { key } = await teamOr404(deps, tenant, params.team);
+        return readPage(
+          query,
+          (limit, after) =>
+            listTaskEvents(forTenant(pool, tenant), key, query.task, limit, after && Number(after[0])),
+          (row) => [Number(row.id)],
+          (row) => ({
+            ...row,
+            id: Number(row.id),
+            task_id: taskIdOf(key, row.number),
+            at: row.at.toISOString(),
+          }),
+          isNumberKeys(1),
+        );
+      },
+      async deleteTeam({ tenant, params }) {
+        const { key } = await teamOr404(deps, tenant, params.team);
+        await deleteTeam(forTenant(pool, tenant), key);
+        return true;
+      },
+    },
+    ({ tenant }, key) => findTeam(forTenant(pool, tenant), key),
+  );
+}
+
+/** The lead gets no tasks, so it is not a member. */
+function membersOf(lead: string, members: readonly string[]): readonly string[] {
+  if (members.includes(lead))
+    throw new Failure(
+      'Unprocessable',
+      `${lead} leads the team and cannot be a member of it; send members without it`,
+    );
+  return [...new Set(members)];
+}
+
+function demandWritten(written: TeamWritten, key: string): void {
+  if (written.kind === 'taken') throw new Failure('Conflict', `There is a team "${key}" already`);
+  if (written.kind === 'unknown_agents')
+    throw new Failure(
+      'Unprocessable',
+      `There is no agent ${written.agents.map((one) => `"${one}"`).join(', ')}`,
+    );
+}
+
+function showTeam(row: TeamRow) {
+  const { created_at, updated_at, settings, members, ...fields } = row;
+  return {
+    ...fields,
+    members: [...members],
+    settings: { ...settings },
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}

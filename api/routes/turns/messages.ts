@@ -1,0 +1,161 @@
+/** Accepts messages to a session. */
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type Attachment, attachmentLine } from '#domain/files/artifact.ts';
+import { Failure } from '#domain/errors.ts';
+import { messageCreateSchema, messageReceiptSchema, waitSchema } from '#domain/schema/message.ts';
+import { sessionKeySchema } from '#domain/schema/scalars.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
+import { asAttachment, findArtifacts } from '#store/files/artifact-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { type Caller, callerOf, userOf } from '../../server/auth.ts';
+import type { Api, ApiDeps } from '../../deps.ts';
+import { followHandoff } from '../../follow-handoff.ts';
+import { stemOf } from '../../server/idempotency.ts';
+import { problems } from '../../server/openapi.ts';
+import { type Accepted, submitMessage } from '../../submit-message.ts';
+import { hasEnded, hasEndedOrWaitsForApproval, waitForTurn } from '../../turn-wait.ts';
+
+export const sessionParams = z.object({ key: sessionKeySchema });
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  app.post(
+    '/v1/sessions/:key/messages',
+    {
+      config: { scope: 'run', repeatable: true },
+      schema: {
+        tags: ['messages'],
+        operationId: 'sendMessage',
+        summary: 'Send a message',
+        description:
+          'Accepted with 202 once Temporal has it: from then on no crash loses it. With `?wait=` the answer comes with the end of the turn, or with 202 when the time is up before, and at once when it waits for an approval.',
+        params: sessionParams,
+        querystring: z.strictObject({ wait: waitSchema.optional() }),
+        body: messageCreateSchema,
+        response: {
+          200: messageReceiptSchema,
+          202: messageReceiptSchema,
+          ...problems('NotFound', 'Conflict', 'SessionBusy', 'QueueFull', 'TooLarge', 'UnsupportedMedia'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { key } = request.params;
+      const { text, mode, attachments: refs = [], ...context } = request.body;
+      const { wait } = request.query;
+      const session = await followHandoff(forTenant(deps.pool, caller.tenant), key, context);
+      const place = { tenant: caller.tenant, session };
+      const signal = endOf(reply);
+      const waitFor = (seconds: number, id: string, isNew: boolean) =>
+        waitForTurn(deps, { ...place, id }, { seconds, signal, isNew, isDone: hasEndedOrWaitsForApproval });
+      const attachments = await attachmentsOf(deps.pool, caller, userOf(caller, context.user), refs);
+      const accepted = await submitMessage(deps, caller.tenant, {
+        ...newId(request, caller, 'message', key),
+        session,
+        text: [text, ...attachments.map(attachmentLine)].join('\n'),
+        attachments: attachments.length > 0 ? attachments : undefined,
+        mode: mode ?? null,
+        context: contextOf(caller, context),
+        confinedTo: caller.confinedTo,
+        waitFor: wait === undefined ? undefined : (id) => waitFor(wait, id, true),
+      });
+      if (wait === undefined) return reply.code(202).send(receiptOf(session, accepted));
+      const turn = await (accepted.waited ?? waitFor(wait, accepted.receipt.turn_id, false));
+      if (!turn) await accepted.keepTurn();
+      return reply.code(hasEnded(turn) ? 200 : 202).send({
+        ...receiptOf(session, accepted),
+        status: turn?.status ?? 'queued',
+        text: turn?.text ?? null,
+        ...(turn?.error ? { error: turn.error } : {}),
+      });
+    },
+  );
+}
+
+/** The attachments that the message's user may read. @throws Failure Unprocessable */
+async function attachmentsOf(
+  pool: ApiDeps['pool'],
+  { tenant }: Caller,
+  user: string | undefined,
+  refs: readonly string[],
+): Promise<readonly Attachment[]> {
+  if (refs.length === 0) return [];
+  const ids = refs.map((ref) => ref.replace('artifact:', ''));
+  const rows = new Map(
+    (await findArtifacts(forTenant(pool, tenant), ids, user ?? null)).map((row) => [row.id, row]),
+  );
+  return ids.map((artifact, index) => {
+    const row = rows.get(artifact);
+    if (!row)
+      throw new Failure(
+        'Unprocessable',
+        `There is no artifact:${artifact} that this message’s user may read`,
+        {
+          errors: [{ pointer: `body/attachments/${index}`, message: 'no such artifact' }],
+        },
+      );
+    return asAttachment(row);
+  });
+}
+
+/** An id that is derived from the Idempotency-Key, or one that nobody can guess. */
+export function newId(
+  request: FastifyRequest,
+  caller: Caller,
+  ...parts: readonly string[]
+): { readonly id: string; readonly repeatable: boolean } {
+  return idOf(stemOf(request, caller, ...parts));
+}
+
+export function idOf(stem: string | undefined): { readonly id: string; readonly repeatable: boolean } {
+  return { id: `msg_${stem ?? randomBytes(16).toString('hex')}`, repeatable: stem !== undefined };
+}
+
+interface RequestContext {
+  readonly agent?: string | undefined;
+  readonly user?: string | undefined;
+  readonly channel?: string | undefined;
+  readonly chat_id?: string | undefined;
+  readonly allowed_tools?: readonly string[] | undefined;
+}
+
+export function contextOf(caller: Caller, context: RequestContext): MessageContext {
+  const user = userOf(caller, context.user);
+  return {
+    agent: context.agent,
+    user,
+    channel: context.channel,
+    chat_id: context.chat_id,
+    allowed_tools: context.allowed_tools,
+    roles: [...caller.scopes],
+    key: caller.keyId,
+  };
+}
+
+/**
+ * Aborted when the caller disconnects or has its answer, or when the server is about to stop, so that nothing waits in
+ * vain.
+ */
+export function endOf({ raw, server }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  // This is the event of the response: a request is closed as soon as it is read.
+  raw.once('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, server.stopping]);
+}
+
+export function receiptOf(
+  session: string,
+  { receipt, workflowId }: Accepted,
+): z.infer<typeof messageReceiptSchema> {
+  return {
+    session_key: session,
+    turn_id: receipt.turn_id,
+    message_id: receipt.message_id,
+    workflow_id: workflowId,
+    ahead: receipt.ahead,
+    mode: receipt.mode,
+    step: receipt.step,
+    duplicate: receipt.duplicate,
+  };
+}

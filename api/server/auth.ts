@@ -1,0 +1,145 @@
+/**
+ * Authenticates callers: by bearer keys only, not by cookies or the query. A cookie would let other sites act, and a
+ * query ends up in logs. The tenant comes from the key and from nothing else.
+ */
+import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { type ApiKeyRow, findApiKeyByHash } from '#store/api-key-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { Failure } from '#domain/errors.ts';
+import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
+
+export interface Caller {
+  readonly tenant: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  /** Set when the key acts for one user only. */
+  readonly user: string | null;
+  /** The only user whose sessions the key reaches (IN-9). Null means the sessions of all users. */
+  readonly confinedTo: string | null;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null on the few routes that need no key. */
+    caller: Caller | null;
+  }
+  interface FastifyContextConfig {
+    /** The scope a route needs; `public` needs no key. */
+    scope?: Scope | 'public';
+  }
+}
+
+const KEY = /^tc_[0-9A-Za-z]{32,128}$/;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_LENGTH = 43;
+
+/** For at most this long, this process still accepts a key that was revoked elsewhere. */
+const CACHE_MS = 10_000;
+const CACHE_SIZE = 1_000;
+
+/** A secret of 256 random bits in letters and digits. */
+export function makeSecret(): string {
+  return `tc_${Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('')}`;
+}
+
+export function isSecret(text: string): boolean {
+  return KEY.test(text);
+}
+
+export function makeKeyId(): string {
+  return `key_${randomBytes(9).toString('hex')}`;
+}
+
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+export interface Authenticator {
+  /** Throws Unauthorized; Unavailable errors of the database pass through. */
+  authenticate(header: string | undefined): Promise<Caller>;
+  /** Must be called when a key is revoked in this process. */
+  forget(keyId: string): void;
+}
+
+export function createAuthenticator(pool: Pool, now: () => number = Date.now): Authenticator {
+  const cache = new Map<string, { readonly row: ApiKeyRow; readonly until: number }>();
+
+  async function find(hash: Buffer): Promise<ApiKeyRow | undefined> {
+    const name = hash.toString('base64');
+    const known = cache.get(name);
+    if (known && known.until > now()) return known.row;
+    cache.delete(name);
+    const row = await findApiKeyByHash(pool, hash);
+    if (row) {
+      const oldest = cache.size >= CACHE_SIZE ? cache.keys().next().value : undefined;
+      if (oldest !== undefined) cache.delete(oldest);
+      cache.set(name, { row, until: now() + CACHE_MS });
+    }
+    return row;
+  }
+
+  return {
+    async authenticate(header) {
+      const secret = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+      if (secret === undefined)
+        throw new Failure('Unauthorized', 'Send the API key as "Authorization: Bearer tc_…"');
+      if (!isSecret(secret)) throw unknownKey();
+      const hash = hashSecret(secret);
+      const row = await find(hash);
+      if (!row || !timingSafeEqual(row.hash, hash)) throw unknownKey();
+      if (row.revoked_at || (row.expires_at && row.expires_at.getTime() <= now())) throw unknownKey();
+      const isAdmin = row.scopes.includes('admin');
+      return {
+        tenant: row.tenant_id,
+        keyId: row.id,
+        keyName: row.name,
+        user: row.user_id,
+        confinedTo: isAdmin ? null : row.user_id,
+        scopes: new Set(SCOPES.filter((scope) => row.scopes.includes(scope) || isAdmin)),
+      };
+    },
+    forget(keyId) {
+      for (const [name, { row }] of cache) if (row.id === keyId) cache.delete(name);
+    },
+  };
+}
+
+/** Wrong, revoked and expired keys get the same words, so that an answer is not an oracle. */
+function unknownKey(): Failure {
+  return new Failure('Unauthorized', 'The API key is not known, was revoked or has expired');
+}
+
+export function requireScope(caller: Caller, scope: Scope): void {
+  if (!caller.scopes.has(scope))
+    throw new Failure('Forbidden', `This needs a key with the scope ${scope}`, { scope });
+}
+
+/** The caller of a route that needs a key. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (!request.caller) throw new Failure('Unauthorized', 'Send the API key as "Authorization: Bearer tc_…"');
+  return request.caller;
+}
+
+/** The name that a caller's decisions and stops are signed with. */
+export function signatureOf(caller: Caller): string {
+  return caller.user ?? `key:${caller.keyName}`;
+}
+
+/** The user whom a message is from. A user's key acts for that user only; a service's key may name any user. */
+export function userOf(caller: Caller, named: string | undefined): string | undefined {
+  if (caller.user === null) return named;
+  if (named !== undefined && named !== caller.user)
+    throw new Failure('Forbidden', `This key speaks for the user ${caller.user} only`);
+  return caller.user;
+}
+
+/** Checks requests that let somebody else decide in the name of a user. */
+export function requireOwnUser(caller: Caller, user: string, what: string): void {
+  if (caller.user !== user && !caller.scopes.has('admin'))
+    throw new Failure(
+      'Forbidden',
+      `A key makes ${what} for its own user; one for somebody else needs the scope admin`,
+    );
+}

@@ -1,0 +1,102 @@
+/**
+ * Answers with server-sent events: a limited number for each key, with our headers, ended when the reader disconnects
+ * or the server stops.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Failure } from '#domain/errors.ts';
+import { isKeyInForce } from '#store/api-key-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { callerOf } from './auth.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { type SseSource, streamSse } from './sse-stream.ts';
+
+/** A browser has a few, a console for a team some dozens. */
+const MAX_STREAMS_PER_KEY = 200;
+
+/** A stream ends at most this long after its key was revoked or has expired. */
+const KEY_CHECK_MS = 5_000;
+
+export interface SseReplies {
+  /**
+   * Resolves when the stream ends: the reader disconnected, the server stops, or `key` (by default the caller's) is no
+   * longer valid. Throws RateLimited before anything is written.
+   */
+  open(request: FastifyRequest, reply: FastifyReply, source: SseSource, key?: string): Promise<void>;
+}
+
+/** The streams of one key, which end when the key is no longer valid. */
+interface Holder {
+  streams: number;
+  readonly ending: AbortController;
+  readonly timer: NodeJS.Timeout;
+}
+
+export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'metrics' | 'pool'>): SseReplies {
+  const holders = new Map<string, Holder>();
+
+  function hold(name: string, tenant: string, key: string): Holder {
+    const ended = new AbortController();
+    const probe = async (): Promise<void> => {
+      if (!(await isKeyInForce(forTenant(pool, tenant), key))) ended.abort();
+    };
+    // While Postgres is away, nothing new is sent either.
+    const timer = setInterval(() => void probe().catch(() => undefined), KEY_CHECK_MS);
+    const made = { streams: 0, ending: ended, timer };
+    holders.set(name, made);
+    return made;
+  }
+
+  return {
+    async open(request, reply, source, key) {
+      const { tenant, keyId } = callerOf(request);
+      const name = `${tenant}/${keyId}`;
+      const known = holders.get(name);
+      if (known && known.streams >= MAX_STREAMS_PER_KEY)
+        throw new Failure('RateLimited', `This key has ${known.streams} event streams open; close some`, {
+          retry_after: 5,
+        });
+      const holder = known ?? hold(name, tenant, key ?? keyId);
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      reply.raw.on('error', () => gone.abort());
+      holder.streams += 1;
+      metrics.streamOpened();
+      reply.hijack();
+      try {
+        reply.raw.writeHead(200, {
+          ...headersOf(reply.getHeaders()),
+          'content-type': 'text/event-stream; charset=utf-8',
+          'x-accel-buffering': 'no',
+        });
+        const ends = AbortSignal.any([gone.signal, holder.ending.signal, app.stopping]);
+        await streamSse(reply.raw, source, ends, (error) =>
+          request.log.warn({ err: error }, 'an event stream ended early'),
+        );
+      } finally {
+        metrics.streamClosed();
+        holder.streams -= 1;
+        if (holder.streams === 0) {
+          clearInterval(holder.timer);
+          holders.delete(name);
+        }
+      }
+    },
+  };
+}
+
+/** Browsers send back the last `id` they saw; anything else was not sent by us. */
+export function lastEventId(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== 'string' || header === '') return undefined;
+  const id = Number(header);
+  if (!/^\d{1,16}$/.test(header) || !Number.isSafeInteger(id))
+    throw new Failure('InvalidInput', 'Last-Event-ID is not an id of this feed');
+  return id;
+}
+
+function headersOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [],
+    ),
+  );
+}

@@ -1,0 +1,59 @@
+/**
+ * Implements `tempoclaw temporal …`: Temporal's own command line, connected to the server of the TempoClaw that runs
+ * here.
+ */
+import type { Command } from 'commander';
+import { loadConfig } from '#config';
+import { clientEnvironment } from '#config/client-environment.ts';
+import { CliError, type ExitCode } from '#cli/cli-error.ts';
+import type { ApiOptions } from '#cli/command-context.ts';
+import { runTemporal, type TemporalPlace } from '#cli/services/temporal/run-temporal.ts';
+import { sendTo } from '#cli/chat/send-to.ts';
+import { findTarget } from '#cli/target.ts';
+
+/** Words that need no server. */
+const WORDS_ALONE = new Set(['--help', '-h', '--version', '-v', 'help', 'completion']);
+const CODEC_MS = 3_000;
+
+export function register(command: Command): void {
+  command
+    .argument('[args...]', 'passed on as they are: npx tempoclaw temporal workflow list')
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (args: string[], options: ApiOptions & { config?: string }) => {
+      const flags = { config: options.config, stateDir: options.stateDir };
+      const isAlone = args.length === 0 || args.some((arg) => WORDS_ALONE.has(arg));
+      const place = await findPlace(options).catch((error: unknown) => {
+        if (isAlone) return undefined;
+        throw error;
+      });
+      process.exitCode = (await runTemporal(args, loadConfig({ flags }), place)) as ExitCode;
+    });
+}
+
+async function findPlace(options: ApiOptions): Promise<TemporalPlace> {
+  // The state folder says which server it is; an address of another API in the environment does not.
+  const env = { ...clientEnvironment(), url: undefined };
+  const target = findTarget(options, env, process.cwd());
+  const { temporal: address, namespace } = target.run ?? {};
+  if (address === undefined || namespace === undefined)
+    throw new CliError(`${target.source} does not say where Temporal is.`, {
+      code: 'NotRunning',
+      remedy: 'Name its state folder before the command: npx tempoclaw --state-dir DIR temporal …',
+    });
+  return { address, namespace, codecEndpoint: await codecEndpoint(target) };
+}
+
+/** Returns undefined if payloads are plain, or if the caller may not read them. */
+async function codecEndpoint(target: ReturnType<typeof findTarget>): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(CODEC_MS);
+    const headers = new Headers({ authorization: `Bearer ${target.key ?? ''}` });
+    const response = await sendTo(target, new URL(`${target.url}/v1/codec`), { headers, signal });
+    return response.ok ? ((await response.json()) as { endpoint: string }).endpoint : undefined;
+  } catch {
+    // If the API is away, payloads stay hidden; everything else of Temporal works.
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+/** What a start makes in the services before its programs use them. */
+import { Connection } from '@temporalio/client';
+import type { Config } from '#config';
+import { readInstallation } from '#store/installation-store.ts';
+import { createPool } from '#store/postgres/pool.ts';
+import { claimNamespace } from '#temporal/installation.ts';
+import { keepSchemaMark } from './postgres.ts';
+import { migrateSchema } from './schema.ts';
+import type { Step } from '../progress.ts';
+import { connectionTo } from '../reach.ts';
+import type { PublishedInfo } from '../run-state.ts';
+import { registerSearchAttributes } from '../temporal/search-attributes.ts';
+
+/** Must run when the database is there. */
+export function migrationStep(config: Config, info: Pick<PublishedInfo, 'database_url'>): Step {
+  return {
+    key: 'migrations',
+    title: 'Database schema',
+    async run() {
+      const ran = await migrateSchema(info.database_url);
+      if (config.database.url === undefined) await keepSchemaMark(config.stateDir);
+      return ran.length === 0 ? 'up to date' : `brought up to date, ${ran.length} steps`;
+    },
+  };
+}
+
+/** Must run once the database and Temporal are there; refuses another installation's namespace. */
+export function namespaceStep(config: Config, info: Place & Pick<PublishedInfo, 'database_url'>): Step {
+  return {
+    key: 'namespace',
+    title: 'Namespace',
+    async run() {
+      const connection = await Connection.connect(connectionTo(config, info.temporal));
+      const pool = createPool({
+        url: info.database_url,
+        size: 1,
+        applicationName: 'tempoclaw-up',
+        onIdleError: () => undefined,
+      });
+      try {
+        await claimNamespace(
+          { service: connection.workflowService, namespace: info.namespace },
+          await readInstallation(pool),
+        );
+        return `${info.namespace}, of this installation`;
+      } finally {
+        await connection.close();
+        await pool.end();
+      }
+    },
+  };
+}
+
+type Place = Pick<PublishedInfo, 'temporal' | 'namespace'>;
+
+/** Must run when Temporal is there. */
+export function searchAttributeStep(config: Config, info: Place): Step {
+  return {
+    key: 'search-attributes',
+    title: 'Search attributes',
+    async run() {
+      const connection = await Connection.connect(connectionTo(config, info.temporal));
+      try {
+        const added = await registerSearchAttributes(connection, info.namespace);
+        return added.length === 0 ? 'registered' : `${added.length} registered`;
+      } finally {
+        await connection.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * AP-4: who may decide an approval, how many must agree, and what happens while nobody decides. Rules contain the
+ * terms, and rows keep them.
+ */
+import type { RunsAt } from '../sandbox.ts';
+import type { approvalTermsSchema, approversSchema } from '../schema/approval-terms.ts';
+import type { Kept } from '../schema/scalars.ts';
+
+/** Any of these may decide: a user by id, or a key that has the scope. */
+export type Approvers = Kept<typeof approversSchema>;
+
+export type ApprovalTerms = Kept<typeof approvalTermsSchema> & {
+  /**
+   * Messages of Temporal clients must contain a decision token. The settings decide this when the approval is created.
+   */
+  readonly decision_token?: true | undefined;
+};
+
+/** The terms as an approval's row keeps them: the state when the approval was created. */
+export interface RecordedTerms extends ApprovalTerms {
+  /** Where the call runs its commands; absent for other calls. */
+  readonly runs?: RunsAt;
+}
+
+export const TERM_LIMITS = {
+  quorum: 20,
+  users: 200,
+  seconds: 2_592_000,
+  minRemindSeconds: 5,
+  reminders: 20,
+} as const;
+
+const TERMS = [
+  'approvers',
+  'quorum',
+  'exclude_requester',
+  'expires_seconds',
+  'on_expiry',
+  'escalate',
+  'remind_seconds',
+] as const satisfies readonly (keyof ApprovalTerms)[];
+
+/** Returns the terms among a rule's fields; undefined when it has none. */
+export function termsOf(rule: ApprovalTerms): ApprovalTerms | undefined {
+  const values = TERMS.filter((name) => rule[name] !== undefined);
+  return values.length === 0 ? undefined : Object.fromEntries(values.map((name) => [name, rule[name]]));
+}
+
+/** Says why terms can never be met; undefined when they can. */
+export function termsProblem(terms: ApprovalTerms): string | undefined {
+  const { approvers, quorum = 1, escalate, expires_seconds } = terms;
+  if (escalate !== undefined && expires_seconds !== undefined && escalate.after_seconds >= expires_seconds)
+    return 'escalate.after_seconds must be less than expires_seconds';
+  if (approvers === undefined) return undefined;
+  const all = [approvers, ...(escalate === undefined ? [] : [escalate.to])];
+  if (all.some(({ scopes = [] }) => scopes.length > 0)) return undefined;
+  const people = new Set(all.flatMap(({ users = [] }) => users));
+  return people.size < quorum ? `a quorum of ${quorum} needs as many approvers` : undefined;
+}

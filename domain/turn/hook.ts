@@ -1,0 +1,75 @@
+/**
+ * Hooks run before a session, a prompt, a call or an agent starts; the settings, a tenant or an agent define them. Pure
+ * rules; activities/hooks runs them. For observers without influence there are webhooks.
+ */
+import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
+import type { hookAnswerSchema, hookRunSchema, hookSchema } from '../schema/hook.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+
+export const HOOK_EVENTS = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'subagent_start'] as const;
+
+export const HOOK_TYPES = ['command', 'http', 'prompt'] as const;
+
+export const HOOK_LIMITS = {
+  /** Number of hooks in one layer. */
+  hooks: 20,
+  seconds: 5,
+  maxSeconds: 10,
+  /** Total seconds of the hooks for one call or prompt. */
+  chainSeconds: 10,
+  /** Total seconds of the hooks in one step. */
+  stepSeconds: 60,
+  /** Characters of an answer. */
+  answer: 65_536,
+  reason: 2_000,
+} as const;
+
+export type Hook = Kept<typeof hookSchema>;
+export type HookAnswer = Kept<typeof hookAnswerSchema>;
+export type HookRun = Kept<typeof hookRunSchema>;
+
+/** Each layer adds to the one before: no layer can remove a hook of another. */
+export type HookLayers = readonly (readonly Hook[] | undefined)[];
+
+/** Says why the hook could never run; undefined when it can. */
+export function hookProblem(
+  hook: Pick<Hook, 'type' | 'event' | 'tools' | 'command' | 'url' | 'prompt'>,
+): string | undefined {
+  const needed = { command: 'command', http: 'url', prompt: 'prompt' } as const;
+  const field = needed[hook.type];
+  if (hook[field] === undefined) return `a hook of type ${hook.type} needs ${field}`;
+  const ofTools = hook.event === 'pre_tool_use' || hook.event === 'subagent_start';
+  return hook.tools && !ofTools ? `tools says nothing of ${hook.event}` : undefined;
+}
+
+/** Tools that start work of another agent. */
+const STARTERS: ReadonlySet<string> = new Set(['spawn', 'delegate', 'evaluate_loop']);
+
+export function hooksOfCall(layers: HookLayers, tool: PolicyTool): readonly Hook[] {
+  return layers
+    .flatMap((hooks) => hooks ?? [])
+    .filter(
+      ({ event, tools }) =>
+        (event === 'pre_tool_use' || (event === 'subagent_start' && STARTERS.has(tool.name))) &&
+        (tools === undefined || tools.some((pattern) => matchesTool(pattern, tool))),
+    );
+}
+
+export function hooksOfPrompt(layers: HookLayers, isFirst: boolean): readonly Hook[] {
+  return layers
+    .flatMap((hooks) => hooks ?? [])
+    .filter(({ event }) => event === 'user_prompt_submit' || (isFirst && event === 'session_start'));
+}
+
+export function hookName({ name, type, command, url, prompt }: Hook): string {
+  const what = command ?? url ?? prompt ?? '';
+  return name ?? `${type}: ${what.slice(0, 60).toWellFormed()}`;
+}
+
+/** Reads a model's answer, which is one line. Undefined when it is not an answer. */
+export function readModelAnswer(text: string): HookAnswer | undefined {
+  const [, word, reason] = /^\s*(ALLOW|ASK|DENY)\b[\s:.]*([^]*)/i.exec(text) ?? [];
+  if (word === undefined) return undefined;
+  const decision = word.toLowerCase() as HookAnswer['decision'];
+  return { decision, reason: reason?.trim().slice(0, HOOK_LIMITS.reason).toWellFormed() || undefined };
+}

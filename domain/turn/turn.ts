@@ -1,0 +1,375 @@
+/**
+ * The contract of `agentTurn`: one run is one turn, and the chain of runs under one workflow id is the session. Field
+ * names in messages are snake_case, because other systems send them from any SDK (docs/temporal-contract.md).
+ */
+import type { RefusedSignals } from '../approval/refused-signals.ts';
+import type { ApprovalInput } from '../approval/approval.ts';
+import type { FailureType } from '../errors.ts';
+import type { DelegationContext } from '../assignment/delegation.ts';
+import type { GateCursor, ShownGate } from '../gate/gate.ts';
+import type { SubagentContext } from '../assignment/subagent.ts';
+import type { UsedTools } from '../policy/used-tools.ts';
+import type { TeamContext } from '../team/team.ts';
+
+export const AGENT_TURN = {
+  type: 'agentTurn',
+  updates: { submit: 'submit', steer: 'steer' },
+  signals: { stop: 'stop', message: 'message' },
+  queries: { state: 'state' },
+} as const;
+
+/** DU-4. What happens to a message that arrives while a turn runs; without a running turn each mode starts one. */
+export const SUBMIT_MODES = ['queue', 'steer', 'interrupt', 'collect', 'reject'] as const;
+export type SubmitMode = (typeof SUBMIT_MODES)[number];
+
+export const STOP_LEVELS = ['step', 'now', 'all'] as const;
+export type StopLevel = (typeof STOP_LEVELS)[number];
+
+export const TURN_STATUSES = [
+  'queued',
+  'running',
+  'waiting_approval',
+  'completed',
+  'failed',
+  'stopped',
+] as const;
+export type TurnStatus = (typeof TURN_STATUSES)[number];
+
+/** Where a message comes from and what it may use. The API sets the identity from the key, never from a body. */
+export interface MessageContext {
+  readonly agent?: string;
+  readonly user?: string;
+  readonly channel?: string;
+  readonly chat_id?: string;
+  readonly allowed_tools?: readonly string[];
+  /** Scopes of the key that sent the message; only our API's rows have them. */
+  readonly roles?: readonly string[];
+  /** Id of the key that sent the message; only our API's rows have it. */
+  readonly key?: string;
+  /** Tools that the channel or group chat allows (PO-1, the seventh step). */
+  readonly group?: readonly string[];
+  /**
+   * Set by the code that starts a child, in its first message's row. Depth 1 is a child of a session; a leaf starts no
+   * more.
+   */
+  readonly subagent?: SubagentContext;
+  /** Bound to the session in which a member works on a task, so that no message changes it (TE-3). */
+  readonly team?: TeamContext;
+  /** Bound to a session that works for another agent: the delegated work, or a judgement. */
+  readonly delegation?: DelegationContext;
+  /** Replaces the agent's own settings in the turn. The code that starts the turn sets it in its message's row. */
+  readonly overrides?: {
+    readonly model?: string | undefined;
+    /** The only context files, by name; without memory. */
+    readonly files?: readonly string[] | undefined;
+  };
+  /** Names of the tools that the parent could use: a child never has more (SA-4). */
+  readonly within?: readonly string[];
+  /** Outside sources of the text, when it does not come from one of our sessions (PO-5). Our API sets it. */
+  readonly read?: UsedTools | undefined;
+}
+
+/**
+ * `text` is present only when the sender is not our API, which writes the row first; at most 64 KB
+ * (docs/temporal-contract.md).
+ */
+export interface SubmitInput extends MessageContext {
+  readonly id: string;
+  readonly mode?: SubmitMode;
+  readonly text?: string;
+  /** Scrubbed text for people in the web UI; at most 200 characters are kept. */
+  readonly preview?: string;
+}
+
+export interface SteerInput extends SubmitInput {
+  /** The request is refused with StaleTurn when another turn runs. */
+  readonly turn_id?: string;
+}
+
+export interface StopInput {
+  readonly level: StopLevel;
+  /** The turn to stop, so that a late stop cannot stop the next one. */
+  readonly turn_id: string;
+  readonly by?: string;
+  readonly reason?: string;
+  /** The turn yields to another message: work that the session has started continues. */
+  readonly interrupt?: true;
+}
+
+export interface Receipt {
+  readonly turn_id: string;
+  readonly message_id: string;
+  readonly mode: SubmitMode;
+  /** Number of turns that must end before this one starts. */
+  readonly ahead: number;
+  /** For a message that steers: the step whose model call reads it. */
+  readonly step?: number;
+  /** The id was accepted before; this is the outcome. */
+  readonly duplicate?: true;
+}
+
+export interface AgentTurnInput {
+  readonly tenant: string;
+  readonly session_key: string;
+  readonly carry?: Carry;
+  /** The previous run was ended from outside: this one first ends the turns that were lost. */
+  readonly lost?: true;
+  /**
+   * The turn that an assignment started with, when this is its session. The run continues until all work that it has
+   * delegated itself is answered. A stop that names this turn stops whichever turn runs then.
+   */
+  readonly assigned?: string;
+  /**
+   * How long the run waits for the session's next message after its turn, to process it too. Not for an assignment's
+   * session, whose end of the run means that the work is done.
+   */
+  readonly linger_seconds?: number;
+  readonly engine?: EngineHints | undefined;
+}
+
+/**
+ * Hints for the engine of a turn, from an engine or from the code that starts the turn. All other code passes them on
+ * unread.
+ */
+export interface EngineHints {
+  readonly [hint: string]: true | undefined;
+}
+
+/** A message as the workflow keeps it: its id, and its text only while no row has it. */
+export interface HeldMessage extends MessageContext {
+  readonly id: string;
+  readonly text?: string;
+}
+
+export interface QueuedTurn {
+  readonly turnId: string;
+  readonly messages: readonly HeldMessage[];
+  readonly preview?: string;
+  readonly collect?: true;
+}
+
+/** What one run passes to the next; rows contain the rest. */
+export interface Carry {
+  readonly queue: readonly QueuedTurn[];
+  /** [message id, turn id] of the ids accepted last, newest last. */
+  readonly seen: readonly (readonly [string, string])[];
+  /** Waiting turns that were stopped and are not in a row yet. */
+  readonly dropped?: readonly QueuedTurn[];
+  /** Set when the same turn continues after a step. */
+  readonly resume?: {
+    readonly turn: QueuedTurn;
+    readonly step: number;
+    readonly steering: readonly HeldMessage[];
+    readonly settle: readonly SettledCall[];
+    readonly stop?: StopInput;
+    /** It may have created tasks for a team. */
+    readonly tasks?: true;
+    /** Gates have judged an answer of this turn, and it is being revised. */
+    readonly gate?: GateCursor;
+  };
+}
+
+export interface TurnState extends Partial<RefusedSignals> {
+  readonly turn_id: string | null;
+  readonly status: TurnStatus | 'idle';
+  readonly step: number;
+  readonly doing: readonly string[];
+  readonly waiting_for: readonly {
+    readonly approval_id: string;
+    readonly workflow_id: string;
+    readonly summary: string;
+  }[];
+  readonly queue: readonly { readonly turn_id: string; readonly messages: number }[];
+  /** Number of messages that the next step will read. */
+  readonly steering: number;
+}
+
+/** What a run returns, for people and other clients; the whole text is in a row. */
+export interface TurnOutcome {
+  readonly turn_id: string;
+  readonly status: 'completed' | 'failed' | 'stopped';
+  /** At most 2 KB, scrubbed. */
+  readonly preview: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+// ---- activities ---------------------------------------------------------------------------------------------------
+
+/** How a call ended that its own activity did not record: by a child workflow's end, or by a lost worker. */
+export interface SettledCall {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly code?: string;
+  readonly text: string;
+}
+
+export interface CallModelInput {
+  readonly tenant: string;
+  readonly session: string;
+  readonly turn: string;
+  /** Number of the step, from 1. */
+  readonly step: number;
+  readonly messages: readonly HeldMessage[];
+  readonly settle?: readonly SettledCall[];
+  /** How often people have allowed more budget for this step. */
+  readonly increases?: number;
+  /** An answer without calls ends the turn, in the commit that records it. */
+  readonly ends?: true;
+}
+
+/** A call that the loop must run. Calls that policy refused are already recorded and not included. */
+export interface PlannedCall {
+  readonly id: string;
+  /** The canonical tool name, which is the activity type. */
+  readonly tool: string;
+  /** Scrubbed, one line, at most 120 characters: `exec: npm test`. */
+  readonly summary: string;
+  /** It starts after the calls before it have ended. */
+  readonly serial?: true;
+  /** Start-to-close timeout of one attempt, in seconds. */
+  readonly timeout: number;
+  readonly approval?: { readonly id: string } & Pick<
+    ApprovalInput,
+    'digest' | 'expires' | 'until' | 'quorum' | 'escalate' | 'remind' | 'always' | 'token' | 'files' | 'form'
+  >;
+}
+
+export type CallModelResult =
+  | {
+      readonly kind: 'calls';
+      readonly calls: readonly PlannedCall[];
+      readonly spent?: string;
+    }
+  | {
+      readonly kind: 'answer';
+      readonly preview: string;
+      readonly spent?: string;
+      /** Gates that must judge it before it is released; absent when there are none (DE-6). */
+      readonly gates?: readonly ShownGate[];
+      /** It was recorded before the turn accepted its newest messages: another step answers them. */
+      readonly unheard?: true;
+      /** The turn ended in the same record. A message that has arrived since starts it again. */
+      readonly ended?: true;
+    }
+  /** The messages belong to another turn already, or this one has ended: there is nothing to do. */
+  | { readonly kind: 'duplicate'; readonly ended?: Omit<TurnOutcome, 'turn_id'> }
+  /** Its budget is used up: people are asked for more, and the step is retried when they allow it (DU-7). */
+  | { readonly kind: 'budget'; readonly call: PlannedCall; readonly message: string }
+  /** A limit, a budget or the loop guard ended the turn (EX-7, DU-7). */
+  | { readonly kind: 'limit'; readonly code: string; readonly message: string };
+
+export interface RunToolInput {
+  readonly tenant: string;
+  readonly call: string;
+  /** The only worker with the state it needs did not accept it: it runs on this worker. */
+  readonly here?: true;
+  /** The turn was stopped while no worker checked what the call has outside, which must be cancelled. */
+  readonly stopped?: true;
+}
+
+/** What the loop must know about a finished call; the text for the model is in its row. */
+export interface RunToolResult {
+  readonly ok: boolean;
+  readonly code?: string;
+  readonly preview?: string;
+  readonly child?: ChildStart;
+  /**
+   * People are asked: its files differ from those that were approved and it has not run, or its MCP server has a
+   * question.
+   */
+  readonly approval?: NonNullable<PlannedCall['approval']>;
+  /**
+   * It still runs, or can run only on that worker. An activity on this queue, which is its worker's own, continues it
+   * and has its result, after the answer if there is an `approval`.
+   */
+  readonly continues?: string;
+  /** It continues outside, and is checked again after this many seconds. */
+  readonly later?: number;
+  /** Its output, at most 8 KB and scrubbed, when Postgres did not accept the record: the next step records it. */
+  readonly unrecorded?: string;
+}
+
+/** The tool has validated and reserved; the loop starts the child and waits for it if requested. */
+export interface ChildStart {
+  readonly type: string;
+  readonly id: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly wait: boolean;
+  /** Set when people should find the child in the web UI by more than its parent. */
+  readonly labels?: ChildLabels;
+  /** The parent's model also answers in it. */
+  readonly sameModel?: true;
+}
+
+/** Search attributes of a child (IN-5). */
+export interface ChildLabels {
+  readonly tenant: string;
+  readonly session: string;
+  readonly agent: string;
+  readonly user?: string;
+}
+
+export interface EndTurnInput {
+  readonly tenant: string;
+  readonly session: string;
+  readonly turn: string;
+  readonly step: number;
+  readonly status: 'completed' | 'failed' | 'stopped';
+  readonly error?: { readonly code: string; readonly message: string };
+  /** Appended to the answer of a turn that a limit has ended. */
+  readonly text?: string;
+  readonly by?: string;
+  readonly settle?: readonly SettledCall[];
+  /** Messages of the turn that no model call has read. */
+  readonly messages?: readonly HeldMessage[];
+  /** Waiting turns that are dropped. */
+  readonly dropped?: readonly QueuedTurn[];
+  /** The stop was for the whole session: its background commands end too. */
+  readonly endCommands?: true;
+  /** The session was stopped, so the work that it has given away is stopped too. */
+  readonly endAssignments?: true;
+  /**
+   * The session works on an assignment: the answer says whether work that it has delegated itself is still unanswered.
+   */
+  readonly isAssigned?: true;
+  /** It may have created tasks for a team, whose members start now. */
+  readonly releaseTasks?: true;
+  /** The step whose answer gates have judged, and which is released now. */
+  readonly releaseAnswer?: number;
+}
+
+export interface StopSessionInput {
+  readonly tenant: string;
+  readonly session: string;
+  readonly by: string;
+}
+
+/** The fixed activities; tools are registered under their own names. */
+export interface EndedTurn {
+  /** The status in its row, whoever ended it; null when there is no row. */
+  readonly status: TurnOutcome['status'] | null;
+  /** Work that an assigned session has given away is not answered there yet. */
+  readonly isPending: boolean;
+}
+
+export interface TurnActivities {
+  call_model(input: CallModelInput): Promise<CallModelResult>;
+  end_turn(input: EndTurnInput): Promise<EndedTurn>;
+  stop_session(input: StopSessionInput): Promise<void>;
+  end_lost_turns(input: Pick<StopSessionInput, 'tenant' | 'session'>): Promise<void>;
+}
+
+/** Limits of one session's waiting messages. */
+export const INBOX_LIMITS = {
+  turns: 500,
+  textBytes: 64 * 1024,
+  waitingTextBytes: 256 * 1024,
+  /** Ids that continue-as-new keeps; older ones are found in their rows. */
+  seen: 200,
+  preview: 200,
+} as const;
+
+export interface Refusal {
+  readonly type: FailureType;
+  readonly message: string;
+}

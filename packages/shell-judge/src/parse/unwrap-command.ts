@@ -1,0 +1,182 @@
+/** The commands that a command starts: after `sudo`, in `sh -c`, after `find -exec`. */
+import { wordsAfter } from './options-of.ts';
+import {
+  argumentsOf,
+  literalWord,
+  NO_WORDS,
+  programOf,
+  type ShellCommand,
+  type ShellWord,
+} from '../shell-command.ts';
+import { gitScripts } from './unwrap-git.ts';
+import { SCRIPT_OPTIONS, SHELLS, STARTING_ARGUMENT, WRAPPERS, type Wrapper } from './wrappers.ts';
+
+/** Text that a shell will read. */
+export interface InnerScript {
+  readonly text: string;
+  readonly isLiteral: boolean;
+  readonly via: readonly string[];
+}
+
+export interface Unwrapped {
+  readonly commands: readonly ShellCommand[];
+  readonly scripts: readonly InnerScript[];
+}
+
+const NOTHING: Unwrapped = { commands: [], scripts: [] };
+
+/** What the command itself starts; commands that those start are not followed here. */
+export function unwrapCommand(command: ShellCommand): Unwrapped {
+  const program = programOf(command);
+  const via = [...command.via, program];
+  const args = argumentsOf(command);
+  if (SHELLS.has(program)) return unwrapShell(command, via);
+  if (program === 'eval') return args.length === 0 ? NOTHING : joined(args, via);
+  if (program === 'trap') return unwrapTrap(args, via);
+  if (['find', 'gfind', 'fd'].includes(program)) return unwrapFind(command, via);
+  const values = program === 'git' ? gitScripts(args) : wordsAfter(args, SCRIPT_OPTIONS.get(program) ?? []);
+  const scripts = values.map(({ value, isLiteral }) => ({
+    text: value,
+    isLiteral,
+    via,
+  }));
+  const wrapper = startsOther(program, args) ? WRAPPERS.get(program) : undefined;
+  return wrapper ? unwrapWrapper(command, wrapper, scripts, via) : { commands: [], scripts };
+}
+
+/** In `via`, before `xargs`: the words that it adds end only with NUL. */
+export const XARGS_NUL = 'xargs -0';
+
+function unwrapWrapper(
+  command: ShellCommand,
+  wrapper: Wrapper,
+  scripts: readonly InnerScript[],
+  via: readonly string[],
+): Unwrapped {
+  const inner = afterOptions(argumentsOf(command), wrapper);
+  if (inner.words.length === 0) return { commands: [], scripts };
+  if (wrapper.joins) return { commands: [], scripts: [...scripts, ...joined(inner.words, via).scripts] };
+  const isOpen = command.isOpen || wrapper.isOpen === true;
+  const { words, assignments } = inner;
+  const isNul =
+    via.at(-1) === 'xargs' && ownWords(command, words).some(({ value }) => /^(?:-\w*0|--null)$/.test(value));
+  const from = isNul ? [...via.slice(0, -1), XARGS_NUL, 'xargs'] : via;
+  return { commands: [{ ...command, words, assignments, redirects: [], via: from, isOpen }], scripts };
+}
+
+/** A wrapper's arguments before the command that it starts. */
+export function ownWords(command: ShellCommand, inner: readonly ShellWord[]): readonly ShellWord[] {
+  return argumentsOf(command).filter((word) => !inner.includes(word));
+}
+
+function unwrapTrap(args: readonly ShellWord[], via: readonly string[]): Unwrapped {
+  const [script] = args.filter((word) => !/^-(?:[lp]|-)?$/.test(word.value));
+  return script && args.length > 1 ? joined([script], via) : NOTHING;
+}
+
+function joined(words: readonly ShellWord[], via: readonly string[]): Unwrapped {
+  const text = words.map((word) => word.value).join(' ');
+  return { commands: [], scripts: [{ text, isLiteral: words.every((word) => word.isLiteral), via }] };
+}
+
+/** `poetry run x` starts x; `poetry show x` does not. */
+export function startsOther(program: string, args: readonly ShellWord[]): boolean {
+  return STARTING_ARGUMENT.get(program)?.test(args[0]?.value ?? '') ?? true;
+}
+
+/** `sh -c script`, `bash -lc script`, and a script on the input. */
+function unwrapShell(command: ShellCommand, via: readonly string[]): Unwrapped {
+  const args = argumentsOf(command);
+  const scripts: InnerScript[] = [];
+  const at = args.findIndex(
+    (word) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word.value) || word.value === '--command',
+  );
+  const script = at < 0 ? undefined : args.slice(at + 1).find((word) => !/^[-+]/.test(word.value));
+  if (script) scripts.push({ text: script.value, isLiteral: script.isLiteral && !command.isOpen, via });
+  const { input } = command;
+  if (!script && input?.kind === 'text') scripts.push({ text: input.text, isLiteral: input.isLiteral, via });
+  if (!script && input?.kind === 'pipe') {
+    const text = printedText(input.from);
+    if (text !== null) scripts.push({ text, isLiteral: false, via });
+  }
+  return { commands: [], scripts };
+}
+
+/** What `echo` or `printf` of literals prints. */
+function printedText(from: readonly ShellCommand[]): string | null {
+  const [only] = from;
+  if (from.length !== 1 || !only || !['echo', 'printf'].includes(programOf(only))) return null;
+  const words = argumentsOf(only).filter((word, index) => index > 0 || !/^-[neE]+$/.test(word.value));
+  return words
+    .map((word) => word.value)
+    .join(' ')
+    .replaceAll('\\n', '\n')
+    .replaceAll('\\t', ' ');
+}
+
+const STARTS = /^(?:-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/;
+
+/** `find`'s own words, and those of each `-exec … ;`. */
+export function findParts(command: ShellCommand): {
+  readonly own: readonly ShellWord[];
+  readonly started: readonly (readonly ShellWord[])[];
+} {
+  const own: ShellWord[] = [];
+  const started: ShellWord[][] = [];
+  let words: ShellWord[] | null = null;
+  for (const word of argumentsOf(command)) {
+    if (words === null) {
+      own.push(word);
+      if (STARTS.test(word.value)) started.push((words = []));
+    } else if (word.value === ';' || (word.value === '+' && words.at(-1)?.value === '{}')) words = null;
+    else words.push(word);
+  }
+  return { own, started };
+}
+
+function unwrapFind(command: ShellCommand, via: readonly string[]): Unwrapped {
+  const commands = findParts(command).started.map((words) => ({
+    ...NO_WORDS,
+    words,
+    via,
+    isOpen: true,
+  }));
+  return { commands, scripts: [] };
+}
+
+/** Skips a wrapper's options, operands and assignments. */
+function afterOptions(
+  args: readonly ShellWord[],
+  wrapper: Wrapper,
+): { readonly words: readonly ShellWord[]; readonly assignments: ShellCommand['assignments'] } {
+  const assignments: { name: string; value: ShellWord | null }[] = [];
+  let operands = wrapper.operands ?? 0;
+  let i = 0;
+  for (let word = args[0]; word !== undefined; word = args[i]) {
+    const { value } = word;
+    if (value.startsWith('-')) i += takesNext(value, wrapper) ? 2 : 1;
+    else if (wrapper.takesAssignments && /^\w+=/.test(value)) {
+      assignments.push(assignmentOf(word));
+      i += 1;
+    } else if (operands > 0) {
+      operands -= 1;
+      i += 1;
+    } else break;
+  }
+  return { words: args.slice(i), assignments };
+}
+
+function takesNext(option: string, wrapper: Wrapper): boolean {
+  if (option.startsWith('--')) return wrapper.names?.includes(option.slice(2)) ?? false;
+  const letters = option.slice(1).split('');
+  const at = letters.findIndex((letter) => wrapper.letters?.includes(letter));
+  return at >= 0 && at === letters.length - 1;
+}
+
+function assignmentOf(word: ShellWord): { name: string; value: ShellWord } {
+  const equals = word.value.indexOf('=');
+  return {
+    name: word.value.slice(0, equals),
+    value: { ...literalWord(word.value.slice(equals + 1)), isLiteral: word.isLiteral },
+  };
+}

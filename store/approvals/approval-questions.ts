@@ -1,0 +1,173 @@
+/** Questions to people besides those of an answer's own calls: one commit each, safe to repeat. */
+import { sql } from 'kysely';
+import type { NewEvent } from '#domain/event.ts';
+import type { BudgetSettlement, NewBudgetAsk } from '../budgets/budget-ledger.ts';
+import type { RepeatedApproval, NewAsk, NewForm } from '../turns/call-claim.ts';
+import type { Pool } from '../postgres/pool.ts';
+import {
+  appendEventsUpwards,
+  type FeedPlace,
+  lockSession,
+  markTurnWaiting,
+} from '../turns/session-writes.ts';
+import { callWithin } from '../postgres/sql-call.ts';
+import { type TenantTransaction, forTenant } from '../postgres/tenant-db.ts';
+import { inTransaction } from '../postgres/transaction.ts';
+
+/**
+ * Asks people about a call that was claimed: the call would run other files than those approved, or its MCP server asks
+ * a question. The claim and what it reserved are released, and the call waits as at first. Null when another attempt
+ * has the call, or it is over. A later attempt finds the open question (claim_call).
+ */
+export function askAgain(
+  pool: Pool,
+  { tenant, session, call, fence }: { tenant: string; session: string; call: string; fence: string },
+  ask: NewAsk | NewForm,
+  settle: BudgetSettlement | undefined,
+): Promise<RepeatedApproval | null> {
+  return inTransaction(pool, async (tx) => {
+    await lockSession(forTenant(tx, tenant), session);
+    const ofCall = { tenant_id: tenant, id: call };
+    const held = await tx
+      .selectFrom('tool_calls')
+      .select(['turn_id', 'approval_id'])
+      .where((is) => is.and({ ...ofCall, state: 'running', fence }))
+      .forUpdate()
+      .executeTakeFirst();
+    const isForm = 'form' in ask;
+    if (!held || (!isForm && !held.approval_id)) return null;
+    if (isForm) await insertForm(forTenant(tx, tenant), call, ask);
+    else await repeatQuestion(forTenant(tx, tenant), held.approval_id ?? '', ask);
+    const { id, digest, reason } = ask;
+    await tx
+      .updateTable('tool_calls')
+      .set({ state: 'requested', fence: null })
+      .set(
+        isForm
+          ? { form_id: id, outside: Buffer.from(ask.outside, 'base64') }
+          : { started_at: null, approval_id: id, digest, reason },
+      )
+      .where((is) => is.and(ofCall))
+      .execute();
+    const { terms, expires_at, form, ...shown } = await tx
+      .selectFrom('approvals')
+      .select(['tool', 'summary', 'args', 'risk', 'terms', 'form', 'expires_at'])
+      .where((is) => is.and(ofApproval(tenant, id)))
+      .executeTakeFirstOrThrow();
+    const place = { tenant, session, turn: held.turn_id };
+    await markTurnWaiting(tx, place);
+    const { words: always } = ask;
+    const files = isForm ? [] : ask.files;
+    const notice = { ...shown, risk: shown.risk ?? undefined, form: form ?? undefined, expires_at };
+    const data = { approval_id: id, call_id: call, ...notice, reason, always, files };
+    await appendEventsUpwards(tx, place, [{ type: 'approval.requested', data }]);
+    if (settle) {
+      const spent = settle.spent ? JSON.stringify(settle.spent) : null;
+      await callWithin(tx, 'settle_budget', [tenant, call, settle.attempt, spent]);
+    }
+    const until = expires_at.getTime();
+    return {
+      terms,
+      expires: Math.round(ask.expires),
+      until,
+      approval: id,
+      digest,
+      always: ask.always,
+      files,
+      form,
+    };
+  });
+}
+
+const ofApproval = (tenant_id: string, id: string) => ({ tenant_id, id });
+
+/** The people who may decide this call also answer its server's question. */
+async function insertForm(tx: TenantTransaction, call: string, ask: NewForm): Promise<void> {
+  await sql`
+    insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, terms, digest,
+        reason, always, form, expires_at)
+      select c.tenant_id, ${ask.id}, c.id, c.session_key, c.turn_id, t.agent_key, t.context ->> 'user', c.tool,
+        ${JSON.stringify(ask.args)}, ${ask.summary}, coalesce(a.terms, ${JSON.stringify(ask.terms)}), ${ask.digest}, ${ask.reason},
+        ${JSON.stringify(ask.always)}, ${JSON.stringify(ask.form)},
+        date_trunc('milliseconds', now() + make_interval(secs => coalesce((a.terms ->> 'expires_seconds')::int, ${ask.expires})))
+      from tool_calls c join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id
+      left join approvals a on a.tenant_id = c.tenant_id and a.id = c.approval_id
+      where c.tenant_id = ${tx} and c.id = ${call}`.execute(tx);
+}
+
+/** The same question with other files. */
+async function repeatQuestion(tx: TenantTransaction, before: string, ask: NewAsk): Promise<void> {
+  await sql`
+    insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, risk, terms,
+        sandbox, digest, reason, always, files, expires_at)
+      select tenant_id, ${ask.id}, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, risk, terms, sandbox,
+        ${ask.digest}, ${ask.reason}, ${JSON.stringify(ask.always)}, ${JSON.stringify(ask.files)},
+        date_trunc('milliseconds', now() + make_interval(secs => ${ask.expires}))
+      from approvals where tenant_id = ${tx} and id = ${before}`.execute(tx);
+}
+
+/**
+ * Stores the state of a call at its MCP server, sealed, for the next attempt. False when another attempt has the call.
+ */
+export async function keepOutside(
+  pool: Pool,
+  { tenant, call, fence }: { tenant: string; call: string; fence: string },
+  sealed: string,
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `update tool_calls set outside = decode($4, 'base64') where tenant_id = $1 and id = $2 and state = 'running' and fence = $3`,
+    [tenant, call, fence, sealed],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Asks people for more budget, and marks the turn as waiting. The same question again changes nothing. Resolves with
+ * its expiry in milliseconds since 1970; undefined when the turn is over. Work at a gate also asks when its turn is
+ * over, or when it had none and `turn` identifies the work: `asker` then says who asks.
+ */
+export function askForMore(
+  pool: Pool,
+  place: FeedPlace & { readonly turn: string },
+  { asker, args, terms, always, ...ask }: NewBudgetAsk,
+  events: readonly NewEvent[],
+): Promise<number | undefined> {
+  const { tenant, session, turn } = place;
+  return inTransaction(pool, async (tx) => {
+    await lockSession(forTenant(tx, tenant), session);
+    const asking = await tx
+      .selectFrom('turns')
+      .select(['agent_key', 'context', 'ended_at'])
+      .where((is) => is.and({ tenant_id: tenant, id: turn }))
+      .executeTakeFirst();
+    const agent = asking?.agent_key ?? asker?.agent;
+    if (agent !== undefined && (asker || asking?.ended_at === null)) {
+      const user_id = (asking ? asking.context : asker)?.user;
+      const { numInsertedOrUpdatedRows } = await tx
+        .insertInto('approvals')
+        .values({
+          ...ask,
+          tenant_id: tenant,
+          session_key: session,
+          turn_id: turn,
+          agent_key: agent,
+          user_id,
+          args: JSON.stringify(args),
+          terms: JSON.stringify(terms),
+          always: JSON.stringify(always),
+        })
+        .onConflict((on) => on.doNothing())
+        .executeTakeFirst();
+      if (numInsertedOrUpdatedRows) {
+        await markTurnWaiting(tx, place);
+        await appendEventsUpwards(tx, place, events);
+      }
+    }
+    const request = await tx
+      .selectFrom('approvals')
+      .select('expires_at')
+      .where((is) => is.and({ tenant_id: tenant, id: ask.id, turn_id: turn }))
+      .executeTakeFirst();
+    return request?.expires_at.getTime();
+  });
+}

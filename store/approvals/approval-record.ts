@@ -1,0 +1,340 @@
+/** Decides approvals in the rows: one commit each, safe to repeat. */
+import { sql } from 'kysely';
+import { agreedPeople, isAgreement, votesNeeded } from '#domain/approval/approval-votes.ts';
+import { BUDGET_ASK, type BudgetAsk } from '#domain/budget/budget.ts';
+import type { NewEvent } from '#domain/event.ts';
+import type { NoteApprovalInput, RefusedRequest, SettleApprovalResult } from '#domain/approval/approval.ts';
+import type { NewRefusal, SettleRecord } from './approval-ledger.ts';
+import type { Pool } from '../postgres/pool.ts';
+import {
+  appendEvents,
+  appendEventsUpwards,
+  type FeedPlace,
+  lockSession,
+  settleCall,
+} from '../turns/session-writes.ts';
+import type { Transaction } from '../postgres/database.ts';
+import { forTenant } from '../postgres/tenant-db.ts';
+import { inTransaction } from '../postgres/transaction.ts';
+
+const CLOCK = sql<Date>`clock_timestamp()`;
+const NOW = sql<Date>`now()`;
+
+/** The result of a decision, and the session whose feed may have new events. */
+export interface Answered<Result> {
+  readonly session: string;
+  readonly result: Result;
+}
+
+/**
+ * Records a decision, and ends the approval once: with the first decision, or with the one that completes the quorum.
+ * Later decisions get that outcome. An edit changes the call, so agreement to other arguments no longer counts. Without
+ * a vote nothing is agreed in a quorum. The same commit uses up the link that a decision came by; a used link changes
+ * nothing. Undefined when the approval does not exist.
+ */
+export function settleApproval(
+  pool: Pool,
+  record: SettleRecord,
+): Promise<Answered<SettleApprovalResult> | undefined> {
+  return inTransaction(pool, (tx) => settleWithin(tx, record));
+}
+
+/** The same as a part of a transaction. */
+export async function settleWithin(
+  tx: Transaction,
+  record: SettleRecord,
+): Promise<Answered<SettleApprovalResult> | undefined> {
+  const found = await lockApproval(tx, record.tenant, record.id);
+  return found && { session: found.session_key, result: await settle(tx, found, record) };
+}
+
+type ApprovalRow = NonNullable<Awaited<ReturnType<typeof lockApproval>>>;
+
+async function lockApproval(tx: Transaction, tenant_id: string, id: string) {
+  const approval = tx.selectFrom('approvals').where((is) => is.and({ tenant_id, id }));
+  const place = await approval.select('session_key').executeTakeFirst();
+  if (!place) return undefined;
+  await lockSession(forTenant(tx, tenant_id), place.session_key);
+  return approval.selectAll().forUpdate().executeTakeFirst();
+}
+
+async function settle(
+  tx: Transaction,
+  found: ApprovalRow,
+  record: SettleRecord,
+): Promise<SettleApprovalResult> {
+  if (found.status !== 'pending') {
+    await deleteProofs(tx, found);
+    return settledAs(found, found.decision_key === record.key);
+  }
+  if (record.vote && !(await takeLink(tx, found, record.key)))
+    return { kind: 'refused', type: 'Conflict', message: 'this link was used, was revoked or has expired' };
+  const { row, isNew } = await vote(tx, found, record);
+  const quorum = record.status === 'approved' ? votesNeeded(row.terms) : 1;
+  const agreed = quorum > 1 ? await agreedTo(tx, row) : [];
+  if (agreed.length < quorum && quorum > 1)
+    return {
+      kind: 'counted',
+      decision: record.decision ?? 'approve',
+      by: record.by,
+      at: new Date().toISOString(),
+      approvals: agreed.length,
+      quorum,
+      already: !isNew,
+      summary: row.summary,
+      digest: row.digest,
+    };
+  return end(tx, row, record, quorum > 1 ? agreed.join(', ') : record.by);
+}
+
+async function end(
+  tx: Transaction,
+  row: ApprovalRow,
+  { status, decision, key, note, call, allow, by }: SettleRecord,
+  signed: string,
+): Promise<SettleApprovalResult> {
+  const { tenant_id, id, call_id } = row;
+  const place: FeedPlace = { tenant: tenant_id, session: row.session_key, turn: row.turn_id };
+  const isMore = status === 'approved' && row.tool === BUDGET_ASK;
+  const ended = await tx
+    .updateTable('approvals')
+    .set({
+      status,
+      decision,
+      decided_by: signed,
+      decided_at: NOW,
+      note,
+      decision_key: key,
+      changed_at: CLOCK,
+    })
+    .set({ used_at: isMore ? NOW : undefined })
+    .where((is) => is.and({ tenant_id, id }))
+    .returning(['status', 'decision', 'decided_by', 'decided_at', 'decision_key'])
+    .executeTakeFirstOrThrow();
+  await deleteProofs(tx, row);
+  if (allow) {
+    const { agent_key, user_id, tool } = row;
+    await tx
+      .insertInto('exec_allowlist')
+      .values({ ...allow, tenant_id, agent_key, user_id, tool, approval_id: id, created_by: by })
+      .onConflict((on) => on.doNothing())
+      .execute();
+  }
+  const data = { approval_id: id, call_id, status, decision, by: signed, note };
+  await appendEventsUpwards(tx, place, [{ type: 'approval.decided', data }]);
+  // A question of an MCP server: the call continues with the answer, whatever it is.
+  if (call && !row.form) await settleCall(tx, place, { ...call, id: call_id });
+  await tx
+    .updateTable('turns')
+    .set({ status: 'running' })
+    .where((is) => is.and({ tenant_id, id: row.turn_id, status: 'waiting_approval' }))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('approvals')
+            .select('id')
+            .where((is) => is.and({ tenant_id, turn_id: row.turn_id, status: 'pending' })),
+        ),
+      ),
+    )
+    .execute();
+  // Accounts are locked after sessions, as everywhere.
+  if (isMore) await allowMore(tx, tenant_id, row.args as BudgetAsk);
+  return settledAs(ended, true);
+}
+
+function settledAs(
+  {
+    status,
+    decision,
+    decided_by,
+    decided_at,
+    decision_key,
+  }: Pick<ApprovalRow, 'status' | 'decision' | 'decided_by' | 'decided_at' | 'decision_key'>,
+  won: boolean,
+): SettleApprovalResult {
+  const at = (decided_at ?? new Date()).toISOString();
+  return { kind: 'settled', status, decision, by: decided_by ?? '', at, won, key: decision_key };
+}
+
+/** All messages of the approval are processed, so none of its tokens is valid any more. */
+async function deleteProofs(tx: Transaction, { tenant_id, id }: ApprovalRow): Promise<void> {
+  for (const table of ['decision_proofs', 'decision_tokens'] as const)
+    await tx
+      .deleteFrom(table)
+      .where((is) => is.and({ tenant_id, approval_id: id }))
+      .execute();
+}
+
+/** Adds to a budget's limit in the commit that settles the approval, so that it is added once. */
+async function allowMore(tx: Transaction, tenant_id: string, ask: BudgetAsk): Promise<void> {
+  const { budget, subject, since, measure, more } = ask;
+  await tx
+    .insertInto('budget_accounts')
+    .values({ tenant_id, budget_id: budget, subject, since, measure, extra: more })
+    .onConflict((on) =>
+      on
+        .columns(['tenant_id', 'budget_id', 'subject', 'since', 'measure'])
+        .doUpdateSet((is) => ({ extra: is('budget_accounts.extra', '+', is.ref('excluded.extra')) })),
+    )
+    .execute();
+}
+
+/**
+ * Uses up the link, if any, by which the decision with this key came. A repeat of the decision is accepted. False when
+ * another decision has used the link, or when it has expired or was revoked.
+ */
+async function takeLink(tx: Transaction, { tenant_id, id }: ApprovalRow, key: string): Promise<boolean> {
+  const proof = await tx
+    .selectFrom('decision_proofs')
+    .select('link_id')
+    .where((is) => is.and({ tenant_id, approval_id: id, key }))
+    .executeTakeFirst();
+  if (!proof?.link_id) return true;
+  const { rows } = await sql`
+    update approval_links set used_at = coalesce(used_at, now()), used_key = ${key}
+      where tenant_id = ${tenant_id} and id = ${proof.link_id} and approval_id = ${id} and revoked_at is null
+        and (used_key = ${key} or (used_key is null and expires_at > now())) returning 1`.execute(tx);
+  return rows.length > 0;
+}
+
+/**
+ * Records a decision, with its edit. A repeated request, and the same person agreeing to the same call again, change
+ * nothing; `isNew` is false for the latter.
+ */
+async function vote(
+  tx: Transaction,
+  row: ApprovalRow,
+  { key, by, note, decision = 'approve', edit, vote: who }: SettleRecord,
+): Promise<{ readonly row: ApprovalRow; readonly isNew: boolean }> {
+  if (!who) return { row, isNew: true };
+  const { tenant_id, id } = row;
+  const agrees = isAgreement(decision);
+  const before = await tx
+    .selectFrom('approval_decisions')
+    .select(['key', 'person', 'digest'])
+    .where((is) => is.and({ tenant_id, approval_id: id }))
+    .execute();
+  if (before.some((one) => one.key === key)) return { row, isNew: true };
+  const repeats = (one: (typeof before)[number]): boolean =>
+    one.person !== null && one.person === who.person && one.digest === row.digest;
+  if (agrees && !edit && before.some(repeats)) return { row, isNew: false };
+  const now = edit ? await edited(tx, row, edit) : row;
+  await tx
+    .updateTable('approvals')
+    .set({ changed_at: CLOCK })
+    .where((is) => is.and({ tenant_id, id }))
+    .execute();
+  const digest = agrees ? now.digest : null;
+  await tx
+    .insertInto('approval_decisions')
+    .values({ ...who, tenant_id, approval_id: id, key, decision, by, digest, note })
+    .execute();
+  const quorum = votesNeeded(row.terms);
+  if (agrees && quorum > 1) {
+    const approvals = (await agreedTo(tx, now)).length;
+    const shown = edit && { summary: now.summary, args: now.args };
+    const counted = { decision, by, note, approvals, quorum, digest, ...shown };
+    const data = { approval_id: id, call_id: row.call_id, ...counted };
+    const place = { tenant: tenant_id, session: row.session_key, turn: row.turn_id };
+    await appendEvents(tx, place, [{ type: 'approval.voted', data }]);
+  }
+  return { row: now, isNew: true };
+}
+
+/** Changes the call to its edited form. */
+async function edited(
+  tx: Transaction,
+  row: ApprovalRow,
+  { args, digest, summary, sealed, files }: NonNullable<SettleRecord['edit']>,
+): Promise<ApprovalRow> {
+  const { tenant_id, id, call_id } = row;
+  const call = { args: JSON.stringify(args), digest, summary };
+  const args_sealed = sealed === null ? null : Buffer.from(sealed, 'base64');
+  await tx
+    .updateTable('approvals')
+    .set({ ...call, files: files && JSON.stringify(files) })
+    .set(row.form ? { args_sealed } : {})
+    .where((is) => is.and({ tenant_id, id }))
+    .execute();
+  if (!row.form)
+    await tx
+      .updateTable('tool_calls')
+      .set({ ...call, args_sealed })
+      .where((is) => is.and({ tenant_id, id: call_id, state: 'requested' }))
+      .execute();
+  return { ...row, args, digest, summary };
+}
+
+/** The people who agreed to the present form of the call. */
+async function agreedTo(tx: Transaction, { tenant_id, id, digest }: ApprovalRow): Promise<readonly string[]> {
+  const decisions = await tx
+    .selectFrom('approval_decisions')
+    .select(['person', 'by'])
+    .where((is) => is.and({ tenant_id, approval_id: id, digest }))
+    .orderBy('at')
+    .orderBy('by')
+    .execute();
+  return agreedPeople(decisions);
+}
+
+/**
+ * Writes an event that an approval still waits: 'escalated' permits others to decide, once; 'reminded' only notifies.
+ * False when there is nothing to do: it was decided, or its terms name nobody to escalate to.
+ */
+export function noteApproval(
+  pool: Pool,
+  { tenant, approval_id, what, count, by }: NoteApprovalInput,
+): Promise<Answered<boolean> | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const row = await lockApproval(tx, tenant, approval_id);
+    if (!row) return undefined;
+    const answer = (result: boolean): Answered<boolean> => ({ session: row.session_key, result });
+    const escalates = what === 'escalated';
+    if (escalates && row.escalated_at !== null) return answer(true);
+    const isDue = escalates ? row.terms.escalate !== undefined : row.reminders < count;
+    if (row.status !== 'pending' || !isDue) return answer(false);
+    await tx
+      .updateTable('approvals')
+      .set({ ...(escalates ? { escalated_at: NOW } : { reminders: count }), changed_at: CLOCK })
+      .where((is) => is.and({ tenant_id: tenant, id: approval_id }))
+      .execute();
+    const { call_id, summary, expires_at, terms } = row;
+    const message = escalates ? { to: terms.escalate?.to, by } : { count };
+    const event: NewEvent = {
+      type: `approval.${what}`,
+      data: { approval_id, call_id, summary, expires_at, ...message },
+    };
+    await appendEvents(tx, { tenant, session: row.session_key, turn: row.turn_id }, [event]);
+    return answer(true);
+  });
+}
+
+/** How many refused messages the feed reports: anyone who can reach Temporal can send any number of them. */
+const MAX_REFUSAL_EVENTS = 20;
+
+/** Records a message that changed nothing, once for its key. Undefined when the approval does not exist. */
+export function noteRefusal(
+  pool: Pool,
+  { tenant, id, key, ...rest }: NewRefusal,
+): Promise<Answered<RefusedRequest> | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const row = await lockApproval(tx, tenant, id);
+    if (!row) return undefined;
+    const session = row.session_key;
+    const before = row.last_refused as (RefusedRequest & { readonly key: string }) | null;
+    if (before?.key === key) return { session, result: before };
+    const refused = { ...rest, at: new Date().toISOString() };
+    const count = row.refused + 1;
+    await tx
+      .updateTable('approvals')
+      .set({ refused: count, last_refused: JSON.stringify({ ...refused, key }), changed_at: CLOCK })
+      .where((is) => is.and({ tenant_id: tenant, id }))
+      .execute();
+    if (count <= MAX_REFUSAL_EVENTS) {
+      const data = { approval_id: id, call_id: row.call_id, ...rest, count };
+      await appendEvents(tx, { tenant, session, turn: row.turn_id }, [{ type: 'approval.refused', data }]);
+    }
+    return { session, result: refused };
+  });
+}

@@ -1,0 +1,115 @@
+/** Routes: where the messages of chats go (DE-5). */
+import { sql } from 'kysely';
+import type { HandoffRoute } from '#domain/assignment/handoff.ts';
+import { workContext } from '#domain/assignment/new-assignment.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
+import { readBudgetRoot } from '../budgets/budget-ledger.ts';
+import { appendEvents, openSession, sayFirst } from '../turns/session-writes.ts';
+import { inTransaction } from '../postgres/transaction.ts';
+import { affects, readRow, readRows } from '../postgres/statements.ts';
+import type { TenantDb } from '../postgres/tenant-db.ts';
+
+export interface HandoffRouteRow extends HandoffRoute {
+  readonly created_at: Date;
+  /** False when the agent was deleted: the chat then goes to the default agent. */
+  readonly is_open: boolean;
+}
+
+export interface NewHandoff extends Omit<HandoffRoute, 'session_key' | 'created_by'> {
+  readonly session: string;
+  /** Id of the call that hands it over. */
+  readonly call: string;
+  readonly old_session: string;
+  readonly turn: string;
+  readonly context: MessageContext;
+  readonly user: string | null;
+  readonly message: string;
+  readonly text: string;
+}
+
+const ROUTES = sql`select channel, chat_id, from_key as from, to_key as to, session_key, reason, path, created_by, created_at,
+    exists (select 1 from agents a where a.tenant_id = r.tenant_id and a.key = r.to_key and a.deleted_at is null) as is_open
+  from handoff_routes r`;
+
+export function findHandoff(
+  db: TenantDb,
+  channel: string,
+  chatId: string,
+): Promise<HandoffRouteRow | undefined> {
+  return readRow<HandoffRouteRow>(db)`
+    ${ROUTES} where tenant_id = ${db} and channel = ${channel} and chat_id = ${chatId}`;
+}
+
+export function listHandoffs(
+  db: TenantDb,
+  confinedTo: string | null,
+  limit: number,
+  [channel, chatId]: readonly [channel: string, chatId: string],
+): Promise<readonly HandoffRouteRow[]> {
+  return readRows<HandoffRouteRow>(db)`
+    ${ROUTES} where tenant_id = ${db} and (channel, chat_id) > (${channel}, ${chatId})
+      and (${confinedTo}::text is null or exists (select 1 from sessions s
+        where s.tenant_id = ${db} and s.key = r.session_key and s.user_id = ${confinedTo}))
+    order by channel, chat_id limit ${limit}`;
+}
+
+/**
+ * Hands over a chat (DE-5): the route, the new session with its first message, and the event on the feed of the old
+ * one, in one commit. The last one wins; the same call again changes nothing. The conversation stays within the budget
+ * of the session in which it started.
+ */
+export function setHandoff(db: TenantDb, handoff: NewHandoff): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    const { channel, chat_id, from, to, session, reason, old_session, turn } = handoff;
+    const route = {
+      from_key: from,
+      to_key: to,
+      session_key: session,
+      reason,
+      path: JSON.stringify(handoff.path),
+      created_by: handoff.call,
+    };
+    const { numInsertedOrUpdatedRows } = await tx
+      .insertInto('handoff_routes')
+      .values({ ...route, tenant_id: db.tenant, channel, chat_id })
+      .onConflict((on) =>
+        on
+          .columns(['tenant_id', 'channel', 'chat_id'])
+          .doUpdateSet({ ...route, created_at: sql<Date>`now()` })
+          .where('handoff_routes.created_by', '<>', handoff.call),
+      )
+      .executeTakeFirst();
+    if (!numInsertedOrUpdatedRows) return;
+    const before = await readBudgetRoot(tx, old_session, turn);
+    const { user, context, message, text } = handoff;
+    const root = JSON.stringify({ session: before?.session, team: before?.team });
+    const chat = { channel: context.channel, chat_id: context.chat_id };
+    await openSession(tx, {
+      session,
+      agent: to,
+      user,
+      ...chat,
+      title: reason,
+      giver: old_session,
+      root,
+    });
+    await sayFirst(tx, { session, message, text, context: workContext(context) });
+    const data = { from, to, session_key: session, reason, channel, chat_id };
+    await appendEvents(tx.unbound, { tenant: db.tenant, session: old_session, turn }, [
+      { type: 'handoff', data },
+    ]);
+  });
+}
+
+/** False when there was no route, or its session belongs to another user than the one the caller is confined to. */
+export function clearHandoff(
+  db: TenantDb,
+  channel: string,
+  chatId: string,
+  confinedTo: string | null = null,
+): Promise<boolean> {
+  return affects(db)`
+    delete from handoff_routes r where tenant_id = ${db} and channel = ${channel} and chat_id = ${chatId}
+       and (${confinedTo}::text is null or exists (select 1 from sessions s
+         where s.tenant_id = ${db} and s.key = r.session_key and s.user_id = ${confinedTo}))`;
+}

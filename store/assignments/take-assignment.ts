@@ -1,0 +1,145 @@
+/** Takes a slot for an assignment: one at a time per tenant, so that concurrent calls cannot exceed a limit. */
+import { sql } from 'kysely';
+import type { AssignmentKind } from '#domain/assignment/assignment.ts';
+import { assignmentMessageId } from '#domain/ids.ts';
+import type { LimitMet, NewAssignment, Origin, PlacesInUse } from '#domain/assignment/new-assignment.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
+import { type AssignmentRow, findAssignment, ROW } from './assignment-store.ts';
+import type { Pool } from '../postgres/pool.ts';
+import {
+  appendEvents,
+  budgetRootOf,
+  type FeedPlace,
+  openSession,
+  sayFirst,
+} from '../turns/session-writes.ts';
+import { execute, readRow } from '../postgres/statements.ts';
+import type { Transaction } from '../postgres/database.ts';
+import { type TenantTransaction, forTenant } from '../postgres/tenant-db.ts';
+import { inTransaction } from '../postgres/transaction.ts';
+
+/** The call that gives the work. */
+export interface OriginCall {
+  readonly tenant: string;
+  readonly sessionKey: string;
+  readonly turnId: string;
+  readonly callId: string;
+}
+
+export interface PlaceRequest {
+  readonly id: string;
+  readonly kind: AssignmentKind;
+  readonly link?: string;
+  readonly target?: string;
+  /** Returns the row's contents, or the limit that is reached; nobody else takes a slot meanwhile. */
+  readonly decide: (origin: Origin, inUse: PlacesInUse) => NewAssignment | LimitMet;
+  /** The first message of its session; an evaluation has none. */
+  readonly first?: { readonly text: string; readonly context: (origin: MessageContext) => MessageContext };
+}
+
+export type TakenPlace =
+  | { readonly kind: 'taken'; readonly row: AssignmentRow }
+  /** The call has a result because its turn has ended. */
+  | { readonly kind: 'over' }
+  /** The link or the target no longer exists. */
+  | { readonly kind: 'gone' }
+  | LimitMet;
+
+/** Safe to repeat: a row with this id stays. */
+export function takeAssignment(pool: Pool, call: OriginCall, required: PlaceRequest): Promise<TakenPlace> {
+  const { tenant } = call;
+  return inTransaction<TakenPlace>(pool, async (tx) => {
+    await execute(tx)`select pg_advisory_xact_lock(hashtextextended(${`assignments of ${tenant}`}, 0))`;
+    const there = await findAssignment(forTenant(tx, tenant), required.id);
+    if (there) return { kind: 'taken', row: there };
+    const { agent_key: agent, context, is_over, is_gone, ...inUse } = await look(tx, call, required);
+    if (is_over) return { kind: 'over' };
+    if (is_gone) return { kind: 'gone' };
+    const origin = { session: call.sessionKey, turn: call.turnId, call: call.callId, agent, context };
+    const row = required.decide(origin, inUse);
+    if (row.kind === 'refused') return row;
+    if (required.first)
+      await openFor(forTenant(tx, tenant), row, required.first.text, required.first.context(context));
+    return { kind: 'taken', row: await insertAssignment(forTenant(tx, tenant), row) };
+  });
+}
+
+interface Seen extends PlacesInUse {
+  readonly agent_key: string;
+  readonly context: MessageContext;
+  readonly is_over: boolean;
+  readonly is_gone: boolean;
+}
+
+async function look(tx: Transaction, call: OriginCall, { kind, link, target }: PlaceRequest): Promise<Seen> {
+  const { tenant } = call;
+  const seen = await readRow<Seen>(tx)`
+    select t.agent_key, t.context, used.*, coalesce(l.max_concurrent, 0) as "maxOnLink",
+      -- The end of a turn settles its calls: one that was not claimed may come after that.
+      exists (select from tool_calls where tenant_id = ${tenant} and id = ${call.callId} and state = 'done') as is_over,
+      (${link}::text is not null and l.id is null) or (${target}::text is not null and not exists (
+        select from agents where tenant_id = ${tenant} and key = ${target} and deleted_at is null)) as is_gone
+    from turns t
+      left join agent_links l on l.tenant_id = ${tenant} and l.id = ${link} and l.status = 'active'
+      cross join (
+        select count(*)::int as "all", count(*) filter (where origin_session = ${call.sessionKey})::int as "ofSession",
+          count(*) filter (where link_id = ${link})::int as "onLink",
+          count(*) filter (where target_key = ${target})::int as "ofTarget"
+        from assignments where tenant_id = ${tenant} and kind = ${kind} and ended_at is null
+          -- What somebody has stopped makes room at once.
+          and stopped_by is null) used
+    where t.tenant_id = ${tenant} and t.id = ${call.turnId}`;
+  if (!seen) throw new Error(`there is no turn ${call.turnId} that could give work`);
+  return seen;
+}
+
+/** The session for the work, and its first message; its use counts for the turn that gave the work (DU-7). */
+export async function openFor(
+  tx: TenantTransaction,
+  row: NewAssignment,
+  text: string,
+  context: MessageContext,
+): Promise<void> {
+  const {
+    session_key: session,
+    target_key: agent,
+    user_id: user,
+    label: title,
+    bound,
+    origin_session: giver,
+  } = row;
+  const { channel, chat_id } = row.context;
+  const root = budgetRootOf(tx.tenant, row.origin_session, row.origin_turn);
+  const first = { session, message: assignmentMessageId(row.id), text, context };
+  const isNew =
+    (await openSession(tx, { session, agent, user, channel, chat_id, title, bound, giver, root })) &&
+    (await sayFirst(tx, first));
+  if (!isNew) throw new Error(`the session ${session} is there already`);
+}
+
+/** An evaluation starts with its row. */
+export async function insertAssignment(tx: TenantTransaction, row: NewAssignment): Promise<AssignmentRow> {
+  const columns = sql.raw(Object.keys(row).join(', '));
+  const made = await readRow<{ row: AssignmentRow }>(tx)`
+    insert into assignments as a (tenant_id, created_at, ${columns})
+    select ${tx}, clock_timestamp(), ${columns} from jsonb_populate_record(null::assignments, ${JSON.stringify(row)})
+    returning ${ROW}`;
+  if (!made) throw new Error(`assignment ${row.id} was not written`);
+  if (row.kind === 'evaluation') {
+    const data = {
+      evaluation_id: row.id,
+      label: row.label,
+      generator: row.target_key,
+      evaluator: row.details?.evaluator,
+      call_id: row.origin_call,
+      max_rounds: row.details?.max_rounds,
+    };
+    await appendEvents(tx.unbound, originOf(tx.tenant, row), [{ type: 'evaluation.started', data }]);
+  }
+  return made.row;
+}
+
+/** The giver of the work. */
+export function originOf(tenant: string, { origin_session, origin_turn }: NewAssignment): FeedPlace {
+  return { tenant, session: origin_session, turn: origin_turn };
+}

@@ -1,0 +1,125 @@
+/**
+ * Budgets as rows, with the state of their accounts (DU-7). For budgets of the settings and of agents, only the
+ * accounts are rows.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import {
+  type Budget,
+  type BudgetMeasure,
+  type BudgetPeriod,
+  type BudgetScope,
+  MAX_BUDGETS,
+} from '#domain/budget/budget.ts';
+import { affects, readRow, readRows } from '../postgres/statements.ts';
+import type { TenantDb } from '../postgres/tenant-db.ts';
+
+export interface AccountRow {
+  readonly subject: string;
+  /** `YYYY-MM-DD`. */
+  readonly since: string;
+  readonly measure: BudgetMeasure;
+  readonly spent: number;
+  readonly reserved: number;
+  readonly extra: number;
+}
+
+export interface BudgetRow {
+  readonly id: string;
+  readonly scope: BudgetScope;
+  /** Empty when each subject has the limits separately. */
+  readonly subject: string;
+  readonly period: BudgetPeriod;
+  readonly config: Omit<Budget, 'scope' | 'subject' | 'period'>;
+  readonly accounts: readonly AccountRow[];
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/**
+ * Accounts of the newest period with use, the most used first. Turns are too numerous to list; sessions are limited to
+ * the user of the parameter.
+ */
+const columns = (
+  confinedTo: string | null = null,
+) => sql`b.id, b.scope, b.subject, b.period, b.config, b.created_by, b.created_at, b.updated_at,
+  (select coalesce(jsonb_agg(to_jsonb(x)), '[]') from (
+     select a.subject, a.since, a.measure, a.spent::float8, a.reserved::float8, a.extra::float8 from budget_accounts a
+     where a.tenant_id = b.tenant_id and a.budget_id = b.id and b.scope <> 'turn'
+       and (${confinedTo}::text is null or b.scope <> 'session' or exists (select 1 from sessions s
+         where s.tenant_id = a.tenant_id and s.key = a.subject and s.user_id = ${confinedTo}))
+       and a.since = (select max(n.since) from budget_accounts n where n.tenant_id = b.tenant_id and n.budget_id = b.id)
+     order by a.spent + a.reserved desc, a.subject, a.measure limit 100) x) as accounts`;
+
+function configOf(budget: Budget): string {
+  const { scope: _, subject: __, period: ___, ...config } = budget;
+  return JSON.stringify(config);
+}
+
+/** Undefined when the tenant has one of the same scope, subject and period, or has reached the limit on budgets. */
+export function createBudget(db: TenantDb, budget: Budget, by: string): Promise<BudgetRow | undefined> {
+  const { scope, subject = '', period = 'total' } = budget;
+  const id = `bud_${randomUUID()}`;
+  return readRow<BudgetRow>(db)`with b as (
+       insert into budgets (tenant_id, id, scope, subject, period, config, created_by)
+       select ${db}, ${id}, ${scope}, ${subject}, ${period}, ${configOf(budget)}, ${by}
+       where (select count(*) from budgets where tenant_id = ${db}) < ${MAX_BUDGETS}
+       on conflict do nothing returning *)
+     select ${columns()} from b`;
+}
+
+/**
+ * Changes limits, the action at a limit, and the reserve. Subject and period stay, because the accounts belong to them.
+ */
+export function changeBudget(db: TenantDb, id: string, budget: Budget): Promise<BudgetRow | undefined> {
+  return readRow<BudgetRow>(db)`
+    with b as (update budgets set config = ${configOf(budget)}, updated_at = now()
+      where tenant_id = ${db} and id = ${id} returning *)
+     select ${columns()} from b`;
+}
+
+/** Deletes its accounts too, except those that a running call will settle, whose settlement then has no budget. */
+export function deleteBudget(db: TenantDb, id: string): Promise<boolean> {
+  return affects(db)`
+    with gone as (delete from budgets where tenant_id = ${db} and id = ${id} returning id),
+     accounts as (delete from budget_accounts where tenant_id = ${db} and budget_id in (select id from gone))
+     select id from gone`;
+}
+
+export function findBudget(
+  db: TenantDb,
+  id: string,
+  confinedTo: string | null,
+): Promise<BudgetRow | undefined> {
+  return readRow<BudgetRow>(db)`
+    select ${columns(confinedTo)} from budgets b where b.tenant_id = ${db} and b.id = ${id}`;
+}
+
+/**
+ * Accounts of all budgets, including those of the settings and of agents, newest periods first. With `confinedTo`,
+ * accounts of other users' sessions and turns are left out.
+ */
+export function listAccounts(
+  db: TenantDb,
+  { budget, subject }: { readonly budget?: string | undefined; readonly subject?: string | undefined },
+  confinedTo: string | null,
+  limit: number,
+): Promise<(AccountRow & { readonly budget: string })[]> {
+  return readRows<AccountRow & { readonly budget: string }>(db)`
+    select budget_id as budget, subject, to_char(since, 'YYYY-MM-DD') as since, measure, spent::float8, reserved::float8,
+       extra::float8
+     from budget_accounts where tenant_id = ${db} and (${budget}::text is null or budget_id = ${budget})
+       and (${subject}::text is null or subject = ${subject})
+       and (${confinedTo}::text is null or not exists (select 1 from sessions s
+         where s.tenant_id = ${db} and s.user_id is distinct from ${confinedTo}
+         and (s.key = subject or s.key = (select session_key from turns t
+           where t.tenant_id = ${db} and t.id = subject))))
+     order by budget_accounts.since desc, budget_id, subject, measure limit ${limit}`;
+}
+
+/** All budgets of a tenant, in the order of creation. */
+export function listBudgets(db: TenantDb, confinedTo: string | null): Promise<BudgetRow[]> {
+  return readRows<BudgetRow>(db)`
+    select ${columns(confinedTo)} from budgets b where b.tenant_id = ${db} order by b.created_at, b.id`;
+}

@@ -1,0 +1,101 @@
+/** The state of a task, for the workflow that decides on it. */
+import { CLOSED, type LoadedTask, type RecordedState } from '#domain/team/team-task.ts';
+import type { Pool } from '../postgres/pool.ts';
+import { ofTask, type TaskKey } from './recorded-task.ts';
+import { readRow } from '../postgres/statements.ts';
+import { type Database, databaseOf } from '../postgres/database.ts';
+
+export interface LoadedRow extends Omit<LoadedTask, 'team'> {
+  readonly lead: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly members: readonly string[];
+}
+
+/**
+ * The initial state of a run of a task's workflow; `run` is the caller's, if it belongs to the task. The state of its
+ * blockers is read again, so that a lost signal of theirs takes effect now. Null when the task does not exist.
+ */
+export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<LoadedRow | null> {
+  const [tenant, team, number] = key;
+  const found = await readRow<Omit<LoadedRow, 'lost'> & { readonly has_recorded: boolean }>(pool)`
+    select t.state as task, m.lead, m.settings, case when t.refused > 0 then
+         jsonb_build_object('refused', t.refused, 'last_refused', t.last_refused - 'key') end as signals,
+       array(select x.agent_key from team_members x where x.tenant_id = ${tenant} and x.team_key = ${team} order by 1) as members,
+       array(select b.number from team_tasks b where b.tenant_id = ${tenant} and b.team_key = ${team} and b.status = 'completed'
+         and t.state -> 'open_blockers' @> to_jsonb(b.number)) as completed,
+       -- Its creator's turn is over, whoever was to say so.
+       t.origin_turn is null or exists (select 1 from turns o
+         where o.tenant_id = ${tenant} and o.id = t.origin_turn and o.ended_at is not null) as over,
+       exists (select 1 from team_task_events e
+         where e.tenant_id = ${tenant} and e.team_key = ${team} and e.number = ${number} and e.run = ${run}) as has_recorded
+     from team_tasks t join teams m on m.tenant_id = t.tenant_id and m.key = t.team_key
+     where t.tenant_id = ${tenant} and t.team_key = ${team} and t.number = ${number}`;
+  if (!found) return null;
+  const { has_recorded, ...loaded } = found;
+  return { ...loaded, lost: has_recorded ? await readRecordedState(databaseOf(pool), key, 1, run) : null };
+}
+
+/**
+ * The state from a revision on, or what one run has recorded, and whom to notify. When it is closed, that is the tasks
+ * that wait for it; and when it was the last of its request, the lead. Both belong to the revision that closed it, so
+ * that the lead is notified once.
+ */
+export async function readRecordedState(
+  db: Database,
+  key: TaskKey,
+  from: number,
+  run?: string,
+): Promise<RecordedState> {
+  const row = await db
+    .selectFrom('team_tasks')
+    .select(['state', 'closed_at', 'announced_by'])
+    .where((is) => is.and(ofTask(key)))
+    .executeTakeFirstOrThrow();
+  const changes = await db
+    .selectFrom('team_task_events')
+    .select(['revision', 'cause', 'notices'])
+    .where((is) => is.and(ofTask(key)))
+    .where('revision', '>=', from)
+    .where('refusal', '=', 0)
+    .$if(run !== undefined, (events) => events.where('run', '=', run ?? ''))
+    .orderBy('revision')
+    .execute();
+  return {
+    task: row.state,
+    changes: changes.map(({ notices, ...change }) => ({ ...change, notices: notices ?? [] })),
+    notifies_lead: row.closed_at !== null && row.announced_by === key[2],
+    ...(row.closed_at === null ? { closed_revision: 0, dependents: [] } : await closedAs(db, key)),
+  };
+}
+
+async function closedAs(db: Database, key: TaskKey) {
+  const open = await db
+    .selectFrom('team_task_events')
+    .select(({ fn }) => fn.max('revision').as('last'))
+    .where((is) => is.and(ofTask(key)))
+    .where('status', 'not in', CLOSED)
+    .executeTakeFirst();
+  return { closed_revision: (open?.last ?? 0) + 1, dependents: await openDependents(db, key) };
+}
+
+/** Numbers of the open tasks that wait for it. */
+export function dependentsOf(pool: Pool, key: TaskKey): Promise<readonly number[]> {
+  return openDependents(databaseOf(pool), key);
+}
+
+async function openDependents(db: Database, [tenant, team, number]: TaskKey): Promise<readonly number[]> {
+  const rows = await db
+    .selectFrom('team_task_blockers as b')
+    .innerJoin('team_tasks as t', (on) =>
+      on
+        .onRef('t.tenant_id', '=', 'b.tenant_id')
+        .onRef('t.team_key', '=', 'b.team_key')
+        .onRef('t.number', '=', 'b.number'),
+    )
+    .select('b.number')
+    .where((is) => is.and({ 'b.tenant_id': tenant, 'b.team_key': team, 'b.blocker': number }))
+    .where('t.closed_at', 'is', null)
+    .orderBy('b.number')
+    .execute();
+  return rows.map((row) => row.number);
+}

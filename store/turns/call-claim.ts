@@ -1,0 +1,132 @@
+/** What `claim_call` returns to an attempt of a call. */
+import type { AgentConfig } from '#domain/agent.ts';
+import type { AlwaysOffer, ApprovalStatus } from '#domain/approval/approval.ts';
+import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
+import type { BoundFile } from '#domain/approval/bound-file.ts';
+import type { BudgetExceeded } from '#domain/budget/budget.ts';
+import type { McpForm } from '#domain/form.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
+import type { SandboxTerms } from '#domain/sandbox.ts';
+import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
+import type { ChildStart, MessageContext } from '#domain/turn/turn.ts';
+import type { BudgetRequest } from '../budgets/budget-ledger.ts';
+
+/**
+ * An approval for a call that had been claimed: its files differ from those that were approved, or its MCP server asks.
+ */
+export interface RepeatedApproval {
+  readonly approval: string;
+  readonly expires: number;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  readonly digest: string;
+  readonly terms: ApprovalTerms | null;
+  readonly always: AlwaysOffer | null;
+  readonly files: readonly BoundFile[];
+  readonly form?: McpForm | null;
+}
+
+export type Claim =
+  | { readonly kind: 'missing' }
+  | {
+      readonly kind: 'lost';
+      readonly session: string;
+      readonly turn: string;
+      readonly args: Readonly<Record<string, unknown>>;
+    }
+  | {
+      readonly kind: 'done';
+      readonly ok: boolean;
+      readonly code: string | null;
+      readonly result: string | null;
+      readonly child: ChildStart | null;
+    }
+  /** An earlier attempt has asked again, and nobody has decided yet. */
+  | ({ readonly kind: 'asked' } & RepeatedApproval)
+  | { readonly kind: 'refused'; readonly status: string; readonly session: string; readonly turn: string }
+  | { readonly kind: 'limited'; readonly seconds: number; readonly session: string; readonly turn: string }
+  | {
+      readonly kind: 'over_budget';
+      readonly exceeded: BudgetExceeded;
+      readonly session: string;
+      readonly turn: string;
+    }
+  | {
+      readonly kind: 'run';
+      /** False for a call that only reads: nothing was written, and its row will be its result. */
+      readonly claimed: boolean;
+      /** It has reserved budget, which is settled with its result. */
+      readonly budgeted: boolean;
+      readonly session: string;
+      readonly turn: string;
+      readonly step: number;
+      readonly tool: string;
+      readonly called_as: string;
+      readonly summary: string;
+      readonly args: Readonly<Record<string, unknown>>;
+      readonly sealed: string | null;
+      readonly digest: string;
+      readonly approved: boolean;
+      /** The sandbox that the digest of an approved call is bound to. */
+      readonly sandbox?: SandboxTerms | null;
+      readonly files?: readonly BoundFile[] | null;
+      readonly approval?: string | null;
+      readonly terms?: ApprovalTerms | null;
+      readonly context: MessageContext;
+      /** Version of the documents that the turn's user sees (VF-1); null while there are none. */
+      readonly documents: string | null;
+      /** Skills in use before its step. */
+      readonly skills: readonly SkillInUse[];
+      readonly tenant_policy: TenantPolicy | null;
+      readonly agent: AgentConfig;
+      readonly allowlist: readonly { readonly tool: string; readonly pattern: string }[];
+      /** What the session had read before the call was requested. */
+      readonly used: UsedTools;
+      /** State that an earlier attempt has left at an MCP server, sealed. */
+      readonly outside?: string | null;
+      /** An earlier attempt had the call and did not report. */
+      readonly again?: boolean;
+      /** How people answered the server's question; `sealed` contains what they changed. */
+      readonly form?: {
+        readonly id: string;
+        readonly status: ApprovalStatus;
+        readonly sealed: string | null;
+      } | null;
+    };
+
+export interface ClaimRules {
+  /** A claim without a result is `lost`, not run again. */
+  readonly once: boolean;
+  /** It runs without a claim; its row is its result. */
+  readonly reads: boolean;
+  /** 0 means no limit (EX-6). */
+  readonly perHour: number;
+  readonly burst: number;
+  /** For costly tools (DU-7). */
+  readonly budget?: BudgetRequest;
+}
+
+/** A new question about a call whose files differ from those that were approved. */
+export interface NewAsk {
+  readonly id: string;
+  readonly digest: string;
+  readonly files: readonly BoundFile[];
+  readonly reason: string;
+  readonly always: AlwaysOffer;
+  /** `always` in words, for the feed. */
+  readonly words: string;
+  /** Seconds. */
+  readonly expires: number;
+}
+
+/** What an MCP server asks people, and the call's state there, sealed. */
+export interface NewForm extends Omit<NewAsk, 'files'> {
+  readonly form: McpForm;
+  /** The answer that is sent when nobody changes it. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly summary: string;
+  /** Terms, when the call itself needed no approval. */
+  readonly terms: ApprovalTerms;
+  readonly outside: string;
+}

@@ -1,0 +1,59 @@
+/** Open work in the rows of all tenants: for the workers themselves, never for a caller. */
+import type { Pool } from '../postgres/pool.ts';
+import { readRows } from '../postgres/statements.ts';
+
+const MAX_TENANTS = 1_000;
+
+/** Tenants with open delegated work. */
+export async function tenantsWithOpenWork(pool: Pool, olderThanSeconds: number): Promise<readonly string[]> {
+  const rows = await readRows<{ tenant_id: string }>(pool)`
+    select distinct tenant_id from assignments where ended_at is null
+      and created_at < now() - make_interval(secs => ${olderThanSeconds})
+     limit ${MAX_TENANTS}`;
+  return rows.map(({ tenant_id }) => tenant_id);
+}
+
+export interface OpenSession {
+  readonly tenant_id: string;
+  readonly session_key: string;
+  readonly agent_key: string;
+  /** Time of the oldest open turn. */
+  readonly created_at: Date;
+}
+
+/** Sessions with waiting or running turns, in the order of their keys, after a given one. */
+export function openSessions(
+  pool: Pool,
+  olderThanSeconds: number,
+  after: OpenSession | undefined,
+  limit: number,
+): Promise<readonly OpenSession[]> {
+  return readRows<OpenSession>(pool)`
+    select tenant_id, session_key, min(agent_key) as agent_key, min(created_at) as created_at from turns
+     where ended_at is null and created_at < now() - make_interval(secs => ${olderThanSeconds})
+       and (tenant_id, session_key) > (${after?.tenant_id ?? ''}, ${after?.session_key ?? ''})
+     group by tenant_id, session_key order by tenant_id, session_key limit ${limit}`;
+}
+
+export interface OpenTask {
+  readonly tenant_id: string;
+  readonly team_key: string;
+  readonly number: number;
+  readonly created_at: Date;
+}
+
+/** Open tasks of teams, in the order of their keys, after a given one. */
+export function openTasks(
+  pool: Pool,
+  olderThanSeconds: number,
+  after: OpenTask | undefined,
+  limit: number,
+): Promise<readonly OpenTask[]> {
+  return readRows<OpenTask>(pool)`select t.tenant_id, t.team_key, t.number, t.created_at from team_tasks t
+     join teams m on m.tenant_id = t.tenant_id and m.key = t.team_key and m.deleted_at is null
+     where t.status not in ('completed', 'failed', 'cancelled')
+       and t.created_at < now() - make_interval(secs => ${olderThanSeconds})
+       and (t.tenant_id, t.team_key, t.number) > (${after?.tenant_id ?? ''}, ${after?.team_key ?? ''},
+         ${after?.number ?? 0})
+     order by t.tenant_id, t.team_key, t.number limit ${limit}`;
+}
