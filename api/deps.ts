@@ -174,6 +174,13 @@ export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'd
   readonly logs?: LogStream | undefined;
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Postgres, which resources bind to their callers' tenants. */
+    pool: Pool;
+  }
+}
+
 /** The app as routes see it: zod schemas give the types of bodies, queries and answers. */
 export type Api = FastifyInstance<
   RawServerDefault,

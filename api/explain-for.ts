@@ -19,9 +19,10 @@ export async function explainFor(
   kind: ExplainKind,
   body: Readonly<Record<string, unknown>>,
 ): Promise<ExplainAnswer> {
+  const db = forTenant(deps.pool, caller.tenant);
   const user = userOf(caller, userIn(body));
   const agentOf = async (key: string = MAIN_AGENT): Promise<RulesOfAgent> => {
-    const found = await findRulesOfAgent(forTenant(deps.pool, caller.tenant), key, user ?? null);
+    const found = await findRulesOfAgent(db, key, user ?? null);
     if (!found) throw new Failure('NotFound', 'There is no agent with this key');
     return found;
   };
@@ -36,11 +37,11 @@ export async function explainFor(
       agentOf,
       async usedIn(session) {
         await mustReach(session);
-        return findUsed(forTenant(deps.pool, caller.tenant), [session]);
+        return findUsed(db, [session]);
       },
       async skillsIn(session) {
         await mustReach(session);
-        return findSkillsInUse(forTenant(deps.pool, caller.tenant), session);
+        return findSkillsInUse(db, session);
       },
       resolve: resolveHost,
       async workspaceOf({ workspace, agent }) {

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Failure, type FailureType } from '#domain/errors.ts';
 import type { Operation, Operations, OutputOf, Resource } from '#domain/resource/define-resource.ts';
+import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
 import { type Caller, callerOf, signatureOf } from './server/auth.ts';
 import type { Api } from './deps.ts';
 import { paramOf } from './found.ts';
@@ -11,6 +12,8 @@ import { problems } from './server/openapi.ts';
 export interface Call<One extends Operation = Operation> {
   readonly caller: Caller;
   readonly tenant: string;
+  /** Postgres for the caller's tenant. */
+  readonly db: TenantDb;
   /** The name that a change is signed with. */
   readonly by: string;
   readonly params: OutputOf<One['params']>;
@@ -104,6 +107,7 @@ export function serveResource<Named extends Operations>(
         const value = await run({
           caller,
           tenant,
+          db: forTenant(app.pool, tenant),
           by: signatureOf(caller),
           ...requested,
           request,

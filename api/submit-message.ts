@@ -115,6 +115,7 @@ async function submit(
   submission: Submission,
   deliver: Deliver,
 ): Promise<Accepted> {
+  const db = forTenant(deps.pool, tenant);
   const scrubber = await deps.secrets.vault.scrubberOf(tenant);
   const { session, context: input } = submission;
   const { user, channel, chat_id } = input;
@@ -122,7 +123,7 @@ async function submit(
   const context = await deps.admitMessage(tenant, submission);
   const message = hide(scrubber, deps.secrets.sealer, tenant, { ...submission, context });
   // The context marks what a stranger says through the API.
-  const row = await writeMessage(forTenant(deps.pool, tenant), {
+  const row = await writeMessage(db, {
     ...message,
     isOwn: context.read === undefined,
   });
@@ -142,7 +143,7 @@ async function submit(
   const offered = offer(deps, tenant, message, labels, deliver);
   const receipt = await (waited ? receiptOrEnd(message, offered, waited) : offered);
   // On a repeat, another run of the session may have accepted the message before; then its row has the turn.
-  const taken = row.written ? undefined : await turnOfMessage(forTenant(deps.pool, tenant), message.id);
+  const taken = row.written ? undefined : await turnOfMessage(db, message.id);
   if (taken && taken !== receipt.turn_id) {
     deps.metrics.submitted('repeated');
     return { receipt: repeated(message, taken), workflowId, agent, keepTurn: nothing };
@@ -208,6 +209,7 @@ async function offer(
   { preview, ...labels }: { readonly agent: string; readonly preview: string; readonly isVisible: boolean },
   deliver: Deliver,
 ): Promise<Receipt> {
+  const db = forTenant(deps.pool, tenant);
   try {
     // The row has them, and a value from Temporal would not be trusted.
     const { roles: _, key: __, ...context } = message.context;
@@ -225,8 +227,8 @@ async function offer(
     deps.metrics.submitted(away ? 'unavailable' : 'refused');
     // A refused message leaves no row. A repeatable one stays, because the same request may be running a second time.
     if (!away && !message.repeatable) {
-      await deleteRefusedMessage(forTenant(deps.pool, tenant), message.id);
-      await deleteEmptySession(forTenant(deps.pool, tenant), message.session);
+      await deleteRefusedMessage(db, message.id);
+      await deleteEmptySession(db, message.session);
     }
     throw error;
   }

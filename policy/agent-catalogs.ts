@@ -55,11 +55,10 @@ export function createAgentCatalogs({
   const reading = new Map<string, Promise<TenantTools>>();
 
   async function read(tenant: string): Promise<TenantTools> {
+    const db = forTenant(pool, tenant);
     // The version is read before the tools: tools that change meanwhile are read once more.
-    const version = await readToolsVersion(forTenant(pool, tenant));
-    const added = (
-      await Promise.all(sources.map((one) => one.listAddedTools(forTenant(pool, tenant), onError)))
-    ).flat();
+    const version = await readToolsVersion(db);
+    const added = (await Promise.all(sources.map((one) => one.listAddedTools(db, onError)))).flat();
     const shared = added.flatMap(({ agent, tool }) => (agent === null ? [tool] : []));
     const own = new Map<string, Tool[]>();
     for (const { agent, tool } of added)

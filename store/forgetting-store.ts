@@ -129,6 +129,7 @@ export async function removeSessionRows(
   until: Date,
   onRemoved: OnRemoved,
 ): Promise<void> {
+  const db = forTenant(pool, tenant);
   const own = sql`tenant_id = ${tenant} and session_key = ${session}`;
   const turns = sql`(select id from turns where ${own} and created_at <= ${until})`;
   const calls = sql`(select id from tool_calls where ${own} and turn_id in ${turns})`;
@@ -139,7 +140,7 @@ export async function removeSessionRows(
   const attached = sql`select a ->> 'artifact' as id, a ->> 'digest' as digest from messages m, jsonb_array_elements(m.attachments) a
     where m.tenant_id = ${tenant} and m.session_key = ${session} and m.created_at <= ${until}`;
   await markUnneeded(
-    forTenant(pool, tenant),
+    db,
     sql`select i ->> 'digest' from tool_calls c, jsonb_array_elements(c.images) i where ${own} and turn_id in ${turns}
       union select digest from (${attached}) a`,
   );
@@ -172,7 +173,7 @@ export async function removeSessionRows(
   const scope = { tenant, session, until, own, turns, calls };
   for (const part of parts) await changeRows(pool, part.ofSession?.(scope), onRemoved);
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
-  await removeMessages(forTenant(pool, tenant), session, until, onRemoved);
+  await removeMessages(db, session, until, onRemoved);
   await execute(pool)`
     update model_uses set session_key = '', turn_id = '' where ${own} and turn_id in ${turns}`;
   const last: readonly Removal[] = [

@@ -60,15 +60,16 @@ export function createAgentLinks({ pool, scrubberOf, embed }: AgentLinkDeps): Ag
 
   return {
     async wayTo(caller, target) {
-      const agent = await findAgent(forTenant(pool, caller.tenant), target);
+      const db = forTenant(pool, caller.tenant);
+      const agent = await findAgent(db, target);
       if (!agent) return refused('NotFound', LINK_WORDS.noTarget(target));
-      const links = await linksBetween(forTenant(pool, caller.tenant), caller.agent, target);
+      const links = await linksBetween(db, caller.agent, target);
       const leading = links.filter((link) => linkLeads(link, caller.agent, target));
       const refusals = leading.map((link) => refuseUser(link, target, caller));
       const open = leading.find((_, index) => refusals[index] === undefined);
       if (!open) return refused('PermissionDenied', refusals[0] ?? LINK_WORDS.noLink(target));
       // In GoClaw the giver's row has the gates of a delegation; here the target may have some too.
-      const source = await findAgent(forTenant(pool, caller.tenant), caller.agent);
+      const source = await findAgent(db, caller.agent);
       return {
         kind: 'way',
         link: open.id,

@@ -95,7 +95,8 @@ async function resultsOf(
   call: RunningCall,
   ids: readonly string[],
 ): Promise<readonly (Dependency & { readonly label: string })[] | string> {
-  const rows = await Promise.all(ids.map((id) => findAssignment(forTenant(deps.pool, call.tenant), id)));
+  const db = forTenant(deps.pool, call.tenant);
+  const rows = await Promise.all(ids.map((id) => findAssignment(db, id)));
   const results: (Dependency & { readonly label: string })[] = [];
   for (const [index, row] of rows.entries()) {
     if (row?.kind !== 'delegation' || row.source_key !== call.agent || row.user_id !== call.user)
@@ -103,7 +104,7 @@ async function resultsOf(
     if (row.status !== 'completed')
       return `depends_on: delegation "${row.id}" has no result (status=${row.status})`;
     const { id, label, result } = row;
-    const agent = await findAgent(forTenant(deps.pool, call.tenant), row.target_key);
+    const agent = await findAgent(db, row.target_key);
     const workspace = agent && workspaceOfWork(deps, call.tenant, agent.config, row);
     results.push({ id, label, result: result ?? '', workspace: undefined, ...workspace });
   }

@@ -240,11 +240,12 @@ async function prepare(
 }
 
 async function revise(deps: GateRunDeps, run: GateRun): Promise<{ readonly message_id: string }> {
+  const db = forTenant(deps.pool, run.tenant);
   const { work, gate } = await find(deps, run);
-  const rows = await gateRows(forTenant(deps.pool, run.tenant), run.owner_id);
+  const rows = await gateRows(db, run.owner_id);
   const row = rows.find((one) => one.gate === run.gate && one.attempt === run.attempt);
   const ids = gateRunIds(run.owner_id, run.gate, run.attempt);
-  await writeWork(forTenant(deps.pool, run.tenant), {
+  await writeWork(db, {
     session: work.session,
     agent: work.agent.key,
     user: work.context.user ?? null,

@@ -69,11 +69,12 @@ export function createSendSystemMessage(deps: WakeDeps): SendSystemMessage {
     sourceSession,
     isOwn,
   }) => {
+    const db = forTenant(deps.pool, tenant);
     const { agent: _, ...rest } = context;
     const scrubber = await deps.scrubberOf(tenant);
     const text = scrubber.text(message);
     const request = agent === undefined ? rest : { ...rest, agent };
-    const row = await writeMessage(forTenant(deps.pool, tenant), {
+    const row = await writeMessage(db, {
       id,
       session,
       text,
@@ -100,7 +101,7 @@ export function createSendSystemMessage(deps: WakeDeps): SendSystemMessage {
     );
     if (taken.turn_id === turnIdOf(id)) {
       const { turn_id, ahead } = taken;
-      const grown = await insertQueuedTurn(forTenant(deps.pool, tenant), {
+      const grown = await insertQueuedTurn(db, {
         id: turn_id,
         session,
         context: rest,

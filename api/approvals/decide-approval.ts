@@ -67,6 +67,7 @@ async function send(
   decision: DecideInput,
   sender: DecisionSender | undefined,
 ): Promise<DecisionReceipt> {
+  const db = forTenant(deps.pool, tenant);
   // The workflow may end before it can answer the winner. The row then shows by this key who won.
   const key = sender?.key ?? randomUUID();
   if (approval.status !== 'pending')
@@ -77,14 +78,14 @@ async function send(
     // This check precedes Temporal, because a workflow accepts a limited number of messages.
     const problem = requestProblem(approval.id, decision, question, { ...sender, proof: 'key' });
     if (problem) throw new Failure(problem.type, problem.message);
-    await insertDecisionProof(forTenant(deps.pool, tenant), approval.id, key, sender);
+    await insertDecisionProof(db, approval.id, key, sender);
   }
   for (let missingSince = Infinity; ; ) {
     const receipt = await deps.temporal.decide(approval.id, decision, key);
     if (receipt) return receipt;
     missingSince = Math.min(missingSince, Date.now());
     await sleep(AGAIN_MS);
-    const row = await readAgain(forTenant(deps.pool, tenant), approval.id);
+    const row = await readAgain(db, approval.id);
     if (row.status !== 'pending')
       return answerFromRow(row, decision, await isRecorded(deps.pool, row, tenant, key));
     if (Date.now() - missingSince > NOT_THERE_MS) throw notThere(row);

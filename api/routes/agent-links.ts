@@ -22,20 +22,18 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     app,
     agentLinks,
     {
-      listAgentLinks: ({ tenant, query }) =>
-        readTextPage(query, 'id', showLink, (limit, after) =>
-          listAgentLinks(forTenant(pool, tenant), query.agent, limit, after),
-        ),
-      async getAgentLink({ tenant, params }) {
-        const row = await findAgentLink(forTenant(pool, tenant), params.id);
+      listAgentLinks: ({ db, query }) =>
+        readTextPage(query, 'id', showLink, (limit, after) => listAgentLinks(db, query.agent, limit, after)),
+      async getAgentLink({ db, params }) {
+        const row = await findAgentLink(db, params.id);
         return row && showLink(row);
       },
-      async createAgentLink({ tenant, by, body }) {
+      async createAgentLink({ db, by, body }) {
         const id = `alk_${randomBytes(9).toString('hex')}`;
         const link = { ...body, id, description: body.description ?? null };
-        const row = await insertAgentLink(forTenant(pool, tenant), link, by);
+        const row = await insertAgentLink(db, link, by);
         if (row === 'no_agent') {
-          await requireAgents(forTenant(pool, tenant), [
+          await requireAgents(db, [
             ['body/source', link.source],
             ['body/target', link.target],
           ]);
@@ -48,11 +46,11 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
           );
         return showLink(row);
       },
-      async updateAgentLink({ tenant, params, body }) {
-        const row = await updateAgentLink(forTenant(pool, tenant), params.id, body);
+      async updateAgentLink({ db, params, body }) {
+        const row = await updateAgentLink(db, params.id, body);
         return row && showLink(row);
       },
-      deleteAgentLink: ({ tenant, params }) => deleteAgentLink(forTenant(pool, tenant), params.id),
+      deleteAgentLink: ({ db, params }) => deleteAgentLink(db, params.id),
     },
     ({ tenant }, id) => findAgentLink(forTenant(pool, tenant), id),
   );

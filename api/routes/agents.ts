@@ -33,39 +33,37 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     app,
     agents,
     {
-      listAgents: ({ tenant, query }) =>
-        readTextPage(query, 'key', showAgent, (limit, after) =>
-          listAgents(forTenant(pool, tenant), limit, after),
-        ),
-      async getAgent({ tenant, params }) {
-        const row = await findAgent(forTenant(pool, tenant), params.key);
+      listAgents: ({ db, query }) =>
+        readTextPage(query, 'key', showAgent, (limit, after) => listAgents(db, limit, after)),
+      async getAgent({ tenant, db, params }) {
+        const row = await findAgent(db, params.key);
         return row && showWhole(tenant, row);
       },
-      async createAgent({ tenant, by, body }) {
+      async createAgent({ tenant, db, by, body }) {
         const config = toConfig(body);
         checkModels(deps, config);
-        const row = await insertAgent(forTenant(pool, tenant), config, by);
+        const row = await insertAgent(db, config, by);
         if (row) return showWhole(tenant, row);
         throw new Failure('Conflict', `There is an agent ${config.key} already; PATCH it to change it`);
       },
-      async updateAgent({ tenant, by, params, body }) {
+      async updateAgent({ tenant, db, by, params, body }) {
         for (let tries = 1; tries <= PATCH_TRIES; tries += 1) {
-          const old = await findAgent(forTenant(pool, tenant), params.key);
+          const old = await findAgent(db, params.key);
           if (!old) return undefined;
           const config = keepFiles(old.config, merge(old.config, body));
           checkModels(deps, config);
-          const row = await updateAgent(forTenant(pool, tenant), old.revision, config, by);
+          const row = await updateAgent(db, old.revision, config, by);
           if (row) return showWhole(tenant, row);
         }
         throw new Failure('Conflict', 'The agent is being changed by others at the same time; try again');
       },
-      async deleteAgent({ tenant, params: { key } }) {
+      async deleteAgent({ db, params: { key } }) {
         if (key === MAIN_AGENT)
           throw new Failure(
             'Conflict',
             'The agent main cannot be deleted: sessions without an agent are its; PATCH it',
           );
-        return deleteAgent(forTenant(pool, tenant), key);
+        return deleteAgent(db, key);
       },
     },
     ({ tenant }, key) => findAgent(forTenant(pool, tenant), key),

@@ -22,19 +22,17 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator)
   const { pool } = deps;
 
   serveResource(app, apiKeys, {
-    listApiKeys: ({ tenant, query }) =>
-      readTextPage(query, 'id', showKey, (limit, after) =>
-        listApiKeys(forTenant(pool, tenant), limit, after),
-      ),
+    listApiKeys: ({ db, query }) =>
+      readTextPage(query, 'id', showKey, (limit, after) => listApiKeys(db, limit, after)),
     async createApiKey({ tenant, body: { expires_at: expiresAt, ...key } }) {
       if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now())
         throw new Failure('Unprocessable', 'expires_at is in the past');
       return makeKey(deps, tenant, { ...key, expiresAt });
     },
-    async revokeApiKey({ caller, tenant, params: { id } }) {
+    async revokeApiKey({ caller, db, params: { id } }) {
       if (id === caller.keyId)
         throw new Failure('Conflict', 'A key cannot revoke itself; use another admin key');
-      const row = await revokeApiKey(forTenant(pool, tenant), id);
+      const row = await revokeApiKey(db, id);
       authenticator.forget(id);
       return row !== undefined;
     },

@@ -66,10 +66,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         } as const;
         return pageOfAssignments(deps, caller.tenant, query, filter, (row) => showDelegation(row, link));
       },
-      async getDelegation({ caller, tenant, params }) {
+      async getDelegation({ caller, db, params }) {
         const row = await currentOf('delegation', caller, params.id);
         if (!row) return undefined;
-        const checks = await gateRows(forTenant(pool, tenant), row.id);
+        const checks = await gateRows(db, row.id);
         return {
           ...showDelegation(row, link),
           checks: checks.map(({ name: gate, attempt, kind, step, feedback, created_at }) => {
@@ -91,12 +91,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const filter = { kind: 'evaluation', session, status, user: caller.confinedTo } as const;
         return pageOfAssignments(deps, caller.tenant, query, filter, (row) => showEvaluation(row, link));
       },
-      async getEvaluation({ caller, tenant, params }) {
+      async getEvaluation({ caller, db, params }) {
         const row = await currentOf('evaluation', caller, params.id);
         return (
           row && {
             ...showEvaluation(row, link),
-            rounds: [...(await findRounds(forTenant(pool, tenant), row.id))],
+            rounds: [...(await findRounds(db, row.id))],
           }
         );
       },

@@ -12,45 +12,43 @@ import { findTeam } from '#store/teams/team-store.ts';
 import { MAX_BUDGETS } from '#domain/budget/budget.ts';
 import { Failure } from '#domain/errors.ts';
 import { budgets, MAX_ACCOUNTS } from '#domain/resource/budgets.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
-import type { Api, ApiDeps } from '../deps.ts';
+import type { Api } from '../deps.ts';
 import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addRoutes(app: Api, { pool }: ApiDeps): void {
+export function addRoutes(app: Api): void {
   serveResource(app, budgets, {
-    listBudgets: async ({ tenant, caller }) => ({
-      data: (await listBudgets(forTenant(pool, tenant), caller.confinedTo)).map(showBudget),
+    listBudgets: async ({ db, caller }) => ({
+      data: (await listBudgets(db, caller.confinedTo)).map(showBudget),
     }),
-    async getBudget({ tenant, caller, params }) {
-      const row = await findBudget(forTenant(pool, tenant), params.id, caller.confinedTo);
+    async getBudget({ db, caller, params }) {
+      const row = await findBudget(db, params.id, caller.confinedTo);
       return row && showBudget(row);
     },
-    listBudgetAccounts: async ({ tenant, caller, query }) => ({
-      data: await listAccounts(forTenant(pool, tenant), query, caller.confinedTo, MAX_ACCOUNTS),
+    listBudgetAccounts: async ({ db, caller, query }) => ({
+      data: await listAccounts(db, query, caller.confinedTo, MAX_ACCOUNTS),
     }),
-    async createBudget({ tenant, by, body }) {
-      if (body.scope === 'agent')
-        await requireAgents(forTenant(pool, tenant), [['body/subject', body.subject]]);
-      if (body.scope === 'team' && body.subject && !(await findTeam(forTenant(pool, tenant), body.subject)))
+    async createBudget({ db, by, body }) {
+      if (body.scope === 'agent') await requireAgents(db, [['body/subject', body.subject]]);
+      if (body.scope === 'team' && body.subject && !(await findTeam(db, body.subject)))
         throw noTeam(body.subject);
-      const row = await createBudget(forTenant(pool, tenant), body, by);
+      const row = await createBudget(db, body, by);
       if (row) return showBudget(row);
       throw new Failure(
         'Conflict',
         `There is one of this scope, subject and period, or there are ${MAX_BUDGETS}: change it with PUT /v1/budgets/{id}`,
       );
     },
-    async updateBudget({ tenant, params: { id }, body }) {
-      const old = await findBudget(forTenant(pool, tenant), id, null);
+    async updateBudget({ db, params: { id }, body }) {
+      const old = await findBudget(db, id, null);
       if (!old) return undefined;
       const { scope, subject = '', period = 'total' } = body;
       if (scope !== old.scope || subject !== old.subject || period !== old.period)
         throw new Failure('Unprocessable', 'Scope, subject and period cannot change: make another budget');
-      const row = await changeBudget(forTenant(pool, tenant), id, body);
+      const row = await changeBudget(db, id, body);
       return row && showBudget(row);
     },
-    deleteBudget: ({ tenant, params }) => deleteBudget(forTenant(pool, tenant), params.id),
+    deleteBudget: ({ db, params }) => deleteBudget(db, params.id),
   });
 }
 

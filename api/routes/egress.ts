@@ -2,25 +2,19 @@
 import { Failure } from '#domain/errors.ts';
 import { egress } from '#domain/resource/egress.ts';
 import { type EgressRow, listEgressRows } from '#store/egress-store.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
-import type { Api, ApiDeps } from '../deps.ts';
+import type { Api } from '../deps.ts';
 import { isNumberKeys, readPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addRoutes(app: Api, { pool }: ApiDeps): void {
+export function addRoutes(app: Api): void {
   serveResource(app, egress, {
-    listEgress: ({ tenant, caller, query }) => {
+    listEgress: ({ db, caller, query }) => {
       if (caller.confinedTo !== null)
         throw new Failure('Forbidden', 'A key of one user does not see what others have asked');
       return readPage(
         query,
         (limit, after) =>
-          listEgressRows(
-            forTenant(pool, tenant),
-            query,
-            limit,
-            after === undefined ? undefined : Number(after[0]),
-          ),
+          listEgressRows(db, query, limit, after === undefined ? undefined : Number(after[0])),
         ({ id }) => [Number(id)],
         showRequest,
         isNumberKeys(1),

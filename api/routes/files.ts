@@ -76,8 +76,8 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
       const scope = await scopeOf(request);
       return scope && { data: (await listDocuments(pool, scope)).map(shown) };
     },
-    async listFilesOfUser({ caller, tenant, params: { user } }) {
-      const rows = await listDocumentsOfUser(forTenant(pool, tenant), fileOwner(caller, user) ?? user);
+    async listFilesOfUser({ caller, db, params: { user } }) {
+      const rows = await listDocumentsOfUser(db, fileOwner(caller, user) ?? user);
       return { data: rows.map((row) => ({ ...shown(row), agent: row.agent })) };
     },
     async getFile(request) {

@@ -32,25 +32,25 @@ export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {
   }
 
   serveResource(app, forgettings, {
-    listForgettings: ({ tenant, query }) =>
+    listForgettings: ({ db, query }) =>
       readTimePage(
         query,
-        (limit, after) => listForgettings(forTenant(pool, tenant), limit, after),
+        (limit, after) => listForgettings(db, limit, after),
         (row) => [row.created_text, row.id],
         showForgetting,
       ),
-    async getForgetting({ tenant, params }) {
-      const row = await findForgetting(forTenant(pool, tenant), params.id);
+    async getForgetting({ db, params }) {
+      const row = await findForgetting(db, params.id);
       return row && showForgetting(row);
     },
-    async forgetSession({ tenant, by, params: { session } }) {
-      if (!(await findSession(forTenant(pool, tenant), session)))
+    async forgetSession({ tenant, db, by, params: { session } }) {
+      if (!(await findSession(db, session)))
         throw new Failure('NotFound', 'There is no session with this key');
       return forget(tenant, by, 'session', session);
     },
-    getRetention: async ({ tenant }) => (await findRetention(forTenant(pool, tenant))) ?? {},
-    async setRetention({ tenant, body }) {
-      await saveRetention(forTenant(pool, tenant), body);
+    getRetention: async ({ db }) => (await findRetention(db)) ?? {},
+    async setRetention({ db, body }) {
+      await saveRetention(db, body);
       return body;
     },
     forgetUser: ({ tenant, by, params: { user } }) => forget(tenant, by, 'user', user),

@@ -1,29 +1,22 @@
 /** Serves chats that were handed over, from their rows. */
 import { clearHandoff, type HandoffRouteRow, listHandoffs } from '#store/assignments/handoff-store.ts';
 import { handoffs } from '#domain/resource/handoffs.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
-import type { Api, ApiDeps } from '../deps.ts';
+import type { Api } from '../deps.ts';
 import { type CursorKeys, readPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addRoutes(app: Api, { pool }: ApiDeps): void {
+export function addRoutes(app: Api): void {
   serveResource(app, handoffs, {
-    listHandoffs: ({ tenant, caller, query }) =>
+    listHandoffs: ({ db, caller, query }) =>
       readPage(
         query,
         (limit, after) =>
-          listHandoffs(
-            forTenant(pool, tenant),
-            caller.confinedTo,
-            limit,
-            after && isChatKeys(after) ? after : ['', ''],
-          ),
+          listHandoffs(db, caller.confinedTo, limit, after && isChatKeys(after) ? after : ['', '']),
         (row) => [row.channel, row.chat_id],
         showRoute,
         isChatKeys,
       ),
-    endHandoff: ({ tenant, caller, query }) =>
-      clearHandoff(forTenant(pool, tenant), query.channel, query.chat_id, caller.confinedTo),
+    endHandoff: ({ db, caller, query }) => clearHandoff(db, query.channel, query.chat_id, caller.confinedTo),
   });
 }
 

@@ -20,7 +20,6 @@ import {
 } from '#domain/schema/policy.ts';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readPage } from '../server/pages.ts';
 import { warningsOf } from '../policy-warnings.ts';
@@ -32,22 +31,21 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   const inTurn = oneAtATime();
 
   serveResource(app, resource, {
-    getPolicy: async ({ tenant }) =>
-      showPolicy(deps, tenant, (await findTenantPolicy(forTenant(pool, tenant))) ?? {}),
-    async setPolicy({ tenant, by, body }) {
-      await saveTenantPolicy(forTenant(pool, tenant), body, by);
+    getPolicy: async ({ tenant, db }) => showPolicy(deps, tenant, (await findTenantPolicy(db)) ?? {}),
+    async setPolicy({ tenant, db, by, body }) {
+      await saveTenantPolicy(db, body, by);
       return showPolicy(deps, tenant, body);
     },
-    listPolicyChanges: ({ tenant, query }) =>
+    listPolicyChanges: ({ db, query }) =>
       readPage(
         query,
-        (limit, after) => listPolicyChanges(forTenant(pool, tenant), limit, after && String(after[0])),
+        (limit, after) => listPolicyChanges(db, limit, after && String(after[0])),
         ({ id }) => [id],
         showChange,
         ([id, ...more]) => more.length === 0 && policyChangeIdSchema.safeParse(id).success,
       ),
-    async restorePolicy({ tenant, by, body }) {
-      const change = await findPolicyChange(forTenant(pool, tenant), body.change);
+    async restorePolicy({ tenant, db, by, body }) {
+      const change = await findPolicyChange(db, body.change);
       if (!change) return undefined;
       const before = tenantPolicySchema.safeParse(change.before ?? {});
       if (!before.success)
@@ -55,7 +53,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           'Unprocessable',
           `The policy of then cannot be put back: ${schemaProblem(before.error, 'policy')}`,
         );
-      await saveTenantPolicy(forTenant(pool, tenant), before.data, by);
+      await saveTenantPolicy(db, before.data, by);
       return showPolicy(deps, tenant, before.data);
     },
     async backtestPolicy({ tenant, body }) {

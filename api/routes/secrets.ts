@@ -15,25 +15,21 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }: ApiDeps): void {
   serveResource(app, secrets, {
-    listSecrets: ({ tenant, query }) =>
-      readTextPage(query, 'name', showSecret, (limit, after) =>
-        listSecrets(forTenant(pool, tenant), limit, after),
-      ),
-    async setSecret({ tenant, by, params: { name }, body }) {
+    listSecrets: ({ db, query }) =>
+      readTextPage(query, 'name', showSecret, (limit, after) => listSecrets(db, limit, after)),
+    async setSecret({ tenant, db, by, params: { name }, body }) {
       const sealed = sealer.seal(body.value, secretPlace(tenant, name));
-      const row = await putSecret(forTenant(pool, tenant), { name, sealed, keyId: sealer.keyId, by });
+      const row = await putSecret(db, { name, sealed, keyId: sealer.keyId, by });
       if (!row)
         throw new Failure('Unprocessable', `There are ${MAX_SECRETS} secrets, which is the most; delete one`);
       // A caller that has this answer may rely on the next text being scrubbed of the secret.
       changes.notify('secrets', tenant);
       return showSecret(row);
     },
-    deleteSecret: async ({ tenant, params: { name } }) =>
-      isName(name) && (await deleteSecret(forTenant(pool, tenant), name)),
+    deleteSecret: async ({ db, params: { name } }) => isName(name) && (await deleteSecret(db, name)),
     async rotateSecrets({ tenant }) {
       if (tenant !== OPERATOR_TENANT)
         throw new Failure('Forbidden', `Keys are rotated by admins of the tenant ${OPERATOR_TENANT}`);

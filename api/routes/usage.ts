@@ -2,20 +2,19 @@
 import { readUsage } from '#store/budgets/usage-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { MAX_DAYS, usage } from '#domain/resource/usage.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
-import type { Api, ApiDeps } from '../deps.ts';
+import type { Api } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
 
 const MAX_ROWS = 1_000;
 const USUAL_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-export function addRoutes(app: Api, { pool }: ApiDeps): void {
+export function addRoutes(app: Api): void {
   serveResource(app, usage, {
-    async getUsage({ tenant, caller, query: { by, agent, session, model, ...days } }) {
+    async getUsage({ db, caller, query: { by, agent, session, model, ...days } }) {
       const { from, to } = daysOf(days, Date.now());
       const filter = { from, to, agent, session, model, user: caller.confinedTo };
-      const rows = await readUsage(forTenant(pool, tenant), by, filter, MAX_ROWS + 1);
+      const rows = await readUsage(db, by, filter, MAX_ROWS + 1);
       return { from, to, data: rows.slice(0, MAX_ROWS), truncated: rows.length > MAX_ROWS };
     },
   });

@@ -125,12 +125,13 @@ async function settle(
   payload: unknown,
   shownOnce: readonly string[],
 ): Promise<void> {
+  const db = forTenant(pool, held.tenant);
   const status = reply.statusCode;
   try {
     if (typeof payload === 'string' && isKept(status, payload)) {
       const type = reply.getHeader('content-type');
       const location = reply.getHeader('location');
-      await storeIdempotentAnswer(forTenant(pool, held.tenant), held.key, {
+      await storeIdempotentAnswer(db, held.key, {
         status,
         body: withoutSecrets(payload, shownOnce),
         headers: {
@@ -138,7 +139,7 @@ async function settle(
           ...(typeof location === 'string' ? { location } : {}),
         },
       });
-    } else await releaseIdempotencyKey(forTenant(pool, held.tenant), held.key);
+    } else await releaseIdempotencyKey(db, held.key);
   } catch (error) {
     // The work is done and its answer is true. Only a repeat of it will be less convenient.
     reply.log.error({ err: error }, 'the answer could not be kept for its idempotency key');

@@ -73,6 +73,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
+  app.decorate('pool', deps.pool);
   readJsonBodies(app);
   drainOnClose(app);
 

@@ -70,12 +70,11 @@ async function* skillLines(
   tenant: string,
   agent: string,
 ): AsyncGenerator<ExportLine> {
-  for (const { name, version, visibility, agreed, owner, grants } of await listSkills(
-    forTenant(pool, tenant),
-  )) {
+  const db = forTenant(pool, tenant);
+  for (const { name, version, visibility, agreed, owner, grants } of await listSkills(db)) {
     const owned = owner === `agent:${agent}`;
     if (!owned && !grants.some(({ kind, subject }) => kind === 'agent' && subject === agent)) continue;
-    const files = (await readSkillFiles(forTenant(pool, tenant), name, version)).map(({ path, bytes }) => ({
+    const files = (await readSkillFiles(db, name, version)).map(({ path, bytes }) => ({
       path,
       content: withoutSecrets(scrubber, bytes).toString('base64'),
     }));

@@ -183,9 +183,8 @@ async function saveAgent(
   old: AgentRow | undefined,
   config: AgentConfig,
 ): Promise<void> {
-  const saved = old
-    ? await updateAgent(forTenant(pool, tenant), old.revision, config, by)
-    : await insertAgent(forTenant(pool, tenant), config, by);
+  const db = forTenant(pool, tenant);
+  const saved = old ? await updateAgent(db, old.revision, config, by) : await insertAgent(db, config, by);
   if (!saved)
     throw new Failure('Conflict', 'The agent is being changed by others at the same time; try again');
 }
@@ -195,10 +194,11 @@ async function saveSkill(
   { tenant, by, key }: ImportRequest,
   skill: PlannedSkill,
 ): Promise<void> {
-  if (!skill.isThere && typeof (await publishSkill(forTenant(pool, tenant), skill)) === 'string')
+  const db = forTenant(pool, tenant);
+  if (!skill.isThere && typeof (await publishSkill(db, skill)) === 'string')
     throw new Failure('Unprocessable', 'there are as many skills, or versions of this one, as may be');
   const grant = { kind: 'agent', subject: key, by } as const;
-  if (skill.visibility === 'private' && !(await grantSkill(forTenant(pool, tenant), skill.name, grant)))
+  if (skill.visibility === 'private' && !(await grantSkill(db, skill.name, grant)))
     throw new Failure('Unprocessable', `the skill ${skill.name} has as many grants as may be`);
 }
 

@@ -27,8 +27,9 @@ export function createApiPart({ config, pool, secrets, egress }: ApiCore): ApiPa
       }),
     },
     async admitMessage(tenant, message) {
-      await refuseChannel(forTenant(pool, tenant), message);
-      return throughWebChannel(forTenant(pool, tenant), message.session, message.context);
+      const db = forTenant(pool, tenant);
+      await refuseChannel(db, message);
+      return throughWebChannel(db, message.session, message.context);
     },
   };
 }

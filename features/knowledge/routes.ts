@@ -29,12 +29,12 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
     app,
     knowledgeEntities,
     {
-      listKnowledgeEntities: ({ tenant, caller, query }) =>
+      listKnowledgeEntities: ({ db, caller, query }) =>
         readPage(
           query,
           (limit, after) =>
             listEntities(
-              forTenant(pool, tenant),
+              db,
               { ...query, viewer: caller.confinedTo },
               { limit, after: Number(after?.[0] ?? 0) },
             ),
@@ -83,12 +83,12 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
     app,
     knowledgeRelations,
     {
-      listKnowledgeRelations: ({ tenant, caller, query }) =>
+      listKnowledgeRelations: ({ db, caller, query }) =>
         readPage(
           query,
           (limit, after) =>
             listRelations(
-              forTenant(pool, tenant),
+              db,
               { ...query, viewer: caller.confinedTo },
               { limit, after: Number(after?.[0] ?? 0) },
             ),

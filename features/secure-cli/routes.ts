@@ -18,23 +18,21 @@ import type { SecureCli } from './rules/secure-cli.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
 
 type SecureCliPut = z.infer<typeof secureCliPutSchema>;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  const { pool } = deps;
   const { sealer } = deps.secrets;
 
   serveResource(app, secureClis, {
-    listSecureClis: async ({ tenant }) => ({
-      data: (await listSecureClis(forTenant(pool, tenant))).map((row) => showCli(deps, tenant, row)),
+    listSecureClis: async ({ tenant, db }) => ({
+      data: (await listSecureClis(db)).map((row) => showCli(deps, tenant, row)),
     }),
-    async getSecureCli({ tenant, params }) {
-      const row = await findSecureCli(forTenant(pool, tenant), params.name);
+    async getSecureCli({ tenant, db, params }) {
+      const row = await findSecureCli(db, params.name);
       return row && showCli(deps, tenant, row);
     },
-    async setSecureCli({ tenant, by, params: { name }, body }) {
+    async setSecureCli({ tenant, db, by, params: { name }, body }) {
       if (body.binary_name !== undefined && body.binary_name !== name)
         throw new Failure(
           'Unprocessable',
@@ -42,22 +40,22 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         );
       const agents = (body.agents ?? []).map((key, at) => [`body/agents/${at}`, key] as const);
       await requireAgents(
-        forTenant(pool, tenant),
+        db,
         agents.filter(([, key]) => key !== '*'),
       );
-      const old = await findSecureCli(forTenant(pool, tenant), name);
+      const old = await findSecureCli(db, name);
       const preset = presetOf(body.preset);
       const cli = merged(name, body, preset, old);
       checkPatterns(cli);
       const variables = variablesOf(body, preset) ?? (old ? opened(deps, tenant, old) : []);
       checkVariables(variables, preset);
       const sealed = sealer.seal(JSON.stringify(variables), secureCliPlace(tenant, name));
-      const row = await putSecureCli(forTenant(pool, tenant), { cli, sealed, keyId: sealer.keyId, by });
+      const row = await putSecureCli(db, { cli, sealed, keyId: sealer.keyId, by });
       if (!row)
         throw new Failure('Unprocessable', `There are ${MAX_SECURE_CLIS} programs, which is the most`);
       return showCli(deps, tenant, row);
     },
-    deleteSecureCli: ({ tenant, params }) => deleteSecureCli(forTenant(pool, tenant), params.name),
+    deleteSecureCli: ({ db, params }) => deleteSecureCli(db, params.name),
   });
 }
 

@@ -31,15 +31,15 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
     app,
     skills,
     {
-      async listSkills({ caller, tenant }) {
-        const rows = await listSkills(forTenant(pool, tenant));
+      async listSkills({ caller, db }) {
+        const rows = await listSkills(db);
         return { data: rows.filter((row) => isShown(row, caller)).map(show) };
       },
       async getSkill({ caller, params }) {
         const row = await find(caller, params.name);
         return row && show(row);
       },
-      async publishSkill({ tenant, by, params: { name }, body }) {
+      async publishSkill({ tenant, db, by, params: { name }, body }) {
         const files = body.files.map(({ path, content }) => ({
           path,
           bytes: Buffer.from(content, 'base64'),
@@ -47,7 +47,7 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         const { text } = await secrets.vault.scrubberOf(tenant);
         const read = readPublished(name, files, (value) => text(value) !== value);
         if (!read.ok) throw new Failure('Unprocessable', read.problem);
-        const done = await publishSkill(forTenant(pool, tenant), {
+        const done = await publishSkill(db, {
           ...read.skill,
           visibility: body.visibility,
           files,
@@ -55,24 +55,23 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         });
         if (typeof done === 'string')
           throw new Failure('Unprocessable', 'There are as many skills, or versions of this one, as may be');
-        const row = await findSkill(forTenant(pool, tenant), read.skill.name);
+        const row = await findSkill(db, read.skill.name);
         return row && { ...show(row), is_new: done.isNew };
       },
-      async listSkillVersions({ tenant, params }) {
-        return { data: (await listSkillVersions(forTenant(pool, tenant), params.name)).map(showVersion) };
+      async listSkillVersions({ db, params }) {
+        return { data: (await listSkillVersions(db, params.name)).map(showVersion) };
       },
-      deleteSkill: ({ tenant, params }) => removeSkill(forTenant(pool, tenant), params.name),
-      async listSkillGrants({ tenant, params }) {
-        return { data: (await listSkillGrants(forTenant(pool, tenant), params.name)).map(showGrant) };
+      deleteSkill: ({ db, params }) => removeSkill(db, params.name),
+      async listSkillGrants({ db, params }) {
+        return { data: (await listSkillGrants(db, params.name)).map(showGrant) };
       },
-      async grantSkill({ tenant, by, params: { name, ...grant } }) {
-        const row = await grantSkill(forTenant(pool, tenant), name, { ...grant, by });
+      async grantSkill({ db, by, params: { name, ...grant } }) {
+        const row = await grantSkill(db, name, { ...grant, by });
         if (!row)
           throw new Failure('Unprocessable', `${name} has ${MAX_SKILL_GRANTS} grants, which is the most`);
         return showGrant(row);
       },
-      revokeSkill: ({ tenant, params: { name, ...grant } }) =>
-        revokeSkill(forTenant(pool, tenant), name, grant),
+      revokeSkill: ({ db, params: { name, ...grant } }) => revokeSkill(db, name, grant),
     },
     find,
   );

@@ -25,7 +25,8 @@ async function notifyTest(
   tenant: string,
   to: string | undefined,
 ): Promise<NotifyTest[]> {
-  const made = await insertNotifyTests(forTenant(pool, tenant), to);
+  const db = forTenant(pool, tenant);
+  const made = await insertNotifyTests(db, to);
   if (made.length === 0)
     throw new Failure(
       'Unprocessable',
@@ -36,9 +37,7 @@ async function notifyTest(
   await startDueDeliveries(pool, temporal);
   const until = Date.now() + PATIENCE_MS;
   for (;;) {
-    const rows = await Promise.all(
-      made.map((one) => findDelivery(forTenant(pool, tenant), one.webhook_id, one.id)),
-    );
+    const rows = await Promise.all(made.map((one) => findDelivery(db, one.webhook_id, one.id)));
     if (rows.every((row) => row?.status !== 'pending') || Date.now() > until)
       return made.map(({ id, webhook_id, url }, at) => ({
         webhook_id,

@@ -39,16 +39,16 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     app,
     webhooks,
     {
-      listWebhooks: async ({ tenant }) => ({ data: (await listWebhooks(forTenant(pool, tenant))).map(show) }),
-      async getWebhook({ tenant, params }) {
-        const row = await findWebhook(forTenant(pool, tenant), params.id);
+      listWebhooks: async ({ db }) => ({ data: (await listWebhooks(db)).map(show) }),
+      async getWebhook({ db, params }) {
+        const row = await findWebhook(db, params.id);
         return row && show(row);
       },
-      async createWebhook({ tenant, by, body }) {
+      async createWebhook({ tenant, db, by, body }) {
         const { secret = makeSecret(), agent, session_key, user, description, ...fields } = body;
         const target = { ...fields, user_id: user ?? null };
         await refuseTarget(deps, tenant, target);
-        await requireAgents(forTenant(pool, tenant), [['body/agent', agent]]);
+        await requireAgents(db, [['body/agent', agent]]);
         const id = randomUUID();
         const written = {
           ...target,
@@ -58,13 +58,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           description: description ?? null,
           ...sealWebhook(sealer, tenant, id, { secret }),
         };
-        const row = await insertWebhook(forTenant(pool, tenant), id, written, by);
+        const row = await insertWebhook(db, id, written, by);
         if (!row)
           throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks; delete one first`);
         return { ...show(row), secret };
       },
-      async updateWebhook({ tenant, params, body: { agent, user, ...changes } }) {
-        const old = await findWebhook(forTenant(pool, tenant), params.id);
+      async updateWebhook({ tenant, db, params, body: { agent, user, ...changes } }) {
+        const old = await findWebhook(db, params.id);
         if (!old) return undefined;
         const { enabled = null, ...fields } = changes;
         const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -72,50 +72,43 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const user_id = user === undefined ? old.user_id : user;
         const made = { ...old, ...set, agent_key, user_id };
         if (changes.url ?? changes.events ?? user) await refuseTarget(deps, tenant, made);
-        await requireAgents(forTenant(pool, tenant), [['body/agent', agent]]);
+        await requireAgents(db, [['body/agent', agent]]);
         const written = { ...made, ordered: isOrdered(made), enabled };
-        const row = await updateWebhook(forTenant(pool, tenant), params.id, written);
+        const row = await updateWebhook(db, params.id, written);
         return row && show(row);
       },
-      async rotateWebhookSecret({ tenant, params, body }) {
-        const old = await findWebhook(forTenant(pool, tenant), params.id);
+      async rotateWebhookSecret({ tenant, db, params, body }) {
+        const old = await findWebhook(db, params.id);
         if (!old) return undefined;
         const { secret = makeSecret(), both_for_seconds: seconds } = body;
         const until = new Date(Date.now() + seconds * 1000).toISOString();
         const before = { secret: openWebhook(sealer, tenant, old).secret, until };
         const sealed = sealWebhook(sealer, tenant, old.id, { secret, before });
-        const row = await rotateWebhook(forTenant(pool, tenant), old, sealed);
+        const row = await rotateWebhook(db, old, sealed);
         if (!row)
           throw new Failure('Conflict', 'Its secret was changed at the same time; look and try again');
         return { ...show(row), secret };
       },
-      deleteWebhook: async ({ tenant, params }) =>
-        (await findWebhook(forTenant(pool, tenant), params.id)) !== undefined &&
-        deleteWebhook(forTenant(pool, tenant), params.id),
-      listDeliveries: ({ tenant, params, query }) =>
+      deleteWebhook: async ({ db, params }) =>
+        (await findWebhook(db, params.id)) !== undefined && deleteWebhook(db, params.id),
+      listDeliveries: ({ db, params, query }) =>
         readPage(
           query,
           (limit, after) =>
-            listDeliveries(
-              forTenant(pool, tenant),
-              params.id,
-              query.status,
-              limit,
-              after && [String(after[0]), String(after[1])],
-            ),
+            listDeliveries(db, params.id, query.status, limit, after && [String(after[0]), String(after[1])]),
           ({ time, id }) => [time, id],
           showDelivery,
           isTimeKeys,
         ),
-      async redeliverFailed({ tenant, params }) {
-        const redelivered = await redeliver(forTenant(pool, tenant), params.id);
+      async redeliverFailed({ db, params }) {
+        const redelivered = await redeliver(db, params.id);
         await startDue();
         return { redelivered };
       },
-      async redeliver({ tenant, params }) {
-        await redeliver(forTenant(pool, tenant), params.id, params.delivery);
+      async redeliver({ db, params }) {
+        await redeliver(db, params.id, params.delivery);
         await startDue();
-        const row = await findDelivery(forTenant(pool, tenant), params.id, params.delivery);
+        const row = await findDelivery(db, params.id, params.delivery);
         return row && showDelivery(row);
       },
     },

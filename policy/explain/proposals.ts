@@ -33,8 +33,9 @@ export async function findProposals(
   tenant: string,
   days: number,
 ): Promise<PlacedProposal[]> {
+  const db = forTenant(deps.pool, tenant);
   const since = new Date(deps.now() - days * 86_400_000);
-  const decided = await readDecidedCalls(forTenant(deps.pool, tenant), since, MAX_DECISIONS);
+  const decided = await readDecidedCalls(db, since, MAX_DECISIONS);
   const judgeNow = await createJudge(deps, { tenant });
   const basis: DecidedPastCall[] = [];
   const rejected: DecidedPastCall[] = [];
@@ -43,8 +44,8 @@ export async function findProposals(
     if (!call.approved || (!call.masked && isApprovalRequired(now))) basis.push(call);
     if (!call.approved && now?.verdict !== 'allow') rejected.push(call);
   }
-  const { agents } = await readRulesOfTenant(forTenant(deps.pool, tenant));
-  const policy = (await findTenantPolicy(forTenant(deps.pool, tenant))) ?? {};
+  const { agents } = await readRulesOfTenant(db);
+  const policy = (await findTenantPolicy(db)) ?? {};
   const found: PlacedProposal[] = [];
   for (const proposal of proposeRules(basis.map((call) => ({ ...call, agent: call.agent_key })))) {
     if (found.length >= MAX_PROPOSALS) break;

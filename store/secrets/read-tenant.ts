@@ -34,6 +34,7 @@ export async function readTenant(
   { pool, sealer, sealedParts, onError }: ReadTenantDeps,
   tenant: string,
 ): Promise<OpenedTenant> {
+  const db = forTenant(pool, tenant);
   const open: OpenSealed = (sealed, place) => {
     try {
       return sealer.open(sealed, place);
@@ -43,14 +44,14 @@ export async function readTenant(
     }
   };
   const values = new Map<string, string>();
-  for (const { name, sealed } of await readSealedSecrets(forTenant(pool, tenant))) {
+  for (const { name, sealed } of await readSealedSecrets(db)) {
     const value = open(sealed, secretPlace(tenant, name));
     if (value !== undefined) values.set(name, value);
   }
   const parts = new Map<SealedPart, unknown>();
   const hidden = [...values.values()];
   for (const part of sealedParts) {
-    const opened = await part.read(forTenant(pool, tenant), open);
+    const opened = await part.read(db, open);
     parts.set(part, opened);
     hidden.push(...part.hidden(opened));
   }

@@ -37,18 +37,17 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     app,
     approvals,
     {
-      listApprovals: ({ caller, tenant, query }) =>
+      listApprovals: ({ caller, db, query }) =>
         readTimePage(
           query,
-          (limit, after) =>
-            listApprovals(forTenant(pool, tenant), caller, readApprovalFilter(query), limit, after),
+          (limit, after) => listApprovals(db, caller, readApprovalFilter(query), limit, after),
           (row) => [row.created_text, row.id],
           (row) => showApproval(row, link),
         ),
-      async getApproval({ caller, tenant, params }) {
+      async getApproval({ caller, db, params }) {
         const row = await find(caller, params.id);
         if (!row) return undefined;
-        const decisions = await listDecisions(forTenant(pool, tenant), row.id);
+        const decisions = await listDecisions(db, row.id);
         return {
           ...showApproval(row, link),
           decisions: decisions.map((one) => ({ ...one, at: one.at.toISOString() })),
@@ -63,8 +62,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const row = await find(call.caller, call.params.id);
         return row && makeLink(deps, row, call);
       },
-      async revokeApprovalLink({ tenant, params }) {
-        if (await revokeApprovalLink(forTenant(pool, tenant), params.id, params.link)) return true;
+      async revokeApprovalLink({ db, params }) {
+        if (await revokeApprovalLink(db, params.id, params.link)) return true;
         throw new Failure('NotFound', 'The approval has no such link');
       },
       async createDecisionToken({ caller, tenant, params, body }) {
@@ -93,9 +92,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 }
 
 async function makeLink(
-  { pool, settings }: ApiDeps,
+  { settings }: ApiDeps,
   { id: approvalId, terms, user_id: requester }: ApprovalRow,
-  { caller, tenant, by, body, request }: Call<(typeof approvals.operations)['createApprovalLink']>,
+  { caller, db, by, body, request }: Call<(typeof approvals.operations)['createApprovalLink']>,
 ) {
   const { for: user, decision = null, expires_seconds: seconds = null } = body;
   requireOwnUser(caller, user, 'links');
@@ -108,7 +107,7 @@ async function makeLink(
   const token = randomBytes(32).toString('base64url');
   const id = `lnk_${randomBytes(9).toString('hex')}`;
   const link = { id, approvalId, hash: hashToken(token), user, scopes, decision, createdBy: by, seconds };
-  const expires = await insertApprovalLink(forTenant(pool, tenant), link);
+  const expires = await insertApprovalLink(db, link);
   if (!expires)
     throw new Failure(
       'Conflict',

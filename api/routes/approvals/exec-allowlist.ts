@@ -2,23 +2,21 @@
 import { displayEntry } from '@tempoclaw/shell-judge';
 import { type AllowlistRow, listAllowlist, revokeAllowlistEntry } from '#store/approvals/allowlist-store.ts';
 import { execAllowlist } from '#domain/resource/exec-allowlist.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
-import type { Api, ApiDeps } from '../../deps.ts';
+import type { Api } from '../../deps.ts';
 import { readTimePage } from '../../server/pages.ts';
 import { serveResource } from '../../serve-resource.ts';
 
-export function addRoutes(app: Api, { pool }: ApiDeps): void {
+export function addRoutes(app: Api): void {
   serveResource(app, execAllowlist, {
-    listExecAllowlist: ({ tenant, caller, query }) =>
+    listExecAllowlist: ({ db, caller, query }) =>
       readTimePage(
         query,
-        (limit, after) =>
-          listAllowlist(forTenant(pool, tenant), { ...query, viewer: caller.user }, limit, after),
+        (limit, after) => listAllowlist(db, { ...query, viewer: caller.user }, limit, after),
         (row) => [row.created_text, row.id],
         showEntry,
       ),
-    deleteExecAllowlistEntry: ({ tenant, caller, by, params }) =>
-      revokeAllowlistEntry(forTenant(pool, tenant), caller.user, params.id, by),
+    deleteExecAllowlistEntry: ({ db, caller, by, params }) =>
+      revokeAllowlistEntry(db, caller.user, params.id, by),
   });
 }
 

@@ -58,14 +58,13 @@ function addTasks(app: Api, deps: ApiDeps): void {
     app,
     teamTasks,
     {
-      async listTeamTasks({ tenant, params, query }) {
+      async listTeamTasks({ tenant, db, params, query }) {
         const team = await teamOr404(deps, tenant, params.team);
         const { status, owner, priority, q } = query;
         const filter = { statuses: statusesOf(status), owner, priority, query: q };
         return readPage(
           query,
-          (limit, after) =>
-            listTasks(forTenant(pool, tenant), team.key, filter, limit, after && Number(after[0])),
+          (limit, after) => listTasks(db, team.key, filter, limit, after && Number(after[0])),
           (row) => [row.number],
           (row) => showTask(tenant, row, link),
           isNumberKeys(1),

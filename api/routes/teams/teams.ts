@@ -33,21 +33,19 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     app,
     teams,
     {
-      listTeams: ({ tenant, query }) =>
-        readTextPage(query, 'key', showTeam, (limit, after) =>
-          listTeams(forTenant(pool, tenant), limit, after),
-        ),
+      listTeams: ({ db, query }) =>
+        readTextPage(query, 'key', showTeam, (limit, after) => listTeams(db, limit, after)),
       getTeam: ({ tenant, params }) => shown(tenant, params.team),
-      async createTeam({ tenant, by, body }) {
+      async createTeam({ tenant, db, by, body }) {
         const { key, lead, members, name = null, description = null, settings = {} } = body;
         const team = { key, lead, members: membersOf(lead, members), name, description, settings };
-        demandWritten(await insertTeam(forTenant(pool, tenant), team, by), key);
+        demandWritten(await insertTeam(db, team, by), key);
         return shown(tenant, key);
       },
-      async updateTeam({ tenant, params, body: { members, ...change } }) {
+      async updateTeam({ tenant, db, params, body: { members, ...change } }) {
         const now = await teamOr404(deps, tenant, params.team);
         const kept = membersOf(change.lead ?? now.lead, members ?? now.members);
-        const written = await changeTeam(forTenant(pool, tenant), now.key, {
+        const written = await changeTeam(db, now.key, {
           ...change,
           members: members ? kept : undefined,
         });
@@ -55,12 +53,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         demandWritten(written, now.key);
         return shown(tenant, now.key);
       },
-      async listTeamEvents({ tenant, params, query }) {
+      async listTeamEvents({ tenant, db, params, query }) {
         const { key } = await teamOr404(deps, tenant, params.team);
         return readPage(
           query,
-          (limit, after) =>
-            listTaskEvents(forTenant(pool, tenant), key, query.task, limit, after && Number(after[0])),
+          (limit, after) => listTaskEvents(db, key, query.task, limit, after && Number(after[0])),
           (row) => [Number(row.id)],
           (row) => ({
             ...row,
@@ -71,9 +68,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           isNumberKeys(1),
         );
       },
-      async deleteTeam({ tenant, params }) {
+      async deleteTeam({ tenant, db, params }) {
         const { key } = await teamOr404(deps, tenant, params.team);
-        await deleteTeam(forTenant(pool, tenant), key);
+        await deleteTeam(db, key);
         return true;
       },
     },

@@ -42,18 +42,17 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const row = await reachableSession(pool, caller, params.key);
         return row && showSession(tenant, row, link);
       },
-      listSessionTurns: ({ tenant, params, query }) =>
+      listSessionTurns: ({ tenant, db, params, query }) =>
         readTimePage(
           query,
-          (limit, after) => listTurns(forTenant(pool, tenant), params.key, limit, after),
+          (limit, after) => listTurns(db, params.key, limit, after),
           (row) => [row.created_text, row.id],
           (row) => showTurn(tenant, row, link),
         ),
-      listMessages: ({ tenant, params, query }) =>
+      listMessages: ({ db, params, query }) =>
         readPage(
           query,
-          (limit, after) =>
-            listMessages(forTenant(pool, tenant), params.key, query.order, limit, after && String(after[0])),
+          (limit, after) => listMessages(db, params.key, query.order, limit, after && String(after[0])),
           (row) => [Number(row.position)],
           showMessage,
           isNumberKeys(1),
@@ -111,11 +110,11 @@ async function stopTurn(deps: ApiDeps, call: StopCall) {
  */
 async function stopIdleSession(
   deps: ApiDeps,
-  { caller, tenant, by, params: { key }, body: { level, reason } }: StopCall,
+  { caller, tenant, db, by, params: { key }, body: { level, reason } }: StopCall,
 ): Promise<boolean> {
   if (level === 'step') return false;
   const session = await reachableSession(deps.pool, caller, key);
-  const [last] = await listTurns(forTenant(deps.pool, tenant), key, 1, undefined);
+  const [last] = await listTurns(db, key, 1, undefined);
   if (!session || !last) return false;
   const stop = { level, turn_id: last.id, by, reason };
   if (level === 'now') {

@@ -29,14 +29,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const row = await reachableTurn(pool, caller, params.id);
         return row && showTurn(tenant, row, link);
       },
-      listTurnToolCalls: ({ tenant, params, query }) =>
+      listTurnToolCalls: ({ db, params, query }) =>
         readPage(
           query,
           (limit, after) =>
-            listToolCalls(forTenant(pool, tenant), params.id, limit, [
-              Number(after?.[0] ?? -1),
-              Number(after?.[1] ?? -1),
-            ]),
+            listToolCalls(db, params.id, limit, [Number(after?.[0] ?? -1), Number(after?.[1] ?? -1)]),
           (row) => [row.step, row.index],
           showToolCall,
           isNumberKeys(2),

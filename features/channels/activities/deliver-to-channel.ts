@@ -141,9 +141,10 @@ async function filesOf(
   session: string,
   ids: readonly string[],
 ): Promise<readonly (Attachment | string)[]> {
+  const db = forTenant(pool, tenant);
   if (ids.length === 0) return [];
-  const user = (await findSession(forTenant(pool, tenant), session))?.user_id ?? null;
-  const rows = await findArtifacts(forTenant(pool, tenant), ids, user);
+  const user = (await findSession(db, session))?.user_id ?? null;
+  const rows = await findArtifacts(db, ids, user);
   return ids.map((id) => {
     const row = rows.find((one) => one.id === id);
     return row ? asAttachment(row) : `There is no artifact:${id}.`;
@@ -174,12 +175,13 @@ async function postMessage(
   files: readonly (Attachment | string)[] = [],
   request?: { readonly approval_id: string; readonly digest: string },
 ): Promise<SendOperation> {
+  const db = forTenant(deps.pool, tenant);
   const { id } = delivery;
   // Only the turn's own answer, or its failure, may replace the growing message.
   const mayTake = channel.settings.stream && !request && !delivery.post;
   const digest = request?.digest ?? null;
   const isLast = isLastTryOfFiles(delivery);
-  const posts = await postsOf(forTenant(deps.pool, tenant), id);
+  const posts = await postsOf(db, id);
   const ofThis = posts.filter((post) => post.digest === digest);
   const arrived = ofThis.filter(({ message_id }) => message_id !== SENDING).length;
   const startedAt = ofThis.find(({ message_id }) => message_id === SENDING)?.part;
@@ -202,10 +204,10 @@ async function postMessage(
       const first = mayTake && part === 0 ? words[0] : undefined;
       if (first && (await finalizeStream(deps, tenant, channel.key, delivery, spot, first))) continue;
       const row = { delivery_id: id, part, channel_key: channel.key, place, digest };
-      await recordPost(forTenant(deps.pool, tenant), { ...row, message_id: SENDING, approval_id: null });
+      await recordPost(db, { ...row, message_id: SENDING, approval_id: null });
       const message_id = await sendNoted(deps, tenant, spot, one, { row, isAgain: part === startedAt });
       const approval_id = (part === parts.length - 1 ? request?.approval_id : undefined) ?? null;
-      await recordPost(forTenant(deps.pool, tenant), { ...row, message_id, approval_id });
+      await recordPost(db, { ...row, message_id, approval_id });
     }
   };
 }
@@ -241,13 +243,14 @@ async function aboutApproval(
   delivery: ChannelDelivery,
   id: string,
 ): Promise<SendOperation | undefined> {
-  const approval = await findApproval(forTenant(deps.pool, tenant), id);
+  const db = forTenant(deps.pool, tenant);
+  const approval = await findApproval(db, id);
   if (!approval) return undefined;
-  const posts = await postsOfApproval(forTenant(deps.pool, tenant), channel.key, id);
+  const posts = await postsOfApproval(db, channel.key, id);
   if (delivery.event === 'approval.requested') {
     if (posts.length > 0 || approval.status !== 'pending') return undefined;
     // A subagent's request is also in the feeds above it.
-    if ((await firstAsking(forTenant(deps.pool, tenant), delivery, id)) !== delivery.id) return undefined;
+    if ((await firstAsking(db, delivery, id)) !== delivery.id) return undefined;
     const place = await approvalPlace(deps, tenant, channel, delivery.session_key);
     const request = { approval_id: id, digest: approval.digest };
     return (

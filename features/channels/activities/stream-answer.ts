@@ -54,19 +54,16 @@ async function grow(
   { sender, context, place }: Omit<SendTarget, 'isLast'>,
   until: number,
 ): Promise<void> {
+  const db = forTenant(pool, tenant);
   const { id, session_key, stored } = delivery;
   const turn = stored?.turn_id;
   if (!stored || turn === undefined) return;
   let written: WrittenText = { last: stored.id, text: '', origin: '', isOver: false };
   let shown = { text: '', at: 0 };
-  let message = (await findGrowing(forTenant(pool, tenant), channel, delivery))?.message_id;
+  let message = (await findGrowing(db, channel, delivery))?.message_id;
   while (performance.now() < until) {
-    written = readPieces(
-      written,
-      await readEvents(forTenant(pool, tenant), session_key, written.last, EVENTS),
-      turn,
-    );
-    if (written.isOver || !(await mayGrow(forTenant(pool, tenant), delivery))) return;
+    written = readPieces(written, await readEvents(db, session_key, written.last, EVENTS), turn);
+    if (written.isOver || !(await mayGrow(db, delivery))) return;
     const part = partOf(sender, written.text);
     const now = performance.now();
     if (part && shown.at === 0) shown = { text: '', at: now };
@@ -76,7 +73,7 @@ async function grow(
       if (message === undefined) {
         message = await sender.send(request, place, part);
         const row = { delivery_id: id, part: GROWING, channel_key: channel, message_id: message, place };
-        await recordPost(forTenant(pool, tenant), { ...row, approval_id: null, digest: null });
+        await recordPost(db, { ...row, approval_id: null, digest: null });
       } else if (!(await sender.edit(request, place, message, part))) return;
       shown = { text: part.markdown, at: performance.now() };
     }
@@ -101,7 +98,8 @@ export async function finalizeStream(
   { sender, context, place }: Omit<SendTarget, 'isLast'>,
   part: ChannelPost,
 ): Promise<boolean> {
-  const grown = await findGrowing(forTenant(pool, tenant), channel, delivery);
+  const db = forTenant(pool, tenant);
+  const grown = await findGrowing(db, channel, delivery);
   if (!grown) return false;
   try {
     if (!(await sender.edit(context, place, grown.message_id, part))) return false;
@@ -109,6 +107,6 @@ export async function finalizeStream(
     if (!(error instanceof ChannelError && error.refusal.isFinal)) throw error;
     return false;
   }
-  await takeGrowing(forTenant(pool, tenant), grown, delivery.id);
+  await takeGrowing(db, grown, delivery.id);
   return true;
 }

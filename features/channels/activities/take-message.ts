@@ -64,13 +64,12 @@ export function takeMessage(
   delivery: DeliveryBasis,
   { place, waiting: message }: DirectPost & { readonly waiting: WaitingMessage },
 ): SendOperation {
+  const db = forTenant(deps.pool, tenant);
   return async (sender, context) => {
-    const waiting = message.album
-      ? ((await closeAlbum(forTenant(deps.pool, tenant), delivery.id)) ?? message)
-      : message;
+    const waiting = message.album ? ((await closeAlbum(db, delivery.id)) ?? message) : message;
     const { files, left } = waiting;
     const isLast = isLastTryOfFiles(delivery);
-    const posts = await postsOf(forTenant(deps.pool, tenant), delivery.id);
+    const posts = await postsOf(db, delivery.id);
     const kept = new Map(posts.map(({ part, message_id }) => [part, message_id]));
     const refused: Refused[] = [];
     const until = performance.now() + VISIT_MS;
@@ -81,7 +80,7 @@ export function takeMessage(
       const taken = await takeFile(deps, tenant, channel, waiting, { file, sender, context, isLast });
       if (typeof taken === 'string') {
         const row = { delivery_id: delivery.id, part, channel_key: channel.key, message_id: taken };
-        await recordPost(forTenant(deps.pool, tenant), {
+        await recordPost(db, {
           ...row,
           place,
           approval_id: null,
@@ -190,8 +189,9 @@ async function submit(
   ids: readonly string[],
   refused: readonly Refused[],
 ): Promise<void> {
+  const db = forTenant(pool, tenant);
   const { id: messageId, session, context } = waiting;
-  const rows = await findArtifacts(forTenant(pool, tenant), ids, context.user ?? null);
+  const rows = await findArtifacts(db, ids, context.user ?? null);
   const attachments: Attachment[] = ids.flatMap((id) =>
     rows.filter((row) => row.id === id).map(asAttachment),
   );
@@ -200,7 +200,7 @@ async function submit(
     ...refused.map(({ name, why }) => `[sent along, but not taken: ${name}: ${why}]`),
   ];
   // A session that already exists stays with its agent.
-  const agent = (await findSession(forTenant(pool, tenant), session)) ? undefined : agent_key;
+  const agent = (await findSession(db, session)) ? undefined : agent_key;
   try {
     const text = messageText(waiting, lines.join('\n'));
     const { isOwn } = waiting;
@@ -210,7 +210,7 @@ async function submit(
       throw error;
     const markdown = `That was not taken: ${markdownText(error.message)}`;
     const id = `${delivery.id}.lost`;
-    await insertDirectPost(forTenant(pool, tenant), webhook_id, { id, session, post: { place, markdown } });
+    await insertDirectPost(db, webhook_id, { id, session, post: { place, markdown } });
     throw new ChannelError(error.message, { status: 0, isFinal: true });
   }
 }

@@ -24,16 +24,17 @@ export async function beginWork(
   { key, settings }: ChannelRow,
   { id, text, person, subject }: Inbound,
 ): Promise<boolean> {
+  const db = forTenant(pool, tenant);
   const { action, team, schedule, assignee } = inboundWebhookSchema.parse(settings);
   const { scrubberOf } = secrets.vault;
   const repeat = `channel/${key}/${id}`;
   if (action === 'schedule') {
-    const row = await findSchedule(forTenant(pool, tenant), schedule ?? '', {});
+    const row = await findSchedule(db, schedule ?? '', {});
     if (!row) throw new Failure('NotFound', `There is no schedule ${schedule}: the channel ${key} names it`);
     await createSchedules({ pool, temporal, scrubberOf }).runNow(row, tenant, repeat);
   }
   if (action === 'task') {
-    const row = await findTeam(forTenant(pool, tenant), team ?? '');
+    const row = await findTeam(db, team ?? '');
     if (!row) throw new Failure('NotFound', `There is no team ${team}: the channel ${key} names it`);
     const problem = teamAccessProblem(row.settings, { user: person.id, channel: key });
     if (problem !== undefined) throw new Failure('Forbidden', problem);

@@ -54,15 +54,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     app,
     channels,
     {
-      listChannels: async ({ tenant }) => ({
-        data: (await listChannels(forTenant(pool, tenant))).map((row) => show(tenant, row)),
+      listChannels: async ({ tenant, db }) => ({
+        data: (await listChannels(db)).map((row) => show(tenant, row)),
       }),
       async getChannel({ tenant, params }) {
         const row = await find(tenant, params.key);
         return row && show(tenant, row);
       },
       createChannel: (call) => create(deps, call),
-      async updateChannel({ tenant, params, body: { agent, settings = {}, enabled } }) {
+      async updateChannel({ tenant, db, params, body: { agent, settings = {}, enabled } }) {
         const old = await find(tenant, params.key);
         if (!old) return undefined;
         const before = openWebhook<ChannelCredentials>(sealer, tenant, {
@@ -72,64 +72,58 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const input = withoutNulls({ ...old.settings, ...before, ...settings });
         const written = await check(deps, tenant, old.type, input);
         const approvers = settings.approvals_for ? written.settings.approvals_for : undefined;
-        await requireAgents(forTenant(pool, tenant), namedAgents(agent, approvers));
+        await requireAgents(db, namedAgents(agent, approvers));
         const change = { agent: agent ?? old.agent_key, ...written, enabled };
         const row = await updateChannel(pool, sealer, tenant, old, change);
         if (!row) throw new Failure('Conflict', 'It was changed at the same time; look and try again');
         return show(tenant, row);
       },
-      async deleteChannel({ tenant, params }) {
+      async deleteChannel({ tenant, db, params }) {
         const row = await find(tenant, params.key);
         // Its row is deleted last: a repeated request deletes what a crash leaves.
-        if (row) await deleteWebhook(forTenant(pool, tenant), row.webhook_id);
-        return deleteChannel(forTenant(pool, tenant), params.key);
+        if (row) await deleteWebhook(db, row.webhook_id);
+        return deleteChannel(db, params.key);
       },
       async connectChannel({ tenant, params }) {
         const row = await find(tenant, params.key);
         return row && connect(deps, tenant, row);
       },
-      async pairChannelPerson({ tenant, by, params, body: { code, person, ...as } }) {
+      async pairChannelPerson({ db, by, params, body: { code, person, ...as } }) {
         const input = { ...as, code: code?.toUpperCase(), person };
-        const row = await pairPerson(forTenant(pool, tenant), params.key, input, by);
+        const row = await pairPerson(db, params.key, input, by);
         if (row) return showPerson(row);
         const errors = [{ pointer: 'body/code', message: 'no such code' }];
         throw new Failure('Unprocessable', 'Nobody has this code, or it is older than an hour', { errors });
       },
-      listChannelPeople: ({ tenant, params, query }) =>
+      listChannelPeople: ({ db, params, query }) =>
         readPage(
           query,
-          (limit, after) => listPeople(forTenant(pool, tenant), params.key, limit, String(after?.[0] ?? '')),
+          (limit, after) => listPeople(db, params.key, limit, String(after?.[0] ?? '')),
           ({ person_id }) => [person_id],
           showPerson,
           (keys) => keys.length === 1,
         ),
-      async deleteChannelPerson({ tenant, params: { key, person } }) {
-        if (await deletePerson(forTenant(pool, tenant), key, person)) return true;
+      async deleteChannelPerson({ tenant, db, params: { key, person } }) {
+        if (await deletePerson(db, key, person)) return true;
         if (await find(tenant, key))
           throw new Failure('NotFound', `Nobody is paired by the id ${person} there`);
         return false;
       },
-      async listChannelDeliveries({ tenant, params, query }) {
+      async listChannelDeliveries({ tenant, db, params, query }) {
         const id = (await find(tenant, params.key))?.webhook_id ?? '';
         return readPage(
           query,
           (limit, after) =>
-            listDeliveries(
-              forTenant(pool, tenant),
-              id,
-              query.status,
-              limit,
-              after && [String(after[0]), String(after[1])],
-            ),
+            listDeliveries(db, id, query.status, limit, after && [String(after[0]), String(after[1])]),
           (row) => [row.time, row.id],
           showDelivery,
           isTimeKeys,
         );
       },
-      async redeliverChannel({ tenant, params }) {
+      async redeliverChannel({ tenant, db, params }) {
         const row = await find(tenant, params.key);
         if (!row) return undefined;
-        const redelivered = await redeliver(forTenant(pool, tenant), row.webhook_id);
+        const redelivered = await redeliver(db, row.webhook_id);
         await startDueDeliveries(pool, temporal);
         return { redelivered };
       },
@@ -140,12 +134,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
 async function create(
   deps: ApiDeps,
-  { tenant, by, body: { settings: input, ...body } }: Call<(typeof channels.operations)['createChannel']>,
+  { tenant, db, by, body: { settings: input, ...body } }: Call<(typeof channels.operations)['createChannel']>,
 ) {
   const { pool, secrets } = deps;
   const written = await check(deps, tenant, body.type, input);
-  await requireAgents(forTenant(pool, tenant), namedAgents(body.agent, written.settings.approvals_for));
-  if (await isLabelInUse(forTenant(pool, tenant), body.key))
+  await requireAgents(db, namedAgents(body.agent, written.settings.approvals_for));
+  if (await isLabelInUse(db, body.key))
     throw new Failure(
       'Conflict',
       `Sessions name ${body.key} as their channel already, and what is answered there would be posted: delete them, or choose another key`,

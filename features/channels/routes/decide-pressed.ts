@@ -37,16 +37,17 @@ export async function decidePressed(
   inbound: Inbound,
   person: Speaker | undefined,
 ): Promise<{ readonly words: string; readonly isRefusal: boolean }> {
+  const db = forTenant(deps.pool, tenant);
   const { id } = inbound;
   const pressed = readPress(inbound.press?.data ?? '');
   if (!pressed) return refusal(UNKNOWN);
   if (!person?.may_decide)
     return refusal('You may not decide here: nobody has paired you as somebody who may.');
-  const posts = await postsOf(forTenant(deps.pool, tenant), pressed.delivery);
+  const posts = await postsOf(db, pressed.delivery);
   const post = posts.find(
     ({ approval_id, channel_key }) => approval_id !== null && channel_key === channel.key,
   );
-  const approval = post?.approval_id && (await findApproval(forTenant(deps.pool, tenant), post.approval_id));
+  const approval = post?.approval_id && (await findApproval(db, post.approval_id));
   if (!approval) return refusal(UNKNOWN);
   const { decision } = pressed;
   if (decision === 'link') return giveLink(deps, tenant, channel, inbound, approval, person.user_id);

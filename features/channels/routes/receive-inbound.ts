@@ -122,10 +122,11 @@ async function submit(
   inbound: Inbound,
   person: Speaker | undefined,
 ): Promise<string | undefined> {
+  const db = forTenant(deps.pool, tenant);
   const chat = { channel: channel.key, chat_id: chatIdOf(inbound) };
   const own = sessionOf(channel, inbound);
-  const session = await followHandoff(forTenant(deps.pool, tenant), own, chat);
-  const there = await findSession(forTenant(deps.pool, tenant), session);
+  const session = await followHandoff(db, own, chat);
+  const there = await findSession(db, session);
   if (there && (there.channel !== chat.channel || there.chat_id !== chat.chat_id))
     throw new Failure(
       'Conflict',
@@ -212,6 +213,7 @@ async function waitForFiles(
   inbound: Inbound,
   message: Pick<WaitingMessage, 'id' | 'session' | 'text' | 'context' | 'isOwn' | 'marker' | 'source'>,
 ): Promise<undefined> {
+  const db = forTenant(deps.pool, tenant);
   const { key, webhook_id, settings } = channel;
   const { groups = 'mention' } = settings;
   const { id: update, chat, thread, files, person, album } = inbound;
@@ -232,7 +234,7 @@ async function waitForFiles(
     album === undefined
       ? undefined
       : digestOf(tenant, key, 'album', session, person.id, album, String(isOwn));
-  const added = albumId && (await addToAlbum(forTenant(deps.pool, tenant), `msg_${albumId}`, part));
+  const added = albumId && (await addToAlbum(db, `msg_${albumId}`, part));
   if (added === 'added') return;
   const isFirst = albumId !== undefined && added === undefined;
   const remaining = Math.max(0, files.length - MAX_ATTACHMENTS);
@@ -247,16 +249,11 @@ async function waitForFiles(
       ? { text: '', files: [], left: 0, album: { parts: [part] } }
       : { ...brought, left: remaining }),
   };
-  if ((await countWaiting(forTenant(deps.pool, tenant), webhook_id, session)) >= MAX_WAITING)
+  if ((await countWaiting(db, webhook_id, session)) >= MAX_WAITING)
     throw new Failure('QueueFull', `${MAX_WAITING} messages with files wait in ${session} already`);
   const post = { place: { chat, thread }, markdown: '', waiting };
   const row = { id: `msg_${isFirst ? albumId : digestOf(tenant, key, 'files', update)}`, session, post };
-  const isNew = await insertDirectPost(
-    forTenant(deps.pool, tenant),
-    webhook_id,
-    row,
-    isFirst ? ALBUM_SECONDS : 0,
-  );
+  const isNew = await insertDirectPost(db, webhook_id, row, isFirst ? ALBUM_SECONDS : 0);
   // Another part of it has just arrived.
   if (isFirst && !isNew) return waitForFiles(deps, tenant, channel, inbound, message);
   await startDueDeliveries(deps.pool, deps.temporal);

@@ -30,22 +30,21 @@ type Change = Call<(typeof customTools.operations)['updateCustomTool']>;
 const CHANGE_TRIES = 5;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  const { pool } = deps;
   const change = async (call: Change) => {
     const row = await changeTool(deps, call);
     return row && { ...show(row), status: 'updated' as const };
   };
 
   serveResource(app, customTools, {
-    async listCustomTools({ tenant, query: { agent_id: agent, ...filter } }) {
-      const { tools, total } = await listCustomTools(forTenant(pool, tenant), { agent, ...filter });
+    async listCustomTools({ db, query: { agent_id: agent, ...filter } }) {
+      const { tools, total } = await listCustomTools(db, { agent, ...filter });
       return { tools: tools.map(show), total, limit: filter.limit, offset: filter.offset };
     },
-    async getCustomTool({ tenant, params }) {
-      const row = await findCustomTool(forTenant(pool, tenant), params.id);
+    async getCustomTool({ db, params }) {
+      const row = await findCustomTool(db, params.id);
       return row && show(row);
     },
-    async createCustomTool({ tenant, by, body }) {
+    async createCustomTool({ tenant, db, by, body }) {
       const { env, parameters = requiredTexts(body.command), ...fields } = body;
       const tool: ToolToWrite = {
         ...fields,
@@ -55,7 +54,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       };
       await checkTool(deps, tenant, tool);
       const sealed = { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
-      const row = await insertCustomTool(forTenant(pool, tenant), sealed, by);
+      const row = await insertCustomTool(db, sealed, by);
       if (row === 'taken') throw taken(tool.name);
       if (row === 'full')
         throw new Failure(
@@ -66,12 +65,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     },
     updateCustomTool: change,
     putCustomTool: change,
-    async deleteCustomTool({ tenant, params }) {
-      const isGone = await deleteCustomTool(forTenant(pool, tenant), params.id);
+    async deleteCustomTool({ db, params }) {
+      const isGone = await deleteCustomTool(db, params.id);
       return isGone ? { status: 'deleted' as const } : undefined;
     },
-    async testCustomTool({ tenant, params, body }) {
-      const row = await findCustomTool(forTenant(pool, tenant), params.id);
+    async testCustomTool({ tenant, db, params, body }) {
+      const row = await findCustomTool(db, params.id);
       return row && judgeTool(deps, tenant, row, body);
     },
   });
@@ -79,16 +78,16 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
 async function changeTool(
   deps: ApiDeps,
-  { tenant, params, body: { env, ...changes } }: Change,
+  { tenant, db, params, body: { env, ...changes } }: Change,
 ): Promise<CustomToolRow | undefined> {
   for (let tries = 1; tries <= CHANGE_TRIES; tries += 1) {
-    const old = await findCustomTool(forTenant(deps.pool, tenant), params.id);
+    const old = await findCustomTool(db, params.id);
     if (!old) return undefined;
     const tool = changedTool(old, changes, env);
     if (isSameTool(old, tool, env)) return old;
     await checkTool(deps, tenant, tool);
     const change = env === undefined ? tool : { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
-    const row = await updateCustomTool(forTenant(deps.pool, tenant), change, old.revision);
+    const row = await updateCustomTool(db, change, old.revision);
     if (row === 'taken') throw taken(tool.name);
     if (row !== 'stale') return row;
   }
@@ -102,8 +101,9 @@ async function judgeTool(
   row: CustomToolRow,
   request: z.infer<typeof customToolTestSchema>,
 ): Promise<z.infer<typeof customToolVerdictSchema>> {
+  const db = forTenant(deps.pool, tenant);
   const key = request.agent_id ?? row.agent_id ?? MAIN_AGENT;
-  const agent = await findAgent(forTenant(deps.pool, tenant), key);
+  const agent = await findAgent(db, key);
   if (!agent) throw new Failure('NotFound', `There is no agent ${key}`);
   const tool = catalogedTool(row);
   const read = readArguments(tool, undefined, request.args);
@@ -111,7 +111,7 @@ async function judgeTool(
     return { command: null, decision: 'deny', step: 'arguments', rule: null, reason: read.message };
   const verdict = deps.rules.judge({
     agent: agent.config,
-    tenant_policy: await findTenantPolicy(forTenant(deps.pool, tenant)),
+    tenant_policy: await findTenantPolicy(db),
     context: {},
     user: null,
     tool,

@@ -37,13 +37,14 @@ async function mailOf(
   tenant: string,
   delivery: DeliveryBasis,
 ): Promise<Mail | { readonly silent: string }> {
+  const db = forTenant(deps.pool, tenant);
   const { id, event, session_key: session, webhook, stored } = delivery;
   const to = mailAddressOf(webhook.url) ?? '';
   if (event === NOTIFY_TEST) return { id, to, ...testMail() };
-  const approval = await findApproval(forTenant(deps.pool, tenant), String(stored?.data['approval_id']));
+  const approval = await findApproval(db, String(stored?.data['approval_id']));
   if (!approval) return { silent: 'not sent: the approval is no longer kept' };
   const user = webhook.user_id ?? to;
-  const first = await findEarlierRequest(forTenant(deps.pool, tenant), delivery, approval.id);
+  const first = await findEarlierRequest(db, delivery, approval.id);
   const decider = whyNot(approval, user);
   const plan = planMail(approval, {
     event,

@@ -19,24 +19,24 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     app,
     mcpGrants,
     {
-      async listMcpGrants({ tenant, params }) {
-        const server = await findMcpServer(forTenant(pool, tenant), params.name);
-        return server && { data: (await listMcpGrants(forTenant(pool, tenant), server.id)).map(showGrant) };
+      async listMcpGrants({ db, params }) {
+        const server = await findMcpServer(db, params.name);
+        return server && { data: (await listMcpGrants(db, server.id)).map(showGrant) };
       },
-      async setMcpGrant({ tenant, by, params: { name, kind, subject }, body }) {
-        const server = await findMcpServer(forTenant(pool, tenant), name);
+      async setMcpGrant({ db, by, params: { name, kind, subject }, body }) {
+        const server = await findMcpServer(db, name);
         if (!server) return undefined;
         if (kind === 'user' && Object.keys(body.config_overrides).length > 0)
           throw new Failure('Unprocessable', 'config_overrides are of the grants of agents');
-        if (kind === 'agent') await requireAgents(forTenant(pool, tenant), [['path/subject', subject]]);
-        const grant = await putMcpGrant(forTenant(pool, tenant), server.id, { ...body, kind, subject, by });
+        if (kind === 'agent') await requireAgents(db, [['path/subject', subject]]);
+        const grant = await putMcpGrant(db, server.id, { ...body, kind, subject, by });
         if (!grant)
           throw new Failure('Unprocessable', `${name} has ${MAX_MCP_GRANTS} grants, which is the most`);
         return showGrant(grant);
       },
-      async deleteMcpGrant({ tenant, params: { name, ...grant } }) {
-        const server = await findMcpServer(forTenant(pool, tenant), name);
-        return server !== undefined && deleteMcpGrant(forTenant(pool, tenant), server.id, grant);
+      async deleteMcpGrant({ db, params: { name, ...grant } }) {
+        const server = await findMcpServer(db, name);
+        return server !== undefined && deleteMcpGrant(db, server.id, grant);
       },
     },
     ({ tenant }, name) => findMcpServer(forTenant(pool, tenant), name),

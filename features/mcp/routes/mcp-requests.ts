@@ -31,16 +31,11 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     app,
     mcpRequests,
     {
-      listMcpRequests: ({ tenant, caller, by, query }) =>
+      listMcpRequests: ({ db, caller, by, query }) =>
         readTimePage(
           query,
           (limit, after) =>
-            listMcpRequests(
-              forTenant(pool, tenant),
-              { ...query, by: caller.scopes.has('admin') ? undefined : by },
-              limit,
-              after,
-            ),
+            listMcpRequests(db, { ...query, by: caller.scopes.has('admin') ? undefined : by }, limit, after),
           ({ created_text, id }) => [created_text, id],
           showRequest,
         ),
@@ -48,13 +43,13 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         const row = await find(caller, params.id);
         return row && showRequest(row);
       },
-      async createMcpRequest({ tenant, caller, by, body: { server: name, tool_allow, reason, ...fields } }) {
-        const server = await findMcpServer(forTenant(pool, tenant), name);
+      async createMcpRequest({ db, caller, by, body: { server: name, tool_allow, reason, ...fields } }) {
+        const server = await findMcpServer(db, name);
         if (!server) throw new Failure('Unprocessable', `There is no MCP server ${name}`);
         const subject = await subjectOf(pool, caller, fields);
         const id = `mreq_${randomUUID()}`;
         const request = { id, kind: fields.scope, subject, tool_allow, reason, by };
-        const row = await insertMcpRequest(forTenant(pool, tenant), server.id, request);
+        const row = await insertMcpRequest(db, server.id, request);
         if (row === 'taken')
           throw new Failure(
             'Conflict',
@@ -67,12 +62,12 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
           );
         return showRequest(row);
       },
-      async reviewMcpRequest({ tenant, by, params: { id }, body: { decision, reason = null } }) {
-        const row = await findMcpRequest(forTenant(pool, tenant), id);
+      async reviewMcpRequest({ db, by, params: { id }, body: { decision, reason = null } }) {
+        const row = await findMcpRequest(db, id);
         if (!row) return undefined;
         const status = decision === 'approve' ? 'approved' : 'rejected';
-        const isDecided = await reviewMcpRequest(forTenant(pool, tenant), row, { status, reason, by });
-        const now = await findMcpRequest(forTenant(pool, tenant), id);
+        const isDecided = await reviewMcpRequest(db, row, { status, reason, by });
+        const now = await findMcpRequest(db, id);
         if (!now || isDecided) return now && showRequest(now);
         const { status: was, reviewed_by, reviewed_at } = showRequest(now);
         const decided = { status: was, reviewed_by, reviewed_at };

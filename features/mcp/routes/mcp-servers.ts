@@ -67,16 +67,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     app,
     mcpServers,
     {
-      async listMcpServers({ tenant }) {
-        const [rows, tools] = await Promise.all([
-          listMcpServers(forTenant(pool, tenant)),
-          listMcpTools(forTenant(pool, tenant)),
-        ]);
+      async listMcpServers({ tenant, db }) {
+        const [rows, tools] = await Promise.all([listMcpServers(db), listMcpTools(db)]);
         const ofServer = Map.groupBy(tools, (tool) => tool.server_id);
         return { data: rows.map((row) => showServer(deps, tenant, row, ofServer.get(row.id) ?? [])) };
       },
-      async exportMcpServers({ tenant }) {
-        const rows = await listMcpServers(forTenant(pool, tenant));
+      async exportMcpServers({ tenant, db }) {
+        const rows = await listMcpServers(db);
         return {
           mcpServers: Object.fromEntries(
             rows.map((row) => [
@@ -86,22 +83,22 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           ),
         };
       },
-      async getMcpServer({ tenant, params }) {
-        const row = await findMcpServer(forTenant(pool, tenant), params.name);
+      async getMcpServer({ tenant, db, params }) {
+        const row = await findMcpServer(db, params.name);
         return row && show(tenant, row);
       },
-      async createMcpServer({ tenant, by, body }) {
+      async createMcpServer({ tenant, db, by, body }) {
         const { name, ...changes } = body;
         const { config, credentials } = splitServer(changes);
         const written = await toWrite(deps, tenant, { id: randomUUID(), name, config, by }, credentials);
-        const row = await insertMcpServer(forTenant(pool, tenant), written);
+        const row = await insertMcpServer(db, written);
         if (row === 'full')
           throw new Failure('Conflict', `There are ${MAX_MCP_SERVERS} MCP servers, which is the most`);
         if (row === 'taken') throw taken(written);
         return show(tenant, row);
       },
-      async updateMcpServer({ tenant, by, params, body: { env, headers, ...changes } }) {
-        const old = await findMcpServer(forTenant(pool, tenant), params.name);
+      async updateMcpServer({ tenant, db, by, params, body: { env, headers, ...changes } }) {
+        const old = await findMcpServer(db, params.name);
         if (!old) return undefined;
         refuseOfSettings(old);
         const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
@@ -109,7 +106,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const before = openServerCredentials(deps.secrets.sealer, tenant, old);
         const now = { env: env ?? before.env, headers: headers ?? before.headers };
         const written = await toWrite(deps, tenant, { id: old.id, name: old.name, config, by }, now);
-        const row = await updateMcpServer(forTenant(pool, tenant), written, old.revision);
+        const row = await updateMcpServer(db, written, old.revision);
         if (row === 'taken') throw taken(written);
         if (row === 'stale')
           throw new Failure(
@@ -118,18 +115,18 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           );
         return show(tenant, row);
       },
-      async deleteMcpServer({ tenant, params }) {
-        const row = await findMcpServer(forTenant(pool, tenant), params.name);
+      async deleteMcpServer({ db, params }) {
+        const row = await findMcpServer(db, params.name);
         if (!row) return false;
         refuseOfSettings(row);
-        return deleteMcpServer(forTenant(pool, tenant), params.name);
+        return deleteMcpServer(db, params.name);
       },
       testMcpServer: ({ caller, params }) => probe(caller, params.name, false),
       reconnectMcpServer: ({ caller, params }) => probe(caller, params.name, true),
-      async consentToMcpTools({ tenant, params, body }) {
-        const row = await findMcpServer(forTenant(pool, tenant), params.name);
+      async consentToMcpTools({ tenant, db, params, body }) {
+        const row = await findMcpServer(db, params.name);
         if (!row) return undefined;
-        await consentToTools(forTenant(pool, tenant), row.id, body.tools);
+        await consentToTools(db, row.id, body.tools);
         return show(tenant, row);
       },
     },
@@ -145,10 +142,11 @@ async function awaitCheck(
   fresh: boolean,
   user: string | null,
 ): Promise<void> {
-  const requested = await askForCheck(forTenant(pool, tenant), id, fresh, user);
+  const db = forTenant(pool, tenant);
+  const requested = await askForCheck(db, id, fresh, user);
   if (requested === undefined) return;
   for (const until = Date.now() + LOOK_MS; Date.now() < until; await pause(LOOK_EVERY_MS))
-    if (await isChecked(forTenant(pool, tenant), id, requested)) return;
+    if (await isChecked(db, id, requested)) return;
 }
 
 interface Fields {

@@ -39,15 +39,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     app,
     nodes,
     {
-      listNodes: async ({ tenant }) => ({ data: (await listNodes(forTenant(pool, tenant))).map(show) }),
-      async getNode({ tenant, params }) {
-        const row = await findNode(forTenant(pool, tenant), params.name);
+      listNodes: async ({ db }) => ({ data: (await listNodes(db)).map(show) }),
+      async getNode({ db, params }) {
+        const row = await findNode(db, params.name);
         return row && show(row);
       },
-      async inviteNode({ tenant, by, body: { name, capabilities = null }, request }) {
+      async inviteNode({ db, by, body: { name, capabilities = null }, request }) {
         const [codeId, secret] = [letters(6), letters(10)];
         const invite = { id: randomUUID(), name, allowed: capabilities, codeId, codeHash: hashOf(secret) };
-        const made = await inviteNode(forTenant(pool, tenant), invite, by);
+        const made = await inviteNode(db, invite, by);
         if (made === 'taken')
           throw new Failure('Conflict', `${name} has joined; delete it first, or take another name`);
         if (made === 'full')
@@ -55,24 +55,19 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const url = settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
         return { name, code: `${codeId}-${secret}`, expires_at: made.code_expires_at.toISOString(), url };
       },
-      async renameNode({ tenant, params, body }) {
-        const row = await renameNode(forTenant(pool, tenant), params.name, body.name);
+      async renameNode({ db, params, body }) {
+        const row = await renameNode(db, params.name, body.name);
         if (row === 'taken') throw new Failure('Conflict', `There is a node ${body.name} already`);
         return row === 'missing' ? undefined : show(row);
       },
-      deleteNode: ({ tenant, params }) => deleteNode(forTenant(pool, tenant), params.name),
-      listNodeInvocations: ({ tenant, caller, params, query }) => {
+      deleteNode: ({ db, params }) => deleteNode(db, params.name),
+      listNodeInvocations: ({ db, caller, params, query }) => {
         if (caller.confinedTo !== null)
           throw new Failure('Forbidden', 'A key of one user does not see what others have asked');
         return readPage(
           query,
           (limit, after) =>
-            listInvocations(
-              forTenant(pool, tenant),
-              params.name,
-              limit,
-              after && [String(after[0]), String(after[1])],
-            ),
+            listInvocations(db, params.name, limit, after && [String(after[0]), String(after[1])]),
           ({ time, id }) => [time, id],
           ({ id, session_key, capability, status, created_at, sent_at, ended_at }) => ({
             id,

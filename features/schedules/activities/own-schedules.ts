@@ -53,9 +53,10 @@ const LIMITS = { schedules: 50, runs: 20 } as const;
 
 export function createOwnSchedules(pool: Pool, schedules: Schedules): OwnSchedules {
   async function own({ tenant, agent, user }: Caller, named: string): Promise<ScheduleRow> {
+    const db = forTenant(pool, tenant);
     const row =
-      (await findSchedule(forTenant(pool, tenant), named, { agent, user })) ??
-      (await listSchedules(forTenant(pool, tenant), { agent, user, name: named }, 1, undefined))[0];
+      (await findSchedule(db, named, { agent, user })) ??
+      (await listSchedules(db, { agent, user, name: named }, 1, undefined))[0];
     if (row) return row;
     throw new Failure('NotFound', `there is no schedule ${named} of yours; list names those there are`);
   }

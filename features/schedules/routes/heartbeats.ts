@@ -66,10 +66,10 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
       const row = await find(request);
       return row && show(request.tenant, row);
     },
-    async setHeartbeat({ tenant, caller, by, params: { agent }, query, body, request }) {
-      if (!(await findAgent(forTenant(pool, tenant), agent))) return undefined;
+    async setHeartbeat({ tenant, db, caller, by, params: { agent }, query, body, request }) {
+      if (!(await findAgent(db, agent))) return undefined;
       const user = userOf(caller, query.user) ?? null;
-      const session = body.session && (await findSession(forTenant(pool, tenant), body.session));
+      const session = body.session && (await findSession(db, body.session));
       // Another user's session does not count; the beats of the agent or another user would be refused there.
       if (session && (session.user_id !== user || session.agent_key !== agent))
         throw new Failure('Unprocessable', `session: ${session.key} is another agent’s or user’s`);

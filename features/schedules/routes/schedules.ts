@@ -39,12 +39,12 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
     app,
     resource,
     {
-      listSchedules: ({ tenant, caller, query }) =>
+      listSchedules: ({ tenant, db, caller, query }) =>
         readTimePage(
           query,
           (limit, after) =>
             listSchedules(
-              forTenant(pool, tenant),
+              db,
               { agent: query.agent, name: query.name, user: caller.confinedTo ?? undefined },
               limit,
               after,
@@ -56,9 +56,9 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
         const row = await find(caller, params.id);
         return row && show(tenant, row);
       },
-      async createSchedule({ tenant, caller, by, body, request }) {
+      async createSchedule({ tenant, db, caller, by, body, request }) {
         await checkSession(caller, body.session);
-        await requireAgents(forTenant(pool, tenant), [['body/agent', body.agent]]);
+        await requireAgents(db, [['body/agent', body.agent]]);
         const maker = {
           tenant,
           by,
@@ -79,8 +79,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
         const row = await find(caller, params.id);
         return row && runNow(schedules, row, caller, request);
       },
-      listScheduleRuns: ({ tenant, params, query }) =>
-        pageOfRuns(forTenant(pool, tenant), params.id, query, link),
+      listScheduleRuns: ({ db, params, query }) => pageOfRuns(db, params.id, query, link),
     },
     find,
   );
