@@ -107,7 +107,7 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   }
   progress.loaded = { task: loaded.task, team: loaded.team };
   progress.signals = loaded.signals ?? undefined;
-  progress.released = loaded.isOriginClosed;
+  progress.released ||= loaded.isOriginClosed;
   for (const number of loaded.completed) progress.ended.push({ number, status: 'completed' });
   if (loaded.lost) takeUp(progress, loaded.lost);
   else await apply(progress, ({ task }) => lostTurn(task));

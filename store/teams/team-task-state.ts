@@ -25,7 +25,7 @@ export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<
          and t.state -> 'open_blockers' @> to_jsonb(b.number)) as completed,
        -- Its creator's turn is over, whoever was to say so.
        t.origin_turn is null or exists (select 1 from turns o
-         where o.tenant_id = ${tenant} and o.id = t.origin_turn and o.ended_at is not null) as over,
+         where o.tenant_id = ${tenant} and o.id = t.origin_turn and o.ended_at is not null) as "isOriginClosed",
        exists (select 1 from team_task_events e
          where e.tenant_id = ${tenant} and e.team_key = ${team} and e.number = ${number} and e.run = ${run}) as has_recorded
      from team_tasks t join teams m on m.tenant_id = t.tenant_id and m.key = t.team_key

@@ -68,6 +68,23 @@ describe('TE-2 rows of tasks', () => {
   };
   const close = (number: number, status: TaskStatus) => record(number, { status });
 
+  it('TE-1 a loaded task says whether the turn that created it has ended', async () => {
+    const { pool } = database;
+    await pool.query("insert into sessions (tenant_id, key, agent_key) values ($1, 'giver', 'lead')", [
+      TENANT,
+    ]);
+    await pool.query(
+      "insert into turns (tenant_id, id, session_key, agent_key, status) values ($1, 'turn_giver', 'giver', 'lead', 'running')",
+      [TENANT],
+    );
+    const isClosed = async (number: number) =>
+      (await loadTask(pool, [TENANT, 'crew', number]))?.isOriginClosed;
+    const own = await create({ origin_session: 'giver', origin_turn: 'turn_giver' });
+    assert.deepEqual([await isClosed(own), await isClosed(await create())], [false, true]);
+    await pool.query("update turns set status = 'completed', ended_at = now() where id = 'turn_giver'");
+    assert.equal(await isClosed(own), true);
+  });
+
   it('the same key makes one task, also by many at once', async () => {
     const numbers = await Promise.all(Array.from({ length: 10 }, () => create({ create_key: 'the same' })));
     assert.equal(new Set(numbers).size, 1);

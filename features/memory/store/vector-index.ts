@@ -99,7 +99,7 @@ export async function isIndexed(
   own: ReturnType<typeof sql>,
 ): Promise<boolean> {
   const row = await readRow<{ isLarge: boolean }>(pool)`
-    select (select count(*) from (select from memory_vectors c where ${own} limit least) own) >= least as most
+    select (select count(*) from (select from memory_vectors c where ${own} limit least) own) >= least as "isLarge"
     from (select greatest(${LARGE}, c.reltuples / ${PART})::bigint as least from pg_index i join pg_class c on c.oid = i.indexrelid
       where i.indexrelid = to_regclass(${nameOf(dimensions)}) and i.indisvalid) large`;
   return row?.isLarge ?? false;
