@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fastify, { type LightMyRequestResponse } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import pg from 'pg';
 import { z } from 'zod';
 import type { Caller } from '#api/server/auth.ts';
 import type { Api } from '#api/deps.ts';
@@ -78,6 +79,8 @@ function handlersOf(rows: Map<string, string>): Handlers<typeof notes.operations
 
 describe('IN-1 the routes of a definition', () => {
   const rows = new Map([['first', 'one']]);
+  /** Connects to nothing before its first query. */
+  const pool = new pg.Pool();
   let app: Api;
   before(async () => {
     app = fastify().withTypeProvider<ZodTypeProvider>();
@@ -102,11 +105,15 @@ describe('IN-1 the routes of a definition', () => {
     app.addHook('onRequest', async (request) => {
       request.caller = caller;
     });
+    app.decorate('pool', pool);
     await describeApi(app);
     serveResource(app, notes, handlersOf(rows), async (_caller, name) => rows.get(name));
     await app.ready();
   });
-  after(() => app.close());
+  after(async () => {
+    await app.close();
+    await pool.end();
+  });
 
   const ask = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) =>
     app.inject({ method, url, ...(payload && { payload }) });

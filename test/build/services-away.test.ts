@@ -190,7 +190,10 @@ describe('F4 F5 services that are away', () => {
     const app = await createServer({
       ...stack.deps,
       pool: new Proxy(stack.pool, {
-        get: (_, name) => Reflect.get(pool, name).bind?.(pool) ?? Reflect.get(pool, name),
+        get(_, name) {
+          const member = Reflect.get(pool, name);
+          return typeof member === 'function' ? member.bind(pool) : member;
+        },
       }),
     });
     try {
