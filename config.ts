@@ -15,6 +15,7 @@ import type { Layer } from './config/layer.ts';
 import { isTree, mergeTrees, setAt } from './config/layer.ts';
 import type { ParsedConfig } from './config/schema.ts';
 import { configSchema } from './config/schema.ts';
+import { absoluteStore, isBucket, withinWorkspaces } from './config/object-store.ts';
 import type { FeatureSettings } from './config/section.ts';
 import { sectionsOf } from './config/sections.ts';
 import { secretFiles } from './config/secret-files.ts';
@@ -157,12 +158,9 @@ function finish(
     ...parsed,
     stateDir,
     workspaceRoot: resolve(cwd, parsed.workspaceRoot ?? join(stateDir, 'workspaces')),
-    workspaces: { ...parsed.workspaces, store: storePlace(cwd, parsed.workspaces.store, stateDir) },
-    artifacts: {
-      ...parsed.artifacts,
-      ...(parsed.artifacts.store !== undefined && {
-        store: storePlace(cwd, parsed.artifacts.store, stateDir),
-      }),
+    workspaces: {
+      ...parsed.workspaces,
+      store: absoluteStore(cwd, parsed.workspaces.store ?? join(stateDir, 'snapshots')),
     },
     database: withProblem('database.password', () => withPasswordInUrl(parsed.database)),
     temporal: {
@@ -190,16 +188,6 @@ function finishSections(parsed: ParsedConfig, cwd: string): FeatureSettings {
     section.finish ? section.finish(value, cwd) : value,
   ]);
   return Object.fromEntries(finished) as FeatureSettings;
-}
-
-/** True if an object store is a bucket's address, and false if it is a folder's path. */
-function isBucket(store: string): boolean {
-  return store.startsWith('s3://');
-}
-
-function storePlace(cwd: string, store = '', stateDir: string): string {
-  if (store === '') return join(stateDir, 'snapshots');
-  return isBucket(store) ? store : resolve(cwd, store);
 }
 
 type Providers = ParsedConfig['models']['providers'];
@@ -257,7 +245,9 @@ export function preflight(config: Config): string[] {
   const problems: string[] = [];
   if (statSync(config.stateDir, { throwIfNoEntry: false })?.isDirectory() === false)
     problems.push(`stateDir: ${config.stateDir} is a file; name a folder`);
-  problems.push(...storeProblems(config));
+  const { follow, store } = config.workspaces;
+  if (follow === 'snapshots')
+    problems.push(...withinWorkspaces('workspaces.store', store, config.workspaceRoot));
   const chosen = config.models.default?.split('/')[0];
   if (chosen !== undefined && chosen !== 'rehearsal' && config.models.providers[chosen] === undefined) {
     const known = [...Object.keys(config.models.providers), 'rehearsal'].join(', ');
@@ -276,22 +266,6 @@ export function preflight(config: Config): string[] {
   }
   for (const [section, value] of sectionsOf(config))
     problems.push(...(section.problems?.(value, config) ?? []));
-  return problems;
-}
-
-/** Checks that nothing else writes where objects are stored. */
-function storeProblems({ workspaces: { follow, store }, artifacts, workspaceRoot }: Config): string[] {
-  const kept = {
-    'workspaces.store': follow === 'snapshots' ? store : '',
-    'artifacts.store': artifacts.store ?? '',
-  };
-  const problems = Object.entries(kept).flatMap(([setting, place]) =>
-    `${place}/`.startsWith(`${workspaceRoot}/`)
-      ? [`${setting}: ${place} lies within the workspaces, where commands of agents write`]
-      : [],
-  );
-  if (artifacts.store === store)
-    problems.push(`artifacts.store: ${store} is where snapshots of workspaces are kept; name another place`);
   return problems;
 }
 

@@ -16,7 +16,6 @@ import { createHostPrograms } from '#policy/host-programs.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
 import { createEgress, type Egress } from '#activities/egress/create-egress.ts';
-import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceAccess } from '#activities/workspace/workspace-access.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
@@ -126,7 +125,6 @@ export async function createDeps(
       journalDir: join(config.stateDir, 'changes'),
       scrubberOf: secrets.vault.scrubberOf,
     }),
-    objects: openArtifactObjects(config.artifacts, secrets.vault.resolveSetting),
     settings: settingsOf(config),
     tokenSecret,
     logLevel: config.log.level,

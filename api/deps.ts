@@ -1,5 +1,6 @@
 /** What the API needs from outside. api/main.ts builds it; tests pass their own. */
 import type { ResolveProgram } from '@tempoclaw/shell-judge';
+import type { Attachment } from '#domain/files/attachment.ts';
 import type { Feature } from '#domain/feature.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { Readable } from 'node:stream';
@@ -20,7 +21,6 @@ import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
-import type { ArtifactPlaces } from '#store/files/artifact-store.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
@@ -141,8 +141,17 @@ export interface RouteModule {
 /**
  * Further dependencies of the routes of features. A feature adds its own by declaration merging and makes it (ApiPart).
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it is filled by the features
-export interface FeatureDeps {}
+export interface FeatureDeps {
+  /**
+   * The files that a message attaches, in the order of their names. Absent without a feature that stores files. @throws
+   * Failure Unprocessable for a name of a file that the user may not read
+   */
+  findAttachments?(
+    tenant: string,
+    user: string | null,
+    refs: readonly string[],
+  ): Promise<readonly Attachment[]>;
+}
 
 export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'documentWritten'> {
   /** Optional capabilities whose routes are also served. */
@@ -163,8 +172,6 @@ export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'd
   readonly rules: CallRules;
   readonly policy: PolicyBasis;
   readonly workspaces: WorkspaceAccess;
-  /** Where large artifacts are stored; absent if they are in Postgres. */
-  readonly objects?: ArtifactPlaces['objects'];
   readonly settings: ApiSettings;
   readonly gateway: Gateway;
   /** The secret that signs decision tokens. */

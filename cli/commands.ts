@@ -101,7 +101,6 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
       'files',
       'context files and memory of agents: list, show, set, delete, versions, compare, restore, undo',
     ],
-    ['artifacts', 'files that messages and tools name artifact:ID: put, get'],
     ['agent-links', 'which agent may give work to which: list, show, add, set, delete', { from: agentLinks }],
     ['delegations', 'work that agents give to each other: list, show, stop', { from: delegations }],
     ['evaluations', 'rounds of making and judging: list, show, stop', { from: evaluations }],

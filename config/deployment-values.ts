@@ -6,7 +6,7 @@ import { sectionsOf } from './sections.ts';
 
 /** Values that must not be shown anywhere; references (`secret://`) are not among them. */
 export function deploymentValues(
-  config: Pick<ParsedConfig, 'models' | 'encryption' | 'approvals' | 'workspaces' | 'artifacts'> & {
+  config: Pick<ParsedConfig, 'models' | 'encryption' | 'approvals' | 'workspaces'> & {
     readonly database: Pick<ParsedConfig['database'], 'url'>;
     readonly temporal: Pick<ParsedConfig['temporal'], 'apiKey'>;
   } & Partial<FeatureSettings>,
@@ -19,7 +19,6 @@ export function deploymentValues(
     key,
     config.approvals.decisionToken.secret,
     config.workspaces.s3.secretAccessKey,
-    config.artifacts.s3.secretAccessKey,
     ...sectionsOf(config).flatMap(([section, value]) => section.secrets?.(value) ?? []),
   ];
   return [...values, ...keys, ...previousKeys].flatMap((value) =>

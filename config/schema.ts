@@ -13,6 +13,7 @@ import { SUBAGENT_LIMITS } from '#domain/assignment/subagent.ts';
 import { SANDBOX_MODES } from '#domain/sandbox.ts';
 import { hooksSchema } from '#domain/schema/hook.ts';
 import { commandBounds, sandboxFields } from '#domain/schema/sandbox.ts';
+import { hasKeys, NEEDS_KEYS, s3Schema, storeSchema } from './object-store.ts';
 import { httpUrl, withAliases } from '#domain/schema/scalars.ts';
 import type { FeatureSettings } from './section.ts';
 import { SECTIONS } from './sections.ts';
@@ -259,37 +260,6 @@ const sandbox = z.preprocess(
   }),
 );
 
-/** A folder that all processes share, or a bucket. */
-const storePlace = z
-  .string()
-  .min(1)
-  .max(4_096)
-  .regex(
-    /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*$/,
-    'must be a folder or s3://bucket/prefix',
-  );
-
-const s3 = z
-  .strictObject({
-    /** Without it, the endpoint of AWS in the region. */
-    endpoint: httpUrl.exactOptional(),
-    region: z
-      .string()
-      .regex(/^[a-z0-9-]{1,50}$/, 'must be a region such as eu-central-1')
-      .default('us-east-1'),
-    accessKeyId: z.string().min(1).max(1_024).exactOptional(),
-    secretAccessKey: z.string().min(1).max(4_096).exactOptional(),
-  })
-  .prefault({});
-
-const hasKeys = (store: string | undefined, keys: z.output<typeof s3>): boolean =>
-  !store?.startsWith('s3:') || (keys.accessKeyId !== undefined && keys.secretAccessKey !== undefined);
-
-const NEEDS_KEYS = {
-  path: ['s3'],
-  error: 'needs accessKeyId and secretAccessKey (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) for a bucket',
-};
-
 /** VF-6: where workspaces are. */
 const workspaces = z
   .strictObject({
@@ -299,26 +269,16 @@ const workspaces = z
      */
     follow: z.enum(['none', 'snapshots']).default('none'),
     /** Where snapshots are stored; by default `snapshots` in the state folder. */
-    store: storePlace.exactOptional(),
-    s3,
+    store: storeSchema.exactOptional(),
+    s3: s3Schema,
   })
   .refine(({ follow, store, s3: keys }) => follow === 'none' || hasKeys(store, keys), NEEDS_KEYS);
-
-/** Settings of artifacts. */
-const artifacts = z
-  .strictObject({
-    /** Where the bytes of large artifacts are stored; by default in Postgres. */
-    store: storePlace.exactOptional(),
-    s3,
-  })
-  .refine(({ store, s3: keys }) => hasKeys(store, keys), NEEDS_KEYS);
 
 /** The sections of the core; parsing `{}` returns the defaults (loadConfig fills in folders). */
 export const coreSchema = z.strictObject({
   stateDir: z.string().min(1).default('.tempoclaw'),
   workspaceRoot: z.string().min(1).exactOptional(),
   workspaces: workspaces.prefault({}),
-  artifacts: artifacts.prefault({}),
   api: api.prefault({}),
   temporal: temporal.prefault({}),
   database: database.prefault({}),

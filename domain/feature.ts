@@ -136,6 +136,11 @@ export interface WorkerPart {
   summarized?(session: SummarizedSession, summary: string): Promise<void>;
   /** Starts lost work again. Called each minute; safe to repeat, also concurrently. Returns how many items it found. */
   recover?(): Promise<number>;
+  /**
+   * Removes what nothing needs any more, outside rows. Called each minute; safe to repeat, also concurrently. Returns
+   * the number removed.
+   */
+  prune?(): Promise<number>;
   readonly forget?: ForgetPart;
   /** Ends what runs here for a session. Called when the session's last turn has ended; safe to repeat. */
   endSession?(tenant: string, session: string): Promise<void>;

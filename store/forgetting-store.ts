@@ -137,12 +137,9 @@ export async function removeSessionRows(
   const condition = sql`(select id from assignments where tenant_id = ${tenant} and created_at <= ${until}
     and (origin_session = ${session} or session_key = ${session}))`;
   const ofTenant = sql`tenant_id = ${tenant}`;
-  const attached = sql`select a ->> 'artifact' as id, a ->> 'digest' as digest from messages m, jsonb_array_elements(m.attachments) a
-    where m.tenant_id = ${tenant} and m.session_key = ${session} and m.created_at <= ${until}`;
   await markUnneeded(
     db,
-    sql`select i ->> 'digest' from tool_calls c, jsonb_array_elements(c.images) i where ${own} and turn_id in ${turns}
-      union select digest from (${attached}) a`,
+    sql`select i ->> 'digest' from tool_calls c, jsonb_array_elements(c.images) i where ${own} and turn_id in ${turns}`,
   );
   const removals: readonly Removal[] = [
     keptAnswers(tenant, sql`strpos(body, to_json(${session}::text)::text) > 0 and created_at <= ${until}`),
@@ -155,13 +152,6 @@ export async function removeSessionRows(
     [
       'tool_results',
       sql`${ofTenant} and id in (select whole_id from tool_calls where ${own} and turn_id in ${turns})`,
-    ],
-    [
-      'artifacts',
-      sql`${ofTenant} and id in (select id from (${attached}) a)
-        and not exists (select from messages o where o.tenant_id = ${tenant} and (o.session_key <> ${session} or o.created_at > ${until})
-          and o.attachments @> jsonb_build_array(jsonb_build_object('artifact', artifacts.id)))`,
-      'artifacts',
     ],
     ['gate_checks', sql`${ofTenant} and (owner_id in ${turns} or owner_id in ${condition})`],
     ['tool_calls', sql`${own} and turn_id in ${turns}`, 'tool_calls'],
@@ -201,11 +191,7 @@ export async function removeUserRows(
 ): Promise<void> {
   const own = sql`tenant_id = ${tenant} and user_id = ${user}`;
   const ofFeatures = parts.map((part) => part.ofUser?.({ tenant, user, own }) ?? {});
-  const digests = ofFeatures.flatMap(({ digests }) => (digests ? sql`union ${digests}` : []));
-  await markUnneeded(
-    forTenant(pool, tenant),
-    sql`select digest from artifacts where ${own} ${sql.join(digests, sql` `)}`,
-  );
+  for (const { digests } of ofFeatures) if (digests) await markUnneeded(forTenant(pool, tenant), digests);
   for (const { before } of ofFeatures) await changeRows(pool, before, onRemoved);
   const removals: readonly Removal[] = [
     keptAnswers(
@@ -217,7 +203,6 @@ export async function removeUserRows(
     ['api_keys', own, 'api_keys'],
     ['documents', own, 'documents'],
     ['document_versions', own],
-    ['artifacts', own, 'artifacts'],
     marked(tenant, parts),
   ];
   for (const removal of removals) await removeAll(pool, removal, onRemoved);

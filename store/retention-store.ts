@@ -20,7 +20,7 @@ export async function saveRetention(db: TenantDb, retention: Retention): Promise
 }
 
 /** Limits for a tenant and kind in one sweep, so that concurrent turns do not wait. */
-const LIMITS = { events: 20_000, sessions: 50, tasks: 200, artifacts: 500 } as const;
+const LIMITS = { events: 20_000, sessions: 50, tasks: 200, ofFeatures: 500 } as const;
 
 /**
  * Removes data that is older than the retention of its tenant, or of the settings. Returns the number of rows and
@@ -39,8 +39,9 @@ async function pruneTenant(
   pool: Pool,
   rows: RowParts,
   tenant: string,
-  { events_days, transcripts_days, tasks_days, artifacts_days }: Retention,
+  retention: Retention,
 ): Promise<number> {
+  const { events_days, transcripts_days, tasks_days } = retention;
   const isOwn = sql`tenant_id = ${tenant}`;
   let removed = 0;
   if (events_days !== undefined)
@@ -52,13 +53,11 @@ async function pruneTenant(
     );
   if (transcripts_days !== undefined) removed += await pruneSessions(pool, rows, tenant, transcripts_days);
   if (tasks_days !== undefined) removed += await pruneTasks(forTenant(pool, tenant), tasks_days);
-  if (artifacts_days !== undefined)
-    removed += await deleteSome(
-      pool,
-      'artifacts',
-      sql`${isOwn} and ${isOlder('brought_at', artifacts_days)}`,
-      LIMITS.artifacts,
-    );
+  for (const { days, table, time } of rows.flatMap(({ retained = [] }) => retained)) {
+    const limit = retention[days];
+    if (limit !== undefined)
+      removed += await deleteSome(pool, table, sql`${isOwn} and ${isOlder(time, limit)}`, LIMITS.ofFeatures);
+  }
   return removed;
 }
 

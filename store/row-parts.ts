@@ -1,12 +1,15 @@
 /** What the core's rows must know about the rows of features: each feature declares it for its tables. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Feature } from '#domain/feature.ts';
+import type { Retention } from '#domain/forgetting.ts';
 import type { OldRows } from './old-rows.ts';
 import type { SealedPart } from './secrets/read-tenant.ts';
 
 export interface RowPart {
   /** Rows that are kept for a limited time. */
   readonly oldRows?: readonly OldRows[];
+  /** Rows that a tenant's retention limits. */
+  readonly retained?: readonly RetainedRows[];
   /** Tables with sealed texts, for key rotation. */
   readonly sealedRows?: readonly SealedRows[];
   /** Values that it keeps sealed for tenants besides their secrets: the vault opens them, and scrubbers hide them. */
@@ -25,6 +28,13 @@ export interface RowPart {
     /** Changes after the user's documents are deleted. */
     readonly after?: readonly RowChange[];
   };
+}
+
+/** A table whose rows are deleted when the time in a column is older than a setting of the retention. */
+export interface RetainedRows {
+  readonly days: keyof Retention;
+  readonly table: string;
+  readonly time: string;
 }
 
 /**

@@ -88,19 +88,6 @@ export interface Tables {
     expires_at: Timestamp;
     changed_at: Generated<Timestamp>;
   };
-  artifacts: {
-    tenant_id: string;
-    id: string;
-    user_id: string | null;
-    type: string;
-    filename: string | null;
-    digest: string;
-    size: number;
-    width: number | null;
-    height: number | null;
-    created_at: Generated<Timestamp>;
-    brought_at: Generated<Timestamp>;
-  };
   budget_accounts: {
     tenant_id: string;
     budget_id: string;

@@ -143,6 +143,7 @@ function joined(parts: readonly WorkerPart[]) {
     activities: merged(parts.map(({ activities }) => activities)),
     addedTools: parts.flatMap(({ addedTools }) => addedTools ?? []),
     recover: parts.flatMap(({ recover }) => recover ?? []),
+    prune: parts.flatMap(({ prune }) => prune ?? []),
     forget: parts.flatMap(({ forget }) => forget ?? []),
     summarized: parts.flatMap(({ summarized }) => summarized ?? []),
     documentWritten: parts.flatMap(({ documentWritten }) => documentWritten ?? []),

@@ -11,7 +11,6 @@ import type { BudgetLedger } from '#store/budgets/budget-ledger.ts';
 import type { Models } from '#activities/model/model-catalog.ts';
 import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
-import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
 import type { PlaceOf } from '#activities/tool-call/call-deps.ts';
 import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
@@ -87,7 +86,7 @@ export function createWorkerBase({
   changes,
   rows,
 }: ActivityParts) {
-  const { sandbox, workspaceRoot, tools, artifacts } = config;
+  const { sandbox, workspaceRoot, tools } = config;
   const { world } = machine;
   const placeOf: PlaceOf = (own) => world.shell.placeOf(sandboxOf(sandbox, own ?? undefined));
   const perHour = tools.rate_limit_per_hour ?? 0;
@@ -118,7 +117,6 @@ export function createWorkerBase({
     egressSettings: config.egress,
     resolveSecret: vault.resolveSetting,
     resolveOf: vault.resolve,
-    objects: openArtifactObjects(artifacts, vault.resolveSetting),
     workspaceOf,
     callReads: createCallReads(pool, world.processes, deniedPrefixes(tools.denied_paths)),
     ledger: createTurnLedger(pool, notifier.notify),

@@ -7,7 +7,6 @@ import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
 import { type ForgetActivities, FORGET_BY, type ForgetInput } from '#domain/forgetting.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
-import { type ArtifactPlaces, removeUnneededObjects } from '#store/files/artifact-store.ts';
 import {
   countForgotten,
   endForgetting,
@@ -21,6 +20,7 @@ import {
 } from '#store/forgetting-store.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import type { Db } from '#store/postgres/database.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import { listTurns } from '#store/turns/turn-store.ts';
 import type { ForgetPart } from '#domain/feature.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
@@ -29,7 +29,8 @@ import { ownSuffix } from '../workspace/workspace-folder.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 
-export interface ForgettingDeps extends ArtifactPlaces {
+export interface ForgettingDeps {
+  readonly pool: Pool;
   readonly workspaces: Pick<Workspaces, 'remove'>;
   readonly rows: RowParts;
   /** Data that features keep outside rows. */
@@ -86,8 +87,6 @@ export function createForgettingActivities(deps: ForgettingDeps): ForgetActiviti
       if (isUser) await removeUserRows(pool, rows, tenant, subject, onRemoved);
       await removeEmbeddings(forTenant(pool, tenant), onRemoved);
       await removeParts('rows');
-      for (let count = 1; count > 0; await onRemoved(pool, 'files', count))
-        count = await removeUnneededObjects(deps, tenant);
       await endForgetting(forTenant(pool, tenant), id);
       return (await findForgetting(forTenant(pool, tenant), id))?.removed ?? {};
     }),

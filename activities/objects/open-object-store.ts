@@ -46,11 +46,3 @@ export function openObjectStore(
   });
   return createS3Store(settings, client.fetch);
 }
-
-/** The store of large artifacts, if the settings name one. */
-export function openArtifactObjects(
-  { store, s3 }: Omit<StoreSettings, 'store'> & { readonly store?: string },
-  resolveSetting: (text: string) => Promise<string>,
-): ObjectStore | undefined {
-  return store === undefined ? undefined : openObjectStore({ store, s3 }, 'artifacts', resolveSetting);
-}

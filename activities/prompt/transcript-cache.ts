@@ -3,7 +3,7 @@
  * the first (DU-3). A session has one writer at a time and its rows never change, so a prefix stays valid. A summary
  * made on another worker is recognized by its position.
  */
-import type { Attachment } from '#domain/files/artifact.ts';
+import type { Attachment } from '#domain/files/attachment.ts';
 import { MAX_IMAGES, type StoredImage } from '#domain/model/image.ts';
 import type { ChatMessage } from '#domain/turn/message.ts';
 import type { StepBasis, TranscriptRow } from '#store/turns/step-basis.ts';

@@ -2,8 +2,8 @@
 import { LOST_AFTER_SECONDS, type SweepActivities } from '#domain/sweep.ts';
 import type { Retention } from '#domain/forgetting.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
-import { type ArtifactPlaces, removeUnneededObjects } from '#store/files/artifact-store.ts';
 import { removeUnneededFiles } from '#store/files/file-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import { OLD_ROWS, pruneOldRows } from '#store/old-rows.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
@@ -13,11 +13,13 @@ import { activityFailure, failingAs } from '../activity-failure.ts';
 import type { Boxes } from '@tempoclaw/sandbox';
 import type { Workspaces } from '../workspace/workspaces.ts';
 
-export interface SweepDeps extends ArtifactPlaces {
+export interface SweepDeps {
+  readonly pool: Pool;
   readonly lost: Pick<LostWork, 'sweepAll'>;
   /** Row parts of features. */
   readonly rows: RowParts;
   readonly recover: readonly (() => Promise<number>)[];
+  readonly prune: readonly (() => Promise<number>)[];
   readonly boxes: Pick<Boxes, 'prune' | 'used'>;
   readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
   /** Retention of tenants that set none. */
@@ -26,7 +28,7 @@ export interface SweepDeps extends ArtifactPlaces {
 }
 
 export function createSweepActivities(deps: SweepDeps): SweepActivities {
-  const { pool, reach, lost, rows, recover, boxes, retention, workspaces } = deps;
+  const { pool, reach, lost, rows, recover, prune, boxes, retention, workspaces } = deps;
   return {
     sweep_lost_work: part(
       () => lost.sweepAll(LOST_AFTER_SECONDS),
@@ -38,7 +40,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
         (old) => () => pruneOldRows(pool, old),
       ),
       () => removeUnneededFiles(pool, rows),
-      () => removeUnneededObjects(deps),
+      ...prune,
       () => workspaces.clean(),
       () => pruneByRetention(pool, rows, retention),
     ),

@@ -2,7 +2,7 @@
  * Wakes a session with a system message: its row first, with an id from the caller, then the session's workflow, then
  * the turn's row. A repeat with the same id wakes the session once.
  */
-import type { Attachment } from '#domain/files/artifact.ts';
+import type { Attachment } from '#domain/files/attachment.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
 import {

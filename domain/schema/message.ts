@@ -1,6 +1,6 @@
 /** Messages and their outcomes. */
 import { z } from 'zod';
-import { ARTIFACT_REF, MAX_ATTACHMENTS } from '../files/artifact.ts';
+import { ARTIFACT_REF, MAX_ATTACHMENTS } from '../files/attachment.ts';
 import { STOP_LEVELS, SUBMIT_MODES, TURN_STATUSES } from '../turn/turn.ts';
 import {
   idSchema,

@@ -1,18 +1,19 @@
 /** Serves artifacts: uploads, and downloads in whole or in part. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/files/artifact.ts';
+import { ARTIFACT_REF } from '#domain/files/attachment.ts';
 import { Failure } from '#domain/errors.ts';
-import { artifactSchema } from '#domain/schema/artifact.ts';
 import { labelSchema } from '#domain/schema/scalars.ts';
-import { type ArtifactRow, findArtifacts, putArtifact, readArtifact } from '#store/files/artifact-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { callerOf } from '../server/auth.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { readFileBodies } from '../server/file-body.ts';
-import { paramOf } from '../found.ts';
-import { bytesOf, problems } from '../server/openapi.ts';
-import { fileOwner } from './files.ts';
+import { callerOf } from '#api/server/auth.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { readFileBodies } from '#api/server/file-body.ts';
+import { paramOf } from '#api/found.ts';
+import { bytesOf, problems } from '#api/server/openapi.ts';
+import { fileOwner } from '#api/routes/files.ts';
+import { ARTIFACT_BYTES } from './contract.ts';
+import { artifactSchema } from './schema.ts';
+import { type ArtifactRow, findArtifacts, putArtifact, readArtifact } from './store.ts';
 
 const querySchema = z.strictObject({
   filename: z.string().max(1_000).optional().describe('Its name; also as a header, escaped as in an address'),
@@ -23,7 +24,7 @@ const querySchema = z.strictObject({
 const PASSIVE =
   /^(?:image\/(?:png|jpeg|gif|webp|avif)|(?:audio|video)\/[\w.+-]+|application\/(?:pdf|json|zip)|text\/(?:plain|csv))$/;
 
-export function addRoutes(app: Api, { pool, objects, secrets }: ApiDeps): void {
+export function addRoutes(app: Api, { pool, artifactObjects: objects, secrets }: ApiDeps): void {
   const places = { pool, objects };
   app.register(async (raw) => {
     readFileBodies(raw, ARTIFACT_BYTES);

@@ -1,6 +1,6 @@
 /** Artifacts in answers of the API. */
 import { z } from 'zod';
-import { timeSchema } from './scalars.ts';
+import { timeSchema } from '#domain/schema/scalars.ts';
 
 export const artifactSchema = z.object({
   id: z.string(),

@@ -1,36 +1,29 @@
 /**
- * Artifacts (domain/files/artifact.ts) as rows; `files` contains their bytes once, however often they are uploaded. With an
+ * Artifacts (contract.ts) as rows; `files` contains their bytes once, however often they are uploaded. With an
  * object store, large ones are objects there. The row of `files` is written first, so that whatever a dead process has
  * left is found by it. The artifact's row is written last, so that it always has its bytes.
  */
-import type { RowParts } from '../row-parts.ts';
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { ARTIFACT_BYTES, ARTIFACTS_BYTES, type Attachment, plainFilename } from '#domain/files/artifact.ts';
+import type { ObjectStore } from '#activities/objects/object-store.ts';
+import type { Attachment } from '#domain/files/attachment.ts';
 import { Failure } from '#domain/errors.ts';
 import { imageProblem, readImage } from '#domain/model/image.ts';
 import { detectType } from './detect-type.ts';
-import { isUnneeded } from './file-store.ts';
-import type { Pool } from '../postgres/pool.ts';
-import { execute, readRow, readRows, type RowOf } from '../postgres/statements.ts';
-import { type TenantDb, forTenant } from '../postgres/tenant-db.ts';
-import { inTransaction } from '../postgres/transaction.ts';
+import { isUnneeded } from '#store/files/file-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { execute, readRow, readRows, type RowOf } from '#store/postgres/statements.ts';
+import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
+import type { RowParts } from '#store/row-parts.ts';
+import { ARTIFACT_BYTES, ARTIFACTS_BYTES, plainFilename } from './contract.ts';
 
 export type ArtifactRow = RowOf<'artifacts', 'brought_at'>;
-
-/** Bytes under keys (activities/objects/object-store.ts). */
-export interface ArtifactObjects {
-  /** Resolves when the object is durable. Safe to repeat. */
-  put(key: string, bytes: Buffer): Promise<void>;
-  get(key: string): Promise<Buffer>;
-  list(prefix: string): AsyncIterable<string>;
-  remove(keys: readonly string[]): Promise<void>;
-}
 
 export interface ArtifactPlaces {
   readonly pool: Pool;
   /** Undefined: all bytes are in Postgres. */
-  readonly objects: ArtifactObjects | undefined;
+  readonly objects: ObjectStore | undefined;
 }
 
 export interface NewArtifact {
@@ -119,7 +112,7 @@ const ATTEMPTS = 3;
  */
 async function keepBytes(
   pool: Pool,
-  objects: ArtifactObjects | undefined,
+  objects: ObjectStore | undefined,
   { tenant, digest, bytes }: { readonly tenant: string; readonly digest: string; readonly bytes: Buffer },
 ): Promise<string> {
   const row = await readRow<{ made: string; is_here: boolean }>(pool)`
@@ -267,7 +260,7 @@ function removeRows(pool: Pool, isUnneeded: RawBuilder<unknown>, tenant: string 
   });
 }
 
-async function removeObjects(objects: ArtifactObjects | undefined, prefix: string): Promise<void> {
+async function removeObjects(objects: ObjectStore | undefined, prefix: string): Promise<void> {
   if (!objects) throw noStore();
   const keys: string[] = [];
   for await (const key of objects.list(prefix)) keys.push(key);

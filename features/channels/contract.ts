@@ -2,7 +2,7 @@
  * Chat channels (IN-4): what comes in from a service, what goes out to one, and which session a chat's messages belong
  * to.
  */
-import type { Attachment } from '#domain/files/artifact.ts';
+import type { Attachment } from '#domain/files/attachment.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 
 export const CHANNEL_TYPES = ['telegram', 'slack', 'discord', 'web', 'webhook'] as const;

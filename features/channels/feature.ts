@@ -4,7 +4,7 @@ import { channelsSettings } from './settings.ts';
 export const channels = defineFeature({
   name: 'channels',
   summary: 'Chat services that agents answer in, and signed calls of other systems.',
-  needs: ['webhooks-out'],
+  needs: ['artifacts', 'webhooks-out'],
   migrations: new URL('./migrations/', import.meta.url),
   rows: () => import('./rows.ts'),
   settings: [channelsSettings],

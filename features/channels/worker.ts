@@ -1,6 +1,7 @@
 /** Provides what the tools message and create_forum_topic need in a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
+import { openArtifacts } from '#features/artifacts/index.ts';
 import { tokenSecrets } from '#policy/decision-token.ts';
 import type { ChannelDelivery } from './activities/channel-delivery.ts';
 import { deliverToChannel } from './activities/deliver-to-channel.ts';
@@ -9,7 +10,8 @@ import { createOwnChannels } from './activities/own-channels.ts';
 export function createWorkerPart(core: WorkerCore): WorkerPart {
   const { channels: services, approvals, api } = core.config;
   const [tokenSecret = ''] = tokenSecrets(approvals.decisionToken.secret, core.masterKeys);
-  const parts = { ...core, services, tokenSecret, publicUrl: api.publicUrl };
+  const artifacts = openArtifacts(core.pool, core.config, core.resolveSecret);
+  const parts = { ...core, ...artifacts, services, tokenSecret, publicUrl: api.publicUrl };
   return {
     tools: { channels: createOwnChannels(parts) },
     extends: {

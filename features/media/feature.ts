@@ -4,6 +4,7 @@ import { mediaSettings } from './settings.ts';
 export const media = defineFeature({
   name: 'media',
   summary: 'Images, speech and films that agents read and make.',
+  needs: ['artifacts'],
   settings: [mediaSettings],
   worker: () => import('./worker.ts'),
   tools: [

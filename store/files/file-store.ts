@@ -31,8 +31,7 @@ export function findCallImage(
 
 /** A condition: no row that contains digests needs this row of `files`. */
 export function isUnneeded(parts: RowParts): RawBuilder<unknown> {
-  return sql`not exists (select from artifacts a where a.tenant_id = files.tenant_id and a.digest = files.digest)
-    and not exists (select from team_task_files t where t.tenant_id = files.tenant_id and t.digest = files.digest)
+  return sql`not exists (select from team_task_files t where t.tenant_id = files.tenant_id and t.digest = files.digest)
     and not exists (select from tool_calls c where c.tenant_id = files.tenant_id and c.images is not null
       and c.images @> jsonb_build_array(jsonb_build_object('digest', files.digest)))
     and not ${anyOf(parts.map(({ namesFile }) => namesFile))}`;

@@ -230,7 +230,7 @@ create table messages (
   role        text not null check (role in ('user','assistant')),
   text        text not null,
   calls       jsonb,
-  -- Attachments of a user's message: [Attachment] (domain/files/artifact.ts).
+  -- Attachments of a user's message: [Attachment] (domain/files/attachment.ts).
   attachments jsonb,
   -- PO-5. The text comes from the session's user alone.
   is_own      boolean not null default false,
@@ -695,7 +695,7 @@ create index team_messages_unread on team_messages (tenant_id, team_key, address
 create table files (
   tenant_id  text not null references tenants,
   digest     text not null,
-  -- Null when they are only in the object store, in pieces (store/files/artifact-store.ts).
+  -- Null when they are only in the object store, in pieces (features/artifacts/store.ts).
   bytes      bytea,
   -- Objects may exist; set before they are written.
   in_store   boolean not null default false,
@@ -709,41 +709,6 @@ create table files (
 -- The bytes are mostly compressed already, and parts of them are read separately.
 alter table files alter column bytes set storage external;
 create index files_by_need on files (needed_at);
-
--- Objects of deleted rows of files, until the objects are gone and every process that wrote them has ended.
-create table gone_objects (
-  tenant_id text not null,
-  id        bigint not null generated always as identity,
-  digest    text not null,
-  made      uuid not null,
-  removed_at timestamptz,
-  primary key (tenant_id, id)
-);
-
--- Files that people and models exchange.
-create table artifacts (
-  tenant_id  text not null references tenants,
-  -- Derived from tenant, user, name and bytes: the same file uploaded again is the same artifact.
-  id         text not null,
-  -- Null means the tenant's, for anybody who knows the id.
-  user_id    text,
-  -- The type that its bytes show.
-  type       text not null,
-  filename   text,
-  digest     text not null,
-  size       int not null,
-  -- Pixels of an image that models may see.
-  width      int,
-  height     int,
-  created_at timestamptz not null default now(),
-  -- When it was last uploaded; retention counts from this time.
-  brought_at timestamptz not null default now(),
-  primary key (tenant_id, id),
-  foreign key (tenant_id, digest) references files (tenant_id, digest) on delete cascade
-);
-create index artifacts_by_age on artifacts (tenant_id, brought_at);
-create index artifacts_of_bytes on artifacts (tenant_id, digest);
-create index artifacts_of_user on artifacts (tenant_id, user_id);
 
 create table team_task_files (
   tenant_id  text not null,

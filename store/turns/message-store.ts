@@ -1,6 +1,6 @@
 /** Messages: the API writes a user's message before it submits it, so that an accepted one is never lost. */
 import { sql } from 'kysely';
-import type { Attachment } from '#domain/files/artifact.ts';
+import type { Attachment } from '#domain/files/attachment.ts';
 import type { MessageContext, SubmitMode } from '#domain/turn/turn.ts';
 import { execute, readRow, readRows, type RowOf } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';

@@ -3,7 +3,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import type { AlwaysOffer } from '#domain/approval/approval.ts';
 import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
 import type { BoundFile } from '#domain/approval/bound-file.ts';
-import type { Attachment } from '#domain/files/artifact.ts';
+import type { Attachment } from '#domain/files/attachment.ts';
 import type { StoredImage } from '#domain/model/image.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';

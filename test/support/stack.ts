@@ -81,7 +81,8 @@ export interface TestApiOptions {
   readonly temporal?: TemporalAccess;
   readonly codec?: ApiDeps['codec'];
   readonly workspaceRoot?: string;
-  readonly objects?: ApiDeps['objects'];
+  /** Where large artifacts are. */
+  readonly artifacts?: Config['artifacts'];
   /** The setting of the worker. */
   readonly egress?: RuleSource['settings']['egress'];
   /** Where chat services are. */
@@ -135,8 +136,9 @@ interface Parts {
 }
 
 /** The settings of features' parts. */
-function configOf({ egress = {}, services = {} }: TestApiOptions, cwd: string): Config {
-  return { ...loadConfig({ env: {}, cwd }), egress, channels: services } as Config;
+function configOf({ egress = {}, services = {}, artifacts }: TestApiOptions, cwd: string): Config {
+  const config = loadConfig({ env: {}, cwd });
+  return { ...config, egress, channels: services, artifacts: artifacts ?? config.artifacts } as Config;
 }
 
 function hasFastPath({ env = {} }: TestApiOptions): boolean {
@@ -211,7 +213,6 @@ async function serve(
       journalDir: `${root}/.journal`,
       scrubberOf: secrets.vault.scrubberOf,
     }),
-    objects: options.objects,
     settings: {
       rateLimitPerMinute: 0,
       bodyLimitBytes: 1_048_576,

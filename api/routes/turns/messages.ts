@@ -2,12 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Attachment, attachmentLine } from '#domain/files/artifact.ts';
+import { type Attachment, attachmentLine } from '#domain/files/attachment.ts';
 import { Failure } from '#domain/errors.ts';
 import { messageCreateSchema, messageReceiptSchema, waitSchema } from '#domain/schema/message.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
-import { asAttachment, findArtifacts } from '#store/files/artifact-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type Caller, callerOf, userOf } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
@@ -49,7 +48,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const signal = endOf(reply);
       const waitFor = (seconds: number, id: string, isNew: boolean) =>
         waitForTurn(deps, { ...place, id }, { seconds, signal, isNew, isDone: hasEndedOrWaitsForApproval });
-      const attachments = await attachmentsOf(deps.pool, caller, userOf(caller, context.user), refs);
+      const attachments = await attachmentsOf(deps, caller.tenant, userOf(caller, context.user), refs);
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),
         session,
@@ -73,30 +72,16 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-/** The attachments that the message's user may read. @throws Failure Unprocessable */
-async function attachmentsOf(
-  pool: ApiDeps['pool'],
-  { tenant }: Caller,
+function attachmentsOf(
+  { findAttachments }: ApiDeps,
+  tenant: string,
   user: string | undefined,
   refs: readonly string[],
 ): Promise<readonly Attachment[]> {
-  if (refs.length === 0) return [];
-  const ids = refs.map((ref) => ref.replace('artifact:', ''));
-  const rows = new Map(
-    (await findArtifacts(forTenant(pool, tenant), ids, user ?? null)).map((row) => [row.id, row]),
-  );
-  return ids.map((artifact, index) => {
-    const row = rows.get(artifact);
-    if (!row)
-      throw new Failure(
-        'Unprocessable',
-        `There is no artifact:${artifact} that this message’s user may read`,
-        {
-          errors: [{ pointer: `body/attachments/${index}`, message: 'no such artifact' }],
-        },
-      );
-    return asAttachment(row);
-  });
+  if (refs.length === 0) return Promise.resolve([]);
+  if (!findAttachments)
+    throw new Failure('Unprocessable', 'This installation has no feature that stores files for messages');
+  return findAttachments(tenant, user ?? null, refs);
 }
 
 /** An id that is derived from the Idempotency-Key, or one that nobody can guess. */

@@ -3,8 +3,8 @@ import type { RowParts } from '#store/row-parts.ts';
 import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openArtifactObjects } from '#activities/objects/open-object-store.ts';
-import { type ArtifactPlaces, removeUnneededObjects } from '#store/files/artifact-store.ts';
+import { openArtifacts } from '../open-artifacts.ts';
+import { type ArtifactPlaces, removeUnneededObjects } from '../store.ts';
 import { removeUnneededFiles } from '#store/files/file-store.ts';
 import { pngOf } from '#test/support/image-bytes.ts';
 import { type S3Server, startS3Server } from '#test/support/s3-server.ts';
@@ -21,9 +21,9 @@ describe('TL artifacts in an object store', () => {
     const { keys, url: endpoint } = server;
     const s3 = { ...keys, endpoint, region: 'us-east-1' };
     const store = 's3://bucket/files';
-    const objects = openArtifactObjects({ store, s3 }, async (text) => text);
-    stack = await startStack({ objects, settings: JSON.stringify({ artifacts: { store, s3 } }) });
-    places = { pool: stack.pool, objects, rows: ROWS };
+    const artifacts = { store, s3 };
+    stack = await startStack({ artifacts, settings: JSON.stringify({ artifacts }) });
+    places = { ...openArtifacts(stack.pool, { artifacts }, async (text) => text), rows: ROWS };
   });
   after(async () => {
     await stack?.stop();

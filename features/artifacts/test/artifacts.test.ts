@@ -2,7 +2,7 @@
 import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ARTIFACT_BYTES } from '#domain/files/artifact.ts';
+import { ARTIFACT_BYTES } from '../contract.ts';
 import { removeUnneededFiles } from '#store/files/file-store.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { DOCX, MP4, pdfOf, wavOf } from '#test/support/documents.ts';

@@ -1,6 +1,6 @@
 /** Makes one attempt to send a delivery to a chat service. What is known to have arrived is not sent again. */
 import { createHash } from 'node:crypto';
-import type { Attachment } from '#domain/files/artifact.ts';
+import type { Attachment } from '#domain/files/attachment.ts';
 import { type Asking, approvalPost, editedPost, linkWords, outcomePost } from '../rules/approval-post.ts';
 import { namedFiles } from '../rules/named-files.ts';
 import { SILENT } from '../rules/written-text.ts';
@@ -15,7 +15,7 @@ import { SecretProblem } from '#domain/secret.ts';
 import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { channelLinkMaker } from '../rows.ts';
 import { type ApprovalRow, findApproval } from '#store/approvals/approval-store.ts';
-import { asAttachment, findArtifacts } from '#store/files/artifact-store.ts';
+import { asAttachment, findArtifacts } from '#features/artifacts/index.ts';
 import {
   firstAsking,
   forgetPost,

@@ -5,14 +5,14 @@
 import type { MediaFile } from '#features/media/index.ts';
 import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash } from 'node:crypto';
-import type { Attachment } from '#domain/files/artifact.ts';
+import type { Attachment } from '#domain/files/attachment.ts';
 import { type ChannelPlace, chatIdOf, POSTED } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type ArtifactPlaces, asAttachment, putArtifact } from '#store/files/artifact-store.ts';
+import { type ArtifactPlaces, asAttachment, putArtifact } from '#features/artifacts/index.ts';
 import { insertDirectPost } from '../store/channel-post-store.ts';
 import { type ChannelRow, hasSpokenIn, listChannels } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';

@@ -1,9 +1,9 @@
 /** One part of a post in a chat: words or a file. */
-import type { Attachment } from '#domain/files/artifact.ts';
+import type { Attachment } from '#domain/files/attachment.ts';
 import type { ChannelPlace, ChannelPost } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
 import { markdownText } from '#domain/text/markdown.ts';
-import { type ArtifactPlaces, readWhole } from '#store/files/artifact-store.ts';
+import { type ArtifactPlaces, readWhole } from '#features/artifacts/index.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { ChannelError } from './channel-error.ts';
 import type { ChannelSender, SendContext } from './channel-sender.ts';

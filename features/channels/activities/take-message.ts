@@ -3,7 +3,7 @@
  * message is submitted. A repeat fetches what is missing, and submits the same message.
  */
 import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
-import { type Attachment, attachmentLine } from '#domain/files/artifact.ts';
+import { type Attachment, attachmentLine } from '#domain/files/attachment.ts';
 import { messageText } from '../rules/message-text.ts';
 import {
   type ChannelPlace,
@@ -20,7 +20,7 @@ import {
   findArtifacts,
   type NewArtifact,
   putArtifact,
-} from '#store/files/artifact-store.ts';
+} from '#features/artifacts/index.ts';
 import { closeAlbum, insertDirectPost, postsOf, recordPost } from '../store/channel-post-store.ts';
 import { type ChannelRow } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';

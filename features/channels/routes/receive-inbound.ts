@@ -4,7 +4,7 @@
  */
 import { startDueDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, createHmac, randomInt } from 'node:crypto';
-import { MAX_ATTACHMENTS } from '#domain/files/artifact.ts';
+import { MAX_ATTACHMENTS } from '#domain/files/attachment.ts';
 import { messageText } from '../rules/message-text.ts';
 import { toolsFor } from '../rules/tools-for.ts';
 import { ALBUM_SECONDS } from '../rules/album.ts';

@@ -1,5 +1,5 @@
 /** Pictures that were sent together come as separate updates, in any order; they become one message. */
-import { MAX_ATTACHMENTS } from '#domain/files/artifact.ts';
+import { MAX_ATTACHMENTS } from '#domain/files/attachment.ts';
 import type { AlbumPart, WaitingMessage } from '../contract.ts';
 
 /** Seconds from the last part until no further part is expected. */

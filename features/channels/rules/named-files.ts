@@ -1,5 +1,5 @@
 /** The files that an answer attaches: links in its Markdown to artifacts. */
-import { MAX_ATTACHMENTS } from '#domain/files/artifact.ts';
+import { MAX_ATTACHMENTS } from '#domain/files/attachment.ts';
 
 const LINK = /!?\[([^\][\n]{0,300})\]\(artifact:(art_[0-9a-f]{32})\)/g;
 

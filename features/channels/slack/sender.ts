@@ -2,7 +2,7 @@
  * Calls Slack's Web API (docs.slack.dev/reference/methods): each method is one POST, answered with 200 and `ok: false`
  * when it refuses.
  */
-import { ARTIFACT_BYTES } from '#domain/files/artifact.ts';
+import { ARTIFACT_BYTES } from '#features/artifacts/contract.ts';
 import type { ChannelButton, ChannelPost } from '../contract.ts';
 import { slackMrkdwn } from './slack-mrkdwn.ts';
 import { splitText } from '../rules/split-text.ts';

@@ -3,7 +3,7 @@ import { type MediaTools, withMediaProblems } from '#features/media/index.ts';
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { OwnChannels } from '../activities/own-channels.ts';
-import { type Attachment, MAX_ATTACHMENTS } from '#domain/files/artifact.ts';
+import { type Attachment, MAX_ATTACHMENTS } from '#domain/files/attachment.ts';
 import { chatIdOf, placeOfChat } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
 

@@ -3,10 +3,16 @@
  * workspace.
  */
 import { basename } from 'node:path';
-import { ARTIFACT_BYTES, ARTIFACT_REF } from '#domain/files/artifact.ts';
+import { ARTIFACT_REF } from '#domain/files/attachment.ts';
+import { ARTIFACT_BYTES } from '#features/artifacts/contract.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type ArtifactPlaces, findArtifacts, readWhole } from '#store/files/artifact-store.ts';
-import { detectType, UNKNOWN_TYPE } from '#store/files/detect-type.ts';
+import {
+  type ArtifactPlaces,
+  detectType,
+  findArtifacts,
+  readWhole,
+  UNKNOWN_TYPE,
+} from '#features/artifacts/index.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';

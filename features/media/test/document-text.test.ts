@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { documentText, type PageSpan } from '../reading/document-text.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
-import { detectType } from '#store/files/detect-type.ts';
+import { detectType } from '#features/artifacts/detect-type.ts';
 import { DOCX, docxOf, EPUB, ODT, pdfOf, PPTX, workbookOf, XLSX, zipOf } from '#test/support/documents.ts';
 import { pngOf } from '#test/support/image-bytes.ts';
 
