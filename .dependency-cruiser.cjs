@@ -167,16 +167,6 @@ module.exports = {
       to: { path: '^(api|workflows|workers|activities|store|policy|temporal|test|bench)/' },
     },
     {
-      name: 'the-plain-engine-knows-no-fast-path',
-      severity: 'error',
-      comment: 'workers, runs and senders choose it; nothing that they choose it for depends on it',
-      from: {
-        path: '^(domain|store|policy|temporal|workflows|activities)/',
-        pathNot: '/fast-path/|^workflows/agent-turn\\.ts$',
-      },
-      to: { path: '/fast-path(/|\\.ts$)' },
-    },
-    {
       name: 'nothing-imports-workers',
       severity: 'error',
       comment: 'but for the type of what a feature makes its part of a worker of',

@@ -15,9 +15,14 @@ import {
 import type { Sealer } from '#store/seal.ts';
 import { countTurnsBefore, insertQueuedTurn, type TurnRow } from '#store/turns/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
-import type { InlineHints } from '#domain/turn/fast-path.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
-import { INBOX_LIMITS, type Receipt, type SubmitInput, type SubmitMode } from '#domain/turn/turn.ts';
+import {
+  type EngineHints,
+  INBOX_LIMITS,
+  type Receipt,
+  type SubmitInput,
+  type SubmitMode,
+} from '#domain/turn/turn.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { NotTaken } from '#temporal/client.ts';
 import type { ApiDeps } from './deps.ts';
@@ -77,7 +82,7 @@ export function submitMessage(deps: SubmitDeps, tenant: string, message: Submiss
     const summary = `${agent}${user === undefined ? '' : ` for ${user}`}: session ${message.session}`;
     // The sender waits for the answer: where its model is quick, that and the receipt may come together.
     const isInline = message.waitFor && deps.settings.fastPath && !isVisible;
-    const engine: InlineHints | undefined = isInline ? { inline_model: true } : undefined;
+    const engine: EngineHints | undefined = isInline ? { inline_model: true } : undefined;
     const to = [tenant, message.session, input, { agent, user, summary, engine }] as const;
     if (!LEAVABLE.has(mode)) return deps.temporal.submit(...to);
     try {

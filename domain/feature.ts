@@ -13,7 +13,10 @@ import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { StepBasis } from '#store/turns/step-basis.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { RowPart } from '#store/row-parts.ts';
+import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import type { Guard } from '#activities/guards.ts';
+import type { PerformDeps } from '#activities/tool-call/perform-tool.ts';
+import type { StepEngine } from '#activities/turn/step-engine.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import type { Config } from '#config';
 import type { SettingsSection } from '#config/section.ts';
@@ -49,7 +52,10 @@ export interface Feature {
   readonly api?: Load<ApiModule>;
   /** Its part in a worker. */
   readonly worker?: Load<WorkerModule>;
-  /** Files whose exports are workflow types. They import only types, contracts, rules and the workflows' own steps. */
+  /**
+   * Files whose exports are workflow types. They import only types, contracts, rules and the core's workflows. An
+   * export replaces the core's workflow of that name.
+   */
   readonly workflows?: readonly URL[];
   /** Routes of the API, in the order of the OpenAPI document. */
   readonly routes?: readonly Load<RouteModule>[];
@@ -125,6 +131,8 @@ export interface WorkerPart {
   readonly tools?: Readonly<Record<string, unknown>>;
   /** Runs the calls of tools that tenants add at run time. */
   readonly addedTools?: AddedTools;
+  /** Runs steps in place of the plain engine. `perform` has what tools run with. */
+  createStepEngine?(perform: ForAnyTenant<PerformDeps>): StepEngine;
   /** Checks that wrap prompts, calls and commands. */
   readonly guard?: Guard;
   /** Activities of its workflows, by the names of their types. */

@@ -9,6 +9,7 @@ import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { channels } from './channels/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
+import { fastPath } from './fast-path/feature.ts';
 import { hooks } from './hooks/feature.ts';
 import { knowledge } from './knowledge/feature.ts';
 import { mail } from './mail/feature.ts';
@@ -31,6 +32,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   canvas,
   channels,
   customTools,
+  fastPath,
   hooks,
   knowledge,
   mail,

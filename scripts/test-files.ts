@@ -20,7 +20,7 @@ const SYSTEM_FOLDERS = /^test\/(?:bench|interop|start|system|ui)\//;
 const PROGRAMS = ['test/start/program.ts', 'test/support/api-process.ts'];
 
 /**
- * Folders tested without any feature. A rule selects them, so that no core test needs a feature unnoticed. Tests of the
+ * Folders tested without any feature but the engine of turns. A rule selects them, so that no core test needs a feature unnoticed. Tests of the
  * whole build are in test/build.
  */
 const CORE_FOLDERS = /^test\/(?:activities|api|domain|policy|store|temporal|workers|workflows)\//;
@@ -97,7 +97,7 @@ export function batchesOf(files: readonly string[]): readonly TestBatch[] {
 
 export interface TestBatch {
   readonly files: readonly string[];
-  /** True if the tests run without features. */
+  /** True if the tests run without other features. */
   readonly isCore: boolean;
 }
 

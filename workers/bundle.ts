@@ -44,13 +44,14 @@ export async function loadWorkflowBundle(
   return { bundle: { code }, buildId };
 }
 
-/** Bundles the core's workflows and those of the features; each export is a workflow type. */
+/** Bundles the core's workflows and those of the features, which replace the core's of the same name. */
 export async function bundleWorkflows(features: readonly Bringer[]): Promise<{ code: string }> {
   const files = workflowFiles(features);
   const folder = await mkdtemp(join(tmpdir(), 'workflows-'));
   try {
     const entry = join(folder, 'workflows.js');
-    await writeFile(entry, files.map((file) => `export * from ${JSON.stringify(file)};\n`).join(''));
+    const exported = files.map((file) => `require(${JSON.stringify(file)})`);
+    await writeFile(entry, `module.exports = Object.assign({}, ${exported.join()});\n`);
     const interceptors = join(ROOT, INTERCEPTORS);
     return await bundleWorkflowCode({
       workflowsPath: entry,

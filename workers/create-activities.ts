@@ -8,10 +8,7 @@ import { createAssignmentParts } from '#activities/assignments/assignment-activi
 import type { FeaturePoints, WorkerModule, WorkerPart } from '#domain/feature.ts';
 import { joinGuards } from '#activities/guards.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
-import { createFastPath } from '#activities/fast-path/create-fast-path.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
-import { declineInline } from '#activities/fast-path/decline-inline.ts';
-import type { OwnQueue } from '#activities/fast-path/in-flight-work.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createEmbed } from '#activities/model/embed.ts';
 import { createOpenAiServers } from '#activities/model/openai-servers.ts';
@@ -37,11 +34,9 @@ export interface WorkerActivities {
   close(): Promise<void>;
 }
 
-/** `ownQueue` belongs to the fast path; without one, turns run on the plain engine. */
 export async function createActivities(
   parts: ActivityParts,
   modules: readonly WorkerModule[],
-  ownQueue: OwnQueue | undefined,
 ): Promise<WorkerActivities> {
   const { config, pool, models, temporal, notifier, masterKeys } = parts;
   const base = createWorkerBase(parts);
@@ -102,9 +97,7 @@ export async function createActivities(
       sendToSession: createSendToSession(wake),
     },
   };
-  const engine = ownQueue
-    ? createFastPath({ ...calls, ownQueue, isRateLimited: base.rateLimit.perHour > 0, perform: calls })
-    : declineInline(createPlainEngine(base.ledger));
+  const engine = features.createStepEngine?.(calls) ?? createPlainEngine(base.ledger);
   const { workspaces, boxes } = machine;
   const activities = {
     ...createApprovalActivities({ ...base, guards, tokenSecret: decisionToken.secret, masterKeys }),
@@ -149,6 +142,7 @@ function joined(parts: readonly WorkerPart[]) {
     documentWritten: parts.flatMap(({ documentWritten }) => documentWritten ?? []),
     promptPieces: parts.flatMap(({ promptPiece }) => promptPiece ?? []),
     endSession: parts.flatMap(({ endSession }) => endSession ?? []),
+    createStepEngine: parts.find((part) => part.createStepEngine)?.createStepEngine,
     guards: joinGuards(parts.flatMap(({ guard }) => guard ?? [])),
     extensions: <Name extends keyof FeaturePoints>(name: Name): readonly FeaturePoints[Name][] =>
       parts.flatMap((part) => {

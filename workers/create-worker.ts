@@ -30,8 +30,8 @@ export interface RunningWorker extends Pick<Worker, 'run' | 'shutdown'> {
 const LOOK_MS = 1_000;
 
 /**
- * Polls the shared task queue and, for work that started here (fast-path/in-flight-work.ts), one of its own. `run` ends
- * with ForeignNamespace when another installation's server has replaced ours.
+ * Polls the shared task queue and, for work whose state is here, one of its own. `run` ends with ForeignNamespace when
+ * another installation's server has replaced ours.
  */
 export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { config } = parts;
@@ -49,8 +49,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
     shutdown();
   };
   const modules = await Promise.all(parts.features.flatMap(({ worker }) => worker?.() ?? []));
-  const ownQueue = queue === undefined ? undefined : { name: queue, max };
-  const { activities, close } = await createActivities(parts, modules, ownQueue);
+  const { activities, close } = await createActivities(parts, modules);
   const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,
@@ -80,13 +79,13 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
       stickyQueueScheduleToStartTimeout: '500 milliseconds',
     }),
   ];
-  if (ownQueue)
+  if (queue !== undefined)
     workers.push(
       await Worker.create({
         ...shared,
-        taskQueue: ownQueue.name,
+        taskQueue: queue,
         // For model calls and commands, which are already running.
-        maxConcurrentActivityTaskExecutions: 2 * ownQueue.max,
+        maxConcurrentActivityTaskExecutions: 2 * max,
         maxConcurrentActivityTaskPolls: 2,
       }),
     );

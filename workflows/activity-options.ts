@@ -13,7 +13,7 @@ const MODEL_HEARTBEAT = '2 seconds';
 const TOOL_HEARTBEAT = '4 seconds';
 
 /** The code that knows the fact decides whether a retry makes sense: activities throw non-retryable failures. */
-const RETRY = {
+export const RETRY = {
   initialInterval: '200 milliseconds',
   backoffCoefficient: 2,
   maximumInterval: '10 seconds',
@@ -29,23 +29,6 @@ export function modelOptions(step: number): ActivityOptions {
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     summary: `step ${step}`,
   };
-}
-
-const BEGINNING: LocalActivityOptions = {
-  // The activity itself stops waiting long before.
-  startToCloseTimeout: '1 minute',
-  retry: { maximumAttempts: 1 },
-  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-};
-
-/** One attempt within the workflow task. A failed or slow one is repeated as an activity. */
-export function inlineModelOptions(step: number): LocalActivityOptions {
-  return { ...BEGINNING, summary: `step ${step}` };
-}
-
-/** The same for a tool that usually ends immediately. */
-export function inlineToolOptions(call: PlannedCall): LocalActivityOptions {
-  return { ...BEGINNING, summary: call.summary };
 }
 
 /** One attempt of work that continues where it started; if that worker is gone, it runs as an ordinary activity. */
@@ -68,11 +51,6 @@ export function toolOptions(call: PlannedCall): ActivityOptions {
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     summary: call.summary,
   };
-}
-
-/** For a short tool: its row is its durable result, so it needs no task of its own. */
-export function localToolOptions(call: PlannedCall): LocalActivityOptions {
-  return { startToCloseTimeout: (call.timeout + 5) * 1000, retry: RETRY, summary: call.summary };
 }
 
 /**

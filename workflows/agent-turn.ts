@@ -18,6 +18,7 @@ import {
   AGENT_TURN,
   type AgentTurnInput,
   type CallModelResult,
+  type EngineHints,
   type HeldMessage,
   type QueuedTurn,
   type Receipt,
@@ -37,8 +38,7 @@ import { awaitAnnouncement, awaitNextTurn, awaitTurn, hasTurnAtOnce } from './st
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
 import { reasonOf } from './steps/failure-cause.ts';
-import { createInlineSteps } from './fast-path/inline-steps.ts';
-import type { Steps } from './steps/plain-steps.ts';
+import { plainSteps, type Steps } from './steps/plain-steps.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/gates/judge-turn.ts';
 import { shouldGoOnInNewRun } from './steps/run-limits.ts';
@@ -54,12 +54,6 @@ const messageSignal = defineSignal<[SubmitInput]>(AGENT_TURN.signals.message);
 const stopSignal = defineSignal<[StopInput]>(AGENT_TURN.signals.stop);
 const stateQuery = defineQuery<TurnState>(AGENT_TURN.queries.state);
 
-/** What a stop cancels: the whole turn, or its questions to people. */
-interface Scopes {
-  readonly turn: CancellationScope;
-  readonly questions: CancellationScope;
-}
-
 /** What the handlers and turns of a run share. */
 interface SessionRun {
   /** The input of the turn. */
@@ -69,7 +63,7 @@ interface SessionRun {
   readonly view: TurnView;
   readonly steps: Steps;
   /** Scopes of the running turn, or of the next one. */
-  scopes: Scopes;
+  scopes: ReturnType<typeof createScopes>;
   /** Number of messages that the run has accepted. */
   received: number;
 }
@@ -86,29 +80,38 @@ interface TurnProgress {
   gate?: GateCursor;
 }
 
-export async function agentTurn(input: AgentTurnInput): Promise<TurnOutcome> {
-  refuseWrongStart(sessionStartProblem(input, workflowInfo().workflowId), Object.values(AGENT_TURN.updates));
-  const inbox = createTurnInbox(input.carry);
-  const run: SessionRun = {
-    input,
-    inbox,
-    idleStop: createIdleStop(input, inbox.isIdle),
-    view: createTurnView(input),
-    steps: createInlineSteps(input.engine),
-    scopes: createScopes(),
-    received: 0,
+export const agentTurn = createAgentTurn(() => plainSteps);
+
+/** Creates the workflow. `createSteps` is called once per run. */
+export function createAgentTurn(
+  createSteps: (hints?: EngineHints) => Steps,
+): (input: AgentTurnInput) => Promise<TurnOutcome> {
+  return async function agentTurn(input) {
+    const problem = sessionStartProblem(input, workflowInfo().workflowId);
+    refuseWrongStart(problem, Object.values(AGENT_TURN.updates));
+    const inbox = createTurnInbox(input.carry);
+    const run: SessionRun = {
+      input,
+      inbox,
+      idleStop: createIdleStop(input, inbox.isIdle),
+      view: createTurnView(input),
+      steps: createSteps(input.engine),
+      scopes: createScopes(),
+      received: 0,
+    };
+    handleMessages(run);
+    let outcome = await oneTurn(run);
+    while (await hasNextInThisRun(run)) {
+      run.input = sessionOf(input);
+      outcome = await oneTurn(run);
+    }
+    if (inbox.hasTurn()) await continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry: inbox.carry() });
+    return outcome;
   };
-  handleMessages(run);
-  let outcome = await oneTurn(run);
-  while (await hasNextInThisRun(run)) {
-    run.input = sessionOf(input);
-    outcome = await oneTurn(run);
-  }
-  if (inbox.hasTurn()) await continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry: inbox.carry() });
-  return outcome;
 }
 
-function createScopes(): Scopes {
+/** What a stop cancels: the whole turn, or its questions to people. */
+function createScopes() {
   const turn = new CancellationScope();
   return { turn, questions: new CancellationScope({ cancellable: true, parent: turn }) };
 }

@@ -2,7 +2,7 @@
  * A real worker on the run's Temporal and Postgres, with a tenant, a task queue and a database of its own, so that test
  * files run beside each other. Messages reach it the way any client sends them.
  */
-import type { InlineHints } from '#domain/turn/fast-path.ts';
+import type { InlineHints } from '#features/fast-path/contract.ts';
 import type { Feature } from '#domain/feature.ts';
 import { loadRowParts } from '#store/row-parts.ts';
 import { randomBytes } from 'node:crypto';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import type { InlineModelInput } from '#domain/turn/fast-path.ts';
+import type { InlineModelInput } from '../contract.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';
-import { declineInline } from '#activities/fast-path/decline-inline.ts';
+import { declineInline } from '../activities/decline-inline.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
 
 const INPUT = { tenant: 't', session: 's', turn: 'turn_1', step: 1, messages: [] };

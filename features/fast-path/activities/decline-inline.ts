@@ -1,7 +1,7 @@
 /** A worker without the fast path. Runs may still request inline steps, because their starter did not know this. */
-import type { InlineModelInput, InlineModelResult } from '#domain/turn/fast-path.ts';
-import { attemptNow } from '../attempt.ts';
-import type { StepEngine } from '../turn/step-engine.ts';
+import type { InlineModelInput, InlineModelResult } from '../contract.ts';
+import { attemptNow } from '#activities/attempt.ts';
+import type { StepEngine } from '#activities/turn/step-engine.ts';
 import { Context } from '@temporalio/activity';
 
 /** No model is called within a workflow task, so none is delayed; the next activity calls it. */

@@ -1,9 +1,9 @@
 /**
  * Calls that only read and are allowed by the newest rules: they need not query the ledger for what was just written.
  */
-import type { RunnableCall } from '../tool-call/claimed-call.ts';
+import type { RunnableCall } from '#activities/tool-call/claimed-call.ts';
 import type { NewCall } from '#store/turns/answer-record.ts';
-import type { Step } from '../turn/step.ts';
+import type { Step } from '#activities/turn/step.ts';
 
 export interface AllowedRead {
   readonly id: string;

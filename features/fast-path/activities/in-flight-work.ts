@@ -4,8 +4,8 @@
  * running work and starts nothing again.
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import { type Attempt, attemptNow, STOPPED } from '../attempt.ts';
-import { withTimeout } from '../../domain/async/with-timeout.ts';
+import { type Attempt, attemptNow, STOPPED } from '#activities/attempt.ts';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 
 /** The task queue that only this worker polls. */
 export interface OwnQueue {

@@ -1,7 +1,7 @@
 /** What one activity leaves for the next within a worker: it is returned once, and only while it is fresh. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createOneTimeCache } from '#activities/fast-path/one-time-cache.ts';
+import { createOneTimeCache } from '../activities/one-time-cache.ts';
 
 const step = { position: 3 };
 

@@ -3,12 +3,12 @@
  * place of two. Their activities, which follow, return what is recorded. A process that dies here has changed nothing,
  * and the step calls its model again, as it does when it dies a moment earlier.
  */
-import { perform, type PerformDeps } from '../tool-call/perform-tool.ts';
-import { type ShownResult, shownResult } from '../tool-call/shown-result.ts';
+import { perform, type PerformDeps } from '#activities/tool-call/perform-tool.ts';
+import { type ShownResult, shownResult } from '#activities/tool-call/shown-result.ts';
 import type { AllowedRead } from './allowed-reads.ts';
-import type { AnswerToRecord } from '../turn/step-engine.ts';
+import type { AnswerToRecord } from '#activities/turn/step-engine.ts';
 import { FRESH_MS } from './one-time-cache.ts';
-import { withTimeout } from '../../domain/async/with-timeout.ts';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 
 /** The answer is not delayed longer than this. */
 const MAX_MS = 50;

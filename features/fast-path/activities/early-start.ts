@@ -6,12 +6,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '#domain/event.ts';
-import type { InlineCall } from '#domain/turn/fast-path.ts';
+import type { InlineCall } from '../contract.ts';
 import type { RunToolInput } from '#domain/turn/turn.ts';
 import type { NewCall } from '#store/turns/answer-record.ts';
 import { runnableCall } from './allowed-reads.ts';
-import type { ClaimedCall } from '../tool-call/claimed-call.ts';
-import { ANY_TOOL, type AnswerToRecord } from '../turn/step-engine.ts';
+import type { ClaimedCall } from '#activities/tool-call/claimed-call.ts';
+import { ANY_TOOL, type AnswerToRecord } from '#activities/turn/step-engine.ts';
 import type { InlineAttempt } from './in-flight-work.ts';
 import { FRESH_MS } from './one-time-cache.ts';
 

@@ -1,5 +1,5 @@
 /** The fast path of one worker: fast work runs within the workflow task, and one commit replaces two. */
-import type { InlineCall, InlineModelInput, InlineModelResult, InlineNext } from '#domain/turn/fast-path.ts';
+import type { InlineCall, InlineModelInput, InlineModelResult, InlineNext } from '../contract.ts';
 import type { CallModelResult, RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { CommandPlace } from '@tempoclaw/shell-judge';
@@ -9,14 +9,14 @@ import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { AnswerFate, NewCall } from '#store/turns/answer-record.ts';
 import type { StepBasis } from '#store/turns/step-basis.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';
-import type { BudgetGuard } from '../budgets/budget-guard.ts';
-import type { TranscriptCache } from '../prompt/transcript-cache.ts';
-import type { PerformDeps } from '../tool-call/perform-tool.ts';
-import type { ShownResult } from '../tool-call/shown-result.ts';
+import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
+import type { TranscriptCache } from '#activities/prompt/transcript-cache.ts';
+import type { PerformDeps } from '#activities/tool-call/perform-tool.ts';
+import type { ShownResult } from '#activities/tool-call/shown-result.ts';
 import { allowedReads } from './allowed-reads.ts';
 import { earlyCall, type EarlyStart } from './early-start.ts';
-import type { KnownTranscript } from '../prompt/transcript-cache.ts';
-import { type AnswerToRecord, createPlainEngine, type StepEngine } from '../turn/step-engine.ts';
+import type { KnownTranscript } from '#activities/prompt/transcript-cache.ts';
+import { type AnswerToRecord, createPlainEngine, type StepEngine } from '#activities/turn/step-engine.ts';
 import { readAhead } from './read-ahead.ts';
 import { createOneTimeCache } from './one-time-cache.ts';
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createInFlightWork, type InlineAttempt } from '#activities/fast-path/in-flight-work.ts';
+import { createInFlightWork, type InlineAttempt } from '../activities/in-flight-work.ts';
 import { eventually } from '#test/support/processes.ts';
 
 const MAX = 2;

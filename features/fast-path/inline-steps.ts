@@ -1,33 +1,44 @@
 /**
  * Steps that end immediately, started within the workflow task: a model whose last answer was fast, or a command that
  * usually takes milliseconds. Slower ones continue as an activity on the worker's own task queue. The worker decides
- * which steps are worth it (domain/turn/fast-path.ts); without its fast path, every step runs as an ordinary activity.
+ * which steps are worth it (contract.ts); without its fast path, every step runs as an ordinary activity.
  */
-import { proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import {
+  type LocalActivityOptions,
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type {
   InlineCall,
   InlineHints,
   InlineModelInput,
   InlineNext,
   InlineTurnActivities,
-} from '#domain/turn/fast-path.ts';
-import type { CallModelInput, CallModelResult } from '#domain/turn/turn.ts';
-import {
-  followOptions,
-  inlineModelOptions,
-  inlineToolOptions,
-  localToolOptions,
-  modelOptions,
-  toolOptions,
-} from '../activity-options.ts';
-import { plainSteps, type Steps, toolIn } from '../steps/plain-steps.ts';
-import { firstTry } from '../steps/first-try.ts';
+} from './contract.ts';
+import type { CallModelInput, CallModelResult, PlannedCall } from '#domain/turn/turn.ts';
+import { followOptions, modelOptions, RETRY, toolOptions } from '#workflows/activity-options.ts';
+import { plainSteps, type Steps, toolIn } from '#workflows/steps/plain-steps.ts';
+import { firstTry } from '#workflows/steps/first-try.ts';
 
 /**
  * How long one workflow task continues with steps within it, in milliseconds. It accepts neither messages nor stops
  * until it ends, so after this time an ordinary step ends it.
  */
 const TASK_MS = 500;
+
+/** One attempt within the workflow task. A failed or slow one is repeated as an activity. */
+const BEGINNING: LocalActivityOptions = {
+  // The activity itself stops waiting long before.
+  startToCloseTimeout: '1 minute',
+  retry: { maximumAttempts: 1 },
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+};
+
+/** For a short tool: its row is its durable result, so it needs no task of its own. */
+function localToolOptions(call: PlannedCall): LocalActivityOptions {
+  return { startToCloseTimeout: (call.timeout + 5) * 1000, retry: RETRY, summary: call.summary };
+}
 
 /** Greatest number of attempts of a call that started in a workflow task: the start, and the follow-up. */
 const TRIES = 2;
@@ -56,7 +67,9 @@ export function createInlineSteps({ inline_model }: InlineHints = {}): Steps {
       if (!call.inline) return plainSteps.runTool(call, input);
       const started = heldOn
         ? undefined
-        : await firstTry(() => toolIn(proxyLocalActivities, inlineToolOptions(call), call)(input));
+        : await firstTry(() =>
+            toolIn(proxyLocalActivities, { ...BEGINNING, summary: call.summary }, call)(input),
+          );
       if (started?.approval) return started;
       const queue = heldOn ?? started?.continues;
       if (queue === undefined) return started ?? plainSteps.runTool(call, input);
@@ -73,7 +86,10 @@ export function createInlineSteps({ inline_model }: InlineHints = {}): Steps {
 }
 
 async function askInline(input: CallModelInput): Promise<CallModelResult> {
-  const inTask = proxyLocalActivities<InlineTurnActivities>(inlineModelOptions(input.step));
+  const inTask = proxyLocalActivities<InlineTurnActivities>({
+    ...BEGINNING,
+    summary: `step ${input.step}`,
+  });
   const started = await firstTry(() => inTask.call_model(input));
   if (started && started.kind !== 'continues') return started;
   const queue = started?.queue;
