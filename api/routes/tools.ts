@@ -1,17 +1,18 @@
 /** Serves tools: which there are, and a call outside a conversation. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
+import { decideCall } from '#policy/decide-call.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
 import { listToolCalls } from '#store/turns/tool-call-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName, isSessionKey } from '#domain/ids.ts';
 import { tools } from '#domain/resource/tools.ts';
 import type { toolInvocationSchema, toolSchema } from '#domain/schema/tool.ts';
-import type { Caller } from '../server/auth.ts';
+import { type Caller, userOf } from '../server/auth.ts';
 import type { Api, ApiDeps, ToolDescription } from '../deps.ts';
-import { explainFor } from '../explain-for.ts';
 import { reachableSession } from '../found.ts';
 import { stemOf } from '../server/idempotency.ts';
 import { type Call, serveResource } from '../serve-resource.ts';
@@ -49,11 +50,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const args = action ? { ...input, action } : input;
         const { caller } = call;
         await toolOr404(deps, caller.tenant, agent ?? MAIN_AGENT, tool);
-        if (dryRun) {
-          const about = { tool, args, agent, context: { channel } };
-          const { decision, reason } = await explainFor(deps, caller, 'tool', about);
-          return { dry_run: true as const, decision, reason };
-        }
+        if (dryRun) return decide(deps, caller, tool, { args, agent, channel });
         const { answer, ended } = await invoke(deps, call, tool, { args, agent, channel, chat_id });
         if (!ended) call.reply.code(202);
         return { ...answer, result: { output: answer.text } };
@@ -110,6 +107,26 @@ async function invoke(
     answer: await showInvocation(deps, caller.tenant, session, turnId, turn),
     ended: hasEnded(turn),
   };
+}
+
+/** What the rules would decide on the call; nothing is run. */
+async function decide(
+  { pool, policy, rules }: ApiDeps,
+  caller: Caller,
+  name: string,
+  { args, agent = MAIN_AGENT, channel }: Pick<Invocation, 'args' | 'agent' | 'channel'>,
+) {
+  const user = userOf(caller, undefined);
+  const [rows, catalog] = await Promise.all([
+    findRulesOfAgent(forTenant(pool, caller.tenant), agent, user ?? null),
+    policy.catalogs.of(caller.tenant, agent),
+  ]);
+  if (!rows) throw new Failure('NotFound', 'There is no agent with this key');
+  const tool = catalog.find(name)?.tool;
+  if (!tool) throw new Failure('NotFound', tools.missing);
+  const call = { ...rows, context: { user, channel }, user: user ?? null, tool, used: {} };
+  const { verdict, reason } = decideCall(rules, catalog, policy.settings.tools, call, args);
+  return { dry_run: true as const, decision: verdict.verdict, reason };
 }
 
 async function showInvocation(

@@ -12,6 +12,7 @@ import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { ExplainAnswer, explainToolSchema } from '#domain/schema/explain.ts';
 import { createCallRules, policyLayers, policyToolOf, type Verdict } from '../call-rules.ts';
 import type { Catalog } from '../catalog.ts';
+import { decideCall } from '../decide-call.ts';
 import { type ExplainScope, policyToolNamed, type RuleSource, scopeOf } from './explain-scope.ts';
 import { toolRemedy } from './remedies.ts';
 
@@ -65,28 +66,12 @@ function explainOne(
     deniedPaths: settings.deniedPaths,
   });
   const call = { ...basis, user: scope.context.user ?? null, tool: found };
-  const verdict = args === undefined ? rules.judgeTool(call) : judgeCall(catalog, rules, call, args);
+  const { verdict, reason } = decideCall(rules, catalog, settings.tools, call, args);
+  const answer = answerOf(verdict, reason);
+  if (verdict.verdict === 'deny') return answer;
   const { tenant_policy, agent } = scope;
   const requests = hooksOfCall([settings.hooks, tenant_policy?.hooks, agent.hooks], policyToolOf(found));
-  const hooks = requests.length > 0 ? requests.map(hookName) : undefined;
-  if (verdict.verdict === 'deny') return answerOf(verdict, verdict.reason);
-  if (verdict.verdict === 'ask') return { ...answerOf(verdict, verdict.reason), hooks };
-  const decision = decideTool(policyToolOf(found), layers);
-  const why = verdict.step === decision.step ? explainDecision(decision) : `allowed by ${verdict.step}`;
-  return { ...answerOf(verdict, why), hooks };
-}
-
-function judgeCall(
-  catalog: Catalog,
-  rules: ReturnType<typeof createCallRules>,
-  call: Omit<Parameters<typeof rules.judge>[0], 'args'>,
-  args: Readonly<Record<string, unknown>>,
-): Verdict {
-  const read = catalog.parse(call.tool.name, args);
-  // As in a turn, where the model reads that its arguments are wrong.
-  if (!read.ok)
-    return { verdict: 'deny', reason: `${read.code}: ${read.message}`, step: 'arguments', rule: null };
-  return rules.judge({ ...call, tool: read.tool, args: read.args });
+  return { ...answer, hooks: requests.length > 0 ? requests.map(hookName) : undefined };
 }
 
 function answerOf(verdict: Verdict, reason: string): ExplainAnswer {
