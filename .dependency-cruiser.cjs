@@ -38,7 +38,7 @@ const PURE = '^features/.+/(contract|rules|schema|resource)(/|\\.ts$)';
 
 /** Where the list of features enters a process. */
 const LISTS_FEATURES =
-  '^(config/sections|api/create-deps|api/main|workers/main|cli/main|cli/services/(explain-locally|postgres/schema)|scripts/[^/]+)\\.ts$';
+  '^(config/sections|api/create-deps|api/main|workers/main|cli/main|cli/services/postgres/schema|scripts/[^/]+)\\.ts$';
 
 /** Sources of packages without I/O: they run wherever domain/ does. */
 const PURE_PACKAGES = '^packages/((scrubber|shell-judge)/src|egress/src/rules|sandbox/src/settings)/';

@@ -7,18 +7,15 @@ import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
 import { FEATURES } from '#features';
-import { childEnvironment, deploymentValues, temporalConnection } from '#config';
+import { deploymentValues, temporalConnection } from '#config';
 import type { LiveSettings } from '#config/live-settings.ts';
 import type { LogStream } from '#store/secrets/log-stream.ts';
 import { openSecrets } from '#store/secrets/open-secrets.ts';
 import { createCallRules } from '#policy/call-rules.ts';
-import { createHostPrograms } from '#policy/host-programs.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
 import { createEgress, type Egress } from '#activities/egress/create-egress.ts';
-import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceAccess } from '#activities/workspace/workspace-access.ts';
-import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { tokenSecrets } from '#policy/decision-token.ts';
@@ -110,13 +107,7 @@ export async function createDeps(
     models: createModels(config.models, config.rehearsal),
     tools: createToolDirectory(catalog, catalogs),
     rules: createCallRules({ catalog, ...rulesOf(config) }),
-    policy: {
-      catalogs,
-      settings: rulesOf(config),
-      workspaceOf: createWorkspaceOf(config.workspaceRoot),
-      judgePath,
-      resolveProgram: createHostPrograms(childEnvironment({}), config.workspaceRoot),
-    },
+    policy: { catalogs, settings: rulesOf(config) },
     workspaces: createWorkspaceAccess({
       root: config.workspaceRoot,
       deniedPaths: rulesOf(config).deniedPaths,

@@ -1,8 +1,10 @@
 /** What the API needs from outside. api/main.ts builds it; tests pass their own. */
-import type { ResolveProgram } from '@tempoclaw/shell-judge';
 import type { Attachment } from '#domain/files/attachment.ts';
 import type { Feature } from '#domain/feature.ts';
+import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
+import type { SandboxSettings } from '#domain/sandbox.ts';
+import type { Hook } from '#domain/turn/hook.ts';
 import type { Readable } from 'node:stream';
 import type {
   FastifyBaseLogger,
@@ -14,11 +16,9 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LogStream } from '#store/secrets/log-stream.ts';
 import type { CallRules } from '#policy/call-rules.ts';
-import type { AgentConfig, ToolDialect } from '#domain/agent.ts';
+import type { AgentConfig, ExecPolicy, ToolDialect, ToolPolicy } from '#domain/agent.ts';
 import type { Gateway } from '#domain/gateway.ts';
-import type { JudgePath } from '#domain/files/path-rules.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
-import type { RuleSource } from '#policy/explain/explain-scope.ts';
 import type { EventNotifier } from '#store/event-notifier.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
 import type { RowParts } from '#store/row-parts.ts';
@@ -88,19 +88,20 @@ export interface ApiSettings {
   readonly stateDir?: string | undefined;
 }
 
-/** What explain and backtest use besides the rows. */
+/** The settings by which calls are judged. */
+export interface RuleSettings {
+  readonly tools: ToolPolicy;
+  readonly exec?: ExecPolicy | undefined;
+  readonly deniedPaths?: readonly string[] | undefined;
+  readonly sandbox?: SandboxSettings | undefined;
+  readonly egress?: EgressSettings | undefined;
+  readonly hooks?: readonly Hook[] | undefined;
+}
+
+/** What calls are judged by, besides the rows. */
 export interface PolicyBasis {
   readonly catalogs: AgentCatalogs;
-  readonly settings: RuleSource['settings'];
-  /** The workspace folders as this process sees them. */
-  readonly workspaceOf: (
-    tenant: string,
-    agent: AgentConfig,
-    use: { readonly user?: string | undefined; readonly session: string },
-  ) => { readonly workspace: string };
-  readonly judgePath: JudgePath;
-  /** Resolves which files commands start, as far as this process can tell. */
-  readonly resolveProgram: ResolveProgram;
+  readonly settings: RuleSettings;
 }
 
 /** Whose workspace of an agent is meant. */

@@ -117,11 +117,6 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
     ['tools', 'tools: list, show, invoke, disable, enable'],
     ['policy', "the tenant's policy: show, set, history, restore, backtest, proposals"],
     ['allowlist', 'what was allowed always: list, revoke', { from: allowlist }],
-    [
-      'explain',
-      'what would be decided, by which rule, and what would change it',
-      { takes: [...API, 'config'] },
-    ],
     ['egress', 'what tools have asked of the outside: list', { from: egress }],
     ['api-keys', 'keys of the API: list, create, revoke', { from: apiKeys }],
     ['tenants', 'tenants of the deployment, for its operator: list, create', { from: tenants }],

@@ -9,6 +9,7 @@ import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { channels } from './channels/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
+import { explain } from './explain/feature.ts';
 import { fastPath } from './fast-path/feature.ts';
 import { hooks } from './hooks/feature.ts';
 import { knowledge } from './knowledge/feature.ts';
@@ -32,6 +33,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   canvas,
   channels,
   customTools,
+  explain,
   fastPath,
   hooks,
   knowledge,

@@ -1,6 +1,5 @@
-/** Serves the tenant's policy, and tries other rules. */
-import { z } from 'zod';
-import { backtest, type BacktestReport, type Differing } from '#policy/explain/backtest.ts';
+/** Serves the tenant's policy. */
+import type { z } from 'zod';
 import {
   findPolicyChange,
   findTenantPolicy,
@@ -8,11 +7,9 @@ import {
   type PolicyChange,
   saveTenantPolicy,
 } from '#store/tenant-policy-store.ts';
-import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { Failure } from '#domain/errors.ts';
 import { policy as resource } from '#domain/resource/policy.ts';
 import {
-  type backtestReportSchema,
   policyChangeIdSchema,
   type policyChangeSchema,
   type shownTenantPolicySchema,
@@ -26,10 +23,6 @@ import { warningsOf } from '../policy-warnings.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  const { pool } = deps;
-  // Backtests run one at a time, because each keeps a connection while it reads.
-  const inTurn = oneAtATime();
-
   serveResource(app, resource, {
     getPolicy: async ({ tenant, db }) => showPolicy(deps, tenant, (await findTenantPolicy(db)) ?? {}),
     async setPolicy({ tenant, db, by, body }) {
@@ -56,27 +49,6 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       await saveTenantPolicy(db, before.data, by);
       return showPolicy(deps, tenant, before.data);
     },
-    async backtestPolicy({ tenant, body }) {
-      const { limit, after, days, settings, tenant: tenant_policy, agents } = body;
-      const question = { tenant, days, settings, agents, tenant_policy };
-      let report: BacktestReport | undefined;
-      const page = await readPage(
-        { limit, after },
-        async (required, cursor) => {
-          const from = cursor && { at: String(cursor[0]), id: String(cursor[1]) };
-          report = await inTurn(() =>
-            backtest({ ...deps.policy, pool, now: Date.now }, question, required, from),
-          );
-          return report.differing;
-        },
-        ({ call }) => [call.at, call.id],
-        showDiffering,
-        ([at, id]) => typeof at === 'string' && /^\d{1,18}$/.test(at) && typeof id === 'string',
-      );
-      if (!report) throw new Failure('Internal', 'the backtest gave no report');
-      const { differing: _differing, since, ...rest } = report;
-      return { ...page, ...rest, since: since.toISOString() };
-    },
   });
 }
 
@@ -87,25 +59,6 @@ function showChange(change: PolicyChange): z.infer<typeof policyChangeSchema> {
     to: { ...change.after },
     changed_by: change.changed_by,
     changed_at: change.changed_at.toISOString(),
-  };
-}
-
-function showDiffering({ call, now }: Differing): z.infer<typeof backtestReportSchema>['data'][number] {
-  return {
-    call_id: call.id,
-    session_key: call.session_key,
-    turn_id: call.turn_id,
-    agent: call.agent_key,
-    user: call.context.user ?? null,
-    tool: call.tool,
-    summary: call.summary,
-    created_at: call.created_at.toISOString(),
-    before: call.verdict,
-    after: now.verdict,
-    step: now.step,
-    rule: now.rule,
-    reason: now.verdict === 'allow' ? null : now.reason,
-    masked: call.masked,
   };
 }
 

@@ -1,11 +1,9 @@
 /**
- * The policy for all agents of a tenant, between the settings and the agent (PO-1), and trying other rules (PO-4). Its
- * commands do more at the terminal: cli/commands/policy.ts.
+ * The policy for all agents of a tenant, between the settings and the agent (PO-1). Its commands do more at
+ * the terminal: cli/commands/policy.ts.
  */
 import { z } from 'zod';
 import {
-  backtestReportSchema,
-  backtestSchema,
   policyChangeIdSchema,
   policyChangeSchema,
   shownTenantPolicySchema,
@@ -80,31 +78,6 @@ export const policy = defineResource(
       answer: shownTenantPolicySchema,
       refuses: ['NotFound', 'Unprocessable'],
       command: { word: 'restore', help: 'put it back as it was before a change', arguments: ['change'] },
-    }),
-    backtestPolicy: operation({
-      method: 'POST',
-      path: `${path}/backtest`,
-      scope: 'admin',
-      repeatable: true,
-      summary: 'Try rules on the calls of the last days',
-      description:
-        'How many would be allowed, asked about and denied, and which would not be judged as they were. Nothing is run. The newest 20,000 calls are looked at.',
-      body: backtestSchema,
-      answer: backtestReportSchema,
-      command: {
-        word: 'backtest',
-        help: 'how the calls of the last days would be judged by other settings; nothing is run',
-        flags: {
-          config: [
-            '--config <file>',
-            'settings to try: tools and exec of a tempoclaw.yaml',
-            { required: true },
-          ],
-          days: ['--days <n>', 'days to look back, 1 to 90', { bounds: [1, 90], default: 7 }],
-          limit: ['--limit <n>', 'differing calls to show, 1 to 200', { bounds: [1, 200], default: 50 }],
-          after: ['--after <cursor>', 'go on after the page whose next_cursor this is'],
-        },
-      },
     }),
   }),
 );

@@ -69,29 +69,3 @@ describe('R5 what was asked of the outside', () => {
     assert.equal(await pruneOldRows(api.pool, OLD_ROWS.egress), 1);
   });
 });
-
-describe('PO-4 explain url', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.stop());
-
-  it('asks the rules in force of the tenant and of the agent that the case names', async () => {
-    const egress = { policy: 'allowlist', allowed_domains: ['good.example', 'evil.example'] };
-    await api.ask('POST', '/v1/agents', { body: { key: 'narrow', model: 'rehearsal/welcome', egress } });
-    await api.ask('PUT', '/v1/policy', { body: { egress: { blocked_domains: ['evil.example'] } } });
-    const rule = async (host: string, agent?: string): Promise<unknown> => {
-      const dns = { [host]: ['93.184.215.14'] };
-      const { body } = await api.ask('POST', '/v1/explain/url', {
-        body: { url: `https://${host}/`, agent, dns },
-      });
-      return (body as { rule: string }).rule;
-    };
-    assert.equal(await rule('good.example', 'narrow'), 'public');
-    assert.equal(await rule('evil.example', 'narrow'), 'blocked_domain');
-    assert.equal(await rule('other.example', 'narrow'), 'not_listed');
-    assert.equal(await rule('other.example'), 'public');
-    assert.equal(await rule('evil.example'), 'blocked_domain');
-  });
-});

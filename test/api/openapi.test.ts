@@ -24,10 +24,8 @@ const CONTRACT = [
   'POST /v1/approvals/{id}/decision',
   'GET /v1/tools',
   'POST /v1/tools/{name}/invoke',
-  'POST /v1/explain/{kind}',
   'GET /v1/policy',
   'PUT /v1/policy',
-  'POST /v1/policy/backtest',
   'GET /v1/policy/history',
   'POST /v1/policy/restore',
   'GET /v1/exec-allowlist',
@@ -136,9 +134,8 @@ describe('IN-1 the OpenAPI document', () => {
     const body = operations.get('PUT /v1/policy')?.requestBody?.content['application/json'];
     const example = body?.example ?? (body?.schema as { examples?: unknown[] } | undefined)?.examples?.[0];
     assert.equal((await api.ask('PUT', '/v1/policy', { body: example as object })).status, 200);
-    const judged = await api.ask('POST', '/v1/explain/tool', {
-      body: { tool: 'exec', args: { command: 'ls' } },
-    });
+    const call = { tool: 'exec', args: { command: 'ls' }, dryRun: true };
+    const judged = await api.ask('POST', '/v1/tools/invoke', { body: call });
     assert.equal(judged.body.decision, 'allow');
     assert.equal((await api.ask('PUT', '/v1/policy', { body: {} })).status, 200);
   });

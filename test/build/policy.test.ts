@@ -1,11 +1,7 @@
 /** PO-1, PO-3, PO-4 over HTTP: the tenant's layer applies in turns and invoked calls, and explain says so. */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { assertAnswer, explainCases } from '#test/support/explain-cases.ts';
-import { type Stack, startApi, startStack, type TestApi } from '#test/support/stack.ts';
+import { type Stack, startStack } from '#test/support/stack.ts';
 
 describe('PO-1 the policy of a tenant', () => {
   let stack: Stack;
@@ -26,10 +22,7 @@ describe('PO-1 the policy of a tenant', () => {
     assert.equal(denied.body.code, 'PermissionDenied');
     assert.match(denied.body.text, /denied by the tenant's deny list \(datetime\)/);
     const why = await stack.ask('POST', '/v1/explain/tool', { body: { tool: 'datetime' } });
-    assertAnswer(why.body, {
-      given: {},
-      answer: { decision: 'deny', step: 'tenant_deny', rule: 'datetime' },
-    });
+    assert.partialDeepStrictEqual(why.body, { decision: 'deny', step: 'tenant_deny', rule: 'datetime' });
     assert.match(why.body.remedy, /PUT \/v1\/policy/);
     const shell = await stack.ask('POST', '/v1/explain/shell', {
       body: { command: 'printenv', agent: { exec: { ask: 'off' } } },
@@ -165,81 +158,5 @@ describe('PO-1 the policy of a tenant', () => {
     });
     const runner = await stack.makeKey(['read', 'run', 'approve']);
     assert.equal((await stack.ask('PUT', '/v1/policy', { body: {}, key: runner })).status, 403);
-  });
-});
-
-describe('PO-4 explain over HTTP', () => {
-  let api: TestApi;
-  let root: string;
-  before(async () => {
-    root = await mkdtemp(join(tmpdir(), 'tempoclaw-explain-'));
-    api = await startApi({ workspaceRoot: root });
-    await api.ask('PATCH', '/v1/agents/main', { body: { tools: { deny: ['wait'] } } });
-    await api.ask('POST', '/v1/agents', {
-      body: { key: 'files', model: 'rehearsal/echo', tools: { allow: ['group:fs'] }, workspace: 'shared' },
-    });
-  });
-  after(async () => {
-    await api.stop();
-    await rm(root, { recursive: true, force: true });
-  });
-
-  const explain = (kind: string, body: object, key?: string) =>
-    api.ask('POST', `/v1/explain/${kind}`, { body, ...(key === undefined ? {} : { key }) });
-
-  test('uses the rows of the agent that is named, and of main when none is', async () => {
-    assert.equal((await explain('tool', { tool: 'wait' })).body.step, 'agent_deny');
-    const files = await explain('tool', { tool: 'wait', agent: 'files' });
-    assertAnswer(files.body, { given: {}, answer: { decision: 'deny', step: 'agent_allow', rule: null } });
-    assert.ok(files.body.tools.includes('read_file'));
-    assert.equal((await explain('tool', { tool: 'wait', agent: 'nobody' })).status, 404);
-    const stranger = await api.makeTenant();
-    assert.equal((await explain('tool', { tool: 'wait', agent: 'files' }, stranger.key)).status, 404);
-  });
-
-  test('answers our own cases of texts and addresses as the command line does', async () => {
-    for (const [kind, one] of explainCases('')) {
-      if (kind !== 'url' && kind !== 'scrub') continue;
-      const { status, body } = await explain(kind, one.given);
-      if (one.error === undefined) assertAnswer(body, one);
-      else assert.equal(status, 400, JSON.stringify(one.given));
-    }
-  });
-
-  test('looks at paths in the workspace of the agent only, and tells no path of the server', async () => {
-    const workspace = join(root, api.tenant, 'shared');
-    await mkdir(workspace, { recursive: true });
-    await writeFile(join(workspace, 'a.txt'), 'a');
-    const inside = await explain('path', { path: 'a.txt', agent: 'files' });
-    assertAnswer(inside.body, { given: {}, answer: { decision: 'allow', resolved: 'a.txt', code: null } });
-    const outside = await explain('path', { path: `../../${api.tenant}`, agent: 'files', op: 'list' });
-    assert.equal(outside.body.code, 'InvalidPath');
-    for (const answer of [inside, outside]) assert.ok(!JSON.stringify(answer.body).includes(root));
-    assert.equal((await explain('path', { path: 'a', workspace: '/etc' })).status, 400);
-    assert.equal((await explain('path', { path: 'a', agent: 'main' })).status, 404);
-  });
-
-  test('needs a key that may read, and a key of a user asks for that user', async () => {
-    assert.equal((await explain('scrub', { text: 'a' }, await api.makeKey(['run']))).status, 403);
-    const anns = await api.makeKey(['read'], { user: 'ann' });
-    const bob = await explain('tool', { tool: 'wait', context: { user: 'bob' } }, anns);
-    assert.equal(bob.status, 403);
-    const rules = { rules: [{ tool: 'edit', user: 'ann', decision: 'deny' }] };
-    const ann = await explain('tool', { tool: 'edit', config: rules }, anns);
-    assert.equal(ann.body.step, 'global_rule');
-  });
-
-  test('says in words what a case lacks', async () => {
-    for (const [kind, words] of [
-      ['url', 'url: is required'],
-      ['shell', 'command: is required'],
-    ] as const) {
-      const { status, body } = await explain(kind, {});
-      assert.deepEqual([status, body.detail], [400, words]);
-    }
-  });
-
-  test('refuses a kind that is not there', async () => {
-    assert.equal((await explain('future', {})).status, 400);
   });
 });

@@ -7,18 +7,14 @@ import { deniedPrefixes } from '#domain/files/path-rules.ts';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createCallRules } from '#policy/call-rules.ts';
-import { childEnvironment, type Config, loadConfig } from '#config';
-import type { RuleSource } from '#policy/explain/explain-scope.ts';
-import { createHostPrograms } from '#policy/host-programs.ts';
+import { type Config, loadConfig } from '#config';
 import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
 import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
 import type { ChannelDeps } from '#features/channels/activities/visit-service.ts';
 import { createEgress } from '#activities/egress/create-egress.ts';
-import { judgePath } from '#activities/workspace/judge-path.ts';
 import { createWorkspaceAccess } from '#activities/workspace/workspace-access.ts';
-import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import { createModels } from '#activities/model/model-catalog.ts';
 import { insertApiKey, insertTenant } from '#store/api-key-store.ts';
 import type { KeySettings } from '#store/secrets/master-key.ts';
@@ -32,7 +28,7 @@ import { hashSecret, makeKeyId, makeSecret } from '#api/server/auth.ts';
 import { createGateway } from '#temporal/gateway.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import { createApiParts } from '#api/api-parts.ts';
-import type { Api, ApiDeps, ApiSettings } from '#api/deps.ts';
+import type { Api, ApiDeps, ApiSettings, RuleSettings } from '#api/deps.ts';
 import { createEventFeed } from '#api/event-feed.ts';
 import { createMetrics } from '#api/server/metrics.ts';
 import { createServer } from '#api/server/server.ts';
@@ -84,7 +80,7 @@ export interface TestApiOptions {
   /** Where large artifacts are. */
   readonly artifacts?: Config['artifacts'];
   /** The setting of the worker. */
-  readonly egress?: RuleSource['settings']['egress'];
+  readonly egress?: RuleSettings['egress'];
   /** Where chat services are. */
   readonly services?: ChannelDeps['services'];
   /** If present, the API logs everything to it. */
@@ -138,7 +134,13 @@ interface Parts {
 /** The settings of features' parts. */
 function configOf({ egress = {}, services = {}, artifacts }: TestApiOptions, cwd: string): Config {
   const config = loadConfig({ env: {}, cwd });
-  return { ...config, egress, channels: services, artifacts: artifacts ?? config.artifacts } as Config;
+  return {
+    ...config,
+    workspaceRoot: cwd,
+    egress,
+    channels: services,
+    artifacts: artifacts ?? config.artifacts,
+  } as Config;
 }
 
 function hasFastPath({ env = {} }: TestApiOptions): boolean {
@@ -198,13 +200,7 @@ async function serve(
     models: worker?.models ?? createModels({ providers: {} }),
     tools: createToolDirectory(catalog, catalogs),
     rules: createCallRules({ catalog, tools: {} }),
-    policy: {
-      catalogs,
-      settings: { tools: {}, egress: options.egress },
-      workspaceOf: createWorkspaceOf(root),
-      judgePath,
-      resolveProgram: createHostPrograms(childEnvironment({}), '/nowhere'),
-    },
+    policy: { catalogs, settings: { tools: {}, egress: options.egress } },
     workspaces: createWorkspaceAccess({
       root,
       deniedPaths: deniedPrefixes(),

@@ -203,33 +203,4 @@ describe('PO-5 rules that look back', () => {
     await stack.ask('POST', `/v1/teams/crew/tasks/${first}/approve`, { body: {} });
     await knows(taskSessionKey('crew', second, 'member'));
   });
-
-  it('explain says it for a session, with the call, and for tools that the case names', async () => {
-    const explain = async (context: object, tool = 'nudge') =>
-      (await stack.ask('POST', '/v1/explain/tool', { body: { tool, agent: 'main', context } })).body;
-    await say('explained', PEEK);
-    const { peek } = await usedIn('explained');
-    const answer = await explain({ session: 'explained' });
-    assert.deepEqual([answer.decision, answer.step, answer.rule], ['ask', 'agent_rule', 'nudge']);
-    assert.equal(answer.reason, `a rule asks before nudge after peek (${peek?.call})`);
-    assert.equal((await explain({ used: ['datetime'] })).decision, 'ask');
-    assert.equal((await explain({ used: ['hold'] })).decision, 'allow');
-    assert.equal((await explain({})).decision, 'allow');
-    assert.equal((await explain({ session: 'no-such-session' })).code, 'NotFound');
-    const other = await stack.makeKey(['read'], { user: 'bob' });
-    const body = { tool: 'nudge', context: { session: 'explained' } };
-    assert.equal((await stack.ask('POST', '/v1/explain/tool', { body, key: other })).body.code, 'NotFound');
-  });
-
-  it('a backtest judges each call by what its session had read before it', async () => {
-    await say('tried', `mark {"note":"1"}\nthen\n${PEEK}\n mark {"note":"2"}\nthen\nmark {"note":"3"}`);
-    const body = { settings: { tools: { ask: [{ tool: 'mark', after: ['peek'] }] } } };
-    const report = (await stack.ask('POST', '/v1/policy/backtest', { body })).body;
-    const marks = report.data.filter(({ tool }: any) => tool === 'mark');
-    assert.deepEqual(
-      marks.map(({ summary, before: was, after: is }: any) => [summary, was, is]),
-      [['mark: 3', 'allow', 'ask']],
-    );
-    assert.match(marks[0].reason, /^a rule asks before mark after peek \(/);
-  });
 });

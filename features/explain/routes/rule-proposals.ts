@@ -1,22 +1,23 @@
 /** Serves rules that past decisions suggest: it finds, backtests and accepts them. */
 import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
-import { ruleProposals } from '#domain/resource/rule-proposals.ts';
+import { ruleProposals } from '../resource/rule-proposals.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
-import { type ruleProposalSchema, tenantPolicySchema } from '#domain/schema/policy.ts';
-import { backtest } from '#policy/explain/backtest.ts';
-import { findProposals, type PlacedProposal, withRule } from '#policy/explain/proposals.ts';
+import { tenantPolicySchema } from '#domain/schema/policy.ts';
+import type { ruleProposalSchema } from '../schema/backtest.ts';
+import { backtest } from '../policy/backtest.ts';
+import { findProposals, type PlacedProposal, withRule } from '../policy/proposals.ts';
 import { findAgent, updateAgent } from '#store/agent-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { saveTenantPolicy } from '#store/tenant-policy-store.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { serveResource } from '../serve-resource.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { serveResource } from '#api/serve-resource.ts';
 
 const DAYS = 30;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
-  const basis = { ...deps.policy, pool, now: Date.now };
+  const basis = { ...deps.policy, ...deps.explain, pool, now: Date.now };
   const find = async ({ tenant }: { readonly tenant: string }, id: string) =>
     (await findProposals(basis, tenant, DAYS)).find((each) => each.id === id);
 

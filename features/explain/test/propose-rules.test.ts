@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { AgentConfig } from '#domain/agent.ts';
-import { type DecidedCall, proposeRules } from '#domain/policy/propose-rules.ts';
+import { type DecidedCall, proposeRules } from '../rules/propose-rules.ts';
 import { createCallRules } from '#policy/call-rules.ts';
 import { type Catalog, loadCatalog } from '#policy/catalog.ts';
 import { FEATURES } from '#features';

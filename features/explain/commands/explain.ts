@@ -4,12 +4,12 @@
  */
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
+import type { ExplainAnswer, ExplainKind } from '../schema/explain.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext, pathOf, readJsonObject } from '#cli/command-context.ts';
-import { readJsonLines } from '#cli/json-lines.ts';
+import { readJsonLines } from './json-lines.ts';
 import { createOutput, type Output, printFields, printJson, printText } from '#cli/output.ts';
-import { createLocalExplain, type Explain } from '#cli/services/explain-locally.ts';
+import { createLocalExplain, type Explain } from './explain-locally.ts';
 
 interface ExplainOptions extends ApiOptions {
   readonly jsonl?: boolean;

@@ -4,9 +4,9 @@ import type { AgentConfig } from '#domain/agent.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
-import { execute, readRows } from '../postgres/statements.ts';
-import type { TenantDb } from '../postgres/tenant-db.ts';
-import { inTransaction } from '../postgres/transaction.ts';
+import { execute, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 export interface PastCall {
   readonly id: string;

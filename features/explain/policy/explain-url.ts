@@ -8,7 +8,7 @@ import {
   type UrlVerdict,
 } from '@tempoclaw/egress/rules';
 import { effectiveEgress } from '#domain/policy/effective-egress.ts';
-import type { ExplainAnswer, explainUrlSchema } from '#domain/schema/explain.ts';
+import type { ExplainAnswer, explainUrlSchema } from '../schema/explain.ts';
 import type { RuleSource } from './explain-scope.ts';
 import { urlRemedy } from './remedies.ts';
 

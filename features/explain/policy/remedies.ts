@@ -2,7 +2,7 @@
 import type { UrlRule } from '@tempoclaw/egress/rules';
 import type { ShellVerdict } from '@tempoclaw/shell-judge';
 import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
-import type { CallStep } from '../call-rules.ts';
+import type { CallStep } from '#policy/call-rules.ts';
 
 const OWNERS: Readonly<Record<string, string>> = {
   global: 'the settings (tempoclaw.yaml)',

@@ -3,18 +3,18 @@ import { setImmediate } from 'node:timers/promises';
 import type { ResolveProgram } from '@tempoclaw/shell-judge';
 import type { AgentConfig, ExecPolicy, RuleDecision, ToolPolicy } from '#domain/agent.ts';
 import { fieldOf } from '#domain/outside-value.ts';
-import type { backtestSchema } from '#domain/schema/policy.ts';
+import type { backtestSchema } from '../schema/backtest.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import { type CallRules, createCallRules, type Verdict } from '../call-rules.ts';
+import { type CallRules, createCallRules, type Verdict } from '#policy/call-rules.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import {
   type PastCall,
   readPastCalls,
   readRulesOfTenant,
   type RulesOfTenant,
-} from '#store/turns/past-calls-store.ts';
+} from '../store/past-calls-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type JsonLine, readJsonLines } from '#cli/json-lines.ts';
+import { type JsonLine, readJsonLines } from '../commands/json-lines.ts';
 
 async function* pieces(chunks: readonly (Buffer | string)[]): AsyncGenerator<Buffer | string> {
   yield* chunks;

@@ -1,17 +1,18 @@
 /** Explains a case under the rows of the caller's tenant. It reveals no more of the host than a caller may know. */
 import { relative } from 'node:path';
-import { explainCase } from '#policy/explain/explain-case.ts';
+import { judgePath } from '#activities/workspace/judge-path.ts';
+import { explainCase } from '../policy/explain-case.ts';
 import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import { findSkillsInUse } from '#store/turns/turn-store.ts';
 import { findUsed } from '#store/turns/session-store.ts';
 import { findRulesOfAgent, type RulesOfAgent } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
-import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
+import type { ExplainAnswer, ExplainKind } from '../schema/explain.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { type Caller, userOf } from './server/auth.ts';
-import type { ApiDeps } from './deps.ts';
-import { noSession, reachableSession } from './found.ts';
-import { MAIN_AGENT } from './tenant-defaults.ts';
+import { type Caller, userOf } from '#api/server/auth.ts';
+import type { ApiDeps } from '#api/deps.ts';
+import { noSession, reachableSession } from '#api/found.ts';
+import { MAIN_AGENT } from '#api/tenant-defaults.ts';
 
 export async function explainFor(
   deps: ApiDeps,
@@ -32,7 +33,9 @@ export async function explainFor(
   let folder = '';
   const answer = await explainCase(
     {
-      ...deps.policy,
+      settings: deps.policy.settings,
+      resolveProgram: deps.explain.resolveProgram,
+      judgePath,
       catalogOf: (agent) => deps.policy.catalogs.of(caller.tenant, agent),
       agentOf,
       async usedIn(session) {
@@ -50,7 +53,7 @@ export async function explainFor(
             'InvalidInput',
             'workspace is for the command line; name the agent whose workspace is meant',
           );
-        folder = deps.policy.workspaceOf(caller.tenant, (await agentOf(agent)).agent, {
+        folder = deps.explain.workspaceOf(caller.tenant, (await agentOf(agent)).agent, {
           user,
           session: '',
         }).workspace;

@@ -5,16 +5,14 @@
  */
 import { toolPolicyOf } from '#domain/policy/settings-tools.ts';
 import { z } from 'zod';
-import type { AgentConfig, ExecPolicy, ToolPolicy } from '#domain/agent.ts';
+import type { RuleSettings } from '#api/deps.ts';
+import type { AgentConfig, ToolPolicy } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
-import type { EgressSettings } from '#domain/policy/effective-egress.ts';
-import type { Hook } from '#domain/turn/hook.ts';
 import type { Profiles } from '#domain/policy/profiles.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import { agentPatchSchema, sharedExecPolicySchema, toolPolicySchema } from '#domain/schema/agent.ts';
-import type { explainToolSchema } from '#domain/schema/explain.ts';
+import type { explainToolSchema } from '../schema/explain.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import type { SandboxSettings } from '#domain/sandbox.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
@@ -27,14 +25,7 @@ export interface KnownAgent {
 }
 
 export interface RuleSource {
-  readonly settings: {
-    readonly tools: ToolPolicy;
-    readonly exec?: ExecPolicy | undefined;
-    readonly deniedPaths?: readonly string[] | undefined;
-    readonly sandbox?: SandboxSettings | undefined;
-    readonly egress?: EgressSettings | undefined;
-    readonly hooks?: readonly Hook[] | undefined;
-  };
+  readonly settings: RuleSettings;
   /** Throws NotFound. */
   readonly agentOf: (key: string | undefined) => Promise<KnownAgent>;
   /** What a session has read, if there are rows. Throws NotFound. */
@@ -44,7 +35,7 @@ export interface RuleSource {
 }
 
 export interface ExplainScope extends KnownAgent {
-  readonly settings: RuleSource['settings'];
+  readonly settings: RuleSettings;
   readonly context: MessageContext;
   readonly used: UsedTools;
   readonly skills: readonly SkillInUse[];
@@ -163,7 +154,7 @@ function withConfig(
 }
 
 /** `{tools, exec}` as in `tempoclaw.yaml`, or a tool policy alone. */
-function settingsOf(config: Readonly<Record<string, unknown>>): RuleSource['settings'] {
+function settingsOf(config: Readonly<Record<string, unknown>>): RuleSettings {
   const isWhole = Object.hasOwn(config, 'tools') || Object.hasOwn(config, 'exec');
   if (!isWhole) return { tools: read(toolPolicySchema, config, 'config') };
   const tools = (config['tools'] ?? {}) as Record<string, unknown>;

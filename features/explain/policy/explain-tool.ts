@@ -9,10 +9,10 @@ import {
 import { hookName, hooksOfCall } from '#domain/turn/hook.ts';
 import { explainDecision } from '#domain/policy/explain-decision.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
-import type { ExplainAnswer, explainToolSchema } from '#domain/schema/explain.ts';
-import { createCallRules, policyLayers, policyToolOf, type Verdict } from '../call-rules.ts';
-import type { Catalog } from '../catalog.ts';
-import { decideCall } from '../decide-call.ts';
+import type { ExplainAnswer, explainToolSchema } from '../schema/explain.ts';
+import { createCallRules, policyLayers, policyToolOf, type Verdict } from '#policy/call-rules.ts';
+import type { Catalog } from '#policy/catalog.ts';
+import { decideCall } from '#policy/decide-call.ts';
 import { type ExplainScope, policyToolNamed, type RuleSource, scopeOf } from './explain-scope.ts';
 import { toolRemedy } from './remedies.ts';
 

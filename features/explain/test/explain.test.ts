@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { ExplainKind } from '#domain/schema/explain.ts';
-import { assertAnswer, explainCases, makeExplainWorkspace } from '#test/support/explain-cases.ts';
+import type { ExplainKind } from '../schema/explain.ts';
+import { assertAnswer, explainCases, makeExplainWorkspace } from './explain-cases.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
-import { runCli } from './support/run-cli.ts';
+import { runCli } from '#test/cli/support/run-cli.ts';
 
 /** Runs in a folder where nothing runs, with no environment that could name a server. */
 async function explain(
@@ -43,7 +43,9 @@ async function explainAll(
 }
 
 function vectors<Content>(name: string): Content {
-  return JSON.parse(readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8')) as Content;
+  return JSON.parse(
+    readFileSync(new URL(`../../../test/vectors/${name}`, import.meta.url), 'utf8'),
+  ) as Content;
 }
 
 /** The corpus has short names for the layers of a policy. */

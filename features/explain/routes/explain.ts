@@ -1,11 +1,11 @@
 /** PO-4: serves what would be decided, by which rule, and why. */
 import { z } from 'zod';
-import { EXPLAIN_INPUTS, EXPLAIN_KINDS, explainAnswerSchema } from '#domain/schema/explain.ts';
+import { EXPLAIN_INPUTS, EXPLAIN_KINDS, explainAnswerSchema } from '../schema/explain.ts';
 import { jsonObjectSchema } from '#domain/schema/scalars.ts';
-import { callerOf } from '../server/auth.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { explainFor } from '../explain-for.ts';
-import { problems } from '../server/openapi.ts';
+import { callerOf } from '#api/server/auth.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { explainFor } from './explain-for.ts';
+import { problems } from '#api/server/openapi.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   app.post(

@@ -1,9 +1,9 @@
-/** Our own cases of explain (test/vectors/explain.json), and the workspace of the cases about paths. */
+/** Our own cases of explain (explain.json), and the workspace of the cases about paths. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EXPLAIN_KINDS, type ExplainKind } from '#domain/schema/explain.ts';
+import { EXPLAIN_KINDS, type ExplainKind } from '../schema/explain.ts';
 
 export interface ExplainCase {
   readonly given: Readonly<Record<string, unknown>>;
@@ -13,9 +13,9 @@ export interface ExplainCase {
   readonly error?: string;
 }
 
-const CASES = JSON.parse(
-  readFileSync(new URL('../vectors/explain.json', import.meta.url), 'utf8'),
-) as Readonly<Record<ExplainKind, readonly ExplainCase[]>>;
+const CASES = JSON.parse(readFileSync(new URL('./explain.json', import.meta.url), 'utf8')) as Readonly<
+  Record<ExplainKind, readonly ExplainCase[]>
+>;
 
 /** `workspace` is for the cases that name none. */
 export function explainCases(workspace: string): readonly (readonly [ExplainKind, ExplainCase])[] {

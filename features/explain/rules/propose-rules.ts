@@ -12,7 +12,7 @@ import {
   WRAPPERS,
 } from '@tempoclaw/shell-judge';
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
-import { climbs } from './find-call-rule.ts';
+import { climbs } from '#domain/policy/find-call-rule.ts';
 
 export interface DecidedCall {
   readonly agent: string;

@@ -1,12 +1,12 @@
 /** AP-7: which rules the decisions of the last days suggest, where each would be added, and what it would change. */
 import { createHash } from 'node:crypto';
 import type { AgentConfig } from '#domain/agent.ts';
-import { proposeRules, type Proposal, type ProposedRule } from '#domain/policy/propose-rules.ts';
+import { proposeRules, type Proposal, type ProposedRule } from '../rules/propose-rules.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import { type DecidedPastCall, readDecidedCalls, readRulesOfTenant } from '#store/turns/past-calls-store.ts';
+import { type DecidedPastCall, readDecidedCalls, readRulesOfTenant } from '../store/past-calls-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';
-import type { Verdict } from '../call-rules.ts';
+import type { Verdict } from '#policy/call-rules.ts';
 import { type BacktestDeps, type BacktestQuestion, createJudge } from './backtest.ts';
 
 /** Where the rule would be added: the innermost place that covers the calls. */

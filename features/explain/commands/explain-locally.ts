@@ -7,11 +7,11 @@ import { createHostPrograms } from '#policy/host-programs.ts';
 import { judgePath } from '#activities/workspace/judge-path.ts';
 import { loadCatalog } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
-import { explainCase } from '#policy/explain/explain-case.ts';
+import { explainCase } from '../policy/explain-case.ts';
 import { resolveHost } from '@tempoclaw/egress/resolve-host';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
-import type { ExplainAnswer, ExplainKind } from '#domain/schema/explain.ts';
+import type { ExplainAnswer, ExplainKind } from '../schema/explain.ts';
 
 export type Explain = (kind: ExplainKind, value: unknown) => Promise<ExplainAnswer | ExplainError>;
 

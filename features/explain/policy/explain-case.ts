@@ -16,7 +16,7 @@ import {
   type explainPathSchema,
   type explainScrubSchema,
   type explainShellSchema,
-} from '#domain/schema/explain.ts';
+} from '../schema/explain.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
 import { alwaysWords } from '#domain/approval/approval.ts';
 import { DEFAULT_PATH_RULES, type JudgePath, PATH_OPS, type PathOp } from '#domain/files/path-rules.ts';

@@ -1,8 +1,8 @@
 /** Rules that people's decisions suggest (AP-7). Each request computes them; there are no rows. */
 import { z } from 'zod';
-import { isMessageId } from '../ids.ts';
-import { ruleProposalSchema } from '../schema/policy.ts';
-import { defineResource } from './define-resource.ts';
+import { isMessageId } from '#domain/ids.ts';
+import { ruleProposalSchema } from '../schema/backtest.ts';
+import { defineResource } from '#domain/resource/define-resource.ts';
 
 export const ruleProposals = defineResource(
   {

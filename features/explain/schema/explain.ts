@@ -4,7 +4,7 @@
  */
 import { SHELL_SWITCHES } from '@tempoclaw/shell-judge/switches';
 import { z } from 'zod';
-import { jsonObjectSchema, nameSchema, sessionKeySchema } from './scalars.ts';
+import { jsonObjectSchema, nameSchema, sessionKeySchema } from '#domain/schema/scalars.ts';
 
 export const EXPLAIN_KINDS = ['tool', 'shell', 'path', 'url', 'scrub'] as const;
 export type ExplainKind = (typeof EXPLAIN_KINDS)[number];
