@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { agentSchema } from '#domain/schema/agent.ts';
 import type { budgetSchema, usageSchema } from '#domain/schema/budget.ts';
 import type { switchSchema } from '#domain/resource/tool-switches.ts';
-import type { approvalLinkSchema } from '#domain/schema/approval-link.ts';
 import type {
   approvalDetailSchema,
   approvalSchema,
@@ -19,7 +18,6 @@ import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 export type Agent = z.infer<typeof agentSchema>;
 export type Approval = z.infer<typeof approvalSchema>;
 export type ApprovalDetail = z.infer<typeof approvalDetailSchema>;
-export type ApprovalLink = z.infer<typeof approvalLinkSchema>;
 export type ApprovalToken = z.infer<typeof approvalTokenSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
 export type BulkReceipt = z.infer<typeof bulkReceiptSchema>;

@@ -4,6 +4,7 @@
  */
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import { agentExport } from './agent-export/feature.ts';
+import { approvalLinks } from './approval-links/feature.ts';
 import { artifacts } from './artifacts/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
@@ -28,6 +29,7 @@ import { webhooksOut } from './webhooks-out/feature.ts';
 
 export const FEATURES: readonly Feature[] = inOrderOfNeed([
   agentExport,
+  approvalLinks,
   artifacts,
   browser,
   canvas,

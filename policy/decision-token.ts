@@ -1,5 +1,5 @@
 /** Proof in a decision that its sender knows the deployment's secret. */
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { type ApprovalVerb, readVerb } from '#domain/approval/approval.ts';
 import { isRecord, isText } from '#domain/outside-value.ts';
 
@@ -68,26 +68,6 @@ function parsed(json: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Token of a link in a webhook's mails, for one user and the shown version of the call: the same in each mail, and
- * another one after an edit. The line break distinguishes it from decision tokens.
- */
-export function mailLinkToken(
-  secret: string,
-  webhook: string,
-  { id, digest }: { readonly id: string; readonly digest: string },
-  user: string,
-): string {
-  return createHmac('sha256', secret)
-    .update(`mail link\n${webhook}/${id}/${digest}/${user}`)
-    .digest('base64url');
-}
-
-/** The part of a link's token that is stored. */
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }
 
 /** Compares in constant time, which reveals nothing about `expected`. */

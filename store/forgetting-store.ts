@@ -146,7 +146,6 @@ export async function removeSessionRows(
     ['decision_proofs', sql`${ofTenant} and approval_id in ${approvals}`],
     ['decision_tokens', sql`${ofTenant} and approval_id in ${approvals}`],
     ['approval_decisions', sql`${ofTenant} and approval_id in ${approvals}`],
-    ['approval_links', sql`${ofTenant} and approval_id in ${approvals}`],
     ['approvals', sql`${own} and turn_id in ${turns}`, 'approvals'],
     ['egress_requests', sql`${ofTenant} and call_id in ${calls}`, 'egress_requests'],
     [
@@ -199,7 +198,6 @@ export async function removeUserRows(
       sql`(api_key_id in (select id from api_keys where ${own}) or strpos(body, to_json(${user}::text)::text) > 0)`,
     ),
     ['exec_allowlist', own, 'allowlist'],
-    ['approval_links', own],
     ['api_keys', own, 'api_keys'],
     ['documents', own, 'documents'],
     ['document_versions', own],

@@ -16,8 +16,6 @@ export interface RowPart {
   readonly sealedPart?: SealedPart;
   /** A condition on a row of `files`: a row of the feature refers to the file. */
   readonly namesFile?: RawBuilder<unknown>;
-  /** A condition on a row `l` of `approval_links`: the creator may no longer create links. */
-  readonly isLinkOver?: RawBuilder<unknown>;
   /** Rows to delete with a forgotten session, before the core's rows. */
   ofSession?(scope: ForgottenSession): readonly RowChange[];
   /** Rows to delete with a user. */

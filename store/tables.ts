@@ -38,21 +38,6 @@ export interface Tables {
     note: string | null;
     at: Generated<Timestamp>;
   };
-  approval_links: {
-    tenant_id: string;
-    id: string;
-    approval_id: string;
-    hash: Buffer;
-    user_id: string;
-    scopes: string[];
-    decision: 'approve' | 'edit' | 'reject' | null;
-    created_by: string;
-    created_at: Generated<Timestamp>;
-    expires_at: Timestamp;
-    used_at: Timestamp | null;
-    used_key: string | null;
-    revoked_at: Timestamp | null;
-  };
   approvals: {
     tenant_id: string;
     id: string;

@@ -1,7 +1,7 @@
 /** Pages for people who come with a link and without a key: a form, and texts for what is not possible. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FAILURES, Failure } from '#domain/errors.ts';
-import { noticePage, PAGE_POLICY } from '../approvals/approval-page.ts';
+import { noticePage, PAGE_POLICY } from './html-page.ts';
 import type { Api } from '../deps.ts';
 
 /** Enough for a reason, some fields, or the arguments of a call, all percent-encoded at worst. */

@@ -23,7 +23,7 @@ import {
 } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
 import { oneLine } from '#cli/text.ts';
-import type { Approval, ApprovalLink, ApprovalToken, BulkReceipt, Page } from '#cli/wire.ts';
+import type { Approval, ApprovalToken, BulkReceipt, Page } from '#cli/wire.ts';
 
 export function register(approvals: Command): void {
   addCommand(approvals, resource, 'listApprovals', {
@@ -37,8 +37,6 @@ export function register(approvals: Command): void {
     print: ({ out }, approval) => printApproval(out, approval),
   });
   addDecisions(approvals);
-  addCommand(approvals, resource, 'createApprovalLink', { print: printLink });
-  addCommand(approvals, resource, 'revokeApprovalLink');
   addCommand(approvals, resource, 'createDecisionToken', { print: printToken });
   approvals
     .command('watch')
@@ -90,12 +88,6 @@ function addDecisions(approvals: Command): void {
     .action((id: string, options: ApiOptions & { text: string }) =>
       send(createContext(options), [id], { decision: 'respond', text: options.text }),
     );
-}
-
-function printLink({ out, err }: CommandContext, made: ApprovalLink): void {
-  out.line(made.url ?? '');
-  const who = oneLine(made.for, 80);
-  err.line(err.paint('dim', `whoever has it decides as ${who}, once, until ${made.expires_at}`));
 }
 
 function printToken({ out, err }: CommandContext, made: ApprovalToken): void {

@@ -1,8 +1,6 @@
-/** Approvals: what waits for a person's decision, the decision, and the links and tokens with which others decide. */
-import { z } from 'zod';
+/** Approvals: what waits for a person's decision, the decision, and the tokens with which Temporal clients decide. */
 import { APPROVAL_STATUSES, APPROVAL_VERBS } from '../approval/approval.ts';
 import { isMessageId } from '../ids.ts';
-import { approvalLinkCreateSchema, approvalLinkSchema } from '../schema/approval-link.ts';
 import {
   approvalDetailSchema,
   approvalFilterShape,
@@ -81,42 +79,6 @@ export const approvals = defineResource(
     }),
   }),
   ({ action }) => ({
-    createApprovalLink: action('links')({
-      scope: 'approve',
-      status: 201,
-      shownOnce: ['url'],
-      summary: 'Make a link that decides an approval',
-      description:
-        'Works once, for one person, until the approval ends. A key makes links for its own user; an admin’s for everybody. Opening it decides nothing.',
-      body: approvalLinkCreateSchema,
-      answer: approvalLinkSchema,
-      refuses: ['Conflict', 'Unprocessable'],
-      command: {
-        word: 'link',
-        help: 'make a link with which one person decides one approval, once',
-        flags: {
-          for: ['--for <user>', 'who decides by it', { required: true }],
-          decision: ['--only <decision>', 'approve or reject, and not the other'],
-          expires_seconds: ['--expires <seconds>', 'when it ends; with the approval at the latest'],
-        },
-      },
-    }),
-    revokeApprovalLink: operation({
-      method: 'DELETE',
-      path: '/v1/approvals/:id/links/:link',
-      scope: 'approve',
-      summary: 'Revoke a link',
-      params: z.object({ id: z.string(), link: z.string().max(64) }),
-      findsFirst: true,
-      answer: z.null(),
-      status: 204,
-      command: {
-        word: 'unlink',
-        help: 'revoke a link that was made for an approval',
-        answer: ({ id, link }) => ({ id, link, deleted: true }),
-        says: (_answer, { link }) => `the link ${link} decides nothing any more`,
-      },
-    }),
     createDecisionToken: action('token')({
       scope: 'approve',
       shownOnce: ['token'],

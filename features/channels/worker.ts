@@ -2,16 +2,14 @@
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { openArtifacts } from '#features/artifacts/index.ts';
-import { tokenSecrets } from '#policy/decision-token.ts';
 import type { ChannelDelivery } from './activities/channel-delivery.ts';
 import { deliverToChannel } from './activities/deliver-to-channel.ts';
 import { createOwnChannels } from './activities/own-channels.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
-  const { channels: services, approvals, api } = core.config;
-  const [tokenSecret = ''] = tokenSecrets(approvals.decisionToken.secret, core.masterKeys);
   const artifacts = openArtifacts(core.pool, core.config, core.resolveSecret);
-  const parts = { ...core, ...artifacts, services, tokenSecret, publicUrl: api.publicUrl };
+  const ownLink = () => core.extensions('ownLink')[0];
+  const parts = { ...core, ...artifacts, services: core.config.channels, ownLink };
   return {
     tools: { channels: createOwnChannels(parts) },
     extends: {

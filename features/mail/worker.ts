@@ -1,16 +1,13 @@
 /** Provides mails about approvals in a worker, for webhooks with a mail address. */
 import type { WorkerPart } from '#domain/feature.ts';
-import { tokenSecrets } from '#policy/decision-token.ts';
 import { mailAddressOf } from '#features/webhooks-out/contract.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createMailDelivery } from './activities/approval-mails.ts';
 import { createSendMail } from './activities/send-mail.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
-  const { mail, api, approvals } = core.config;
-  const [tokenSecret = ''] = tokenSecrets(approvals.decisionToken.secret, core.masterKeys);
-  const send = createSendMail({ ...core, mail });
-  const deliver = createMailDelivery({ ...core, send, publicUrl: api.publicUrl, tokenSecret });
+  const send = createSendMail({ ...core, mail: core.config.mail });
+  const deliver = createMailDelivery({ ...core, send, ownLink: () => core.extensions('ownLink')[0] });
   return {
     extends: {
       deliverer: {

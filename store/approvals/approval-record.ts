@@ -181,7 +181,7 @@ async function allowMore(tx: Transaction, tenant_id: string, ask: BudgetAsk): Pr
 }
 
 /**
- * Uses up the link, if any, by which the decision with this key came. A repeat of the decision is accepted. False when
+ * Uses up the link (features/approval-links), if any, by which the decision with this key came. A repeat of the decision is accepted. False when
  * another decision has used the link, or when it has expired or was revoked.
  */
 async function takeLink(tx: Transaction, { tenant_id, id }: ApprovalRow, key: string): Promise<boolean> {

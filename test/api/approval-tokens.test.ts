@@ -148,7 +148,7 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     await stack.worker.ended(turn);
   });
 
-  it('are told to need it by state, HTTP and the web UI; a key and a link decide without', async () => {
+  it('are told to need it by state, HTTP and the web UI; a key decides without', async () => {
     const { turn, id, handle } = await askFor('shown');
     assert.equal((await handle.query<ApprovalState>('state')).token_required, true);
     const shown = await stack.ask('GET', `/v1/approvals/${id}`);
@@ -160,15 +160,6 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     });
     assert.equal(decided.status, 200, JSON.stringify(decided.body));
     await stack.worker.ended(turn);
-
-    const linked = await askFor('linked', { user: 'ann' });
-    const { url } = (await stack.ask('POST', `/v1/approvals/${linked.id}/links`, { body: { for: 'ann' } }))
-      .body;
-    const digest = /name="digest" value="([0-9a-f]{64})"/.exec(await (await fetch(url)).text())?.[1] ?? '';
-    const form = new URLSearchParams({ decision: 'approve', digest });
-    assert.equal((await fetch(url, { method: 'POST', body: form, redirect: 'manual' })).status, 303);
-    await stack.worker.ended(linked.turn);
-    assert.equal(pokes('linked'), 1);
   });
 
   it('DU-7 a question for more budget needs it as well', async () => {

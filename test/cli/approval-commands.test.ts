@@ -1,7 +1,4 @@
-/**
- * `tempoclaw approvals`: pending ones are listed, shown and decided, by an allowed user, or by a link or token for
- * another.
- */
+/** `tempoclaw approvals`: pending ones are listed, shown and decided, by an allowed user, or by a token for another. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type FakeApi, problem, startFakeApi } from './support/fake-api.ts';
@@ -134,25 +131,6 @@ describe('IN-6 tempoclaw approvals', () => {
       requested_before: '2026-02-01T12:00:00Z',
       mine: 'true',
     });
-  });
-
-  test('AP-2 a link to decide is printed alone, with a warning beside it', async () => {
-    const url = 'http://x/a/token';
-    answer('POST', '/v1/approvals/apr_1/links', {
-      id: 'l',
-      url,
-      for: 'ann',
-      decision: 'reject',
-      expires_at: 'T',
-    });
-    const flags = ['--for', 'ann', '--only', 'reject', '--expires', '60'];
-    const { code, stdout, stderr } = await cli('approvals', 'link', 'apr_1', ...flags);
-    assert.deepEqual([code, stdout], [0, `${url}\n`]);
-    assert.match(stderr, /decides as ann, once/);
-    const sent = { for: 'ann', decision: 'reject', expires_seconds: 60 };
-    assert.deepEqual(api.requests.at(-1)?.body, sent);
-    assert.equal((await cli('approvals', 'link', 'apr_1')).code, 2);
-    assert.equal((await cli('approvals', 'link', 'apr_1', '--for', 'ann', '--expires', 'soon')).code, 2);
   });
 
   test('AP-2 a token for a Temporal client is printed alone, and how to send it beside it', async () => {

@@ -17,7 +17,6 @@ interface ColumnRow {
 const TABLES = [
   'agents',
   'approval_decisions',
-  'approval_links',
   'approvals',
   'artifacts',
   'budget_accounts',

@@ -1,10 +1,6 @@
-/**
- * Serves approvals: what waits for a person, and the decision. It also makes links (used by approval-links.ts) and
- * tokens for others to decide with.
- */
+/** Serves approvals: what waits for a person, and the decision. It also makes tokens for Temporal clients to decide with. */
 import { randomBytes } from 'node:crypto';
-import { decisionToken, hashToken } from '#policy/decision-token.ts';
-import { insertApprovalLink, revokeApprovalLink } from '#store/approvals/approval-link-store.ts';
+import { decisionToken } from '#policy/decision-token.ts';
 import {
   type ApprovalRow,
   findVisibleApproval,
@@ -14,7 +10,6 @@ import {
 import { type Decider, deciderProblem } from '#domain/approval/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
 import { approvals } from '#domain/resource/approvals.ts';
-import type { Scope } from '#domain/schema/api-key.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { readApprovalFilter } from '../../approvals/approval-filter.ts';
 import { type Caller, requireOwnUser, signatureOf } from '../../server/auth.ts';
@@ -23,7 +18,7 @@ import { decideMany } from '../../approvals/decide-many.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
 import { stemOf } from '../../server/idempotency.ts';
 import { readTimePage } from '../../server/pages.ts';
-import { type Call, serveResource } from '../../serve-resource.ts';
+import { serveResource } from '../../serve-resource.ts';
 import { showApproval } from '../../approvals/show-approval.ts';
 import { createTemporalLink } from '../../temporal-links.ts';
 
@@ -58,14 +53,6 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && decideAs(deps, caller, row, body, stemOf(request, caller, 'decision', row.id));
       },
       decideApprovals: ({ caller, body }) => decideMany(deps, caller, body),
-      async createApprovalLink(call) {
-        const row = await find(call.caller, call.params.id);
-        return row && makeLink(deps, row, call);
-      },
-      async revokeApprovalLink({ db, params }) {
-        if (await revokeApprovalLink(db, params.id, params.link)) return true;
-        throw new Failure('NotFound', 'The approval has no such link');
-      },
       async createDecisionToken({ caller, tenant, params, body }) {
         const row = await find(caller, params.id);
         if (!row) return undefined;
@@ -89,32 +76,6 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     },
     find,
   );
-}
-
-async function makeLink(
-  { settings }: ApiDeps,
-  { id: approvalId, terms, user_id: requester }: ApprovalRow,
-  { caller, db, by, body, request }: Call<(typeof approvals.operations)['createApprovalLink']>,
-) {
-  const { for: user, decision = null, expires_seconds: seconds = null } = body;
-  requireOwnUser(caller, user, 'links');
-  const scopes: Scope[] = caller.user === user ? [...caller.scopes] : ['approve'];
-  // The token may be for people who may decide only later.
-  const who = { by: user, user, scopes, proof: 'key' as const };
-  const problem = deciderProblem({ terms, requester, escalated: true }, who);
-  if (problem !== undefined)
-    throw new Failure('Unprocessable', `${user} may not decide this approval: ${problem}`);
-  const token = randomBytes(32).toString('base64url');
-  const id = `lnk_${randomBytes(9).toString('hex')}`;
-  const link = { id, approvalId, hash: hashToken(token), user, scopes, decision, createdBy: by, seconds };
-  const expires = await insertApprovalLink(db, link);
-  if (!expires)
-    throw new Failure(
-      'Conflict',
-      'The approval does not wait any more, or has too many links that were not used',
-    );
-  const base = settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
-  return { id, url: `${base}/a/${token}`, for: user, decision, expires_at: expires.toISOString() };
 }
 
 /** Ensures that a token grants no more than the key. Throws Forbidden, or Unprocessable for another user. */

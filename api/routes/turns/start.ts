@@ -1,7 +1,7 @@
 /** Serves the first page, which links to everything, for a person with a browser and for a program. */
 import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
-import { escapeHtml, page, PAGE_POLICY } from '../../approvals/approval-page.ts';
+import { escapeHtml, page, PAGE_POLICY } from '../../server/html-page.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
 
 const startSchema = z.object({

@@ -12,7 +12,7 @@ import {
   placeOfChat,
 } from '../contract.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
+import type { OwnLinkDeps } from '#features/approval-links/index.ts';
 import { channelLinkMaker } from '../rows.ts';
 import { type ApprovalRow, findApproval } from '#store/approvals/approval-store.ts';
 import { asAttachment, findArtifacts } from '#features/artifacts/index.ts';
@@ -130,7 +130,7 @@ async function linkPost(
 ): Promise<ChannelPost> {
   const approval = await findApproval(forTenant(deps.pool, tenant), id);
   const wish = approval && { webhook, approval, user, createdBy: channelLinkMaker(key) };
-  const link = wish && (await makeOwnLink(deps, tenant, wish));
+  const link = wish && (await deps.ownLink()?.(tenant, wish));
   return { markdown: linkWords(link) };
 }
 
@@ -291,8 +291,8 @@ function approvalPostNow(
   return partsOf(post) === part + 1 ? post : undefined;
 }
 
-function askingOf({ publicUrl }: DeliverToChannelDeps, delivery: string): Asking {
-  return { delivery, hasLinks: publicUrl !== undefined };
+function askingOf({ ownLink }: OwnLinkDeps, delivery: string): Asking {
+  return { delivery, hasLinks: ownLink() !== undefined };
 }
 
 /** The chat that the approval is about, unless the channel has another place for questions. */

@@ -11,7 +11,6 @@ import { type Inbound, readPress } from '../contract.ts';
 import { withTimeout } from '#domain/async/with-timeout.ts';
 import { Failure } from '#domain/errors.ts';
 import { decisionToken } from '#policy/decision-token.ts';
-import { makeOwnLink } from '#policy/own-link.ts';
 import { channelLinkMaker } from '../rows.ts';
 import { type ApprovalRow, findApproval } from '#store/approvals/approval-store.ts';
 import { insertDirectPost, postsOf } from '../store/channel-post-store.ts';
@@ -141,9 +140,9 @@ async function giveLink(
   const problem = deciderProblem({ terms, requester, escalated: escalated_at !== null }, who);
   if (problem !== undefined) return refusal(`You may not decide this: ${problem}`);
   if (type === 'discord') {
-    const { pool, settings, tokenSecret } = deps;
     const wish = { webhook, approval, user, createdBy: channelLinkMaker(key) };
-    const link = await makeOwnLink({ pool, tokenSecret, publicUrl: settings.publicUrl }, tenant, wish);
+    const { publicUrl } = deps.settings;
+    const link = await deps.makeOwnLink?.({ ...deps, publicUrl }, tenant, wish);
     return { words: linkWords(link), isRefusal: false };
   }
   const stem = createHash('sha256')

@@ -2,14 +2,16 @@
 import { mailAddressOf, NOTIFY_TEST } from '#features/webhooks-out/contract.ts';
 import { deciderProblem, personOf } from '#domain/approval/approval-decider.ts';
 import { askingMail, outcomeMail, planMail, testMail } from '../rules.ts';
+import type { OwnLinkDeps } from '#features/approval-links/index.ts';
 import { type DeliveryBasis, findEarlierRequest, webhookLinkMaker } from '#features/webhooks-out/index.ts';
-import { makeOwnLink, type OwnLinkDeps } from '#policy/own-link.ts';
 import { type ApprovalRow, findApproval } from '#store/approvals/approval-store.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Mail, MailOutcome, SendMail } from './send-mail.ts';
 
 export interface ApprovalMailDeps extends OwnLinkDeps {
+  readonly pool: Pool;
   readonly scrubberOf: ScrubberOf;
   readonly send: SendMail;
 }
@@ -57,7 +59,7 @@ async function mailOf(
   const thread = { id, to, replyTo: first };
   if (plan === 'tell') return { ...thread, ...outcomeMail(approval) };
   const createdBy = webhookLinkMaker(webhook.id);
-  const link = await makeOwnLink(deps, tenant, { webhook: webhook.id, approval, user, createdBy });
+  const link = await deps.ownLink()?.(tenant, { webhook: webhook.id, approval, user, createdBy });
   return { ...thread, ...askingMail(approval, { event, user, link, now: new Date() }) };
 }
 

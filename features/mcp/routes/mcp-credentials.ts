@@ -20,7 +20,7 @@ import {
   type McpServerRow,
   openServerCredentials,
 } from '../store/mcp-server-store.ts';
-import { confirmPage, noticePage } from '#api/approvals/approval-page.ts';
+import { confirmPage, noticePage } from '#api/server/html-page.ts';
 import { type Caller, requireOwnUser, requireScope } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { addPage } from '#api/server/page-routes.ts';

@@ -1,7 +1,7 @@
 /** Links that decide an approval, on the wire. */
 import { z } from 'zod';
-import { TERM_LIMITS } from '../approval/approval-terms.ts';
-import { labelSchema, timeSchema } from './scalars.ts';
+import { TERM_LIMITS } from '#domain/approval/approval-terms.ts';
+import { labelSchema, timeSchema } from '#domain/schema/scalars.ts';
 
 /** Decisions that a link can make; the others need the API. */
 export const LINK_DECISIONS = ['approve', 'edit', 'reject'] as const;

@@ -1,10 +1,10 @@
-/** Links that let one person decide one approval once; deciding (approval-record.ts) uses them up. */
-import { anyOf, type RowParts } from '../row-parts.ts';
+/** Links that let one person decide one approval once; deciding (store/approvals/approval-record.ts) uses them up. */
+import { anyOf, type RowParts } from '#store/row-parts.ts';
 import type { Decision } from '#domain/approval/approval.ts';
-import type { LinkDecision } from '#domain/schema/approval-link.ts';
-import type { Pool } from '../postgres/pool.ts';
-import { affects, readRow } from '../postgres/statements.ts';
-import type { TenantDb } from '../postgres/tenant-db.ts';
+import type { LinkDecision } from './schema.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { affects, readRow } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 export interface NewApprovalLink {
   readonly id: string;

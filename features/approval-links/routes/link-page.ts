@@ -1,20 +1,21 @@
 /** Serves links that decide an approval. Any browser can use them without a key. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { hashToken } from '#policy/decision-token.ts';
-import { type ApprovalLinkRow, findApprovalLink } from '#store/approvals/approval-link-store.ts';
+import { hashToken } from '../own-link.ts';
+import { type ApprovalLinkRow, findApprovalLink } from '../store.ts';
 import { type ApprovalRow, findApproval } from '#store/approvals/approval-store.ts';
 import { type CallProgress, findCallProgress } from '#store/turns/tool-call-store.ts';
 import { readAnswer } from '#domain/form.ts';
 import { FAILURES, Failure, type FailureType } from '#domain/errors.ts';
 import { SCOPES } from '#domain/schema/api-key.ts';
-import { LINK_DECISIONS } from '#domain/schema/approval-link.ts';
+import { LINK_DECISIONS } from '../schema.ts';
 import { jsonObjectSchema, textSchema } from '#domain/schema/scalars.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { askingPage, isChangeable, noticePage } from '../../approvals/approval-page.ts';
-import { type DecisionBody, sendDecision } from '../../approvals/decide-as.ts';
-import type { Api, ApiDeps } from '../../deps.ts';
-import { addPage, type Answered, type FormFields } from '../../server/page-routes.ts';
+import { askingPage, isChangeable } from '../asking-page.ts';
+import { type DecisionBody, sendDecision } from '#api/approvals/decide-as.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { noticePage } from '#api/server/html-page.ts';
+import { addPage, type Answered, type FormFields } from '#api/server/page-routes.ts';
 
 const formSchema = z.object({
   decision: z.enum(LINK_DECISIONS),

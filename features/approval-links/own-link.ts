@@ -2,12 +2,12 @@
  * The link by which one person decides one approval, for messages that reach only that person. Repeated calls create
  * the same link.
  */
-import { hashToken, mailLinkToken } from './decision-token.ts';
-import { insertApprovalLink } from '#store/approvals/approval-link-store.ts';
+import { createHash, createHmac } from 'node:crypto';
+import { insertApprovalLink } from './store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
-export interface OwnLinkDeps {
+interface LinkDeps {
   readonly pool: Pool;
   /** Where people reach the API; without it there are no links. */
   readonly publicUrl?: string | undefined;
@@ -30,7 +30,7 @@ const SCOPES = ['approve'] as const;
  * more links may be created.
  */
 export async function makeOwnLink(
-  { pool, publicUrl, tokenSecret }: OwnLinkDeps,
+  { pool, publicUrl, tokenSecret }: LinkDeps,
   tenant: string,
   { webhook, approval, user, createdBy }: LinkWish,
 ): Promise<string | undefined> {
@@ -48,4 +48,24 @@ export async function makeOwnLink(
     seconds: null,
   });
   return ends && `${publicUrl.replace(/\/+$/, '')}/a/${token}`;
+}
+
+/**
+ * Token of a link in a webhook's mails, for one user and the shown version of the call: the same in each mail, and
+ * another one after an edit. The line break distinguishes it from decision tokens.
+ */
+function mailLinkToken(
+  secret: string,
+  webhook: string,
+  { id, digest }: { readonly id: string; readonly digest: string },
+  user: string,
+): string {
+  return createHmac('sha256', secret)
+    .update(`mail link\n${webhook}/${id}/${digest}/${user}`)
+    .digest('base64url');
+}
+
+/** The part of a link's token that is stored. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
 }
