@@ -24,7 +24,7 @@ export function openPage(browser: Browser, size: { width: number; height: number
 }
 
 /** Far longer than a page takes on a busy machine. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 90_000;
 
 /** Waits until the page, including its frames, shows all `patterns`; fails with what it shows instead. */
 export async function sees(page: Page, ...patterns: readonly RegExp[]): Promise<string> {

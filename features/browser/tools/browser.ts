@@ -103,10 +103,10 @@ async function inBrowser(
   call: RunningCall,
   notes: readonly string[],
 ): Promise<ToolResult> {
-  const tab = await tabFor(browser, request);
-  if ('ok' in tab) return tab;
-  browser.choose(tab);
   try {
+    const tab = await tabFor(browser, request);
+    if ('ok' in tab) return tab;
+    browser.choose(tab);
     const place = { browser, tab, command: request, call, files };
     const done = await performed(inTab(place), place);
     const after = [...(await keepDownloads({ browser, call, files })), ...browser.takeNotices()];
