@@ -40,6 +40,7 @@ const VARIABLES: readonly Variable[] = [
   [['TEMPOCLAW_DATABASE_PORT'], 'database.port', 'number'],
   [['TEMPOCLAW_MAX_CACHED_WORKFLOWS'], 'worker.maxCachedWorkflows', 'number'],
   [['TEMPOCLAW_MAX_CONCURRENT_ACTIVITIES'], 'worker.maxConcurrentActivities', 'number'],
+  [['TEMPOCLAW_MAX_CONCURRENT_MODEL_CALLS'], 'worker.maxConcurrentModelCalls', 'number'],
   [['TEMPOCLAW_MAX_CONCURRENT_WORKFLOW_TASKS'], 'worker.maxConcurrentWorkflowTasks', 'number'],
   [['TEMPOCLAW_SHUTDOWN_GRACE_SECONDS'], 'worker.shutdownGraceSeconds', 'number'],
   [['TEMPOCLAW_LEAN_WORKER'], 'worker.lean', 'boolean'],

@@ -163,7 +163,10 @@ const database = z.strictObject({
 
 const worker = z.strictObject({
   maxCachedWorkflows: z.int().min(0).max(100_000).default(250),
+  /** Tools and everything else but model calls. */
   maxConcurrentActivities: z.int().min(1).max(10_000).default(100),
+  /** A model call waits for its provider and needs little of the worker meanwhile. */
+  maxConcurrentModelCalls: z.int().min(1).max(100_000).default(2_000),
   maxConcurrentWorkflowTasks: z.int().min(2).max(10_000).default(40),
   shutdownGraceSeconds: seconds.default(10),
   /**

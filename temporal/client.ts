@@ -34,6 +34,7 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-error.ts';
 import { claimNamespace, keepNamespace } from './installation.ts';
 import { reachOf } from './reach-workflows.ts';
+import { type FailLostCalls, lostCallFailerOf } from './lost-calls.ts';
 import { type RemoveRuns, runRemoverOf } from './remove-runs.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
 import { ensureSweepSchedule } from './sweep-schedule.ts';
@@ -108,6 +109,8 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   state(tenant: string, session: string): Promise<TurnState | undefined>;
   /** See temporal/remove-runs.ts. */
   readonly removeRuns: RemoveRuns;
+  /** See temporal/lost-calls.ts. */
+  readonly failLostCalls: FailLostCalls;
   readonly clients: TemporalClients;
   /** See temporal/sweep-schedule.ts. @throws Failure */
   ensureSweep(): Promise<void>;
@@ -200,6 +203,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
         client.getHandle(sessionWorkflowId(tenant, key)).query<TurnState, []>(AGENT_TURN.queries.state),
       ),
     removeRuns: runRemoverOf(client, connection.workflowService, namespace, ask),
+    failLostCalls: lostCallFailerOf(connection.workflowService, activity, namespace, askRunning),
     clients: { schedule, activity, connection, taskQueue, ask },
     ensureSweep: () => ask(() => ensureSweepSchedule(schedule, taskQueue)),
     async claim(timeoutMs) {

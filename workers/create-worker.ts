@@ -1,18 +1,23 @@
 /** Builds one worker: what it polls, how much runs at once, and the interceptors around every activity. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import type { Feature } from '#domain/feature.ts';
 import { createActivities } from './create-activities.ts';
 import type { ActivityParts } from './worker-core.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
-import { HEARTBEAT_MS, heartbeatInterceptor } from './interceptors/heartbeat.ts';
+import { limitActivities } from './interceptors/activity-limit.ts';
+import { createHeartbeats, HEARTBEAT_MS } from './interceptors/heartbeat.ts';
 import { ownNamespaceOnly } from './interceptors/own-namespace.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { LeanWorker } from './lean/lean-worker.ts';
+import { watchWorkers } from './watch-workers.ts';
 
 export interface WorkerParts extends ActivityParts {
   readonly features: readonly Pick<Feature, 'worker'>[];
   readonly connection: NativeConnection;
+  readonly log: { warn(details: object, message: string): void };
   /** Throws ForeignNamespace when the namespace belongs to another installation. */
   readonly belongs: () => Promise<void>;
   readonly bundle: WorkflowBundle;
@@ -37,7 +42,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { config } = parts;
   const { taskQueue } = config.temporal;
   const { queue } = parts.machine;
-  const max = config.worker.maxConcurrentActivities;
+  const { maxConcurrentActivities, maxConcurrentModelCalls } = config.worker;
   let foreign: ForeignNamespace | undefined;
   const shutdown = (): void => {
     // A worker that is already shutting down refuses another shutdown.
@@ -50,15 +55,21 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
   };
   const modules = await Promise.all(parts.features.flatMap(({ worker }) => worker?.() ?? []));
   const { activities, close } = await createActivities(parts, modules);
+  // Also when a container starts again with the same name and process id, it is another worker.
+  const identity = `${process.pid}@${hostname()}/${randomBytes(4).toString('hex')}`;
+  const heartbeats = createHeartbeats();
+  parts.changes.subscribe('stops', heartbeats.stopWaits);
+  const activityInterceptors = [
+    ownNamespaceOnly(parts.belongs, leave),
+    heartbeats.interceptor,
+    scrubFailures(parts.vault),
+  ];
   const shared = {
+    identity,
     connection: parts.connection,
     namespace: config.temporal.namespace,
     activities,
     dataConverter: parts.dataConverter,
-    interceptors: {
-      activity: [ownNamespaceOnly(parts.belongs, leave), heartbeatInterceptor, scrubFailures(parts.vault)],
-    },
-    maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,
     maxHeartbeatThrottleInterval: HEARTBEAT_MS,
     defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
     shutdownGraceTime: config.worker.shutdownGraceSeconds * 1000,
@@ -70,7 +81,9 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
       taskQueue,
       workflowBundle: parts.bundle,
       ...deploymentOf(config.worker.deploymentName, parts.buildId),
-      maxConcurrentLocalActivityExecutions: config.worker.maxConcurrentActivities,
+      interceptors: { activity: [...activityInterceptors, limitActivities(maxConcurrentActivities)] },
+      maxConcurrentActivityTaskExecutions: maxConcurrentActivities + maxConcurrentModelCalls,
+      maxConcurrentLocalActivityExecutions: maxConcurrentActivities,
       maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
       maxCachedWorkflows: config.worker.maxCachedWorkflows,
       // All calls of a step start at once, without a round trip each.
@@ -85,7 +98,8 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
         ...shared,
         taskQueue: queue,
         // For model calls and commands, which are already running.
-        maxConcurrentActivityTaskExecutions: 2 * max,
+        interceptors: { activity: activityInterceptors },
+        maxConcurrentActivityTaskExecutions: 2 * maxConcurrentActivities,
         maxConcurrentActivityTaskPolls: 2,
       }),
     );
@@ -97,7 +111,20 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
           if (error instanceof ForeignNamespace) leave(error);
         });
       }, LOOK_MS);
-      await Promise.all(workers.map((worker) => worker.run())).finally(() => clearInterval(timer));
+      const watch = watchWorkers({
+        pool: parts.pool,
+        failLostCalls: parts.temporal.failLostCalls,
+        identity,
+        onLost: (lost, calls) =>
+          parts.log.warn({ lost, calls }, 'a worker is lost; its model calls start again'),
+        onError: (error) => parts.log.warn({ err: error }, 'the beats of workers could not be exchanged'),
+      });
+      try {
+        await Promise.all(workers.map((worker) => worker.run()));
+      } finally {
+        clearInterval(timer);
+        await watch.close();
+      }
       if (foreign) throw foreign;
     },
     shutdown,

@@ -77,6 +77,7 @@ async function main(): Promise<void> {
   // Removes what earlier workers left; from then on the sweep does this.
   if (config.sandbox.mode !== 'off') void machine.boxes.prune();
   const worker = await createWorker({
+    log,
     features: FEATURES,
     config,
     gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),

@@ -45,7 +45,7 @@ export interface ActivityParts {
   readonly machine: Machine;
   /** Access to other workflows: messages to sessions, signals and updates. */
   readonly temporal: WorkflowReach &
-    Pick<TemporalAccess, 'submit' | 'stop' | 'stopIdle' | 'removeRuns' | 'clients'>;
+    Pick<TemporalAccess, 'submit' | 'stop' | 'stopIdle' | 'removeRuns' | 'failLostCalls' | 'clients'>;
   readonly sealer: Sealer;
   readonly vault: Vault;
   readonly changes: ChangeFeed;

@@ -4,12 +4,15 @@ import type { ShownGate } from '#domain/gate/gate.ts';
 import type { PlannedCall } from '#domain/turn/turn.ts';
 
 /**
- * How soon a worker's death is detected; a timer (workers/) sends heartbeats three times as often. It is short for
- * model calls, so that a turn continues soon: if the worker was only busy, one call is repeated.
+ * Other workers find a dead one by its beat within three seconds and fail its model calls (workers/watch-workers.ts).
+ * This is for when they cannot, because many calls wait long for their models: each heartbeat is a write of the server.
  */
-const MODEL_HEARTBEAT = '2 seconds';
+const MODEL_HEARTBEAT = '30 seconds';
 
-/** Longer for tools: a tool whose worker is believed dead may not be run again, and its outcome is unknown (DU-2). */
+/**
+ * How soon a worker's death is detected; a timer (workers/) sends heartbeats three times as often. It is not too short:
+ * a tool whose worker is believed dead may not be run again, and its outcome is unknown (DU-2).
+ */
 const TOOL_HEARTBEAT = '4 seconds';
 
 /** The code that knows the fact decides whether a retry makes sense: activities throw non-retryable failures. */
@@ -58,6 +61,12 @@ export function toolOptions(call: PlannedCall): ActivityOptions {
  * unavailable.
  */
 export const RECORD: LocalActivityOptions = { startToCloseTimeout: '40 seconds', retry: RETRY };
+
+/** For a notice that only makes a stop quicker. */
+export const HASTENED: LocalActivityOptions = {
+  startToCloseTimeout: '2 seconds',
+  retry: { maximumAttempts: 1 },
+};
 
 /** For a message to another session's workflow, retried until it is accepted: results must arrive (SA-4). */
 export const ANNOUNCEMENT: ActivityOptions = {

@@ -38,6 +38,7 @@ import { awaitAnnouncement, awaitNextTurn, awaitTurn, hasTurnAtOnce } from './st
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
 import { reasonOf } from './steps/failure-cause.ts';
+import { hastenStopOf } from './steps/hasten-stop.ts';
 import { plainSteps, type Steps } from './steps/plain-steps.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/gates/judge-turn.ts';
@@ -202,6 +203,7 @@ async function runTurn(run: SessionRun, turn: QueuedTurn): Promise<TurnEnd> {
     tasks: resume?.tasks,
     gate: resume?.gate,
   };
+  hastenStopOf(run.scopes.turn);
   try {
     return await run.scopes.turn.run(() => untilAnswered(run, progress));
   } catch (error) {

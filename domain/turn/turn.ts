@@ -352,10 +352,15 @@ export interface EndedTurn {
   readonly isPending: boolean;
 }
 
+/** The type of the activity that is a model call. */
+export const MODEL_ACTIVITY = 'call_model' satisfies keyof TurnActivities;
+
 export interface TurnActivities {
   call_model(input: CallModelInput): Promise<CallModelResult>;
   end_turn(input: EndTurnInput): Promise<EndedTurn>;
   stop_session(input: StopSessionInput): Promise<void>;
+  /** Has the workers of this workflow's activities ask at once whether they are cancelled. */
+  hasten_stop(input: { readonly workflow_id: string }): Promise<void>;
   end_lost_turns(input: Pick<StopSessionInput, 'tenant' | 'session'>): Promise<void>;
 }
 

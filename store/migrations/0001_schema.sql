@@ -29,6 +29,18 @@ create table policy_changes (
   primary key (tenant_id, id)
 );
 
+-- Workers that run. Each raises its beat; one that stays the same for two seconds is lost, and its model calls start
+-- again elsewhere (workers/watch-workers.ts). `claimed_by` searches for these calls, and last began at `claimed_at`.
+create table workers (
+  id         text primary key,
+  machine    text,
+  process    text not null,
+  beat       int not null default 0,
+  beat_at    timestamptz not null default now(),
+  claimed_by text,
+  claimed_at timestamptz
+) with (fillfactor = 50);
+
 -- What processes keep in memory per tenant, and when it last changed. It makes up for notices that were lost.
 create table changes (
   tenant_id  text not null references tenants,

@@ -14,11 +14,17 @@ const POLL_MS = 2_000;
 /** A poll looks back this far; transactions that write such rows are much shorter. */
 const LOOK_BACK = '1 minute';
 
-/** What processes keep in memory or wait for, by the name of its table. */
-export type ChangeKind = 'secrets' | 'custom_tools' | 'nodes' | 'node_results' | 'settings';
+/**
+ * What processes keep in memory or wait for, by the name of its table; `stops` are workflows that cancel an activity
+ * (`noteStop`).
+ */
+export type ChangeKind = 'secrets' | 'custom_tools' | 'nodes' | 'node_results' | 'settings' | 'stops';
 
 export interface ChangeFeed {
-  /** `onChange` receives the tenant whose rows changed, or undefined when any may have changed. It must not throw. */
+  /**
+   * `onChange` receives the tenant whose rows changed (of `stops`, the workflow's id), or undefined when any may have
+   * changed. It must not throw.
+   */
   subscribe(kind: ChangeKind, onChange: (tenant: string | undefined) => void): void;
   /** Notifies this process at once, after it wrote the rows; the others receive the notice. */
   notify(kind: ChangeKind, tenant: string): void;
@@ -45,6 +51,15 @@ export async function noteSettings(db: TenantDb): Promise<string> {
       returning version, pg_notify(${CHANNEL}, 'settings ' || tenant_id))
     select version::text from noted`;
   return row?.version ?? '';
+}
+
+/**
+ * Tells all workers that this workflow cancels an activity, so that its worker asks Temporal for it now. It is only
+ * quicker: a lost notice is made up for by the activity's next heartbeat.
+ */
+export async function noteStop(pool: Pool, workflowId: string): Promise<void> {
+  const notice: ChangeKind = 'stops';
+  await pool.query('select pg_notify($1, $2)', [CHANNEL, `${notice} ${workflowId}`]);
 }
 
 /** The newest such version; `fresh` when it is from the last `seconds`. Undefined when nobody has requested one yet. */

@@ -228,6 +228,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     log: { info: () => undefined, warn: () => undefined },
   });
   const worker = await createWorker({
+    log: { warn: () => undefined },
     features,
     config,
     gateway,

@@ -8,8 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sessionWorkflowId } from '#domain/ids.ts';
 import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
+import type { Killable } from '#test/support/worker-process.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 3);
@@ -71,7 +73,8 @@ describe('F1 kill -9 in model calls, counted at the model', { timeout: 600_000 }
     await model?.close();
   });
 
-  async function oneRound(round: number): Promise<void> {
+  /** Says it in four sessions and waits until the model is asked in all of them. */
+  async function begin(round: string): Promise<readonly Accepted[]> {
     const messages: Accepted[] = [];
     for (let n = 0; n < TURNS; n += 1) {
       const tenant = stand.tenants[n % 2] as Tenant;
@@ -83,6 +86,49 @@ describe('F1 kill -9 in model calls, counted at the model', { timeout: 600_000 }
     await stand.until('the calls', async () =>
       messages.every(({ token }) => model.calls(token) > 0) ? true : undefined,
     );
+    return messages;
+  }
+
+  /** A worker that waits for one of these answers. */
+  async function workerOf(messages: readonly Accepted[]): Promise<Killable> {
+    const client = await stand.client();
+    return stand.until('a call that its worker has started', async () => {
+      for (const { tenant, session } of messages) {
+        const { raw } = await client.workflow.getHandle(sessionWorkflowId(tenant.id, session)).describe();
+        const [identity] = raw.pendingActivities?.flatMap((call) => call.lastWorkerIdentity ?? []) ?? [];
+        const worker = stand.workers.find(({ pid }) => identity?.startsWith(`${pid}@`));
+        if (worker) return worker;
+      }
+      return undefined;
+    });
+  }
+
+  /** How the attempts of model calls ended that did not answer. */
+  async function failures(messages: readonly Accepted[]): Promise<readonly string[]> {
+    const client = await stand.client();
+    const found = await Promise.all(
+      messages.map(async ({ tenant, session }) => {
+        const { events } = await client.workflow
+          .getHandle(sessionWorkflowId(tenant.id, session))
+          .fetchHistory();
+        return (events ?? []).flatMap(
+          ({
+            activityTaskTimedOutEventAttributes: late,
+            activityTaskFailedEventAttributes: failed,
+            ...event
+          }) => {
+            const failure =
+              late?.failure ?? failed?.failure ?? event.activityTaskStartedEventAttributes?.lastFailure;
+            return failure ? [failure.applicationFailureInfo?.type ?? failure.message ?? '?'] : [];
+          },
+        );
+      }),
+    );
+    return found.flat();
+  }
+
+  async function oneRound(round: number): Promise<void> {
+    const messages = await begin(String(round));
     const point = POINTS[round % POINTS.length] as number;
     await sleep(point * ANSWER_MS + chance.between(-50, 50));
     await Promise.all(stand.workers.map((worker) => worker.kill()));
@@ -97,6 +143,30 @@ describe('F1 kill -9 in model calls, counted at the model', { timeout: 600_000 }
     t.diagnostic(`n = ${accepted.length} turns, ${calls.reduce((sum, count) => sum + count, 0)} model calls`);
     for (const [at, count] of calls.entries())
       assert.ok(count === 1 || count === 2, `${accepted[at]?.token}: ${count} calls`);
+  });
+
+  it('another worker starts the calls of a killed one again, and none waits for its heartbeats', async () => {
+    const messages = await begin('killed');
+    const lost = await workerOf(messages);
+    await lost.kill();
+    const T = Date.now();
+    await untilAllEnded(stand, messages);
+    console.log('ended', Date.now() - T);
+    assert.deepEqual(new Set(await failures(messages)), new Set(['WorkerLost']));
+    await lost.start();
+  });
+
+  it('and those of one that is suspended, whose answers come too late', async () => {
+    const messages = await begin('suspended');
+    const { pid } = await workerOf(messages);
+    assert.ok(pid !== undefined);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await untilAllEnded(stand, messages);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    assert.deepEqual(new Set(await failures(messages)), new Set(['WorkerLost']));
   });
 
   it('every turn completed with the whole answer, paid for once in its row', async () => {

@@ -1,0 +1,42 @@
+/** The rows of workers, with their beats (domain/worker-watch.ts). They belong to no tenant. */
+import type { WorkerBeat } from '#domain/worker-watch.ts';
+import type { Pool } from './postgres/pool.ts';
+import { affects, execute } from './postgres/statements.ts';
+
+export interface WorkerRow extends WorkerBeat {
+  /** The machine and the process on it; null where processes of a machine cannot be told apart for good. */
+  readonly machine: string | null;
+  readonly process: string;
+}
+
+/** Raises the worker's own beat and returns the rows of the others. One commit, which waits for no disk. */
+export async function beatOfWorker(
+  pool: Pool,
+  { id, machine, process }: Omit<WorkerRow, 'beat'>,
+): Promise<readonly WorkerRow[]> {
+  const { rows } = await pool.query<WorkerRow>({
+    name: 'worker_beat',
+    text: `with own as (
+        insert into workers (id, machine, process) values ($1, $2, $3)
+        on conflict (id) do update set beat = workers.beat + 1, beat_at = now(), claimed_by = null
+        returning set_config('synchronous_commit', 'off', true))
+      select w.id, w.machine, w.process, w.beat from workers w, own where w.id <> $1`,
+    values: [id, machine, process],
+  });
+  return rows;
+}
+
+/**
+ * Claims or keeps the search for the calls of a lost worker. False when it has beaten since, or another worker
+ * searches. A claim that is not renewed for 30 s ends, because the one that has it may be lost too.
+ */
+export function claimLostWorker(pool: Pool, { id, beat }: WorkerBeat, by: string): Promise<boolean> {
+  return affects(pool)`update workers set claimed_by = ${by}, claimed_at = now()
+    where id = ${id} and beat = ${beat}
+      and (claimed_by is null or claimed_by = ${by} or claimed_at < now() - interval '30 seconds')`;
+}
+
+/** For a worker that ends by itself, or whose calls have been found. A worker that was only slow beats again. */
+export async function removeWorker(pool: Pool, id: string): Promise<void> {
+  await execute(pool)`delete from workers where id = ${id}`;
+}
