@@ -7,7 +7,8 @@ import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
 import { FEATURES } from '#features';
 import { migrate } from '#store/postgres/migrate.ts';
-import { startBeat, notifySupervisor, socketOfSupervisor } from '#config/supervisor.ts';
+import { type Ready, socketOfSupervisor } from '#config/supervisor.ts';
+import { notifySupervisor, startBeat } from '#config/supervised.ts';
 import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './server/first-start.ts';
 import { listen } from './server/listen.ts';
@@ -63,7 +64,7 @@ async function main(): Promise<void> {
     });
 
   log.info({ ready: true, address }, 'API is ready');
-  notifySupervisor({ type: 'ready', address });
+  notifySupervisor<Ready>({ type: 'ready', address });
   startBeat();
 }
 

@@ -12,10 +12,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client, Connection } from '@temporalio/client';
 import type pg from 'pg';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
+import type { Ready } from '#config/supervisor.ts';
 import { createPool } from '#store/postgres/pool.ts';
 import { readInstallation } from '#store/installation-store.ts';
 import { migrate } from '#store/postgres/migrate.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
+import { OWN_POSTGRES, OWN_TEMPORAL } from '#cli/services/own-servers.ts';
 import { startPostgres } from '#cli/services/postgres/postgres.ts';
 import { claimNamespace } from '#temporal/installation.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
@@ -108,7 +110,7 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
       },
       words,
       async startApi(more = {}) {
-        const { child, address = '' } = await startNodeProgram({
+        const { child, ready } = await startNodeProgram<Ready>({
           name: 'The TempoClaw API',
           main: fileURLToPath(new URL('../api/main.ts', import.meta.url)),
           env: childEnvironment({
@@ -122,7 +124,7 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
         });
         stops.push(() => child.stop());
         const key = (await readFile(join(stateDir, 'api-key'), 'utf8')).trim();
-        return { url: address, key, pid: child.pid, stop: () => child.stop() };
+        return { url: ready.address ?? '', key, pid: child.pid, stop: () => child.stop() };
       },
       storage: async () => ({ temporal: await services.stored(), postgres: await tableBytes(pool) }),
       stop,
@@ -148,7 +150,7 @@ async function startServices(
 ): Promise<Services> {
   const env = childEnvironment({});
   const cacheDir = userCacheDir();
-  const postgres = await startPostgres({ stateDir, cacheDir, env, port: 0 });
+  const postgres = await startPostgres({ ...OWN_POSTGRES, stateDir, cacheDir, env, port: 0 });
   stops.push(() => postgres.stop());
   if (programs !== undefined) {
     const store = await startPostgres({ stateDir: join(stateDir, 'temporal'), cacheDir, env, port: 0 });
@@ -174,6 +176,7 @@ async function startServices(
   }
   const { path } = await obtainTemporalBinary({ cacheDir, env, folders: commandFolders() });
   const temporal = await startTemporalServer({
+    ...OWN_TEMPORAL,
     binary: path,
     stateDir,
     env,

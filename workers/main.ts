@@ -19,7 +19,8 @@ import { createEventNotifier } from '#store/event-notifier.ts';
 import { readInstallation } from '#store/installation-store.ts';
 import { createPool, type Pool } from '#store/postgres/pool.ts';
 import { reapOrphans } from '@tempoclaw/sandbox';
-import { startBeat, notifySupervisor } from '#config/supervisor.ts';
+import type { Ready } from '#config/supervisor.ts';
+import { notifySupervisor, startBeat } from '#config/supervised.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import { openGateway } from '#temporal/gateway.ts';
 import { keepNamespace } from '#temporal/installation.ts';
@@ -112,7 +113,7 @@ async function main(): Promise<void> {
   );
   const runs = RUNS_AT_PLACE[await machine.world.shell.placeOf(sandboxOf(config.sandbox, undefined))];
   log.info({ ready: true, runs, buildId, taskQueue: config.temporal.taskQueue }, 'worker is ready');
-  notifySupervisor({ type: 'ready', runs });
+  notifySupervisor<Ready>({ type: 'ready', runs });
   startBeat();
   await running;
   await worker.close();

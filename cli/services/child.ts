@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDiskFull } from '#domain/files/disk-full.ts';
 import { readRange } from './log-tail.ts';
 import type { ProcessMark } from './process-identity.ts';
 import { endProcess, markProcess } from './process-identity.ts';
@@ -29,7 +28,7 @@ export interface ChildOptions {
   readonly logFile: string;
   readonly cwd?: string;
   readonly user?: { readonly uid: number; readonly gid: number };
-  /** Opens an IPC channel, for our own Node programs. */
+  /** Opens an IPC channel, for Node programs. */
   readonly ipc?: boolean;
   readonly onMessage?: (message: unknown) => void;
   /** Makes its files accessible only to their owner. */
@@ -144,10 +143,14 @@ function openLog(file: string): { log: number | 'ignore'; from: number } {
     const log = openSync(file, 'a', 0o600);
     return { log, from: fstatSync(log).size };
   } catch (error) {
-    if (isDiskFull(error)) return { log: 'ignore', from: 0 };
+    if (error instanceof Error && 'code' in error && DISK_FULL.has(error.code))
+      return { log: 'ignore', from: 0 };
     throw error;
   }
 }
+
+/** Codes of the system for a full disk and an exceeded quota. */
+const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
 function readFrom(file: string, from: number): string {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;

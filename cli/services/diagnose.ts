@@ -11,11 +11,13 @@ import { diagnoseSandbox } from './diagnose-sandbox.ts';
 import { type Finding, finding } from './finding.ts';
 import { isPortFree } from './ports.ts';
 import { findPostgresPackage } from './postgres/postgres-binaries.ts';
-import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
+import { askPostgres, askTemporal } from './ask-services.ts';
+import { askApi, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
-import { markProblemOf, schemaProblemOf } from './postgres/schema.ts';
-import { hasOwnDatabase, readSchemaMark } from './postgres/postgres.ts';
+import { markProblemOf, readSchemaMark, schemaProblemOf } from './postgres/schema.ts';
+import { hasDatabase } from './postgres/postgres.ts';
+import { OWN_POSTGRES } from './own-servers.ts';
 import { withSettingsInForce } from './settings-in-force.ts';
 import { findPython, findTemporalBinary } from './temporal/temporal-binary.ts';
 
@@ -113,8 +115,8 @@ function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
       check: 'Postgres',
       remedy: 'Run `npm install`, or set DATABASE_URL.',
       async look() {
-        findPostgresPackage();
-        const problem = hasOwnDatabase(stateDir) ? await markProblemOf(readSchemaMark(stateDir)) : undefined;
+        findPostgresPackage(OWN_POSTGRES.urlSetting);
+        const problem = hasDatabase(stateDir) ? await markProblemOf(readSchemaMark(stateDir)) : undefined;
         return problem === undefined
           ? 'embedded; started by `tempoclaw up`'
           : [finding('Postgres', 'missing', `${stateDir}: ${problem}`, OTHER_DATABASE)];

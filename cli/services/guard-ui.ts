@@ -1,11 +1,9 @@
 /**
- * Guards the dev server's web UI, which answers any request. It allows only the requests that
- * domain/net/judge-origin.ts allows. The UI itself listens at a port that browsers refuse to call, so that no page can
- * bypass the guard.
+ * Guards the dev server's web UI, which answers any request, also one of another site's page. The UI itself listens at a
+ * port that browsers refuse to call, so that no page can bypass the guard.
  */
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
-import { originProblem } from '#domain/net/judge-origin.ts';
 import { isPortFree } from './ports.ts';
 
 const HOST = '127.0.0.1';
@@ -26,28 +24,47 @@ export async function portRefusedByBrowsers(taken: ReadonlySet<number>): Promise
   return undefined;
 }
 
+export interface UiRequest {
+  readonly method: string;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+}
+
+/** Undefined when the request is allowed; otherwise what is answered instead. */
+export type RefuseUi = (request: UiRequest) => { readonly status: number; readonly text: string } | undefined;
+
 export interface UiGuardOptions {
   readonly port: number;
   /** The UI's own port. */
   readonly uiPort: number;
-  /** Names by which it is called, besides localhost and addresses. */
-  readonly hosts: ReadonlySet<string>;
+  readonly refuse: RefuseUi;
 }
 
+/**
+ * Allows what names this machine, and changes only from the UI's own pages. A page of another site can point its name at
+ * this machine (DNS rebinding), but its browser still sends that name in `Host`.
+ */
+export const refuseOtherSites: RefuseUi = ({ method, host, origin }) => {
+  const name = (host ?? '').replace(/:\d+$/, '');
+  if (!['localhost', HOST, '[::1]'].includes(name))
+    return { status: 421, text: 'This is not known by that name.' };
+  const isOwn = origin === undefined || origin === `http://${host}`;
+  return isOwn || method === 'GET' || method === 'HEAD'
+    ? undefined
+    : { status: 403, text: 'Pages of other sites may change nothing here.' };
+};
+
 /** Throws when it cannot listen. `close` ends open connections. */
-export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<{ close(): void }> {
-  const listeners = { hosts, origins: new Set<string>() };
+export async function guardUi({ port, uiPort, refuse }: UiGuardOptions): Promise<{ close(): void }> {
   const server = createServer((message, answer) => {
     const { method = 'GET', url = '/', headers } = message;
-    const problem = originProblem(listeners, { method, host: headers.host, origin: headers.origin });
+    const problem = refuse({ method, host: headers.host, origin: headers.origin });
     const named = message.headersDistinct['host']?.length ?? 0;
     if (problem || named !== 1 || !url.startsWith('/')) {
       // Later requests on a connection with two hosts may not be what they seem.
       const headers = { 'content-type': 'text/plain', ...(named > 1 && { connection: 'close' }) };
-      answer.writeHead(named > 1 ? 400 : problem?.kind === 'origin' ? 403 : 421, headers);
-      answer.end(
-        `${named > 1 ? 'Name one host.' : problem ? REFUSALS[problem.kind](problem.name) : 'Ask for a path.'}\n`,
-      );
+      answer.writeHead(named > 1 ? 400 : (problem?.status ?? 421), headers);
+      answer.end(`${named > 1 ? 'Name one host.' : (problem?.text ?? 'Ask for a path.')}\n`);
       return;
     }
     // Each request has its own connection, because a reused one may be closed exactly when it is used again.
@@ -73,8 +90,3 @@ export async function guardUi({ port, uiPort, hosts }: UiGuardOptions): Promise<
     },
   };
 }
-
-const REFUSALS = {
-  host: (name: string) => `This is not known by the name ${name}; add it to api.allowedHosts.`,
-  origin: (name: string) => `Pages of ${name} may change nothing here.`,
-};

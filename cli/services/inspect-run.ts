@@ -1,9 +1,9 @@
 /** Reports what of a TempoClaw runs on this machine: what its start left in the state folder, and how it answers. */
-import { uptime } from 'node:os';
 import type { Config } from '#config';
-import { askApi, askPostgres, askTemporal, connectionTo } from './reach.ts';
+import { askPostgres, askTemporal } from './ask-services.ts';
+import { askApi, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
-import { markProcess, type ProcessMark } from './process-identity.ts';
+import { markProcess, startTime } from './process-identity.ts';
 
 /** A part that has not answered in this time is away. */
 const ANSWER_MS = 3_000;
@@ -66,12 +66,6 @@ function statusOf(
     where,
     version: typeof answer === 'object' ? answer.version : null,
     pid: isGone ? null : (pid ?? null),
-    since: mark === undefined ? null : startOf(mark).toISOString(),
+    since: mark === undefined ? null : startTime(mark).toISOString(),
   };
-}
-
-/** On Linux, a mark counts in hundredths of a second from the machine's start; elsewhere it is a date. */
-function startOf({ started }: ProcessMark): Date {
-  const ticks = /^[\da-f-]+ (\d+)$/.exec(started)?.[1];
-  return new Date(ticks === undefined ? started : Date.now() - uptime() * 1_000 + Number(ticks) * 10);
 }

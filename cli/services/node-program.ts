@@ -1,9 +1,9 @@
-/** Starts one of our own Node programs (API, worker) and waits until it reports that it is ready. */
-import type { Ready, SupervisorMessage } from '#config/supervisor.ts';
+/** Starts a Node program that uses supervised.ts, and waits until it reports that it is ready. */
 import type { Child } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
+import type { SupervisorMessage } from '#config/supervised.ts';
 
-/** Bundling workflows on a slow machine takes the longest of all steps here. */
+/** A program that first bundles its code takes the longest, on a slow machine. */
 const READY_MS = 180_000;
 /** Several beats: a busy machine delays one, and a killed worker's running commands are lost. */
 const SILENT_MS = 15_000;
@@ -25,9 +25,9 @@ export interface NodeProgramOptions {
 }
 
 /** Resolves when the program is ready. If it does not become ready, ends it and throws with its last output. */
-export async function startNodeProgram(
+export async function startNodeProgram<Ready extends object>(
   options: NodeProgramOptions,
-): Promise<{ child: Child } & Omit<Ready, 'type'>> {
+): Promise<{ child: Child; ready: Ready }> {
   let ready: Ready | undefined;
   let beat = (): void => undefined;
   const child = await startChild({
@@ -45,8 +45,8 @@ export async function startNodeProgram(
     ipc: true,
     stopGraceMs: options.stopGraceMs,
     onMessage: (message) => {
-      // This is what config/supervisor.ts of the same checkout sends.
-      const notice = message as SupervisorMessage;
+      // The program's own supervised.ts sends it.
+      const notice = message as SupervisorMessage<Ready>;
       if (notice.type === 'ready') ready = notice;
       else if (notice.type === 'progress') options.onProgress?.(notice.step);
       else beat();
@@ -54,9 +54,9 @@ export async function startNodeProgram(
   });
   options.onSpawn?.(child);
   try {
-    const { address, runs } = await waitUntil(child, () => ready, READY_MS);
+    const answer = await waitUntil(child, () => ready, READY_MS);
     if (options.onHung !== undefined) beat = watchBeats(child, options.onHung, options.silentMs ?? SILENT_MS);
-    return { child, address, runs };
+    return { child, ready: answer };
   } catch (error) {
     await child.stop();
     throw error;

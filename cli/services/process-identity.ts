@@ -4,8 +4,8 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 
 /** A process as recorded on disk. */
 export interface ProcessMark {
@@ -14,12 +14,12 @@ export interface ProcessMark {
   readonly started: string;
 }
 
-/** An `up` may be the first process of a container. */
-const markSchema = z.object({ pid: z.int().min(1), started: z.string().min(1) });
-
-/** A recorded mark; undefined for anything else. */
+/** A recorded mark; undefined for anything else. The first process of a container has pid 1. */
 export function readMark(value: unknown): ProcessMark | undefined {
-  return markSchema.safeParse(value).data;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { pid, started } = value as Readonly<Record<string, unknown>>;
+  const isPid = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0;
+  return isPid && typeof started === 'string' && started !== '' ? { pid, started } : undefined;
 }
 
 /** The mark of a running process; undefined when there is none with this pid (a zombie counts as gone). */
@@ -32,6 +32,12 @@ export function markProcess(pid: number): ProcessMark | undefined {
 /** True when exactly the marked process still runs. */
 export function isSameProcess(mark: ProcessMark): boolean {
   return markProcess(mark.pid)?.started === mark.started;
+}
+
+/** On Linux, a mark counts in hundredths of a second from the machine's start; elsewhere it is a date. */
+export function startTime({ started }: ProcessMark): Date {
+  const ticks = /^[\da-f-]+ (\d+)$/.exec(started)?.[1];
+  return new Date(ticks === undefined ? started : Date.now() - uptime() * 1_000 + Number(ticks) * 10);
 }
 
 /** Ends exactly the marked process: sends `signal`, and SIGKILL when it still runs after `graceMs`. */

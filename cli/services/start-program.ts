@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '#config';
 import { childEnvironment } from '#config';
+import type { Ready } from '#config/supervisor.ts';
 import type { Child } from './child.ts';
 import { startNodeProgram } from './node-program.ts';
 import type { PublishedInfo } from './run-state.ts';
@@ -26,9 +27,9 @@ export interface Program {
 }
 
 /** Resolves when it is ready; a program that hangs afterwards is killed. Throws as `startNodeProgram` does. */
-export function startProgram(parts: Surroundings, program: Program): ReturnType<typeof startNodeProgram> {
+export function startProgram(parts: Surroundings, program: Program): Promise<{ child: Child; ready: Ready }> {
   const { config, onEvent } = parts.options;
-  return startNodeProgram({
+  return startNodeProgram<Ready>({
     name: program.title,
     main: fileURLToPath(new URL(`../../${program.main}`, import.meta.url)),
     // Only a later start reads this, to find what is left of this one (leftovers.ts).

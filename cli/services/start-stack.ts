@@ -20,7 +20,10 @@ import { startPostgres } from './postgres/postgres.ts';
 import type { ProgressOptions, Step } from './progress.ts';
 import { runSteps } from './progress.ts';
 import type { PublishedInfo, RunState } from './run-state.ts';
-import { askTemporal, connectionTo } from './reach.ts';
+import { askTemporal } from './ask-services.ts';
+import { OWN_POSTGRES, OWN_TEMPORAL, refuseUi } from './own-servers.ts';
+import { keepSchemaMark } from './postgres/schema.ts';
+import { connectionTo } from './reach.ts';
 import { migrationStep, namespaceStep, searchAttributeStep } from './postgres/schema-steps.ts';
 import type { Supervised } from './supervise.ts';
 import { supervise } from './supervise.ts';
@@ -186,11 +189,13 @@ function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step
       let dataDir = '';
       await keep('postgres', 'Postgres', async () => {
         const running = await startPostgres({
+          ...OWN_POSTGRES,
           stateDir: config.stateDir,
           cacheDir: userCacheDir(),
           env: childEnvironment({}),
           port,
           onProgress: detail,
+          onCreate: () => keepSchemaMark(config.stateDir),
           onSpawn: onSpawn('postgres'),
         });
         // After a crash, the others still have the first address, so only that one works.
@@ -231,6 +236,7 @@ function temporalStep({ options: { config }, info, keep, onSpawn, temporal }: Pa
         cacheDir: userCacheDir(),
         folders: commandFolders(),
         env,
+        addressSetting: 'TEMPORAL_ADDRESS',
         onProgress: detail,
       });
       let ports: TemporalPorts | undefined;
@@ -238,13 +244,14 @@ function temporalStep({ options: { config }, info, keep, onSpawn, temporal }: Pa
         // Its inner services now listen elsewhere. No command may run while the wall does not know the new ports.
         if (ports !== undefined) await temporal.endCommands();
         const running = await startTemporalServer({
+          ...OWN_TEMPORAL,
           binary: binary.path,
           stateDir: config.stateDir,
           namespace,
           ports,
           port: config.temporal.port,
           uiPort: config.temporal.uiPort,
-          uiHosts: hostNames(uiUrl, ...config.api.allowedHosts),
+          refuseUi: refuseUi(hostNames(uiUrl, ...config.api.allowedHosts)),
           env,
           onSpawn: onSpawn('temporal'),
         });
@@ -271,7 +278,7 @@ function workerStep(parts: Parts): Step {
     title: 'Worker',
     async run(detail) {
       await parts.keep('worker', 'The worker', async () => {
-        const { child, runs } = await startProgram(parts, {
+        const { child, ready } = await startProgram(parts, {
           name: 'worker',
           title: 'The worker',
           main: 'workers/main.ts',
@@ -280,7 +287,7 @@ function workerStep(parts: Parts): Step {
           stopGraceMs: config.worker.shutdownGraceSeconds * 1_000 + 5_000,
           onProgress: detail,
         });
-        parts.info.runs = runs;
+        parts.info.runs = ready.runs;
         return child;
       });
       return `ready on task queue ${config.temporal.taskQueue}`;

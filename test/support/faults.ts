@@ -18,6 +18,7 @@ import { hashSecret, makeKeyId, makeSecret } from '#api/server/auth.ts';
 import type { Child } from '#cli/services/child.ts';
 import { startNodeProgram } from '#cli/services/node-program.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
+import { OWN_POSTGRES, OWN_TEMPORAL } from '#cli/services/own-servers.ts';
 import { startPostgres } from '#cli/services/postgres/postgres.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal/temporal-server.ts';
@@ -221,7 +222,13 @@ async function createServices(folder: string) {
   const temporalPort = await nextFreePort(programs ? randomInt(12_000, 28_000) : 0);
   let databaseUrl = '';
   const postgres = createKillable(async () => {
-    const running = await startPostgres({ stateDir: folder, cacheDir, env, port: databasePort });
+    const running = await startPostgres({
+      ...OWN_POSTGRES,
+      stateDir: folder,
+      cacheDir,
+      env,
+      port: databasePort,
+    });
     databaseUrl = running.url;
     return sameport(running.child, running.port === databasePort);
   });
@@ -229,7 +236,14 @@ async function createServices(folder: string) {
     if (programs)
       return startProductionTemporal({ programs, stateDir: folder, env, databaseUrl, port: temporalPort });
     const { path: binary } = await obtainTemporalBinary({ cacheDir, env, folders: commandFolders() });
-    const options = { binary, stateDir: folder, env, namespace: 'default', ui: false } as const;
+    const options = {
+      ...OWN_TEMPORAL,
+      binary,
+      stateDir: folder,
+      env,
+      namespace: 'default',
+      ui: false,
+    } as const;
     const running = await startTemporalServer({ ...options, port: temporalPort, uiPort: 0 });
     return sameport(running.child, running.address.endsWith(`:${temporalPort}`));
   });

@@ -26,6 +26,7 @@ import type { Pool } from '#store/postgres/pool.ts';
 import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import { createGateway } from '#temporal/gateway.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import { registerSearchAttributes } from '#cli/services/temporal/search-attributes.ts';
 import { createLiveSettings, type LiveSettings } from '#config/live-settings.ts';
 import { deploymentValues, loadConfig, userCacheDir } from '#config';
@@ -196,7 +197,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
   const { config } = live;
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
-  await registerSearchAttributes(clientConnection, config.temporal.namespace);
+  await registerSearchAttributes(clientConnection, config.temporal.namespace, SEARCH_ATTRIBUTES);
   const probes = createProbes();
   const notifier = createEventNotifier(pool, () => undefined);
   const rows = await loadRowParts(features);

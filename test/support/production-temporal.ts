@@ -15,6 +15,7 @@ import { Client as Postgres } from 'pg';
 import { stringify } from 'yaml';
 import { type Child, startChild, waitUntil } from '#cli/services/child.ts';
 import { isPortOpen, nextFreePort } from '#cli/services/ports.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import { registerSearchAttributes } from '#cli/services/temporal/search-attributes.ts';
 
 const run = promisify(execFile);
@@ -160,7 +161,7 @@ async function isServing(address: string): Promise<true | undefined> {
         workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
       });
     await connection.workflowService.describeNamespace({ namespace });
-    await registerSearchAttributes(connection, namespace);
+    await registerSearchAttributes(connection, namespace, SEARCH_ATTRIBUTES);
     // All services know a namespace only some seconds after it is created; this answers only then.
     await connection.workflowService.listWorkflowExecutions({ namespace, query: `TempoclawTenant = 'none'` });
     return true;

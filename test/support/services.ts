@@ -7,6 +7,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
+import { OWN_POSTGRES, OWN_TEMPORAL } from '#cli/services/own-servers.ts';
 import { startPostgres } from '#cli/services/postgres/postgres.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal/temporal-server.ts';
@@ -53,7 +54,7 @@ async function prepareDatabase(place: Place): Promise<void> {
 }
 
 async function startDatabase(place: Place): Promise<string> {
-  const postgres = await startPostgres({ ...place, port: 0, durable: false });
+  const postgres = await startPostgres({ ...OWN_POSTGRES, ...place, port: 0, durable: false });
   stops.unshift(() => postgres.stop());
   return postgres.url;
 }
@@ -61,6 +62,7 @@ async function startDatabase(place: Place): Promise<string> {
 async function startTemporal({ stateDir, cacheDir, env }: Place): Promise<void> {
   const { path } = await obtainTemporalBinary({ cacheDir, env, folders: commandFolders() });
   const temporal = await startTemporalServer({
+    ...OWN_TEMPORAL,
     binary: path,
     stateDir,
     env,

@@ -10,6 +10,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment } from '#config';
 import { startChild, waitUntil } from '#cli/services/child.ts';
+import { OWN_POSTGRES } from '#cli/services/own-servers.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
 import { findPostgresBinaries } from '#cli/services/postgres/postgres-binaries.ts';
 import { Client } from 'pg';
@@ -32,7 +33,7 @@ export async function startVectorDatabase(): Promise<VectorDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-vector-'));
   // As root, Postgres runs as another user and must be able to pass through.
   await chmod(folder, 0o777);
-  const { user } = findPostgresBinaries(folder);
+  const { user } = findPostgresBinaries({ ...OWN_POSTGRES, cacheDir: folder });
   const program = (name: string, args: readonly string[]) =>
     startChild({
       name,

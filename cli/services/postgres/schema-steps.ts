@@ -4,8 +4,8 @@ import type { Config } from '#config';
 import { readInstallation } from '#store/installation-store.ts';
 import { createPool } from '#store/postgres/pool.ts';
 import { claimNamespace } from '#temporal/installation.ts';
-import { keepSchemaMark } from './postgres.ts';
-import { migrateSchema } from './schema.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
+import { keepSchemaMark, migrateSchema } from './schema.ts';
 import type { Step } from '../progress.ts';
 import { connectionTo } from '../reach.ts';
 import type { PublishedInfo } from '../run-state.ts';
@@ -61,7 +61,7 @@ export function searchAttributeStep(config: Config, info: Place): Step {
     async run() {
       const connection = await Connection.connect(connectionTo(config, info.temporal));
       try {
-        const added = await registerSearchAttributes(connection, info.namespace);
+        const added = await registerSearchAttributes(connection, info.namespace, SEARCH_ATTRIBUTES);
         return added.length === 0 ? 'registered' : `${added.length} registered`;
       } finally {
         await connection.close();

@@ -27,6 +27,7 @@ export async function runTemporal(
     cacheDir: userCacheDir(),
     folders: commandFolders(),
     env: childEnvironment({}),
+    addressSetting: 'TEMPORAL_ADDRESS',
     onProgress: (detail) => void process.stderr.write(`${detail}\n`),
   });
   // The listener comes first, because a signal may come as soon as the child exists. Ctrl-C at a terminal reaches the

@@ -1,6 +1,5 @@
-/** Registers our search attributes with any Temporal server; a workflow needs them before it sets them. */
+/** Registers search attributes with any Temporal server; a workflow needs them before it sets them. */
 import type { Connection } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 
 /** Numbers of temporal.api.enums.v1.IndexedValueType; the SDK exports that enum only from CommonJS. */
 const TYPE_NUMBERS = {
@@ -13,15 +12,17 @@ const TYPE_NUMBERS = {
   KeywordList: 7,
 } as const;
 
+/** Types by the names of the attributes. */
+export type SearchAttributes = Readonly<Record<string, keyof typeof TYPE_NUMBERS>>;
+
 /** Adds those that are missing and returns their names; is safe to repeat. */
 export async function registerSearchAttributes(
   connection: Connection,
   namespace: string,
+  attributes: SearchAttributes,
 ): Promise<readonly string[]> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  const missing = Object.entries(SEARCH_ATTRIBUTES).filter(
-    ([name]) => customAttributes?.[name] === undefined,
-  );
+  const missing = Object.entries(attributes).filter(([name]) => customAttributes?.[name] === undefined);
   if (missing.length === 0) return [];
   const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, TYPE_NUMBERS[type]]));
   await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });

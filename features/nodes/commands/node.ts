@@ -62,7 +62,8 @@ async function node(options: NodeOptions): Promise<void> {
   if (folder !== undefined && !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw usageError(`--folder: ${folder} is no folder; make it, or name another`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (!(await takeLock(dir)))
+  const lock = { folder: dir, name: 'up' };
+  if (!(await takeLock(lock)))
     throw new CliError(`Another node runs with ${dir}.`, {
       remedy: 'Give this one a --state-dir of its own.',
     });
@@ -93,7 +94,7 @@ async function node(options: NodeOptions): Promise<void> {
     const { workOnQueue } = await import('../program/queue-worker.ts');
     await workOnQueue({ ...parts, temporal });
   } finally {
-    releaseLock(dir);
+    releaseLock(lock);
   }
 }
 

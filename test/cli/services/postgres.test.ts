@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { after, describe, test, type TestContext } from 'node:test';
 import { Client } from 'pg';
 import { childEnvironment, userCacheDir } from '#config';
+import { OWN_POSTGRES } from '#cli/services/own-servers.ts';
 import { type RunningPostgres, startPostgres } from '#cli/services/postgres/postgres.ts';
 import { findPostgresBinaries } from '#cli/services/postgres/postgres-binaries.ts';
 import { isSameProcess } from '#cli/services/process-identity.ts';
@@ -22,6 +23,7 @@ after(() => {
 
 function start(folder = stateDir, port = 0): Promise<RunningPostgres> {
   return startPostgres({
+    ...OWN_POSTGRES,
     stateDir: folder,
     cacheDir: userCacheDir(),
     env: childEnvironment({}),
@@ -89,7 +91,7 @@ describe('the embedded Postgres', { timeout: 120_000 }, () => {
     await killed.exited;
     const pidFile = join(killed.dataDir, 'postmaster.pid');
     const lines = readFileSync(pidFile, 'utf8').split('\n');
-    const { user } = findPostgresBinaries(userCacheDir());
+    const { user } = findPostgresBinaries({ ...OWN_POSTGRES, cacheDir: userCacheDir() });
     const zombie = await makeZombie(t, user?.uid);
     writeFileSync(pidFile, [String(zombie), ...lines.slice(1)].join('\n'));
     const next = await start();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { markProcess } from '#cli/services/process-identity.ts';
-import { endLeftovers } from '#cli/services/leftovers.ts';
+import { endFormerStart } from '#cli/services/leftovers.ts';
 import { type RunState, readRunInfo, runningUp, takeStateFolder } from '#cli/services/run-state.ts';
 import { eventually } from '#test/support/processes.ts';
 
@@ -142,7 +142,7 @@ describe('what a killed `up` left running', () => {
       idle(folder),
     ];
     assert.deepEqual(
-      await endLeftovers(folder),
+      await endFormerStart(folder),
       ['api', 'worker', 'temporal', 'postgres'].map((name, at) => `${name} (pid ${ours[at]?.pid})`),
     );
     for (const { pid } of strangers) assert.notEqual(markProcess(pid ?? 0), undefined);

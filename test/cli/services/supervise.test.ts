@@ -134,7 +134,7 @@ describe('a program of ours that hangs', () => {
     process.send({ type: 'ready' });
     setInterval(() => process.send({ type: 'beat' }), 200);`;
 
-  function startBeating(onHung: () => void): ReturnType<typeof startNodeProgram> {
+  function startBeating(onHung: () => void): ReturnType<typeof startNodeProgram<object>> {
     const main = join(folder, 'beating.mjs');
     writeFileSync(main, BEATING);
     return startNodeProgram({

