@@ -8,7 +8,7 @@ import { ForeignNamespace } from '#domain/installation.ts';
 import { FEATURES } from '#features';
 import { migrate } from '#store/postgres/migrate.ts';
 import { type Ready, socketOfSupervisor } from '#config/supervisor.ts';
-import { notifySupervisor, startBeat } from '#config/supervised.ts';
+import { notifySupervisor, startBeat } from '@tempoclaw/dev-services/supervised';
 import { createDeps } from './create-deps.ts';
 import { prepareFirstStart } from './server/first-start.ts';
 import { listen } from './server/listen.ts';

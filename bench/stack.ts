@@ -16,15 +16,12 @@ import type { Ready } from '#config/supervisor.ts';
 import { createPool } from '#store/postgres/pool.ts';
 import { readInstallation } from '#store/installation-store.ts';
 import { migrate } from '#store/postgres/migrate.ts';
-import { nextFreePort } from '#cli/services/ports.ts';
+import { nextFreePort, startNodeProgram } from '@tempoclaw/dev-services/processes';
 import { OWN_POSTGRES, OWN_TEMPORAL } from '#cli/services/own-servers.ts';
-import { startPostgres } from '#cli/services/postgres/postgres.ts';
+import { obtainTemporalBinary, startPostgres, startTemporalServer } from '@tempoclaw/dev-services';
 import { claimNamespace } from '#temporal/installation.ts';
-import { obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
-import { startTemporalServer } from '#cli/services/temporal/temporal-server.ts';
 import { startProductionTemporal } from '#test/support/production-temporal.ts';
 import { BARE_TABLES } from './bare/tables.ts';
-import { startNodeProgram } from '../cli/services/node-program.ts';
 import { startWorkerProcess, type WorkerProcessOptions, type WorkerProcess } from './worker-process.ts';
 import { startWordServer, type WordServer } from './word-server.ts';
 

@@ -2,7 +2,7 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { childEnvironment } from '#config';
-import { startChild, waitUntil } from '#cli/services/child.ts';
+import { startChild, waitUntil } from '@tempoclaw/dev-services/processes';
 
 const messages = z.union([
   z.object({ type: z.literal('ready') }),

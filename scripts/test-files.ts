@@ -8,9 +8,12 @@ import { dirname, join } from 'node:path';
 /** Servers that the run starts (test/support/services.ts). Each is named after the variable in which tests find it. */
 const SERVERS = /\bTEST_(?:TEMPORAL_ADDRESS|DATABASE_URL|DOCKER_HOST)\b/g;
 
-/** Rules, what a worker runs, and packages. A test there that needs none of the servers is a unit test. */
+/**
+ * Rules, what a worker runs, and packages. A test there that needs none of the servers, and is not in a folder of tests
+ * that start servers, is a unit test.
+ */
 const UNIT_FOLDERS =
-  /^(?:test\/(?:domain|policy|store|temporal|activities|build)|(?:features|packages)\/[^/]+\/test)\//;
+  /^(?:test\/(?:domain|policy|store|temporal|activities|build)|(?:features|packages)\/[^/]+\/test(?!\/servers\/))\//;
 
 /**
  * These tests start whole programs, use them as their users do, and kill them. Files that import one of PROGRAMS are

@@ -66,6 +66,8 @@ const child = spawn(
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: join(userCacheDir(), 'compiled'),
+      // Packages know no settings.
+      TEST_CACHE_DIR: userCacheDir(),
       TEST_SERVERS: [...servers].join(' '),
     },
   },

@@ -20,7 +20,7 @@ import { readInstallation } from '#store/installation-store.ts';
 import { createPool, type Pool } from '#store/postgres/pool.ts';
 import { reapOrphans } from '@tempoclaw/sandbox';
 import type { Ready } from '#config/supervisor.ts';
-import { notifySupervisor, startBeat } from '#config/supervised.ts';
+import { notifySupervisor, startBeat } from '@tempoclaw/dev-services/supervised';
 import { connectTemporal } from '#temporal/client.ts';
 import { openGateway } from '#temporal/gateway.ts';
 import { keepNamespace } from '#temporal/installation.ts';

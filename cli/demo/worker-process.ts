@@ -1,8 +1,12 @@
 /** The local worker's process, as run.json names it: it is found, verified and killed, and its successor is awaited. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '#cli/cli-error.ts';
-import type { ProcessMark } from '#cli/services/process-identity.ts';
-import { commandLineOf, isSameProcess, markProcess } from '#cli/services/process-identity.ts';
+import {
+  commandLineOf,
+  isSameProcess,
+  markProcess,
+  type ProcessMark,
+} from '@tempoclaw/dev-services/processes';
 import { readRunFile, type RunFile } from '#cli/target.ts';
 
 const REMEDY = 'Start TempoClaw here with `npm start`, then try again in the same folder.';

@@ -9,17 +9,21 @@ import type { Config } from '#config';
 import { childEnvironment, commandFolders, preflight, userCacheDir, withoutPassword } from '#config';
 import { diagnoseSandbox } from './diagnose-sandbox.ts';
 import { type Finding, finding } from './finding.ts';
-import { isPortFree } from './ports.ts';
-import { findPostgresPackage } from './postgres/postgres-binaries.ts';
-import { askPostgres, askTemporal } from './ask-services.ts';
+import { isPortFree } from '@tempoclaw/dev-services/processes';
+import {
+  askPostgres,
+  askTemporal,
+  findPostgresPackage,
+  findPython,
+  findTemporalBinary,
+  hasDatabase,
+} from '@tempoclaw/dev-services';
 import { askApi, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
 import { markProblemOf, readSchemaMark, schemaProblemOf } from './postgres/schema.ts';
-import { hasDatabase } from './postgres/postgres.ts';
 import { OWN_POSTGRES } from './own-servers.ts';
 import { withSettingsInForce } from './settings-in-force.ts';
-import { findPython, findTemporalBinary } from './temporal/temporal-binary.ts';
 
 /** Longest wait for one external answer. */
 const TIMEOUT_MS = 10_000;

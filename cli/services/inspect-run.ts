@@ -1,9 +1,9 @@
 /** Reports what of a TempoClaw runs on this machine: what its start left in the state folder, and how it answers. */
 import type { Config } from '#config';
-import { askPostgres, askTemporal } from './ask-services.ts';
+import { askPostgres, askTemporal } from '@tempoclaw/dev-services';
 import { askApi, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
-import { markProcess, startTime } from './process-identity.ts';
+import { markProcess, startTime } from '@tempoclaw/dev-services/processes';
 
 /** A part that has not answered in this time is away. */
 const ANSWER_MS = 3_000;

@@ -1,9 +1,8 @@
 /** Ends what a killed `up` left running in a state folder. */
 import { realpathSync } from 'node:fs';
 import { CliError } from '#cli/cli-error.ts';
-import { endLeftovers, LeftoverError } from './end-leftovers.ts';
-import { isPostgresOf } from './postgres/postgres.ts';
-import { isTemporalOf } from './temporal/temporal-server.ts';
+import { endLeftovers, LeftoverError } from '@tempoclaw/dev-services/processes';
+import { isPostgresOf, isTemporalOf } from '@tempoclaw/dev-services';
 
 /** The order in which parts are ended: users of a service before the service. */
 export const END_ORDER = ['api', 'worker', 'temporal', 'postgres'] as const;

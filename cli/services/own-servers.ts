@@ -2,7 +2,7 @@
 import { DATABASE_FOLDER_OF_ROOT } from '#config';
 import { originProblem } from '#domain/net/judge-origin.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
-import type { RefuseUi } from './guard-ui.ts';
+import type { RefuseUi } from '@tempoclaw/dev-services';
 
 export const OWN_POSTGRES = {
   name: 'tempoclaw',

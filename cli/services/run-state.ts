@@ -2,8 +2,7 @@
 import { isDiskFull } from '#domain/files/disk-full.ts';
 import type { RunsAt } from '#domain/sandbox.ts';
 import { CliError } from '#cli/cli-error.ts';
-import * as runFolder from './run-folder.ts';
-import { lockHolder } from './state-lock.ts';
+import * as processes from '@tempoclaw/dev-services/processes';
 
 /** The part of run.json that other modules provide. `database_url` contains a password. */
 export interface PublishedInfo {
@@ -21,8 +20,8 @@ export interface PublishedInfo {
 }
 
 /** The contents of run.json: where everything is, for programs. */
-export type RunInfo = runFolder.RunInfo<PublishedInfo>;
-export type RunState = runFolder.RunFolder<PublishedInfo>;
+export type RunInfo = processes.RunInfo<PublishedInfo>;
+export type RunState = processes.RunFolder<PublishedInfo>;
 
 /** The state of a stack that starts nothing. */
 export const UNKEPT: RunState = {
@@ -37,16 +36,16 @@ export const UNKEPT: RunState = {
  * made or written.
  */
 export function takeStateFolder(stateDir: string): Promise<RunState | undefined> {
-  return runFolder.takeRunFolder<PublishedInfo>({ folder: stateDir, name: 'up' }).catch((error: unknown) => {
+  return processes.takeRunFolder<PublishedInfo>({ folder: stateDir, name: 'up' }).catch((error: unknown) => {
     throw unusable(stateDir, error);
   });
 }
 
-export const readRunInfo = (stateDir: string) => runFolder.readRunInfo<PublishedInfo>(stateDir);
+export const readRunInfo = (stateDir: string) => processes.readRunInfo<PublishedInfo>(stateDir);
 
 /** The pid of the `up` that holds the folder now. */
 export function runningUp(stateDir: string): number | undefined {
-  return lockHolder({ folder: stateDir, name: 'up' });
+  return processes.lockHolder({ folder: stateDir, name: 'up' });
 }
 
 function unusable(stateDir: string, error: unknown): unknown {

@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '#config';
 import { childEnvironment } from '#config';
 import type { Ready } from '#config/supervisor.ts';
-import type { Child } from './child.ts';
-import { startNodeProgram } from './node-program.ts';
+import { type Child, startNodeProgram } from '@tempoclaw/dev-services/processes';
 import type { PublishedInfo } from './run-state.ts';
 
 /** The stack that it is a part of. */

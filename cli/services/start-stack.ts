@@ -11,24 +11,33 @@ import { endBackgroundCommands, socketsFolder, makeWorkerFolder } from '@tempocl
 import { OWN_NAME } from '#activities/process/own-names.ts';
 import { processesFolder } from '#activities/process/state-folders.ts';
 import { hostNames } from '#domain/net/judge-origin.ts';
-import type { Child } from './child.ts';
+import {
+  type Child,
+  listeningPorts,
+  localHost,
+  nextFreePort,
+  portOf,
+  portWords,
+  settledPorts,
+  supervise,
+  type Supervised,
+} from '@tempoclaw/dev-services/processes';
 import { END_ORDER } from './leftovers.ts';
 import { startProgram } from './start-program.ts';
 import { namespaceOf } from './temporal/own-namespace.ts';
-import { listeningPorts, localHost, nextFreePort, portOf, portWords, settledPorts } from './ports.ts';
-import { startPostgres } from './postgres/postgres.ts';
-import type { ProgressOptions, Step } from './progress.ts';
-import { runSteps } from './progress.ts';
+import {
+  askTemporal,
+  obtainTemporalBinary,
+  startPostgres,
+  startTemporalServer,
+  type TemporalPorts,
+} from '@tempoclaw/dev-services';
+import { type ProgressOptions, runSteps, type Step } from '@tempoclaw/dev-services/steps';
 import type { PublishedInfo, RunState } from './run-state.ts';
-import { askTemporal } from './ask-services.ts';
 import { OWN_POSTGRES, OWN_TEMPORAL, refuseUi } from './own-servers.ts';
 import { keepSchemaMark } from './postgres/schema.ts';
 import { connectionTo } from './reach.ts';
 import { migrationStep, namespaceStep, searchAttributeStep } from './postgres/schema-steps.ts';
-import type { Supervised } from './supervise.ts';
-import { supervise } from './supervise.ts';
-import { obtainTemporalBinary } from './temporal/temporal-binary.ts';
-import { startTemporalServer, type TemporalPorts } from './temporal/temporal-server.ts';
 
 export interface StackOptions {
   readonly config: Config;

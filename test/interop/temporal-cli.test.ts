@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import type { ApprovalVerb } from '#domain/approval/approval.ts';
-import { obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
+import { obtainTemporalBinary } from '@tempoclaw/dev-services';
 import { readContractSnippets } from '#test/support/contract-snippets.ts';
 import { heldDelegation, heldEvaluation } from '#test/support/assignments.ts';
 import { twoSubagents } from '#test/support/assignments.ts';

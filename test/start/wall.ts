@@ -8,7 +8,7 @@ import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { homedir, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { listeningPorts } from '#cli/services/ports.ts';
+import { listeningPorts } from '@tempoclaw/dev-services/processes';
 import { eventually } from '#test/support/processes.ts';
 import type { Clone, Program } from './program.ts';
 

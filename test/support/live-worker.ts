@@ -27,7 +27,7 @@ import { connectTemporal, type TemporalAccess } from '#temporal/client.ts';
 import { createGateway } from '#temporal/gateway.ts';
 import { dataConverterOf } from '#temporal/payload-codec.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
-import { registerSearchAttributes } from '#cli/services/temporal/search-attributes.ts';
+import { registerSearchAttributes } from '@tempoclaw/dev-services';
 import { createLiveSettings, type LiveSettings } from '#config/live-settings.ts';
 import { deploymentValues, loadConfig, userCacheDir } from '#config';
 import type { AgentConfig } from '#domain/agent.ts';

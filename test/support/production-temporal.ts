@@ -13,10 +13,15 @@ import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { Client as Postgres } from 'pg';
 import { stringify } from 'yaml';
-import { type Child, startChild, waitUntil } from '#cli/services/child.ts';
-import { isPortOpen, nextFreePort } from '#cli/services/ports.ts';
+import {
+  type Child,
+  isPortOpen,
+  nextFreePort,
+  startChild,
+  waitUntil,
+} from '@tempoclaw/dev-services/processes';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
-import { registerSearchAttributes } from '#cli/services/temporal/search-attributes.ts';
+import { registerSearchAttributes } from '@tempoclaw/dev-services';
 
 const run = promisify(execFile);
 const READY_MS = 90_000;

@@ -8,9 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { OWN_POSTGRES, OWN_TEMPORAL } from '#cli/services/own-servers.ts';
-import { startPostgres } from '#cli/services/postgres/postgres.ts';
-import { obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
-import { startTemporalServer } from '#cli/services/temporal/temporal-server.ts';
+import { obtainTemporalBinary, startPostgres, startTemporalServer } from '@tempoclaw/dev-services';
 import { findEngine } from './container-engine.ts';
 import { createTemplate } from './test-database.ts';
 

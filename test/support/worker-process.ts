@@ -1,6 +1,6 @@
 /** One of our programs as a process of its own, which can be killed at any point and started again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Child } from '#cli/services/child.ts';
+import type { Child } from '@tempoclaw/dev-services/processes';
 
 /** Something that runs, is killed with SIGKILL, and returns as it was: same data, same port. */
 export interface Killable {

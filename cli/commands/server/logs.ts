@@ -10,7 +10,7 @@ import { clientEnvironment } from '#config/client-environment.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { wholeNumber } from '#cli/command-context.ts';
 import { createOutput, type Output, type Style } from '#cli/output.ts';
-import { followLog, readLogTail } from '#cli/services/log-tail.ts';
+import { followLog, readLogTail } from '@tempoclaw/dev-services/processes';
 import { findRunFile } from '#cli/target.ts';
 import { printable } from '#cli/text.ts';
 

@@ -10,7 +10,7 @@ import { createOutput, type Output, printFields } from '#cli/output.ts';
 import { endFormerStart } from '#cli/services/leftovers.ts';
 import { readRunInfo, runningUp, takeStateFolder, UNKEPT } from '#cli/services/run-state.ts';
 import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
-import type { ProgressOptions } from '#cli/services/progress.ts';
+import type { ProgressOptions } from '@tempoclaw/dev-services/steps';
 import { runsAtWords } from '#domain/sandbox.ts';
 
 export interface UpOptions {

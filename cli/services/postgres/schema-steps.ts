@@ -6,10 +6,10 @@ import { createPool } from '#store/postgres/pool.ts';
 import { claimNamespace } from '#temporal/installation.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import { keepSchemaMark, migrateSchema } from './schema.ts';
-import type { Step } from '../progress.ts';
+import type { Step } from '@tempoclaw/dev-services/steps';
 import { connectionTo } from '../reach.ts';
 import type { PublishedInfo } from '../run-state.ts';
-import { registerSearchAttributes } from '../temporal/search-attributes.ts';
+import { registerSearchAttributes } from '@tempoclaw/dev-services';
 
 /** Must run when the database is there. */
 export function migrationStep(config: Config, info: Pick<PublishedInfo, 'database_url'>): Step {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Config } from '#config';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
-import { obtainTemporalBinary } from './temporal-binary.ts';
+import { obtainTemporalBinary } from '@tempoclaw/dev-services';
 
 /** The server. The program reads variables below its own flags, and they do not show in the list of processes. */
 export interface TemporalPlace {

@@ -21,7 +21,7 @@ import {
 import { openJournal } from '../program/journal.ts';
 import { stayConnected } from '../program/node-connection.ts';
 import { createOutput } from '#cli/output.ts';
-import { releaseLock, takeLock } from '#cli/services/state-lock.ts';
+import { releaseLock, takeLock } from '@tempoclaw/dev-services/processes';
 import { findTarget } from '#cli/target.ts';
 import { NODE_JOIN } from '../resource.ts';
 import manifest from '../../../package.json' with { type: 'json' };

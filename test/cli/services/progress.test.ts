@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 
 const TERMINAL = fileURLToPath(new URL('../support/terminal.py', import.meta.url));
-const PROGRESS = new URL('../../../cli/services/progress.ts', import.meta.url).href;
+const PROGRESS = import.meta.resolve('@tempoclaw/dev-services/steps');
 const PROGRAM = `const { runSteps } = await import(${JSON.stringify(PROGRESS)});
   const step = { key: 'one', title: 'The first step', run: async () => 'done' };
   await runSteps([[step]], { json: false, write: console.log });`;

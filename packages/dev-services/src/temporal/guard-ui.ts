@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
-import { isPortFree } from './ports.ts';
+import { isPortFree } from '../ports.ts';
 
 const HOST = '127.0.0.1';
 

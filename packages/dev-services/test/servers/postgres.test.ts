@@ -6,14 +6,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test, type TestContext } from 'node:test';
 import { Client } from 'pg';
-import { childEnvironment, userCacheDir } from '#config';
-import { OWN_POSTGRES } from '#cli/services/own-servers.ts';
-import { type RunningPostgres, startPostgres } from '#cli/services/postgres/postgres.ts';
-import { findPostgresBinaries } from '#cli/services/postgres/postgres-binaries.ts';
-import { isSameProcess } from '#cli/services/process-identity.ts';
-import { eventually } from '#test/support/processes.ts';
+import { type RunningPostgres, startPostgres } from '../../src/postgres/postgres.ts';
+import { findPostgresBinaries } from '../../src/postgres/postgres-binaries.ts';
+import { isSameProcess } from '../../src/process-identity.ts';
+import { CACHE, ENVIRONMENT, eventually, ROOT_FOLDER } from '../support/environment.ts';
 
-const stateDir = mkdtempSync(join(tmpdir(), 'tempoclaw-pg-'));
+const stateDir = mkdtempSync(join(tmpdir(), 'dev-services-'));
 const folders = [stateDir];
 // As root, Postgres runs as another user and must be able to pass through.
 chmodSync(stateDir, 0o711);
@@ -23,10 +21,11 @@ after(() => {
 
 function start(folder = stateDir, port = 0): Promise<RunningPostgres> {
   return startPostgres({
-    ...OWN_POSTGRES,
     stateDir: folder,
-    cacheDir: userCacheDir(),
-    env: childEnvironment({}),
+    name: 'acme',
+    cacheDir: CACHE,
+    rootDir: ROOT_FOLDER,
+    env: ENVIRONMENT,
     port,
     durable: false,
   });
@@ -91,7 +90,7 @@ describe('the embedded Postgres', { timeout: 120_000 }, () => {
     await killed.exited;
     const pidFile = join(killed.dataDir, 'postmaster.pid');
     const lines = readFileSync(pidFile, 'utf8').split('\n');
-    const { user } = findPostgresBinaries({ ...OWN_POSTGRES, cacheDir: userCacheDir() });
+    const { user } = findPostgresBinaries({ cacheDir: CACHE, rootDir: ROOT_FOLDER });
     const zombie = await makeZombie(t, user?.uid);
     writeFileSync(pidFile, [String(zombie), ...lines.slice(1)].join('\n'));
     const next = await start();
@@ -102,7 +101,7 @@ describe('the embedded Postgres', { timeout: 120_000 }, () => {
   });
 
   test('runs as root in a folder that only root may enter', { skip: process.getuid?.() !== 0 }, async () => {
-    const closed = mkdtempSync(join(tmpdir(), 'tempoclaw-pg-closed-'));
+    const closed = mkdtempSync(join(tmpdir(), 'dev-services-closed-'));
     folders.push(closed);
     const running = await start(closed);
     folders.push(dirname(running.dataDir));
@@ -114,7 +113,7 @@ describe('the embedded Postgres', { timeout: 120_000 }, () => {
   });
 
   test('whose first start was killed in the middle is made anew', async () => {
-    const half = mkdtempSync(join(tmpdir(), 'tempoclaw-pg-half-'));
+    const half = mkdtempSync(join(tmpdir(), 'dev-services-half-'));
     folders.push(half);
     chmodSync(half, 0o711);
     mkdirSync(join(half, 'postgres.new'));

@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { childEnvironment } from '#config';
-import { type Child, startChild, waitUntil } from '#cli/services/child.ts';
-import { startNodeProgram } from '#cli/services/node-program.ts';
-import { isSameProcess } from '#cli/services/process-identity.ts';
-import { supervise } from '#cli/services/supervise.ts';
-import { eventually } from '#test/support/processes.ts';
+import { type Child, startChild, waitUntil } from '../src/child.ts';
+import { startNodeProgram } from '../src/node-program.ts';
+import { isSameProcess } from '../src/process-identity.ts';
+import { supervise } from '../src/supervise.ts';
+import { ENVIRONMENT, eventually } from './support/environment.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'tempoclaw-child-'));
+const folder = mkdtempSync(join(tmpdir(), 'dev-services-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 function start(script: string, name = 'part'): Promise<Child> {
@@ -18,7 +17,7 @@ function start(script: string, name = 'part'): Promise<Child> {
     name,
     command: process.execPath,
     args: ['-e', script],
-    env: childEnvironment({}),
+    env: ENVIRONMENT,
     logFile: join(folder, `${name}.log`),
     stopGraceMs: 300,
   });
@@ -140,7 +139,7 @@ describe('a program of ours that hangs', () => {
     return startNodeProgram({
       name: 'The program',
       main,
-      env: childEnvironment({}),
+      env: ENVIRONMENT,
       logFile: join(folder, 'beating.log'),
       stopGraceMs: 1_000,
       silentMs: 3_000,

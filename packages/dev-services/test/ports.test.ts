@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { isPortFree, nextFreePort } from '#cli/services/ports.ts';
+import { isPortFree, nextFreePort } from '../src/ports.ts';
 
 describe('ports', () => {
   const server = createServer();
