@@ -12,7 +12,7 @@ import type { PublishedInfo } from './run-state.ts';
 export interface Surroundings {
   readonly options: { readonly config: Config; readonly onEvent: (text: string) => void };
   readonly info: Pick<PublishedInfo, 'temporal' | 'temporal_ui' | 'namespace' | 'database_url'>;
-  readonly onSpawn: (name: Program['name']) => (child: Child) => void;
+  readonly processes: { spawned(name: Program['name']): (child: Child) => void };
 }
 
 export interface Program {
@@ -37,7 +37,7 @@ export function startProgram(parts: Surroundings, program: Program): Promise<{ c
     logFile: join(config.stateDir, 'logs', `${program.name}.log`),
     stopGraceMs: program.stopGraceMs,
     onProgress: program.onProgress,
-    onSpawn: parts.onSpawn(program.name),
+    onSpawn: parts.processes.spawned(program.name),
     onHung: (silentMs) => onEvent(`${program.title} has not answered for ${silentMs / 1_000} s; killing it`),
   });
 }

@@ -13,14 +13,14 @@ import { processesFolder } from '#activities/process/state-folders.ts';
 import { hostNames } from '#domain/net/judge-origin.ts';
 import {
   type Child,
+  createParts,
   listeningPorts,
   localHost,
   nextFreePort,
   portOf,
+  type Parts as Processes,
   portWords,
   settledPorts,
-  supervise,
-  type Supervised,
 } from '@tempoclaw/dev-services/processes';
 import { END_ORDER } from './leftovers.ts';
 import { startProgram } from './start-program.ts';
@@ -68,9 +68,17 @@ const ANSWER_MS = 10_000;
 /** Prepares a stack; `start` runs the steps and throws when one fails (call `stop` then). */
 export function createStack(options: StackOptions): Stack & { start(): Promise<void> } {
   const { config, state } = options;
-  const children = new Map<Name, Child>();
-  const supervised = new Map<Name, Supervised>();
-  let stopping = false;
+  const processes = createParts<Name>({
+    order: END_ORDER,
+    onEvent: options.onEvent,
+    onSpawn: (name, child) => state.remember(name, child.pid),
+    async onEnd(name) {
+      state.forget(name);
+      // A worker ends its own commands; these are of workers that were killed while we ran.
+      if (name === 'worker' && !options.onlyServices)
+        await endBackgroundCommands(processesFolder(config.stateDir), OWN_NAME);
+    },
+  });
   const info: StackInfo = {
     api: null,
     api_socket: null,
@@ -81,25 +89,12 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
     database_url: '',
     api_key_file: join(config.stateDir, 'api-key'),
   };
-  const onSpawn = (name: Name) => (child: Child) => {
-    children.set(name, child);
-    state.remember(name, child.pid);
-    // A stop during this spawn has not seen the child.
-    if (stopping) void child.stop();
-  };
-  const keep = async (name: Name, title: string, start: () => Promise<Child>): Promise<void> => {
-    const one = await supervise({ name: title, start, onEvent: options.onEvent });
-    supervised.set(name, one);
-    // A stop during this start has not seen the part.
-    if (stopping) await one.stop();
-  };
   let apiPort: Promise<number> | undefined;
   let serving = Promise.withResolvers<readonly number[]>();
   const parts: Parts = {
     options,
     info,
-    keep,
-    onSpawn,
+    processes,
     apiPort: () => (apiPort ??= nextFreePort(config.api.port, config.api.host)),
     temporal: {
       async endCommands() {
@@ -107,7 +102,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
         serving = Promise.withResolvers();
         before.resolve([]);
         // The worker's commands on this machine end with it.
-        const worker = children.get('worker');
+        const worker = processes.child('worker');
         worker?.kill();
         await worker?.exited;
         await endBackgroundCommands(processesFolder(config.stateDir), OWN_NAME);
@@ -122,36 +117,23 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
         }
       },
     },
-    postgresPorts: () => listeningPorts(children.get('postgres')?.pid ?? 0),
+    postgresPorts: () => listeningPorts(processes.child('postgres')?.pid ?? 0),
   };
   /** Replaces a step's error when we end the step, because that is no failure to investigate. */
   const notice = (step: Step): Step => ({
     ...step,
     run: (detail) =>
       step.run(detail).catch((error: unknown) => {
-        throw stopping ? new Error('ended') : error;
+        throw processes.isStopping() ? new Error('ended') : error;
       }),
   });
-  const stop = async (): Promise<void> => {
-    stopping = true;
-    serving.resolve([]);
-    // All are released at once, so that no part is started again while the others end.
-    for (const one of supervised.values()) one.letGo();
-    for (const name of END_ORDER) {
-      await supervised.get(name)?.stop();
-      await children.get(name)?.stop();
-      state.forget(name);
-      // A worker ends its own commands; these are of workers that were killed while we ran.
-      if (name === 'worker' && !options.onlyServices)
-        await endBackgroundCommands(processesFolder(config.stateDir), OWN_NAME);
-    }
-  };
   return {
     info,
-    stop,
-    kill() {
-      for (const child of children.values()) child.kill();
+    stop() {
+      serving.resolve([]);
+      return processes.stop();
     },
+    kill: processes.kill,
     async start() {
       mkdirSync(config.workspaceRoot, { recursive: true, mode: 0o711 });
       const programs = options.onlyServices ? [] : [[workerStep(parts), apiStep(parts)]];
@@ -172,8 +154,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
 interface Parts {
   readonly options: StackOptions;
   readonly info: StackInfo;
-  readonly keep: (name: Name, title: string, start: () => Promise<Child>) => Promise<void>;
-  readonly onSpawn: (name: Name) => (child: Child) => void;
+  readonly processes: Processes<Name>;
   /** Where the API listens. The worker, which starts beside it, keeps commands from that port. */
   readonly apiPort: () => Promise<number>;
   readonly temporal: {
@@ -185,7 +166,7 @@ interface Parts {
   readonly postgresPorts: () => readonly number[];
 }
 
-function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step {
+function postgresStep({ options: { config }, info, processes }: Parts): Step {
   return {
     key: 'postgres',
     title: 'Postgres',
@@ -196,7 +177,7 @@ function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step
       }
       let port = config.database.port;
       let dataDir = '';
-      await keep('postgres', 'Postgres', async () => {
+      await processes.keep('postgres', 'Postgres', async () => {
         const running = await startPostgres({
           ...OWN_POSTGRES,
           stateDir: config.stateDir,
@@ -205,7 +186,7 @@ function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step
           port,
           onProgress: detail,
           onCreate: () => keepSchemaMark(config.stateDir),
-          onSpawn: onSpawn('postgres'),
+          onSpawn: processes.spawned('postgres'),
         });
         // After a crash, the others still have the first address, so only that one works.
         if (info.database_url !== '' && running.url !== info.database_url) return refuse(running.child, port);
@@ -220,7 +201,7 @@ function postgresStep({ options: { config }, info, keep, onSpawn }: Parts): Step
   };
 }
 
-function temporalStep({ options: { config }, info, keep, onSpawn, temporal }: Parts): Step {
+function temporalStep({ options: { config }, info, processes, temporal }: Parts): Step {
   return {
     key: 'temporal',
     title: 'Temporal',
@@ -249,7 +230,7 @@ function temporalStep({ options: { config }, info, keep, onSpawn, temporal }: Pa
         onProgress: detail,
       });
       let ports: TemporalPorts | undefined;
-      await keep('temporal', 'Temporal', async () => {
+      await processes.keep('temporal', 'Temporal', async () => {
         // Its inner services now listen elsewhere. No command may run while the wall does not know the new ports.
         if (ports !== undefined) await temporal.endCommands();
         const running = await startTemporalServer({
@@ -262,7 +243,7 @@ function temporalStep({ options: { config }, info, keep, onSpawn, temporal }: Pa
           uiPort: config.temporal.uiPort,
           refuseUi: refuseUi(hostNames(uiUrl, ...config.api.allowedHosts)),
           env,
-          onSpawn: onSpawn('temporal'),
+          onSpawn: processes.spawned('temporal'),
         });
         info.temporal = running.address;
         info.temporal_ui = uiUrl ?? running.uiUrl ?? null;
@@ -286,7 +267,7 @@ function workerStep(parts: Parts): Step {
     key: 'worker',
     title: 'Worker',
     async run(detail) {
-      await parts.keep('worker', 'The worker', async () => {
+      await parts.processes.keep('worker', 'The worker', async () => {
         const { child, ready } = await startProgram(parts, {
           name: 'worker',
           title: 'The worker',
@@ -313,7 +294,7 @@ function apiStep(parts: Parts): Step {
       const port = await parts.apiPort();
       const folder = makeWorkerFolder(socketsFolder(config.stateDir));
       const socket = join(folder, 's');
-      await parts.keep('api', 'The API', async () => {
+      await parts.processes.keep('api', 'The API', async () => {
         const { child } = await startProgram(parts, {
           name: 'api',
           title: 'The API',

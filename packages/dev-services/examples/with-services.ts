@@ -16,7 +16,7 @@ import {
   startPostgres,
   startTemporalServer,
 } from '@tempoclaw/dev-services';
-import { endLeftovers, type Supervised, supervise, takeRunFolder } from '@tempoclaw/dev-services/processes';
+import { createParts, endLeftovers, takeRunFolder } from '@tempoclaw/dev-services/processes';
 import { runSteps } from '@tempoclaw/dev-services/steps';
 
 const [folder, program, ...args] = process.argv.slice(2);
@@ -33,8 +33,12 @@ for (const left of await endLeftovers([
 ]))
   console.error(`ended what a killed one left: ${left}`);
 
-const parts: Supervised[] = [];
-const onEvent = (text: string): void => console.error(text);
+const parts = createParts<'temporal' | 'postgres'>({
+  order: ['temporal', 'postgres'],
+  onEvent: (text) => console.error(text),
+  onSpawn: (name, child) => run.remember(name, child.pid),
+  onEnd: (name) => run.forget(name),
+});
 let databaseUrl = '';
 let temporal = '';
 try {
@@ -45,12 +49,12 @@ try {
           key: 'postgres',
           title: 'Postgres',
           async run(onProgress) {
-            const start = async () => {
-              const server = await startPostgres({ stateDir, cacheDir, env, port: 0, onProgress });
+            await parts.keep('postgres', 'Postgres', async () => {
+              const onSpawn = parts.spawned('postgres');
+              const server = await startPostgres({ stateDir, cacheDir, env, port: 0, onProgress, onSpawn });
               databaseUrl = server.url;
               return server.child;
-            };
-            parts.push(await supervise({ name: 'Postgres', onEvent, start }));
+            });
             return 'ready';
           },
         },
@@ -60,13 +64,13 @@ try {
           async run(onProgress) {
             const folders = (env['PATH'] ?? '').split(delimiter);
             const { path: binary } = await obtainTemporalBinary({ cacheDir, folders, env, onProgress });
-            const start = async () => {
-              const options = { binary, stateDir, env, namespace: 'default', port: 0, uiPort: 0 };
+            await parts.keep('temporal', 'Temporal', async () => {
+              const onSpawn = parts.spawned('temporal');
+              const options = { binary, stateDir, env, namespace: 'default', port: 0, uiPort: 0, onSpawn };
               const server = await startTemporalServer(options);
               temporal = server.address;
               return server.child;
-            };
-            parts.push(await supervise({ name: 'Temporal', onEvent, start }));
+            });
             return 'ready';
           },
         },
@@ -82,6 +86,6 @@ try {
   const [code] = (await once(child, 'exit')) as [number | null];
   process.exitCode = code ?? 1;
 } finally {
-  await Promise.all(parts.map((part) => part.stop()));
+  await parts.stop();
   run.release();
 }

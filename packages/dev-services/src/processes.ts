@@ -3,6 +3,7 @@ export { type Child, type ChildOptions, type Exit, startChild, waitUntil } from 
 export { endLeftovers, LeftoverError, type LeftoverPart } from './end-leftovers.ts';
 export { followLog, readLogTail } from './log-tail.ts';
 export { type NodeProgramOptions, startNodeProgram } from './node-program.ts';
+export { createParts, type Parts } from './parts.ts';
 export {
   isPortFree,
   isPortOpen,
