@@ -20,6 +20,7 @@ import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
 import { memory } from './memory/feature.ts';
 import { nodes } from './nodes/feature.ts';
+import { openaiCompatCall } from './openai-compat-call/feature.ts';
 import { schedules } from './schedules/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
@@ -45,6 +46,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   media,
   memory,
   nodes,
+  openaiCompatCall,
   schedules,
   secureCli,
   skills,

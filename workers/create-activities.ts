@@ -11,7 +11,6 @@ import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
 import { createEmbed } from '#activities/model/embed.ts';
-import { createOpenAiServers } from '#activities/model/openai-servers.ts';
 import { createEndCommands } from '#activities/process/end-commands.ts';
 import { createForgettingActivities } from '#activities/forgetting/forgetting-activities.ts';
 import { createSweepActivities } from '#activities/sweep/sweep-activities.ts';
@@ -93,7 +92,6 @@ export async function createActivities(
       ...assignments.tools,
       ...teams.tools,
       gateway: parts.gateway,
-      openAiServers: createOpenAiServers({ ...core, providers: config.models.providers }),
       sendToSession: createSendToSession(wake),
     },
   };

@@ -6,7 +6,6 @@ import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/turn/session-queries.ts';
 import type { Egress } from '../egress/create-egress.ts';
 import type { AssignmentTools } from '../assignments/assignment-activities.ts';
-import type { OpenAiServers } from '../model/openai-servers.ts';
 import type { Processes } from '../process/session-processes.ts';
 import type { Shell } from '@tempoclaw/sandbox';
 import type { TeamTools } from '../teams/team-activities.ts';
@@ -32,8 +31,6 @@ export interface WorldDeps {
 /** All dependencies, including those that reach other workflows. */
 export interface ToolDeps extends WorldDeps, AssignmentTools, TeamTools {
   readonly sendToSession: SendToSession;
-  /** Configured servers with OpenAI's protocol. */
-  readonly openAiServers: OpenAiServers;
   /** The deployment, for its operators. */
   readonly gateway: Gateway;
 }

@@ -1,6 +1,6 @@
 /** What a request in OpenAI's protocol may use, and what its answer reports as used (DU-7). */
-import type { Usage } from './model.ts';
-import { isRecord } from '../outside-value.ts';
+import type { Usage } from '#domain/model/model.ts';
+import { isRecord } from '#domain/outside-value.ts';
 
 /** Endpoints that generate output, and cost by its length. */
 const WRITING = ['chat/completions', 'completions', 'responses'];

@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createOpenAiServers, type OpenAiServerParts } from '#activities/model/openai-servers.ts';
-import { tool } from '#activities/tools/other/openai-compat-call.ts';
+import { createOpenAiServers, type OpenAiServerParts } from '../openai-servers.ts';
+import { tool } from '../tools/openai-compat-call.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import type { NewEgressRow } from '#store/egress-store.ts';
 import { toolBench } from '#test/support/tool-call.ts';

@@ -3,18 +3,18 @@
  * and key. Each request is reserved in the turn's budgets before it is sent, and recorded as its use (DU-7).
  */
 import { ModelError } from '#domain/model/model.ts';
-import { expectedUsage, usageOfBody } from '#domain/model/openai-usage.ts';
+import { expectedUsage, usageOfBody } from './rules/openai-usage.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import { PROVIDER_ADDRESSES } from '#domain/model/provider-address.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type BookDeps, bookModel } from '../budgets/book-model.ts';
+import { type BookDeps, bookModel } from '#activities/budgets/book-model.ts';
 import { isUnsent } from '@tempoclaw/egress';
-import type { Egress } from '../egress/create-egress.ts';
-import { operatorRules } from '../egress/operator-rules.ts';
-import { type Models, providerType, useOf } from './model-catalog.ts';
-import type { ModelsConfig } from './models-config.ts';
-import { estimateTextTokens } from './prompt-size.ts';
-import { apiKeyOf, baseUrlOf, type ProviderSettings } from './provider-settings.ts';
+import type { Egress } from '#activities/egress/create-egress.ts';
+import { operatorRules } from '#activities/egress/operator-rules.ts';
+import { type Models, providerType, useOf } from '#activities/model/model-catalog.ts';
+import type { ModelsConfig } from '#activities/model/models-config.ts';
+import { estimateTextTokens } from '#activities/model/prompt-size.ts';
+import { apiKeyOf, baseUrlOf, type ProviderSettings } from '#activities/model/provider-settings.ts';
 
 export interface OpenAiServers {
   /** Names, in the order of the settings. */
