@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { Failure, type FailureType } from '#domain/errors.ts';
 import type { Operation, Operations, OutputOf, Resource } from '#domain/resource/define-resource.ts';
 import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
+import type { Answerable } from './server/answer.ts';
 import { type Caller, callerOf, signatureOf } from './server/auth.ts';
 import type { Api } from './deps.ts';
 import { paramOf } from './found.ts';
@@ -24,10 +25,10 @@ export interface Call<One extends Operation = Operation> {
   readonly reply: FastifyReply;
 }
 
-/** Undefined, or false for a deletion, is a 404: there is no such row. */
+/** Rows, of which `answerOf` makes the answer. Undefined, or false for a deletion, is a 404: there is no such row. */
 type Answered<One extends Operation> = One['answer'] extends z.ZodNull
   ? boolean
-  : z.output<One['answer']> | undefined;
+  : Answerable<z.output<One['answer']>> | undefined;
 
 export type Handlers<Named extends Operations> = {
   readonly [Id in keyof Named]: (call: Call<Named[Id]>) => Promise<Answered<Named[Id]>>;

@@ -5,7 +5,7 @@ import type { taskSchema } from '#domain/schema/team-task.ts';
 import { taskIdOf, taskWorkflowId } from '#domain/team/team.ts';
 import type { TemporalLink } from './temporal-links.ts';
 
-export function showTask(tenant: string, row: TeamTaskRow, link: TemporalLink): z.infer<typeof taskSchema> {
+export function showTask(tenant: string, row: TeamTaskRow, link: TemporalLink) {
   const { team_key: team, number, state } = row;
   const workflowId = taskWorkflowId(tenant, team, number);
   const { lease, question, open_blockers } = state;
@@ -14,11 +14,7 @@ export function showTask(tenant: string, row: TeamTaskRow, link: TemporalLink): 
     id: taskIdOf(team, number),
     team,
     workflow_id: workflowId,
-    lease: lease && {
-      member: lease.member,
-      fence: lease.fence,
-      until: lease.until === null ? null : new Date(lease.until).toISOString(),
-    },
+    lease: lease && { ...lease, until: lease.until === null ? null : new Date(lease.until) },
     blocked_by: row.blocked_by.map((one) => taskIdOf(team, one)),
     waiting_for: open_blockers.map((one) => taskIdOf(team, one)),
     question: question && question.preview,
@@ -27,9 +23,5 @@ export function showTask(tenant: string, row: TeamTaskRow, link: TemporalLink): 
     session_key: row.origin_session,
     turn_id: row.origin_turn,
     links: { temporal: link(workflowId) },
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    started_at: row.started_at && row.started_at.toISOString(),
-    closed_at: row.closed_at && row.closed_at.toISOString(),
   };
 }

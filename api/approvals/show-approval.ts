@@ -7,42 +7,20 @@ import { approvalWorkflowId } from '#domain/ids.ts';
 import type { approvalSchema } from '#domain/schema/approval.ts';
 import type { TemporalLink } from '../temporal-links.ts';
 
-export function showApproval(row: ApprovalRow, link: TemporalLink): z.infer<typeof approvalSchema> {
+export function showApproval(row: ApprovalRow, link: TemporalLink) {
   const workflowId = approvalWorkflowId(row.id);
   const { runs = null, ...terms } = row.terms;
   return {
-    id: row.id,
+    ...row,
     workflow_id: workflowId,
-    status: row.status,
-    tool: row.tool,
-    args: row.args,
-    summary: row.summary,
-    reason: row.reason,
-    risk: row.risk,
-    call_id: row.call_id,
-    turn_id: row.turn_id,
-    session_key: row.session_key,
-    subagent: row.subagent,
-    delegation: row.delegation,
     agent: row.agent_key,
     user: row.user_id,
-    digest: row.digest,
-    decision: row.decision,
-    decided_by: row.decided_by,
-    decided_at: row.decided_at?.toISOString() ?? null,
-    note: row.note,
     terms,
     always: showAlways(row.always),
-    sandbox: row.sandbox === null ? null : { ...row.sandbox },
     files: row.files.map((file) => ({ ...NO_FILE, ...file })),
-    form: row.form,
     runs,
     ...tallyOf(row),
-    escalated_at: row.escalated_at?.toISOString() ?? null,
-    refused: row.refused,
     last_refused: row.last_refused as z.infer<typeof approvalSchema>['last_refused'],
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at.toISOString(),
     links: { temporal: link(workflowId) },
   };
 }

@@ -23,7 +23,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     agentLinks,
     {
       listAgentLinks: ({ db, query }) =>
-        readTextPage(query, 'id', showLink, (limit, after) => listAgentLinks(db, query.agent, limit, after)),
+        readTextPage(query, 'id', (limit, after) => listAgentLinks(db, query.agent, limit, after), showLink),
       async getAgentLink({ db, params }) {
         const row = await findAgentLink(db, params.id);
         return row && showLink(row);
@@ -58,11 +58,5 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
 
 /** Shows settings that were damaged by hand as they are, unless they are no object at all. */
 function showLink(row: AgentLinkRow) {
-  const { settings } = row;
-  return {
-    ...row,
-    settings: isRecord(settings) ? { ...settings } : { unreadable: true },
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
+  return { ...row, settings: isRecord(row.settings) ? row.settings : { unreadable: true } };
 }

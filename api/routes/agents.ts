@@ -34,7 +34,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     agents,
     {
       listAgents: ({ db, query }) =>
-        readTextPage(query, 'key', showAgent, (limit, after) => listAgents(db, limit, after)),
+        readTextPage(query, 'key', (limit, after) => listAgents(db, limit, after), showAgent),
       async getAgent({ tenant, db, params }) {
         const row = await findAgent(db, params.key);
         return row && showWhole(tenant, row);
@@ -105,11 +105,6 @@ export function toConfig(body: z.infer<typeof agentConfigSchema>): AgentConfig {
   return JSON.parse(JSON.stringify(body)) as AgentConfig;
 }
 
-function showAgent(row: AgentRow) {
-  return {
-    ...agentConfigSchema.parse(row.config),
-    revision: row.revision,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
+function showAgent({ config, ...row }: AgentRow) {
+  return { ...row, ...agentConfigSchema.parse(config) };
 }

@@ -6,7 +6,6 @@ import {
   listApiKeys,
   listTenants,
   revokeApiKey,
-  type TenantRow,
 } from '#store/api-key-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { apiKeys, tenants } from '#domain/resource/api-keys.ts';
@@ -23,7 +22,7 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator)
 
   serveResource(app, apiKeys, {
     listApiKeys: ({ db, query }) =>
-      readTextPage(query, 'id', showKey, (limit, after) => listApiKeys(db, limit, after)),
+      readTextPage(query, 'id', (limit, after) => listApiKeys(db, limit, after), showKey),
     async createApiKey({ tenant, body: { expires_at: expiresAt, ...key } }) {
       if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now())
         throw new Failure('Unprocessable', 'expires_at is in the past');
@@ -41,14 +40,14 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator)
   serveResource(app, tenants, {
     listTenants({ tenant, query }) {
       requireOperator(tenant);
-      return readTextPage(query, 'id', showTenant, (limit, after) => listTenants(pool, limit, after));
+      return readTextPage(query, 'id', (limit, after) => listTenants(pool, limit, after));
     },
     async createTenant({ tenant: operator, body: { id, name = id } }) {
       requireOperator(operator);
       const tenant = await insertTenant(pool, id, name);
       if (!tenant) throw new Failure('Conflict', `There is a tenant ${id} already`);
       const api_key = await makeKey(deps, id, { name: 'admin', scopes: ['admin'] });
-      return { ...showTenant(tenant), api_key };
+      return { ...tenant, api_key };
     },
   });
 }
@@ -81,17 +80,5 @@ async function makeKey(
 }
 
 function showKey(row: ApiKeyRow) {
-  return {
-    id: row.id,
-    name: row.name,
-    user: row.user_id,
-    scopes: SCOPES.filter((scope) => row.scopes.includes(scope)),
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at?.toISOString() ?? null,
-    revoked_at: row.revoked_at?.toISOString() ?? null,
-  };
-}
-
-function showTenant(row: TenantRow) {
-  return { id: row.id, name: row.name, created_at: row.created_at.toISOString() };
+  return { ...row, user: row.user_id, scopes: SCOPES.filter((scope) => row.scopes.includes(scope)) };
 }

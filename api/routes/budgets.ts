@@ -57,13 +57,10 @@ function noTeam(key: string): Failure {
   return new Failure('Unprocessable', `body/subject: there is no team ${key}`, { errors });
 }
 
-function showBudget({ subject, config, accounts, ...row }: BudgetRow) {
+function showBudget({ subject, config, ...row }: BudgetRow) {
   return {
     ...row,
     ...config,
     subject: subject === '' ? undefined : subject,
-    accounts: accounts.map((account) => ({ ...account })),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
   };
 }

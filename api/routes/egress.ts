@@ -1,7 +1,7 @@
 /** Serves records of outgoing requests from their rows. */
 import { Failure } from '#domain/errors.ts';
 import { egress } from '#domain/resource/egress.ts';
-import { type EgressRow, listEgressRows } from '#store/egress-store.ts';
+import { listEgressRows } from '#store/egress-store.ts';
 import type { Api } from '../deps.ts';
 import { isNumberKeys, readPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -16,13 +16,8 @@ export function addRoutes(app: Api): void {
         (limit, after) =>
           listEgressRows(db, query, limit, after === undefined ? undefined : Number(after[0])),
         ({ id }) => [Number(id)],
-        showRequest,
         isNumberKeys(1),
       );
     },
   });
-}
-
-function showRequest({ bytes, created_at, ...row }: EgressRow) {
-  return { ...row, bytes: Number(bytes), created_at: created_at.toISOString() };
 }

@@ -6,7 +6,6 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { documents } from '#domain/resource/documents.ts';
 import { findAgent } from '#store/agent-store.ts';
 import {
-  type DocumentRow,
   type DocumentVersion,
   documentVersions,
   listDocuments,
@@ -66,23 +65,17 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
     await documentWritten(scope, path, text === null);
   }
 
-  async function shownText(scope: DocumentScope, path: string) {
-    const row = await readDocument(pool, scope, path);
-    return row && { ...shown(row), text: row.text };
-  }
-
   serveResource(app, documents, {
     async listFiles(request) {
       const scope = await scopeOf(request);
-      return scope && { data: (await listDocuments(pool, scope)).map(shown) };
+      return scope && { data: await listDocuments(pool, scope) };
     },
     async listFilesOfUser({ caller, db, params: { user } }) {
-      const rows = await listDocumentsOfUser(db, fileOwner(caller, user) ?? user);
-      return { data: rows.map((row) => ({ ...shown(row), agent: row.agent })) };
+      return { data: await listDocumentsOfUser(db, fileOwner(caller, user) ?? user) };
     },
     async getFile(request) {
       const scope = await scopeOf(request);
-      return scope && shownText(scope, request.params.name);
+      return scope && readDocument(pool, scope, request.params.name);
     },
     async putFile(request) {
       const { name } = request.params;
@@ -92,7 +85,7 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
       await write(request, scope, name, { text, expected });
       // An emptied BOOTSTRAP.md no longer exists (VF-1).
       return (
-        (await shownText(scope, name)) ??
+        (await readDocument(pool, scope, name)) ??
         emptied(scope, name, await documentVersions(pool, scope, name, request.caller.confinedTo))
       );
     },
@@ -108,7 +101,7 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
       const scope = await scopeOf(request);
       const rows =
         scope && (await documentVersions(pool, scope, request.params.name, request.caller.confinedTo));
-      return rows && { data: rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
+      return rows && { data: rows };
     },
     async compareFile(request) {
       const { name } = request.params;
@@ -139,7 +132,7 @@ export function addRoutes(app: Api, { pool, secrets, documentWritten }: ApiDeps)
         );
       await write(request, scope, name, { text, expected, outside, read });
       return (
-        (await shownText(scope, name)) ??
+        (await readDocument(pool, scope, name)) ??
         emptied(scope, name, await documentVersions(pool, scope, name, request.caller.confinedTo))
       );
     },
@@ -157,11 +150,7 @@ function compared(
   throw new Failure('Unprocessable', 'The versions have too little in common to be compared; read them both');
 }
 
-function shown({ path, user, revision, bytes, outside, updated_at }: DocumentRow) {
-  return { path, user, revision, bytes, outside, updated_at: updated_at.toISOString() };
-}
-
 function emptied({ user }: DocumentScope, path: string, [newest]: readonly DocumentVersion[]) {
-  const { revision = 0, created_at = new Date() } = newest ?? {};
-  return { path, user, revision, bytes: 0, outside: false, updated_at: created_at.toISOString(), text: '' };
+  const { revision = 0, created_at: updated_at = new Date() } = newest ?? {};
+  return { path, user, revision, bytes: 0, outside: false, updated_at, text: '' };
 }

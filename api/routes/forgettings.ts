@@ -1,10 +1,8 @@
 /** Serves forgetting: a row says what to forget, and a workflow does it. */
 import { randomUUID } from 'node:crypto';
-import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { type Forgetting, FORGETTING_KEEPS } from '#domain/forgetting.ts';
 import { forgettings } from '#domain/resource/forgettings.ts';
-import type { forgettingSchema } from '#domain/schema/forgetting.ts';
 import {
   beginForgetting,
   findForgetting,
@@ -57,22 +55,10 @@ export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {
   });
 }
 
-function showForgetting({
-  id,
-  kind,
-  subject,
-  removed,
-  ...row
-}: ForgettingRow): z.output<typeof forgettingSchema> {
+function showForgetting(row: ForgettingRow) {
   return {
-    id,
-    kind,
-    subject,
-    status: row.ended_at ? 'done' : 'running',
-    removed,
-    stays: [...FORGETTING_KEEPS[kind]],
-    requested_by: row.requested_by,
-    created_at: row.created_at.toISOString(),
-    ended_at: row.ended_at?.toISOString() ?? null,
+    ...row,
+    status: row.ended_at ? ('done' as const) : ('running' as const),
+    stays: FORGETTING_KEEPS[row.kind],
   };
 }

@@ -1,5 +1,5 @@
 /** Serves chats that were handed over, from their rows. */
-import { clearHandoff, type HandoffRouteRow, listHandoffs } from '#store/assignments/handoff-store.ts';
+import { clearHandoff, listHandoffs } from '#store/assignments/handoff-store.ts';
 import { handoffs } from '#domain/resource/handoffs.ts';
 import type { Api } from '../deps.ts';
 import { type CursorKeys, readPage } from '../server/pages.ts';
@@ -13,7 +13,6 @@ export function addRoutes(app: Api): void {
         (limit, after) =>
           listHandoffs(db, caller.confinedTo, limit, after && isChatKeys(after) ? after : ['', '']),
         (row) => [row.channel, row.chat_id],
-        showRoute,
         isChatKeys,
       ),
     endHandoff: ({ db, caller, query }) => clearHandoff(db, query.channel, query.chat_id, caller.confinedTo),
@@ -22,9 +21,4 @@ export function addRoutes(app: Api): void {
 
 function isChatKeys(keys: CursorKeys): keys is readonly [string, string] {
   return keys.length === 2 && keys.every((key) => typeof key === 'string');
-}
-
-function showRoute(row: HandoffRouteRow) {
-  const { path: _, created_by: __, ...shown } = row;
-  return { ...shown, created_at: row.created_at.toISOString() };
 }

@@ -4,14 +4,12 @@ import {
   findPolicyChange,
   findTenantPolicy,
   listPolicyChanges,
-  type PolicyChange,
   saveTenantPolicy,
 } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { policy as resource } from '#domain/resource/policy.ts';
 import {
   policyChangeIdSchema,
-  type policyChangeSchema,
   type shownTenantPolicySchema,
   tenantPolicySchema,
 } from '#domain/schema/policy.ts';
@@ -34,8 +32,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         query,
         (limit, after) => listPolicyChanges(db, limit, after && String(after[0])),
         ({ id }) => [id],
-        showChange,
         ([id, ...more]) => more.length === 0 && policyChangeIdSchema.safeParse(id).success,
+        ({ before, after, ...change }) => ({ ...change, from: { ...before }, to: { ...after } }),
       ),
     async restorePolicy({ tenant, db, by, body }) {
       const change = await findPolicyChange(db, body.change);
@@ -50,16 +48,6 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       return showPolicy(deps, tenant, before.data);
     },
   });
-}
-
-function showChange(change: PolicyChange): z.infer<typeof policyChangeSchema> {
-  return {
-    id: change.id,
-    from: { ...change.before },
-    to: { ...change.after },
-    changed_by: change.changed_by,
-    changed_at: change.changed_at.toISOString(),
-  };
 }
 
 async function showPolicy(

@@ -1,13 +1,6 @@
 /** Serves secrets from their sealed rows. */
 import { resealRows } from '#store/key-rotation.ts';
-import {
-  deleteSecret,
-  listSecrets,
-  MAX_SECRETS,
-  putSecret,
-  secretPlace,
-  type SecretRow,
-} from '#store/secret-store.ts';
+import { deleteSecret, listSecrets, MAX_SECRETS, putSecret, secretPlace } from '#store/secret-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
 import { secrets } from '#domain/resource/secrets.ts';
@@ -19,7 +12,7 @@ import { OPERATOR_TENANT } from '#domain/tenant.ts';
 export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }: ApiDeps): void {
   serveResource(app, secrets, {
     listSecrets: ({ db, query }) =>
-      readTextPage(query, 'name', showSecret, (limit, after) => listSecrets(db, limit, after)),
+      readTextPage(query, 'name', (limit, after) => listSecrets(db, limit, after)),
     async setSecret({ tenant, db, by, params: { name }, body }) {
       const sealed = sealer.seal(body.value, secretPlace(tenant, name));
       const row = await putSecret(db, { name, sealed, keyId: sealer.keyId, by });
@@ -27,7 +20,7 @@ export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }
         throw new Failure('Unprocessable', `There are ${MAX_SECRETS} secrets, which is the most; delete one`);
       // A caller that has this answer may rely on the next text being scrubbed of the secret.
       changes.notify('secrets', tenant);
-      return showSecret(row);
+      return row;
     },
     deleteSecret: async ({ db, params: { name } }) => isName(name) && (await deleteSecret(db, name)),
     async rotateSecrets({ tenant }) {
@@ -39,13 +32,4 @@ export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }
       return { key_id: sealer.keyId, resealed };
     },
   });
-}
-
-function showSecret(row: SecretRow) {
-  return {
-    name: row.name,
-    updated_by: row.updated_by,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
 }

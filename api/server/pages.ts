@@ -19,12 +19,12 @@ export interface PageQuery {
 export type CursorKeys = readonly (string | number)[];
 
 /** Reads one row more than the page has, so that `has_more` is known. `read` gets `keys` back for the next page. */
-export async function readPage<Row, Item>(
+export async function readPage<Row, Item = Row>(
   query: PageQuery,
   read: (limit: number, after: CursorKeys | undefined) => Promise<readonly Row[]>,
   keys: (row: Row) => CursorKeys,
-  show: (row: Row) => Item,
   isValid: (keys: CursorKeys) => boolean,
+  show: (row: Row) => Item = asItIs,
 ): Promise<Page<Item>> {
   const rows = await read(query.limit + 1, decodeCursor(query.after ?? query.cursor, isValid));
   const shown = rows.slice(0, query.limit);
@@ -32,6 +32,8 @@ export async function readPage<Row, Item>(
   const more = rows.length > query.limit && last !== undefined;
   return { data: shown.map(show), has_more: more, next_cursor: more ? encodeCursor(keys(last)) : null };
 }
+
+const asItIs = <Row, Item>(row: Row): Item => row as unknown as Item;
 
 function encodeCursor(keys: CursorKeys): string {
   return Buffer.from(JSON.stringify(keys)).toString('base64url');
@@ -80,24 +82,24 @@ export function isNumberKeys(length: number): (keys: CursorKeys) => boolean {
 }
 
 /** `readPage` where rows are sorted by one text, their field `key`; `after` is '' before the first page. */
-export function readTextPage<Key extends string, Row extends Readonly<Record<Key, string>>, Item>(
+export function readTextPage<Key extends string, Row extends Readonly<Record<Key, string>>, Item = Row>(
   query: PageQuery,
   key: Key,
-  show: (row: Row) => Item,
   read: (limit: number, after: string) => Promise<readonly Row[]>,
+  show?: (row: Row) => Item,
 ): Promise<Page<Item>> {
   const readAfter = (limit: number, after?: CursorKeys) => read(limit, String(after?.[0] ?? ''));
-  return readPage(query, readAfter, (row) => [row[key]], show, isTextKey);
+  return readPage(query, readAfter, (row) => [row[key]], isTextKey, show);
 }
 
 /** `readPage` where rows are sorted by a time, which `keys` returns with the row's id. */
-export function readTimePage<Row, Item>(
+export function readTimePage<Row, Item = Row>(
   query: PageQuery,
   read: (limit: number, after: readonly [time: string, id: string] | undefined) => Promise<readonly Row[]>,
   keys: (row: Row) => readonly [time: string, id: string],
-  show: (row: Row) => Item,
+  show?: (row: Row) => Item,
 ): Promise<Page<Item>> {
   const readAfter = (limit: number, after?: CursorKeys) =>
     read(limit, after && isTimeKeys(after) ? after : undefined);
-  return readPage(query, readAfter, keys, show, isTimeKeys);
+  return readPage(query, readAfter, keys, isTimeKeys, show);
 }

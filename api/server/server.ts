@@ -13,6 +13,7 @@ import { allowOrigins } from './cors.ts';
 import type { Api, ApiDeps, RouteModule } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
 import { serveErrorPage } from './error-page.ts';
+import { answerOf } from './answer.ts';
 import { toProblem } from './errors.ts';
 import { checkOrigins, rawValues } from './check-origins.ts';
 import { useIdempotency } from './idempotency.ts';
@@ -72,7 +73,10 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
     clientErrorHandler: answerRawErrors,
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
+  app.setSerializerCompiler((route) => {
+    const serialize = serializerCompiler(route as Parameters<typeof serializerCompiler>[0]);
+    return (row) => serialize(answerOf(route.schema, row));
+  });
   app.decorate('pool', deps.pool);
   readJsonBodies(app);
   drainOnClose(app);

@@ -39,28 +39,22 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
               { limit, after: Number(after?.[0] ?? 0) },
             ),
           (row) => [Number(row.id)],
-          showEntity,
           isNumberKeys(1),
         ),
-      async getKnowledgeEntity({ caller, params: { id } }) {
-        const row = await entityOf(caller, id);
-        return row && showEntity(row);
-      },
+      getKnowledgeEntity: ({ caller, params: { id } }) => entityOf(caller, id),
       async changeKnowledgeEntity({ caller, tenant, by, params: { id }, body }) {
         const scope = await ownerOf(caller, entityOf(caller, id));
         const { text } = await secrets.vault.scrubberOf(tenant);
         const change = { ...body, name: body.name && text(body.name), aliases: body.aliases?.map(text) };
         if (!scope || !(await changeEntity(pool, scope, id, change, by))) return undefined;
-        const row = await entityOf(caller, id);
-        return row && showEntity(row);
+        return entityOf(caller, id);
       },
       async mergeKnowledgeEntity({ caller, by, params: { id }, body: { into } }) {
         const scope = await ownerOf(caller, entityOf(caller, id));
         if (!scope) return undefined;
         if (id === into || !(await mergeEntities(pool, scope, id, into, by)))
           throw new Failure('Unprocessable', `into: ${into} is no other entity of the same agent and user`);
-        const row = await entityOf(caller, into);
-        return row && showEntity(row);
+        return entityOf(caller, into);
       },
       async splitKnowledgeEntity({ caller, by, params: { id }, body: { entity } }) {
         const scope = await ownerOf(caller, entityOf(caller, id));
@@ -68,8 +62,7 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
         if (!(await splitEntity(pool, scope, id, entity, by)))
           throw new Failure('Unprocessable', `entity: ${entity} was not merged into ${id}`);
         await startIndexing(temporal, scope);
-        const row = await entityOf(caller, entity);
-        return row && showEntity(row);
+        return entityOf(caller, entity);
       },
       async removeKnowledgeEntity({ caller, by, params: { id } }) {
         const scope = await ownerOf(caller, entityOf(caller, id));
@@ -93,18 +86,14 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
               { limit, after: Number(after?.[0] ?? 0) },
             ),
           (row) => [Number(row.id)],
-          showRelation,
           isNumberKeys(1),
         ),
-      async getKnowledgeRelation({ caller, params: { id } }) {
-        const row = await relationOf(caller, id);
-        return row && showRelation(row);
-      },
+      getKnowledgeRelation: ({ caller, params: { id } }) => relationOf(caller, id),
       async changeKnowledgeRelation({ caller, by, params: { id }, body }) {
         const scope = await ownerOf(caller, relationOf(caller, id));
         const text = scope && (await correctRelation(pool, scope, id, body, by));
         const row = text && (await relationOf(caller, text));
-        return row ? showRelation(row) : undefined;
+        return row || undefined;
       },
       async removeKnowledgeRelation({ caller, by, params: { id } }) {
         const scope = await ownerOf(caller, relationOf(caller, id));
@@ -123,12 +112,4 @@ async function ownerOf(caller: Caller, row: Promise<KnowledgeEntity | KnowledgeR
   if (!found) return undefined;
   if (found.user === null) requireScope(caller, 'admin');
   return { tenant: caller.tenant, agent: found.agent, user: found.user };
-}
-
-function showEntity(row: KnowledgeEntity) {
-  return { ...row, updated_at: row.updated_at.toISOString() };
-}
-
-function showRelation(row: KnowledgeRelation) {
-  return { ...row, valid_from: row.valid_from.toISOString(), valid_to: row.valid_to?.toISOString() ?? null };
 }

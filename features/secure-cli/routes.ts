@@ -128,22 +128,10 @@ function opened(deps: ApiDeps, tenant: string, row: SecureCliRow): readonly CliV
 }
 
 function showCli(deps: ApiDeps, tenant: string, row: SecureCliRow) {
-  const { agents, host = false, deny_args, deny_verbose, keyword_allowlist, ...rest } = row.config;
   return {
-    name: row.name,
-    ...rest,
-    agents: [...agents],
-    host,
-    deny_args: [...deny_args],
-    deny_verbose: [...deny_verbose],
-    keyword_allowlist: keyword_allowlist.map(({ subcommands, args, keywords }) => ({
-      subcommands: [...subcommands],
-      args: [...args],
-      keywords: [...keywords],
-    })),
+    ...row,
+    host: false,
+    ...row.config,
     env: opened(deps, tenant, row).map(({ name, kind }) => ({ name, kind })),
-    updated_by: row.updated_by,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
   };
 }

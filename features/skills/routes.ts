@@ -12,7 +12,6 @@ import {
   publishSkill,
   removeSkill,
   revokeSkill,
-  type SkillGrant,
   type SkillRow,
   type SkillVersionRow,
 } from './store.ts';
@@ -59,17 +58,17 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         return row && { ...show(row), is_new: done.isNew };
       },
       async listSkillVersions({ db, params }) {
-        return { data: (await listSkillVersions(db, params.name)).map(showVersion) };
+        return { data: (await listSkillVersions(db, params.name)).map(show) };
       },
       deleteSkill: ({ db, params }) => removeSkill(db, params.name),
       async listSkillGrants({ db, params }) {
-        return { data: (await listSkillGrants(db, params.name)).map(showGrant) };
+        return { data: await listSkillGrants(db, params.name) };
       },
       async grantSkill({ db, by, params: { name, ...grant } }) {
         const row = await grantSkill(db, name, { ...grant, by });
         if (!row)
           throw new Failure('Unprocessable', `${name} has ${MAX_SKILL_GRANTS} grants, which is the most`);
-        return showGrant(row);
+        return row;
       },
       revokeSkill: ({ db, params: { name, ...grant } }) => revokeSkill(db, name, grant),
     },
@@ -84,36 +83,6 @@ function isShown({ visibility, grants }: SkillRow, caller: Caller): boolean {
   return grants.some(({ kind, subject }) => kind === 'user' && subject === user);
 }
 
-function show({ visibility, owner, ...row }: SkillRow) {
-  return { name: row.name, visibility, owner, ...showVersion(row) };
-}
-
-function showVersion({
-  version,
-  description,
-  allowed,
-  agreed,
-  sha256,
-  files,
-  created_at,
-  ...row
-}: SkillVersionRow) {
-  const { published_by, session_key, turn_id, call_id } = row;
-  return {
-    version,
-    description,
-    agreed,
-    sha256,
-    published_by,
-    session_key,
-    turn_id,
-    call_id,
-    allowed_tools: allowed === null ? null : [...allowed],
-    files: [...files],
-    created_at: created_at.toISOString(),
-  };
-}
-
-function showGrant({ created_at, ...grant }: SkillGrant) {
-  return { ...grant, created_at: created_at.toISOString() };
+function show<Row extends SkillVersionRow>(row: Row) {
+  return { ...row, allowed_tools: row.allowed };
 }

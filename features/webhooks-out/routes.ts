@@ -97,8 +97,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           (limit, after) =>
             listDeliveries(db, params.id, query.status, limit, after && [String(after[0]), String(after[1])]),
           ({ time, id }) => [time, id],
-          showDelivery,
           isTimeKeys,
+          showDelivery,
         ),
       async redeliverFailed({ db, params }) {
         const redelivered = await redeliver(db, params.id);
@@ -146,40 +146,10 @@ async function refuseTarget(
   if (verdict.decision === 'deny') refuse('url', verdict.reason);
 }
 
-function show({
-  id,
-  url,
-  events,
-  agent_key,
-  session_key,
-  user_id,
-  description,
-  ordered,
-  ...row
-}: WebhookRow) {
-  return {
-    id,
-    url,
-    events,
-    agent: agent_key,
-    session_key,
-    user: user_id,
-    description,
-    ordered,
-    enabled: row.enabled,
-    disabled_reason: row.disabled_reason,
-    failing_since: row.failing_since?.toISOString() ?? null,
-    created_by: row.created_by,
-    created_at: row.created_at.toISOString(),
-  };
+function show(row: WebhookRow) {
+  return { ...row, agent: row.agent_key, user: row.user_id };
 }
 
-export function showDelivery({ event_id, next_at, created_at, ended_at, ...row }: DeliveryRow) {
-  return {
-    ...row,
-    event_id: Number(event_id),
-    next_attempt_at: row.status === 'pending' ? next_at.toISOString() : null,
-    created_at: created_at.toISOString(),
-    ended_at: ended_at?.toISOString() ?? null,
-  };
+export function showDelivery(row: DeliveryRow) {
+  return { ...row, next_attempt_at: row.status === 'pending' ? row.next_at : null };
 }

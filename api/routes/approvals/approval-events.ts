@@ -7,6 +7,7 @@ import { callerOf } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
 import { problems } from '../../server/openapi.ts';
 import { showApproval } from '../../approvals/show-approval.ts';
+import { encodeAnswer } from '../../server/answer.ts';
 import { createSseReplies, lastEventId } from '../../server/sse-replies.ts';
 import { createTemporalLink } from '../../temporal-links.ts';
 
@@ -47,7 +48,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         viewer: caller,
         filter: readApprovalFilter(request.query),
         after,
-        show: (row) => showApproval(row, link),
+        show: (row) => encodeAnswer(approvalSchema, showApproval(row, link)),
       });
       await replies.open(request, reply, source);
     },

@@ -42,11 +42,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async getApproval({ caller, db, params }) {
         const row = await find(caller, params.id);
         if (!row) return undefined;
-        const decisions = await listDecisions(db, row.id);
-        return {
-          ...showApproval(row, link),
-          decisions: decisions.map((one) => ({ ...one, at: one.at.toISOString() })),
-        };
+        return { ...showApproval(row, link), decisions: await listDecisions(db, row.id) };
       },
       async decideApproval({ caller, params, body, request }) {
         const row = await find(caller, params.id);
@@ -70,7 +66,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           decision,
           digest,
           by: by ?? null,
-          expires_at: row.expires_at.toISOString(),
+          expires_at: row.expires_at,
         };
       },
     },

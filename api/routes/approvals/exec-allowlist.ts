@@ -21,15 +21,5 @@ export function addRoutes(app: Api): void {
 }
 
 function showEntry(row: AllowlistRow) {
-  const { id, agent_key, user_id, tool, pattern, approval_id, created_by, created_at } = row;
-  return {
-    id,
-    agent: agent_key,
-    user: user_id,
-    tool,
-    allows: displayEntry(pattern),
-    approval_id,
-    created_by,
-    created_at: created_at.toISOString(),
-  };
+  return { ...row, agent: row.agent_key, user: row.user_id, allows: displayEntry(row.pattern) };
 }

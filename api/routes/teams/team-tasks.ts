@@ -66,8 +66,8 @@ function addTasks(app: Api, deps: ApiDeps): void {
           query,
           (limit, after) => listTasks(db, team.key, filter, limit, after && Number(after[0])),
           (row) => [row.number],
-          (row) => showTask(tenant, row, link),
           isNumberKeys(1),
+          (row) => showTask(tenant, row, link),
         );
       },
       getTeamTask: async ({ tenant, params }) => showTask(tenant, await taskOf(tenant, params), link),
@@ -87,12 +87,10 @@ function addTasks(app: Api, deps: ApiDeps): void {
           query,
           (limit, after) => listComments(pool, key, limit, after),
           (row) => [row.created_text, row.id],
-          (row) => ({ ...row, created_at: row.created_at.toISOString() }),
         );
       },
       async listTaskFiles({ tenant, params }) {
-        const rows = await listFiles(pool, await keyOf(tenant, params));
-        return { data: rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
+        return { data: await listFiles(pool, await keyOf(tenant, params)) };
       },
       async getTaskFile({ tenant, params }) {
         const found = await readFileBytes(pool, await keyOf(tenant, params), params.file);

@@ -27,14 +27,13 @@ export async function teamOr404({ pool }: ApiDeps, tenant: string, key: string):
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
-  const shown = async (tenant: string, key: string) => showTeam(await teamOr404(deps, tenant, key));
+  const shown = async (tenant: string, key: string) => teamOr404(deps, tenant, key);
 
   serveResource(
     app,
     teams,
     {
-      listTeams: ({ db, query }) =>
-        readTextPage(query, 'key', showTeam, (limit, after) => listTeams(db, limit, after)),
+      listTeams: ({ db, query }) => readTextPage(query, 'key', (limit, after) => listTeams(db, limit, after)),
       getTeam: ({ tenant, params }) => shown(tenant, params.team),
       async createTeam({ tenant, db, by, body }) {
         const { key, lead, members, name = null, description = null, settings = {} } = body;
@@ -59,13 +58,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           query,
           (limit, after) => listTaskEvents(db, key, query.task, limit, after && Number(after[0])),
           (row) => [Number(row.id)],
-          (row) => ({
-            ...row,
-            id: Number(row.id),
-            task_id: taskIdOf(key, row.number),
-            at: row.at.toISOString(),
-          }),
           isNumberKeys(1),
+          (row) => ({ ...row, task_id: taskIdOf(key, row.number) }),
         );
       },
       async deleteTeam({ tenant, db, params }) {
@@ -95,15 +89,4 @@ function demandWritten(written: TeamWritten, key: string): void {
       'Unprocessable',
       `There is no agent ${written.agents.map((one) => `"${one}"`).join(', ')}`,
     );
-}
-
-function showTeam(row: TeamRow) {
-  const { created_at, updated_at, settings, members, ...fields } = row;
-  return {
-    ...fields,
-    members: [...members],
-    settings: { ...settings },
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
-  };
 }

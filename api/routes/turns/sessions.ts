@@ -1,14 +1,11 @@
 /** Serves sessions: which there are, what they do, and what was said. It also steers and stops their turns. */
-import type { z } from 'zod';
-import { listMessages, type MessageRow } from '#store/turns/message-store.ts';
+import { listMessages } from '#store/turns/message-store.ts';
 import { listSessions, type SessionRow } from '#store/turns/session-store.ts';
 import { findOpenTurn, findTurn, listTurns } from '#store/turns/turn-store.ts';
 import { stopAssignments } from '#temporal/stop-assignments.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { sessions } from '#domain/resource/sessions.ts';
-import type { messageSchema } from '#domain/schema/message.ts';
-import type { sessionSchema } from '#domain/schema/session.ts';
 import { AGENT_TURN } from '#domain/turn/turn.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
@@ -54,7 +51,6 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           query,
           (limit, after) => listMessages(db, params.key, query.order, limit, after && String(after[0])),
           (row) => [Number(row.position)],
-          showMessage,
           isNumberKeys(1),
         ),
       listSubagents({ tenant, params, query }) {
@@ -128,27 +124,16 @@ async function stopIdleSession(
   return true;
 }
 
-function showSession(tenant: string, row: SessionRow, link: TemporalLink): z.infer<typeof sessionSchema> {
+function showSession(tenant: string, row: SessionRow, link: TemporalLink) {
   const workflowId = sessionWorkflowId(tenant, row.key);
   return {
     ...row,
     agent: row.agent_key,
     user: row.user_id,
-    status: row.open_status ?? 'idle',
+    status: row.open_status ?? ('idle' as const),
     turn_id: row.open_turn,
-    last_event_id: Number(row.event_seq),
+    last_event_id: row.event_seq,
     workflow_id: workflowId,
     links: { temporal: link(workflowId, row.open_run) },
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
-}
-
-function showMessage(row: MessageRow): z.infer<typeof messageSchema> {
-  return {
-    ...row,
-    position: Number(row.position),
-    calls: row.calls?.map(({ sealed: _sealed, ...call }) => call) ?? null,
-    created_at: row.created_at.toISOString(),
   };
 }

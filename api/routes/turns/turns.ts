@@ -7,7 +7,6 @@ import { Failure } from '#domain/errors.ts';
 import { isMessageId, sessionWorkflowId } from '#domain/ids.ts';
 import { MAX_IMAGES } from '#domain/model/image.ts';
 import { turns } from '#domain/resource/turns.ts';
-import type { toolCallSchema, turnSchema } from '#domain/schema/turn.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { callerOf } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
@@ -35,8 +34,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           (limit, after) =>
             listToolCalls(db, params.id, limit, [Number(after?.[0] ?? -1), Number(after?.[1] ?? -1)]),
           (row) => [row.step, row.index],
-          showToolCall,
           isNumberKeys(2),
+          showToolCall,
         ),
     },
     (caller, id) => reachableTurn(pool, caller, id),
@@ -107,41 +106,25 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-export function showTurn(tenant: string, row: TurnRow, link: TemporalLink): z.infer<typeof turnSchema> {
+export function showTurn(tenant: string, row: TurnRow, link: TemporalLink) {
   const workflowId = sessionWorkflowId(tenant, row.session_key);
   return {
     ...row,
     agent: row.agent_key,
-    usage: {
-      input_tokens: Number(row.input_tokens),
-      output_tokens: Number(row.output_tokens),
-      cached_tokens: Number(row.cached_tokens),
-      cost_usd: row.cost_usd === null ? null : Number(row.cost_usd),
-      unpriced_calls: row.unpriced_calls,
-    },
+    usage: row,
     workflow_id: workflowId,
     links: { temporal: link(workflowId, row.run_id) },
-    created_at: row.created_at.toISOString(),
-    started_at: row.started_at?.toISOString() ?? null,
-    ended_at: row.ended_at?.toISOString() ?? null,
   };
 }
 
-function showToolCall(row: ToolCallRow): z.infer<typeof toolCallSchema> {
+function showToolCall(row: ToolCallRow) {
   return {
     ...row,
-    hooks: row.hooks?.map((run) => ({ ...run, changed: run.changed && [...run.changed] })) ?? null,
     text: row.result,
-    images: (row.images ?? []).map(({ type, width, height, size }, index) => ({
-      type,
-      width,
-      height,
-      size,
-      url: `/v1/tool-calls/${row.id}/images/${index + 1}`,
+    images: (row.images ?? []).map((image, at) => ({
+      ...image,
+      url: `/v1/tool-calls/${row.id}/images/${at + 1}`,
     })),
     whole: row.whole_id !== null,
-    created_at: row.created_at.toISOString(),
-    started_at: row.started_at?.toISOString() ?? null,
-    ended_at: row.ended_at?.toISOString() ?? null,
   };
 }

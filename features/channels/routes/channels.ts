@@ -100,8 +100,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           query,
           (limit, after) => listPeople(db, params.key, limit, String(after?.[0] ?? '')),
           ({ person_id }) => [person_id],
-          showPerson,
           (keys) => keys.length === 1,
+          showPerson,
         ),
       async deleteChannelPerson({ tenant, db, params: { key, person } }) {
         if (await deletePerson(db, key, person)) return true;
@@ -116,8 +116,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           (limit, after) =>
             listDeliveries(db, id, query.status, limit, after && [String(after[0]), String(after[1])]),
           (row) => [row.time, row.id],
-          showDelivery,
           isTimeKeys,
+          showDelivery,
         );
       },
       async redeliverChannel({ tenant, db, params }) {
@@ -220,28 +220,15 @@ function namedAgents(agent: string | undefined, approvers: readonly string[] = [
   ];
 }
 
-function show(tenant: string, { key, type, agent_key, settings, enabled, ...row }: ChannelRow) {
+function show(tenant: string, row: ChannelRow) {
   return {
-    key,
-    type,
-    agent: agent_key,
-    settings: { ...settings },
-    credentials: [...CREDENTIALS[type]],
-    inbound: `/v1/channels/${key}/inbound${tenant === OPERATOR_TENANT ? '' : `?tenant=${tenant}`}`,
-    enabled,
-    failing_since: row.failing_since?.toISOString() ?? null,
-    created_by: row.created_by,
-    created_at: row.created_at.toISOString(),
+    ...row,
+    agent: row.agent_key,
+    credentials: CREDENTIALS[row.type],
+    inbound: `/v1/channels/${row.key}/inbound${tenant === OPERATOR_TENANT ? '' : `?tenant=${tenant}`}`,
   };
 }
 
-function showPerson({
-  person_id: person,
-  name,
-  user_id: user,
-  may_decide,
-  created_by,
-  created_at,
-}: PersonRow) {
-  return { person, name, user, may_decide, created_by, created_at: created_at.toISOString() };
+function showPerson(row: PersonRow) {
+  return { ...row, person: row.person_id, user: row.user_id };
 }

@@ -32,17 +32,17 @@ const CHANGE_TRIES = 5;
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const change = async (call: Change) => {
     const row = await changeTool(deps, call);
-    return row && { ...show(row), status: 'updated' as const };
+    return row && { ...row, status: 'updated' as const };
   };
 
   serveResource(app, customTools, {
     async listCustomTools({ db, query: { agent_id: agent, ...filter } }) {
       const { tools, total } = await listCustomTools(db, { agent, ...filter });
-      return { tools: tools.map(show), total, limit: filter.limit, offset: filter.offset };
+      return { tools, total, limit: filter.limit, offset: filter.offset };
     },
     async getCustomTool({ db, params }) {
       const row = await findCustomTool(db, params.id);
-      return row && show(row);
+      return row;
     },
     async createCustomTool({ tenant, db, by, body }) {
       const { env, parameters = requiredTexts(body.command), ...fields } = body;
@@ -61,7 +61,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           'Conflict',
           `A tenant has at most ${MAX_CUSTOM_TOOLS} custom tools; delete one first`,
         );
-      return show(row);
+      return row;
     },
     updateCustomTool: change,
     putCustomTool: change,
@@ -133,14 +133,4 @@ function taken(name: string): Failure {
     'Conflict',
     `There is a custom tool ${name} already, for the same agent or for all; PUT it`,
   );
-}
-
-function show(row: CustomToolRow) {
-  return {
-    ...row,
-    parameters: { ...row.parameters },
-    env_names: [...row.env_names],
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
 }

@@ -4,8 +4,7 @@ import { Failure } from '#domain/errors.ts';
 import { ruleProposals } from '../resource/rule-proposals.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
 import { tenantPolicySchema } from '#domain/schema/policy.ts';
-import type { ruleProposalSchema } from '../schema/backtest.ts';
-import { backtest } from '../policy/backtest.ts';
+import { backtest, type BacktestReport } from '../policy/backtest.ts';
 import { findProposals, type PlacedProposal, withRule } from '../policy/proposals.ts';
 import { findAgent, updateAgent } from '#store/agent-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
@@ -31,9 +30,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async getRuleProposal({ tenant, params }) {
         const found = await find({ tenant }, params.id);
         if (!found) return undefined;
-        const report = await backtest(basis, { ...found.change, tenant, days: DAYS }, 0);
-        const { differing: _differing, since, ...counts } = report;
-        return showProposal(found, { ...counts, since: since.toISOString() });
+        return showProposal(found, await backtest(basis, { ...found.change, tenant, days: DAYS }, 0));
       },
       async takeRuleProposal({ tenant, by, params }) {
         const found = await find({ tenant }, params.id);
@@ -70,10 +67,7 @@ function checked<Output>(schema: z.ZodType<Output>, value: unknown): Output {
   throw new Failure('Unprocessable', `It cannot be added: ${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-function showProposal(
-  { id, agent, tool, adds, place, calls }: PlacedProposal,
-  report: z.output<typeof ruleProposalSchema>['backtest'] = null,
-): z.output<typeof ruleProposalSchema> {
+function showProposal({ id, agent, tool, adds, place, calls }: PlacedProposal, report?: BacktestReport) {
   const examples = [...new Set(calls.map(({ summary }) => summary))].slice(0, 5);
   return { id, agent, tool, adds, place, approvals: calls.length, examples, backtest: report };
 }

@@ -33,9 +33,8 @@ export async function listAgentTools(
   { deps, caller: { tenant } }: McpRequest,
   cursor: string | undefined,
 ): Promise<{ readonly tools: Tool[]; readonly nextCursor?: string }> {
-  const page = await readTextPage({ limit: PAGE, cursor }, 'key', show, (limit, after) =>
-    listAgents(forTenant(deps.pool, tenant), limit, after),
-  );
+  const read = (limit: number, after: string) => listAgents(forTenant(deps.pool, tenant), limit, after);
+  const page = await readTextPage({ limit: PAGE, cursor }, 'key', read, show);
   return { tools: page.data, ...(page.next_cursor === null ? {} : { nextCursor: page.next_cursor }) };
 }
 

@@ -11,7 +11,7 @@ import { Failure } from '#domain/errors.ts';
 import { formLines } from '#domain/form.ts';
 import { isMessageId } from '#domain/ids.ts';
 import { markdownCode } from '#domain/text/markdown.ts';
-import { decisionSchema } from '#domain/schema/approval.ts';
+import { approvalSchema, decisionSchema } from '#domain/schema/approval.ts';
 import { idSchema } from '#domain/schema/scalars.ts';
 import { requireScope } from '#api/server/auth.ts';
 import { decideAs } from '#api/approvals/decide-as.ts';
@@ -19,6 +19,7 @@ import { showHidden } from '#domain/text/hidden-text.ts';
 import { stemOfKey } from '#api/server/idempotency.ts';
 import { readTimePage } from '#api/server/pages.ts';
 import { showApproval } from '#api/approvals/show-approval.ts';
+import { encodeAnswer } from '#api/server/answer.ts';
 import { createTemporalLink } from '#api/temporal-links.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
@@ -85,7 +86,7 @@ export async function listApprovalResources(
 export async function readApprovalResource(request: McpRequest, uri: string): Promise<ReadResourceResult> {
   const row = uri.startsWith(SCHEME) ? await find(request, uri.slice(SCHEME.length)) : undefined;
   if (!row) throw new ResourceNotFoundError(uri, `There is no resource ${uri}`);
-  const shown = showApproval(row, createTemporalLink(request.deps.settings));
+  const shown = encodeAnswer(approvalSchema, showApproval(row, createTemporalLink(request.deps.settings)));
   return {
     contents: [
       { uri, mimeType: MARKDOWN, text: inWords(row) },

@@ -3,11 +3,9 @@
  * redirects.
  */
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { MCP_LOGIN_PATHS, mcpClientId, mcpClientMetadata, mcpRedirectUrl } from '../contract/mcp-login.ts';
 import { mcpCredentials } from '../resource/mcp-credentials.ts';
-import type { mcpUserCredentialsSchema } from '../schema/mcp-server.ts';
 import {
   changeMcpCredentials,
   deleteMcpCredentials,
@@ -30,7 +28,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, settings, mcpLogins } = deps;
   const kept = { pool, sealer: deps.secrets.sealer };
-  const show = async (owner: McpOwner): Promise<z.input<typeof mcpUserCredentialsSchema> | undefined> => {
+  const show = async (owner: McpOwner) => {
     const row = await findMcpCredentials(kept, owner);
     return (
       row && {
@@ -38,7 +36,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         env_names: Object.keys(row.kept.env),
         header_names: Object.keys(row.kept.headers),
         logged_in: row.kept.oauth !== undefined,
-        given_at: row.given_at?.toISOString() ?? null,
+        given_at: row.given_at,
       }
     );
   };
@@ -102,7 +100,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           redirectUrl,
           mcpClientId(settings.publicUrl),
         );
-        return { authorization_url: url, expires_at: expiresAt.toISOString() };
+        return { authorization_url: url, expires_at: expiresAt };
       },
     },
     find,

@@ -1,13 +1,7 @@
 /** Serves grants on MCP servers from their rows. */
 import { Failure } from '#domain/errors.ts';
 import { mcpGrants } from '../resource/mcp-grants.ts';
-import {
-  deleteMcpGrant,
-  listMcpGrants,
-  MAX_MCP_GRANTS,
-  type McpGrantRow,
-  putMcpGrant,
-} from '../store/mcp-grant-store.ts';
+import { deleteMcpGrant, listMcpGrants, MAX_MCP_GRANTS, putMcpGrant } from '../store/mcp-grant-store.ts';
 import { findMcpServer } from '../store/mcp-server-store.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
@@ -21,7 +15,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     {
       async listMcpGrants({ db, params }) {
         const server = await findMcpServer(db, params.name);
-        return server && { data: (await listMcpGrants(db, server.id)).map(showGrant) };
+        return server && { data: await listMcpGrants(db, server.id) };
       },
       async setMcpGrant({ db, by, params: { name, kind, subject }, body }) {
         const server = await findMcpServer(db, name);
@@ -32,7 +26,7 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         const grant = await putMcpGrant(db, server.id, { ...body, kind, subject, by });
         if (!grant)
           throw new Failure('Unprocessable', `${name} has ${MAX_MCP_GRANTS} grants, which is the most`);
-        return showGrant(grant);
+        return grant;
       },
       async deleteMcpGrant({ db, params: { name, ...grant } }) {
         const server = await findMcpServer(db, name);
@@ -41,13 +35,4 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     },
     ({ tenant }, name) => findMcpServer(forTenant(pool, tenant), name),
   );
-}
-
-function showGrant({ updated_at, ...grant }: McpGrantRow) {
-  return {
-    ...grant,
-    tool_allow: [...grant.tool_allow],
-    tool_deny: [...grant.tool_deny],
-    updated_at: updated_at.toISOString(),
-  };
 }

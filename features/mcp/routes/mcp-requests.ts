@@ -69,7 +69,8 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         const isDecided = await reviewMcpRequest(db, row, { status, reason, by });
         const now = await findMcpRequest(db, id);
         if (!now || isDecided) return now && showRequest(now);
-        const { status: was, reviewed_by, reviewed_at } = showRequest(now);
+        const { status: was, reviewed_by } = now;
+        const reviewed_at = now.reviewed_at?.toISOString() ?? null;
         const decided = { status: was, reviewed_by, reviewed_at };
         throw new Failure('Conflict', `It was ${was} by ${reviewed_by} at ${reviewed_at}`, decided);
       },
@@ -94,12 +95,6 @@ async function subjectOf(
   return found;
 }
 
-function showRequest({ kind, server_id: _server, created_text: _text, ...row }: McpRequestRow) {
-  return {
-    ...row,
-    scope: kind,
-    tool_allow: [...row.tool_allow],
-    created_at: row.created_at.toISOString(),
-    reviewed_at: row.reviewed_at?.toISOString() ?? null,
-  };
+function showRequest(row: McpRequestRow) {
+  return { ...row, scope: row.kind };
 }

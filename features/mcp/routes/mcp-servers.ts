@@ -1,7 +1,6 @@
 /** Serves MCP servers from their rows, with sealed credentials; workers connect to them (activities/mcp/). */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { serverProblems } from '../rules/check-server.ts';
 import {
@@ -13,7 +12,6 @@ import {
 } from '../rules/server.ts';
 import { exportedServer } from '../rules/export-server.ts';
 import { mcpServers } from '../resource/mcp-servers.ts';
-import type { mcpServerSchema } from '../schema/mcp-server.ts';
 import { findMcpCredentials } from '../store/mcp-credential-store.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import {
@@ -35,21 +33,15 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
-type ShownServer = z.input<typeof mcpServerSchema>;
-
 /** How long a caller waits for a worker's check. */
 const LOOK_MS = 20_000;
 const LOOK_EVERY_MS = 200;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
-  const show = async (tenant: string, row: McpServerRow): Promise<ShownServer> =>
+  const show = async (tenant: string, row: McpServerRow) =>
     showServer(deps, tenant, row, await listMcpTools(forTenant(pool, tenant), row.id));
-  const probe = async (
-    { tenant, user }: Caller,
-    name: string,
-    fresh: boolean,
-  ): Promise<ShownServer | undefined> => {
+  const probe = async ({ tenant, user }: Caller, name: string, fresh: boolean) => {
     const row = await findMcpServer(forTenant(pool, tenant), name);
     if (!row) return undefined;
     if (!row.config.enabled) throw new Failure('Conflict', `${name} is switched off; set enabled first`);
@@ -189,30 +181,19 @@ function taken({ name, base }: { readonly name: string; readonly base: string })
   );
 }
 
-function showServer(
-  deps: ApiDeps,
-  tenant: string,
-  row: McpServerRow,
-  tools: readonly McpToolRow[],
-): ShownServer {
+function showServer(deps: ApiDeps, tenant: string, row: McpServerRow, tools: readonly McpToolRow[]) {
   const { env, headers } = openServerCredentials(deps.secrets.sealer, tenant, row);
   return {
-    name: row.name,
+    ...row,
     ...row.config,
-    args: [...row.config.args],
-    origin: row.origin,
     env_names: Object.keys(env),
     header_names: Object.keys(headers),
-    status: row.config.enabled ? row.status : 'disabled',
-    error: row.error,
+    status: row.config.enabled ? row.status : ('disabled' as const),
     tools: tools.map((tool) => showTool(row.base, tool)),
-    updated_by: row.updated_by,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
   };
 }
 
-function showTool(base: string, tool: McpToolRow): ShownServer['tools'][number] {
+function showTool(base: string, tool: McpToolRow) {
   const { name, pinned, found, pinned_hash, found_hash } = tool;
   const isChanged = found_hash !== null && found_hash !== pinned_hash;
   return {
@@ -221,7 +202,7 @@ function showTool(base: string, tool: McpToolRow): ShownServer['tools'][number] 
     description: (found ?? pinned)?.description ?? '',
     enabled: found_hash !== null && !isChanged,
     pinned_hash,
-    ...(isChanged && { changed: true, found_hash }),
-    ...(found_hash === null && { gone: true }),
+    ...(isChanged && { changed: true as const, found_hash }),
+    ...(found_hash === null && { gone: true as const }),
   };
 }

@@ -53,7 +53,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         if (made === 'full')
           throw new Failure('Conflict', `A tenant has at most ${NODE_LIMITS.nodes} nodes; delete one first`);
         const url = settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
-        return { name, code: `${codeId}-${secret}`, expires_at: made.code_expires_at.toISOString(), url };
+        return { name, code: `${codeId}-${secret}`, expires_at: made.code_expires_at, url };
       },
       async renameNode({ db, params, body }) {
         const row = await renameNode(db, params.name, body.name);
@@ -69,15 +69,6 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           (limit, after) =>
             listInvocations(db, params.name, limit, after && [String(after[0]), String(after[1])]),
           ({ time, id }) => [time, id],
-          ({ id, session_key, capability, status, created_at, sent_at, ended_at }) => ({
-            id,
-            session_key,
-            capability,
-            status,
-            created_at: created_at.toISOString(),
-            sent_at: sent_at?.toISOString() ?? null,
-            ended_at: ended_at?.toISOString() ?? null,
-          }),
           isTimeKeys,
         );
       },
@@ -192,16 +183,13 @@ function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-function show({ about, allowed, joined, connected, seen_at, created_by, created_at, name }: NodeRow) {
+function show(row: NodeRow) {
+  const { about, allowed, joined, connected } = row;
   return {
-    name,
+    ...row,
     state: joined ? (connected ? ('connected' as const) : ('away' as const)) : ('invited' as const),
-    allowed,
-    capabilities: [...offeredCapabilities(about, allowed)],
-    platform: about?.platform ?? null,
-    version: about?.version ?? null,
-    seen_at: seen_at?.toISOString() ?? null,
-    created_by,
-    created_at: created_at.toISOString(),
+    capabilities: offeredCapabilities(about, allowed),
+    platform: about?.platform,
+    version: about?.version,
   };
 }

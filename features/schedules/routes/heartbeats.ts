@@ -30,34 +30,21 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
     findHeartbeat(forTenant(pool, tenant), params.agent, userOf(caller, query.user) ?? null);
 
   async function show(tenant: string, row: ScheduleRow) {
-    const {
-      id,
-      agent_key: agent,
-      user_id: user,
-      timing,
-      enabled,
-      message: prompt,
-      session_key: session,
-    } = row;
+    const { agent_key: agent, user_id: user, timing, message: prompt, session_key: session } = row;
     const { isEmpty } = await readChecklist(forTenant(pool, tenant), agent, user);
-    const { active_hours, model, ...heartbeat } = row.heartbeat ?? HEARTBEAT_DEFAULTS;
     return {
-      id,
+      ...row,
       agent,
       user,
-      enabled,
       interval: timing.kind === 'every' ? timing.every_seconds : HEARTBEAT_LIMITS.usual,
       prompt,
-      ...heartbeat,
-      active_hours: active_hours ?? null,
-      model: model ?? null,
+      active_hours: null,
+      model: null,
+      ...(row.heartbeat ?? HEARTBEAT_DEFAULTS),
       session,
       checklist: isEmpty ? ('empty' as const) : ('written' as const),
       next_runs: nextRuns(row),
-      created_by: row.created_by,
-      created_at: row.created_at.toISOString(),
-      updated_at: row.updated_at.toISOString(),
-      links: { temporal: scheduleLink(scheduleIdOf(tenant, id)) },
+      links: { temporal: scheduleLink(scheduleIdOf(tenant, row.id)) },
     };
   }
 

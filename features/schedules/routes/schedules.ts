@@ -88,25 +88,16 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
 export const rightsOf = ({ keyId, scopes }: Caller) => ({ key: keyId, roles: [...scopes] });
 
 function showSchedule(row: ScheduleRow, temporal: string | null) {
-  const { id, name, timing, message, session_key: session, delete_after_run, enabled, overlap } = row;
+  const { session_key: session } = row;
   return {
-    id,
-    name,
+    ...row,
     agent: row.agent_key,
     user: row.user_id,
-    schedule: timing,
-    message,
+    schedule: row.timing,
     deliver: session === null ? ('none' as const) : ('session' as const),
     session,
-    delete_after_run,
-    enabled,
-    overlap,
-    catchup_seconds: row.catchup_seconds,
-    allowed_tools: row.rights.allowed_tools?.slice() ?? null,
+    allowed_tools: row.rights.allowed_tools,
     next_runs: nextRuns(row),
-    created_by: row.created_by,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
     links: { temporal },
   };
 }
@@ -134,16 +125,13 @@ export function pageOfRuns(db: TenantDb, id: string, query: PageQuery, link: Tem
   );
 }
 
-function showRun({ at, forced, reason, turn_id, text, state, ...row }: ListedRun, temporal: string | null) {
+function showRun(row: ListedRun, temporal: string | null) {
+  const { state } = row;
   const isOver = state !== null && state !== 'started';
   return {
-    at: at.toISOString(),
-    forced,
+    ...row,
     status: isOver ? state : (row.turn_status ?? state ?? ('starting' as const)),
-    reason,
     session: row.session_key,
-    turn_id,
-    text,
     links: { temporal },
   };
 }
