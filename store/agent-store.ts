@@ -1,16 +1,10 @@
 /** Agents and their revisions: the row contains the newest, `agent_revisions` contains all. */
 import { sql } from 'kysely';
 import type { AgentConfig } from '#domain/agent.ts';
-import { affects, readRow, readRows } from './postgres/statements.ts';
+import { affects, readRow, readRows, type RowOf } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
 
-export interface AgentRow {
-  readonly key: string;
-  readonly revision: number;
-  readonly config: AgentConfig;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+export type AgentRow = RowOf<'agents', 'links' | 'deleted_at'>;
 
 const COLUMNS = sql`key, revision, config, created_at, updated_at`;
 

@@ -3,13 +3,10 @@ import { sql } from 'kysely';
 import { noteChange } from './postgres/change-feed.ts';
 import { affects, readRow, readRows } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
+import type { Stored } from '#domain/schema/scalars.ts';
+import type { secretSchema } from '#domain/resource/secrets.ts';
 
-export interface SecretRow {
-  readonly name: string;
-  readonly updated_by: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+export type SecretRow = Stored<typeof secretSchema>;
 
 export interface SealedSecret {
   readonly name: string;

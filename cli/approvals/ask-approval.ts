@@ -11,16 +11,11 @@ import { fitted, type Output } from '../output.ts';
 import { agoWords, oneLine, printable } from '../text.ts';
 import { openTypedInput, type TypedInput } from '../typed-input.ts';
 import type { Approval, DecisionReceipt } from '../wire.ts';
+import type { z } from 'zod';
+import type { decisionSchema } from '#domain/schema/approval.ts';
 
 /** Body of `POST /v1/approvals/{id}/decision`. */
-export interface DecisionBody {
-  readonly decision: Decision;
-  readonly args?: Record<string, unknown>;
-  readonly reason?: string;
-  readonly text?: string;
-  /** Digest of the call that was shown; the decision is refused if the call has been edited since. */
-  readonly digest?: string;
-}
+export type DecisionBody = z.input<typeof decisionSchema>;
 
 /**
  * `later` means that it stays open, `interrupted` means Ctrl-C, and `gone` means that it was decided elsewhere in the

@@ -9,7 +9,7 @@ import { labelSchema, nameSchema, timeSchema } from '../schema/scalars.ts';
 import type { Flags } from './command.ts';
 import { defineResource, operation } from './define-resource.ts';
 
-const itemSchema = z.object({
+export const documentSchema = z.object({
   path: z.string().meta({ examples: ['SOUL.md', 'memory/plans.md'] }),
   user: z.string().nullable().describe('Null: the agent’s own, which a user sees until he has his'),
   revision: z.int(),
@@ -18,7 +18,7 @@ const itemSchema = z.object({
   updated_at: timeSchema,
 });
 
-const wholeSchema = itemSchema.extend({ text: z.string() });
+const wholeSchema = documentSchema.extend({ text: z.string() });
 
 export const versionSchema = z.object({
   revision: z.int(),
@@ -76,7 +76,7 @@ export const documents = defineResource(
   {
     path,
     tag: 'agents',
-    item: itemSchema,
+    item: documentSchema,
     key: 'agent',
     missing: 'There is no agent with this key, or no such file of it',
   },
@@ -86,7 +86,7 @@ export const documents = defineResource(
       method: 'GET',
       scope: 'read',
       summary: 'List the context files and the memory of an agent, as a user sees them',
-      answer: z.object({ data: z.array(itemSchema) }),
+      answer: z.object({ data: z.array(documentSchema) }),
       command: {
         word: 'list',
         help: 'what a user sees, or the agent has',
@@ -107,7 +107,7 @@ export const documents = defineResource(
       scope: 'read',
       summary: 'List the files that a user has of his own, over all agents',
       params: z.object({ user: labelSchema }),
-      answer: z.object({ data: z.array(itemSchema.extend({ agent: z.string() })) }),
+      answer: z.object({ data: z.array(documentSchema.extend({ agent: z.string() })) }),
       command: {
         word: 'of',
         help: 'what a user has of his own, over all agents',

@@ -15,7 +15,7 @@ const putSchema = z.strictObject({
   ),
 });
 
-const itemSchema = z.object({
+export const secretSchema = z.object({
   name: nameSchema,
   updated_by: z.string(),
   created_at: timeSchema,
@@ -31,7 +31,7 @@ export const secrets = defineResource(
   {
     path: '/v1/secrets',
     tag: 'secrets',
-    item: itemSchema,
+    item: secretSchema,
     key: 'name',
     missing: 'There is no secret with this name',
   },

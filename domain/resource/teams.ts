@@ -39,7 +39,7 @@ const createSchema = z
   })
   .meta({ examples: [{ key: 'report', lead: 'main', members: ['writer', 'researcher'] }] });
 
-const changeSchema = z
+export const teamChangeSchema = z
   .strictObject({
     lead: nameSchema.optional(),
     members: membersSchema.optional().describe('All members from now on'),
@@ -119,7 +119,7 @@ export const teams = defineResource(
     updateTeam: change({
       scope: 'admin',
       summary: 'Change a team',
-      body: changeSchema,
+      body: teamChangeSchema,
       refuses: ['Unprocessable'],
       command: {
         word: 'update',

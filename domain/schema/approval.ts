@@ -102,20 +102,18 @@ export const approvalSchema = z.object({
   links: linksSchema,
 });
 
-/** One approval, with every decision that was recorded. */
-export const approvalDetailSchema = approvalSchema.extend({
-  decisions: z.array(
-    z.object({
-      decision: z.enum(DECISIONS),
-      by: z.string(),
-      via: z.enum(['api', 'link', 'temporal']),
-      note: z.string().nullable(),
-      at: timeSchema,
-      counts: z.boolean().describe('Agreement to the arguments as they are now'),
-      proven: z.boolean().describe('A credential says who decided; else it is a claim'),
-    }),
-  ),
+export const recordedDecisionSchema = z.object({
+  decision: z.enum(DECISIONS),
+  by: z.string(),
+  via: z.enum(['api', 'link', 'temporal']),
+  note: z.string().nullable(),
+  at: timeSchema,
+  counts: z.boolean().describe('Agreement to the arguments as they are now'),
+  proven: z.boolean().describe('A credential says who decided; else it is a claim'),
 });
+
+/** One approval, with every decision that was recorded. */
+export const approvalDetailSchema = approvalSchema.extend({ decisions: z.array(recordedDecisionSchema) });
 
 const momentSchema = z.iso.datetime({ offset: true });
 

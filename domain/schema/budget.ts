@@ -73,7 +73,7 @@ export const agentBudgetsSchema = listOf(
 
 export const budgetIdSchema = textSchema(300);
 
-const accountSchema = z.object({
+export const accountSchema = z.object({
   subject: z.string().describe('Turn, session, agent or team; empty for the tenant'),
   since: z.string().meta({ format: 'date', description: 'First day of the period' }),
   measure: z.enum(BUDGET_MEASURES),

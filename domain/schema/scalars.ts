@@ -9,6 +9,14 @@ type Unchanged<Value> = Value extends object
   ? { readonly [Name in keyof Value]: Unchanged<Value[Name]> }
   : Value;
 
+/** The row that an answer of the schema shows: its times are Dates. */
+export type Stored<Schema extends z.ZodType> = Dated<Kept<Schema>>;
+type Dated<Row> = {
+  readonly [Name in keyof Row]: Name extends `${string}_at` | `valid_${string}` | 'at'
+    ? Date | Extract<Row[Name], null>
+    : Row[Name];
+};
+
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
 /** Name of an agent, tenant or tool: one plain path segment. */

@@ -4,6 +4,8 @@
  */
 import type { Attachment } from '#domain/files/attachment.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { connectedSchema } from './schema.ts';
 
 export const CHANNEL_TYPES = ['telegram', 'slack', 'discord', 'web', 'webhook'] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
@@ -117,13 +119,7 @@ export interface DirectPost {
 }
 
 /** The result of registering a channel with its service. */
-export interface Connected {
-  /** The bot's account, as the service reports it. */
-  readonly account: string | null;
-  readonly done: readonly string[];
-  /** What is still missing, in words. */
-  readonly todo: readonly string[];
-}
+export type Connected = Kept<typeof connectedSchema>;
 
 /** `address` is what the service has to call, if it is known. Returns undefined if there is no such channel. */
 export type ConnectChannel = (

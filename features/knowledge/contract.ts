@@ -2,6 +2,8 @@
  * Knowledge: entities and relations that a model extracts from memory. They have the same owners as the documents that
  * state them.
  */
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { knowledgeStatusSchema } from './resource.ts';
 
 /** The limits of an extraction and of a graph. */
 export const KNOWLEDGE_LIMITS = {
@@ -62,12 +64,4 @@ export interface DrawnFacts {
 }
 
 /** The status as callers see it (`GET …/knowledge/status`). */
-export interface KnowledgeStatus {
-  /**
-   * Documents of memory whose current text was not read for facts, if the agent has a model for that; 0 means that all
-   * were.
-   */
-  readonly pending: number;
-  readonly entities: number;
-  readonly relations: number;
-}
+export type KnowledgeStatus = Kept<typeof knowledgeStatusSchema>;

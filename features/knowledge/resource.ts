@@ -26,7 +26,13 @@ const sourceSchema = z.object({
   revision: z.int().meta({ description: 'Of the document, when it was read' }),
 });
 
-const entitySchema = z.object({
+export const knowledgeStatusSchema = z.object({
+  pending: z.int().meta({ description: 'Documents that were not read for facts as they are; 0: all were' }),
+  entities: z.int(),
+  relations: z.int(),
+});
+
+export const entitySchema = z.object({
   ...ownerShape,
   name: z.string(),
   type: z.string(),
@@ -43,7 +49,7 @@ const entitySchema = z.object({
 
 const endSchema = z.object({ id: z.string(), name: z.string() });
 
-const relationSchema = z.object({
+export const relationSchema = z.object({
   ...ownerShape,
   from: endSchema,
   relation: z.string(),
@@ -65,6 +71,21 @@ const ownerFlags = {
 } as const;
 const isHidden = ['--hidden <yes|no>', 'remove it, or take that back'] as const;
 const whose = 'The agent’s own need the scope `admin`.';
+
+export const entityChangeSchema = z.strictObject({
+  name: name.optional(),
+  type: type.optional(),
+  aliases: z.array(name).max(20).optional().meta({ description: 'In place of those that it has' }),
+  hidden: hidden.optional(),
+});
+
+export const relationChangeSchema = z.strictObject({
+  relation: type.optional(),
+  valid_from: time.optional(),
+  valid_to: time.nullable().optional(),
+  single: z.boolean().optional(),
+  hidden: hidden.optional(),
+});
 
 export const knowledgeEntities = defineResource(
   {
@@ -108,12 +129,7 @@ export const knowledgeEntities = defineResource(
       scope: 'run',
       summary: 'Correct an entity',
       description: `Holds whatever documents say, as long as one names it. ${whose}`,
-      body: z.strictObject({
-        name: name.optional(),
-        type: type.optional(),
-        aliases: z.array(name).max(20).optional().meta({ description: 'In place of those that it has' }),
-        hidden: hidden.optional(),
-      }),
+      body: entityChangeSchema,
       refuses: ['Conflict'],
       command: {
         word: 'set',
@@ -202,13 +218,7 @@ export const knowledgeRelations = defineResource(
       scope: 'run',
       summary: 'Correct a relation',
       description: `Makes it the caller’s own statement, which holds whatever documents say of the same. ${whose}`,
-      body: z.strictObject({
-        relation: type.optional(),
-        valid_from: time.optional(),
-        valid_to: time.nullable().optional(),
-        single: z.boolean().optional(),
-        hidden: hidden.optional(),
-      }),
+      body: relationChangeSchema,
       refuses: ['Unprocessable'],
       command: {
         word: 'set',

@@ -3,18 +3,13 @@ import { z } from 'zod';
 import { isName } from '#domain/ids.ts';
 import { labelSchema, nameSchema } from '#domain/schema/scalars.ts';
 import { defineResource, operation } from '#domain/resource/define-resource.ts';
-
-const statusSchema = z.object({
-  pending: z.int().meta({ description: 'Documents that were not read for facts as they are; 0: all were' }),
-  entities: z.int(),
-  relations: z.int(),
-});
+import { knowledgeStatusSchema } from './resource.ts';
 
 export const knowledgeStatusOfAgent = defineResource(
   {
     path: '/v1/agents',
     tag: 'agents',
-    item: statusSchema,
+    item: knowledgeStatusSchema,
     key: 'key',
     isKey: isName,
     missing: 'There is no agent with this key',
@@ -28,7 +23,7 @@ export const knowledgeStatusOfAgent = defineResource(
       description: 'Of the user’s own; without one of the agent’s own. A key of a user sees that user’s.',
       params: z.object({ key: nameSchema }),
       query: z.strictObject({ user: labelSchema.optional() }),
-      answer: statusSchema,
+      answer: knowledgeStatusSchema,
       refuses: ['NotFound', 'Forbidden'],
       command: { none: 'for programs that wait until memory is read' },
     }),

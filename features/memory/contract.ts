@@ -1,5 +1,7 @@
 /** VF-2: the index of an agent's memory, and how it is updated to what the documents say. */
 import { DOCUMENT_LIMITS, documentKind, type DocumentScope } from '#domain/files/document.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { memoryStatusSchema } from './resource.ts';
 
 /** What `memory_read` reads and `memory_write` writes without a path. */
 export const MEMORY_FILE = 'MEMORY.md';
@@ -62,12 +64,4 @@ export interface MemoryActivities {
 }
 
 /** The status as callers see it (`GET …/memory/status`). */
-export interface MemoryStatus {
-  /** Documents of memory that the user sees. */
-  readonly documents: number;
-  readonly chunks: number;
-  /** Documents whose current text is not in the index; 0 means that all can be found. */
-  readonly pending: number;
-  /** `provider/model`; null means that search uses only words. */
-  readonly embedder: string | null;
-}
+export type MemoryStatus = Kept<typeof memoryStatusSchema>;

@@ -4,7 +4,7 @@ import { isName } from '#domain/ids.ts';
 import { labelSchema, nameSchema } from '#domain/schema/scalars.ts';
 import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
-const memoryStatusSchema = z.object({
+export const memoryStatusSchema = z.object({
   documents: z.int().meta({ description: 'Of memory, those that the user sees' }),
   chunks: z.int().meta({ description: 'Pieces of them that a search finds' }),
   pending: z

@@ -14,6 +14,8 @@ import type { Pool } from '#store/postgres/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb, TenantTransaction } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
+import type { Stored } from '#domain/schema/scalars.ts';
+import type { skillGrantSchema, skillVersionSchema } from './schema.ts';
 
 /** Skills of a tenant; all of them are in the memory of each worker that works for it. */
 export const MAX_SKILLS = 1_000;
@@ -28,29 +30,15 @@ export interface StoredSkillFile {
   readonly size: number;
 }
 
-export interface SkillVersionRow extends SkillFacts {
-  readonly version: number;
-  /** A person has agreed to it. */
-  readonly agreed: boolean;
-  readonly sha256: string;
-  readonly files: readonly StoredSkillFile[];
-  readonly published_by: string;
-  readonly session_key: string | null;
-  readonly turn_id: string | null;
-  readonly call_id: string | null;
-  readonly created_at: Date;
-}
+export interface SkillVersionRow
+  extends SkillFacts,
+    Omit<Stored<typeof skillVersionSchema>, 'allowed_tools' | 'description'> {}
 
 export interface SkillRow extends SkillVersionRow, SkillAccess {
   readonly owner: string | null;
 }
 
-export interface SkillGrant {
-  readonly kind: 'agent' | 'user';
-  readonly subject: string;
-  readonly granted_by: string;
-  readonly created_at: Date;
-}
+export type SkillGrant = Stored<typeof skillGrantSchema>;
 
 export interface SkillToPublish extends SkillFacts {
   readonly visibility: SkillVisibility;

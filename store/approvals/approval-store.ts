@@ -1,6 +1,6 @@
 /** Approvals as the API reads them; approval-record.ts decides them. */
 import { type RawBuilder, sql } from 'kysely';
-import type { ApprovalStatus, Decision, DecisionWay } from '#domain/approval/approval.ts';
+import type { ApprovalStatus, DecisionWay } from '#domain/approval/approval.ts';
 import { maySee, type Viewer } from './approval-visibility.ts';
 import type { Pool } from '../postgres/pool.ts';
 import {
@@ -13,6 +13,8 @@ import {
   type RowOf,
 } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
+import type { Stored } from '#domain/schema/scalars.ts';
+import type { recordedDecisionSchema } from '#domain/schema/approval.ts';
 
 /** The delegated work that the call belongs to. */
 interface WaitingWork {
@@ -166,17 +168,7 @@ function microseconds(moment: number): RawBuilder<unknown> {
   return sql`('epoch'::timestamptz + ${Math.max(0, moment)}::bigint * interval '1 microsecond')`;
 }
 
-export interface DecisionRow {
-  readonly decision: Decision;
-  readonly by: string;
-  readonly via: DecisionWay;
-  readonly note: string | null;
-  readonly at: Date;
-  /** Whether it agrees to the present form of the call. */
-  readonly counts: boolean;
-  /** Whether a credential proved the person. */
-  readonly proven: boolean;
-}
+export type DecisionRow = Stored<typeof recordedDecisionSchema>;
 
 /** Every decision that was recorded, oldest first. */
 export function listDecisions(db: TenantDb, approvalId: string): Promise<DecisionRow[]> {

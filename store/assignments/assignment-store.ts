@@ -5,6 +5,8 @@ import type { NewAssignment } from '#domain/assignment/new-assignment.ts';
 import type { Db } from '../postgres/database.ts';
 import { affects, readRow, readRows, below, execute, type PageEnd } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { evaluationDetailSchema } from '#domain/schema/assignment.ts';
 
 export interface AssignmentRow extends NewAssignment {
   readonly result: string | null;
@@ -23,12 +25,7 @@ export interface AssignmentRow extends NewAssignment {
   readonly ended_at: string | null;
 }
 
-export interface RoundRow {
-  readonly round: number;
-  readonly draft: string;
-  readonly verdict: 'approved' | 'rejected' | null;
-  readonly feedback: string | null;
-}
+export type RoundRow = Kept<typeof evaluationDetailSchema>['rounds'][number];
 
 /** Columns of `assignments a`. Its rounds may be large, so they are read separately. */
 export const ROW = sql`to_jsonb(a) - 'rounds' as row`;

@@ -4,25 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import {
-  type Budget,
-  type BudgetMeasure,
-  type BudgetPeriod,
-  type BudgetScope,
-  MAX_BUDGETS,
-} from '#domain/budget/budget.ts';
+import { type Budget, type BudgetPeriod, type BudgetScope, MAX_BUDGETS } from '#domain/budget/budget.ts';
 import { affects, readRow, readRows } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { accountSchema } from '#domain/schema/budget.ts';
 
-export interface AccountRow {
-  readonly subject: string;
-  /** `YYYY-MM-DD`. */
-  readonly since: string;
-  readonly measure: BudgetMeasure;
-  readonly spent: number;
-  readonly reserved: number;
-  readonly extra: number;
-}
+export type AccountRow = Kept<typeof accountSchema>;
 
 export interface BudgetRow {
   readonly id: string;

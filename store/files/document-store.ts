@@ -15,40 +15,21 @@ import { execute, readRow, readRows } from '../postgres/statements.ts';
 import type { Transaction } from '../postgres/database.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
+import type { Stored } from '#domain/schema/scalars.ts';
+import type { documentSchema, versionSchema } from '#domain/resource/documents.ts';
 
-export interface DocumentRow {
-  readonly path: string;
-  /** Null means the agent's own. */
-  readonly user: string | null;
-  readonly revision: number;
-  /** Size in UTF-8. */
-  readonly bytes: number;
+export interface DocumentRow extends Stored<typeof documentSchema> {
   /** SHA-256 of the text, in hexadecimal. */
   readonly digest: string;
-  readonly outside: boolean;
   /** What the session that wrote it had read from outside (PO-5). */
   readonly read: UsedTools;
-  readonly updated_at: Date;
 }
 
 export interface DocumentText extends DocumentRow {
   readonly text: string;
 }
 
-export interface DocumentVersion {
-  readonly revision: number;
-  /** Size in UTF-8. Null when it was removed. */
-  readonly bytes: number | null;
-  readonly outside: boolean;
-  readonly author: string;
-  /** The call that wrote it, while its session is kept. */
-  readonly written_in: {
-    readonly session: string;
-    readonly turn: string;
-    readonly user: string | null;
-  } | null;
-  readonly created_at: Date;
-}
+export type DocumentVersion = Stored<typeof versionSchema>;
 
 export interface DocumentChange {
   readonly path: string;

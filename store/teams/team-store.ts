@@ -1,8 +1,10 @@
 /** Rows of teams: their leads, members and settings; and the messages between members. */
 import { sql } from 'kysely';
-import type { Team, TeamSettings } from '#domain/team/team.ts';
+import type { Team } from '#domain/team/team.ts';
 import { affects, execute, readRow, readRows } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { teamChangeSchema } from '#domain/resource/teams.ts';
 
 export interface TeamRow extends Team {
   readonly created_at: Date;
@@ -54,13 +56,7 @@ async function unknownAgents(db: TenantDb, keys: readonly string[]): Promise<str
   return rows.map(({ key }) => key);
 }
 
-export interface TeamChange {
-  readonly name?: string | null | undefined;
-  readonly description?: string | null | undefined;
-  readonly lead?: string | undefined;
-  readonly members?: readonly string[] | undefined;
-  readonly settings?: TeamSettings | undefined;
-}
+export type TeamChange = Kept<typeof teamChangeSchema>;
 
 /** One statement; absent fields stay. Undefined when the team does not exist. */
 export async function changeTeam(

@@ -5,6 +5,8 @@ import type { Pool } from '../postgres/pool.ts';
 import type { TaskKey } from './recorded-task.ts';
 import { execute, readRow, readRows, type RowOf } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
+import type { Stored } from '#domain/schema/scalars.ts';
+import type { taskCommentSchema } from '#domain/schema/team-task.ts';
 
 export interface TeamTaskRow extends RowOf<'team_tasks', 'words' | 'create_key'> {
   readonly blocked_by: readonly number[];
@@ -23,13 +25,7 @@ export interface TaskFilter {
 
 export type TaskEventRow = RowOf<'team_task_events', 'team_key' | 'run' | 'cause' | 'notices' | 'refusal'>;
 
-export interface CommentRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly author: string;
-  readonly text: string;
-  readonly created_at: Date;
-}
+export type CommentRow = Stored<typeof taskCommentSchema>;
 
 export type FileRow = RowOf<'team_task_files', 'team_key' | 'number' | 'revision'>;
 

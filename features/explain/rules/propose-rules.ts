@@ -13,6 +13,8 @@ import {
 } from '@tempoclaw/shell-judge';
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import { climbs } from '#domain/policy/find-call-rule.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { allowRuleSchema } from '../schema/backtest.ts';
 
 export interface DecidedCall {
   readonly agent: string;
@@ -21,14 +23,7 @@ export interface DecidedCall {
   readonly approved: boolean;
 }
 
-interface AllowRule {
-  readonly tool: string;
-  readonly decision: 'allow';
-  /** Globs by the argument's name. */
-  readonly args: Record<string, string>;
-  readonly only_args: string[];
-  readonly agent?: string;
-}
+type AllowRule = Kept<typeof allowRuleSchema>;
 
 /** The rule to add: to `exec.allowlist`, or before the other `tools.rules`. */
 export type ProposedRule = { readonly allowlist: string } | { readonly rule: AllowRule };

@@ -58,23 +58,20 @@ const backtestCountsSchema = z.object({
 
 export const backtestReportSchema = pageSchema(differingCallSchema).extend(backtestCountsSchema.shape);
 
+export const allowRuleSchema = z.object({
+  tool: z.string(),
+  decision: z.literal('allow'),
+  args: z.record(z.string(), z.string()),
+  only_args: z.array(z.string()),
+  agent: z.string().optional(),
+});
+
 export const ruleProposalSchema = z.object({
   id: idSchema,
   agent: z.string(),
   tool: z.string(),
   adds: z
-    .union([
-      z.object({ allowlist: z.string() }),
-      z.object({
-        rule: z.object({
-          tool: z.string(),
-          decision: z.literal('allow'),
-          args: z.record(z.string(), z.string()),
-          only_args: z.array(z.string()),
-          agent: z.string().optional(),
-        }),
-      }),
-    ])
+    .union([z.object({ allowlist: z.string() }), z.object({ rule: allowRuleSchema })])
     .describe('An entry of `exec.allowlist`, or a rule before the others'),
   place: z
     .enum(['agent', 'tenant', 'settings'])

@@ -4,6 +4,8 @@ import type { DocumentScope } from '#domain/files/document.ts';
 import { nameKey } from '../contract.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { readRows } from '#store/postgres/statements.ts';
+import type { Stored } from '#domain/schema/scalars.ts';
+import type { entitySchema, relationSchema } from '../resource.ts';
 
 /** Whose graph, at what time, and without which documents (`{user_id}/{path}`, hiddenDocuments). */
 export interface KnowledgeView extends DocumentScope {
@@ -12,48 +14,9 @@ export interface KnowledgeView extends DocumentScope {
   readonly at: string;
 }
 
-export interface KnowledgeSource {
-  readonly path: string;
-  /** Lines, from 1, both inclusive. */
-  readonly from: number;
-  readonly to: number;
-  readonly revision: number;
-}
+export type KnowledgeEntity = Stored<typeof entitySchema>;
 
-interface Owned {
-  readonly id: string;
-  readonly agent: string;
-  /** Null means the agent itself. */
-  readonly user: string | null;
-  readonly hidden: boolean;
-  /** Whether an external document states it. */
-  readonly outside: boolean;
-}
-
-export interface KnowledgeEntity extends Owned {
-  readonly name: string;
-  readonly type: string;
-  readonly aliases: string[];
-  /** The newest sources. */
-  readonly sources: KnowledgeSource[];
-  /** Entities that were merged into this one, which may be undone. */
-  readonly merged: { readonly id: string; readonly name: string }[];
-  readonly changed_by: string | null;
-  readonly updated_at: Date;
-}
-
-export interface KnowledgeRelation extends Owned {
-  readonly from: { readonly id: string; readonly name: string };
-  readonly relation: string;
-  readonly to: { readonly id: string; readonly name: string };
-  readonly valid_from: Date;
-  /** Its own end, or when a later fact replaced it. */
-  readonly valid_to: Date | null;
-  readonly single: boolean;
-  /** Null for people's statements; then `author` says whose. */
-  readonly source: KnowledgeSource | null;
-  readonly author: string | null;
-}
+export type KnowledgeRelation = Stored<typeof relationSchema>;
 
 /** Entities that a search begins at. */
 const BEGINNINGS = 20;

@@ -14,6 +14,8 @@ import type { Db, Transaction } from '#store/postgres/database.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
 import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { entityChangeSchema, relationChangeSchema } from '../resource.ts';
 
 /** Whose entries are listed. `viewer` is a user who sees their own and those of agents; null means all. */
 export interface KnowledgeFilter {
@@ -59,13 +61,7 @@ export function findEntity(
     ${entitiesOf(ALL)} where e.tenant_id = ${db} and e.id = ${id}::bigint and ${isListed('e', { viewer })}`;
 }
 
-export interface EntityChange {
-  readonly name?: string | undefined;
-  readonly type?: string | undefined;
-  /** Replaces all but the name. */
-  readonly aliases?: readonly string[] | undefined;
-  readonly hidden?: boolean | undefined;
-}
+export type EntityChange = Kept<typeof entityChangeSchema>;
 
 /** @throws Failure: Conflict when another entity of the type has one of its names */
 export function changeEntity(
@@ -245,14 +241,7 @@ export function findRelation(
     ${relationsOf(ALL)} where f.tenant_id = ${db} and f.id = ${id}::bigint and ${isListed('f', { viewer })}`;
 }
 
-export interface RelationChange {
-  readonly relation?: string | undefined;
-  /** ISO 8601. */
-  readonly valid_from?: string | undefined;
-  readonly valid_to?: string | null | undefined;
-  readonly single?: boolean | undefined;
-  readonly hidden?: boolean | undefined;
-}
+export type RelationChange = Kept<typeof relationChangeSchema>;
 
 /** Returns the id of the person's new statement; undefined when the fact is gone. @throws Failure: Unprocessable */
 export function correctRelation(

@@ -3,7 +3,8 @@
  * capabilities. Each invocation is a row before it is sent, and an id in the node's journal before it runs.
  */
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
-import type { ToolErrorCode } from '#domain/errors.ts';
+import type { Kept } from '#domain/schema/scalars.ts';
+import type { nodeResultSchema } from '../schema.ts';
 
 export const NODE_LIMITS = {
   /** Nodes of a tenant. */
@@ -75,11 +76,7 @@ export interface NodeAbout {
 }
 
 /** The result of an invocation, as the node reports it. */
-export interface NodeResult {
-  readonly ok: boolean;
-  readonly code?: ToolErrorCode | undefined;
-  readonly text: string;
-}
+export type NodeResult = Kept<typeof nodeResultSchema>;
 
 export const CAPABILITY = /^[a-z][a-z0-9_-]{0,31}(\.[a-z][a-z0-9_-]{0,31}){0,3}$/;
 
