@@ -86,7 +86,6 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
     ['reload', 'read the settings again, in every process, without disturbing a turn'],
     ['gateway', 'the deployment for its operators: status, config, reload', { from: gateway }],
     ['sandbox', 'the box that agents’ commands run in: test', { takes: ['json', 'config'] }],
-    ['demo', 'see for yourself: crash'],
   ],
   'Talk:': [
     ['chat', 'talk to an agent: live steps, approvals in place; Ctrl-C stops the turn, twice leaves'],

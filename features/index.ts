@@ -10,6 +10,7 @@ import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { channels } from './channels/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
+import { demo } from './demo/feature.ts';
 import { explain } from './explain/feature.ts';
 import { fastPath } from './fast-path/feature.ts';
 import { hooks } from './hooks/feature.ts';
@@ -36,6 +37,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   canvas,
   channels,
   customTools,
+  demo,
   explain,
   fastPath,
   hooks,

@@ -317,12 +317,4 @@ describe('IN-6 errors say what, where and what to do', () => {
     assert.equal((await runCli(['approvals', '--help'])).code, 0);
     assert.match((await runCli(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
   });
-
-  test('the crash demo kills nothing when no local worker is known', async () => {
-    const api = await startFakeApi();
-    const { code, stderr } = await runCli(['demo', 'crash'], { url: api.url });
-    await api.close();
-    assert.equal(code, 1);
-    assert.match(stderr, /started in this folder/);
-  });
 });

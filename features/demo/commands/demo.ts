@@ -1,7 +1,7 @@
 /** Implements `tempoclaw demo crash`, which demonstrates that turns are durable. */
 import type { Command } from 'commander';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
-import { demoCrash } from '#cli/demo/crash.ts';
+import { demoCrash } from '../crash.ts';
 
 export function register(demo: Command): void {
   demo

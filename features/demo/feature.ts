@@ -1,0 +1,14 @@
+import { defineFeature } from '#domain/feature.ts';
+
+export const demo = defineFeature({
+  name: 'demo',
+  summary: 'A command that kills the worker and shows that turns are durable.',
+  commands: [
+    {
+      group: 'Start and look after:',
+      name: 'demo',
+      summary: 'see for yourself: crash',
+      load: () => import('./commands/demo.ts'),
+    },
+  ],
+});
