@@ -3,7 +3,7 @@
  * loads nothing from elsewhere, and viewing it has no effect.
  */
 import type { ApprovalRow } from '#store/approvals/approval-store.ts';
-import { approvalFacts } from '#domain/approval/approval-facts.ts';
+import { approvalFacts } from './contract.ts';
 import type { FormField, McpForm } from '#domain/form.ts';
 import { promptLines } from '#domain/model/sampling.ts';
 import type { LinkDecision } from './schema.ts';

@@ -3,7 +3,7 @@
  * them runs or is loaded.
  */
 import type { ApprovalStatus } from '#domain/approval/approval.ts';
-import { type ApprovalBasis, approvalFacts, timeWords } from '#domain/approval/approval-facts.ts';
+import { type ApprovalBasis, approvalFacts, timeWords } from '#features/approval-links/contract.ts';
 import { cutText } from '#domain/text/cut-text.ts';
 import { showHidden } from '#domain/text/hidden-text.ts';
 import { formLines } from '#domain/form.ts';

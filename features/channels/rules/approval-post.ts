@@ -1,5 +1,5 @@
 /** Formats an approval as a message with buttons, and as that message after the decision. */
-import { type ApprovalBasis, approvalFacts } from '#domain/approval/approval-facts.ts';
+import { type ApprovalBasis, approvalFacts } from '#features/approval-links/contract.ts';
 import { type ChannelButton, type ChannelPost, pressData } from '../contract.ts';
 import { showHidden } from '#domain/text/hidden-text.ts';
 import { markdownCode, markdownText } from '#domain/text/markdown.ts';

@@ -1,9 +1,9 @@
-/** What a person reads beside the call before they decide it, on a page or in an email. */
-import { type AlwaysOffer, alwaysWords } from './approval.ts';
-import type { RecordedTerms } from './approval-terms.ts';
-import { type BoundFile, boundFilesWords } from './bound-file.ts';
-import type { McpForm } from '../form.ts';
-import { runsAtWords } from '../sandbox.ts';
+/** What a person reads beside the call before they decide it: on a page, in a mail or in a chat. */
+import { type AlwaysOffer, alwaysWords } from '#domain/approval/approval.ts';
+import type { RecordedTerms } from '#domain/approval/approval-terms.ts';
+import { type BoundFile, boundFilesWords } from '#domain/approval/bound-file.ts';
+import type { McpForm } from '#domain/form.ts';
+import { runsAtWords } from '#domain/sandbox.ts';
 
 /** The parts of an approval's row that people see. Its texts were scrubbed when it was written. */
 export interface ApprovalBasis {
