@@ -86,7 +86,7 @@ async function endIfLost(
   if (seen?.ended_at !== null) return seen;
   // This comes before the record: once the row has ended, nobody checks it again, and this workflow does the rest.
   await reach.start(lostAssignmentStart(tenant, row));
-  const ended = await endAssignment(pool, { tenant, id: row.id }, LOST_END);
+  const ended = await endAssignment(forTenant(pool, tenant), row.id, LOST_END);
   onWrite(tenant, row.origin_session);
   return ended?.row;
 }

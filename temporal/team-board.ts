@@ -174,11 +174,12 @@ async function writeWords(
   { text, description, file, subject, ...rest }: TaskWords,
   stem: string,
 ): Promise<TaskRequest> {
-  const key = [tenant, team, number] as const;
+  const db = forTenant(pool, tenant);
+  const key = [team, number] as const;
   const scrubber = await scrubberOf(tenant);
   const keep = async (id: string, text: string): Promise<TaskText> => {
     const shown = scrubber.text(text);
-    await tasks.writeText(pool, key, { id, author: by.name, text: shown });
+    await tasks.writeText(db, key, { id, author: by.name, text: shown });
     return { id, preview: scrubber.preview(shown, PREVIEW) };
   };
   const ids = idsOf(stem);
@@ -189,7 +190,7 @@ async function writeWords(
   if (file && file_id) {
     const bytes = withoutSecrets(scrubber, file.bytes);
     const digest = createHash('sha256').update(bytes).digest('hex');
-    await tasks.writeFile(pool, key, { id: file_id, author: by.name, digest, name: file.name, bytes });
+    await tasks.writeFile(db, key, { id: file_id, author: by.name, digest, name: file.name, bytes });
   }
   const request = {
     by,

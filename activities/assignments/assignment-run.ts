@@ -50,9 +50,9 @@ export function createAssignmentActivities(deps: AssignmentRunDeps): AssignmentA
 }
 
 async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Promise<FinishedAssignment> {
-  const { pool } = deps;
   const { tenant, id } = input;
-  const row = await findAssignment(forTenant(pool, tenant), id);
+  const db = forTenant(deps.pool, tenant);
+  const row = await findAssignment(db, id);
   // Its tenant was deleted meanwhile: there is nobody to notify.
   if (!row) return { status: input.status, ok: false, unannounced: 0 };
   const { kind, session_key } = row;
@@ -61,14 +61,14 @@ async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Pr
     await deps.stopSession(tenant, session_key, input.by ?? 'system');
   const end =
     kind === 'evaluation'
-      ? endOfEvaluation(input, row, await findRounds(forTenant(pool, tenant), id))
+      ? endOfEvaluation(input, row, await findRounds(db, id))
       : endOfWork(
           input,
           row,
-          await findWorkEnd(forTenant(pool, tenant), session_key),
-          row.gates.length > 0 ? await gateRows(forTenant(pool, tenant), id) : [],
+          await findWorkEnd(db, session_key),
+          row.gates.length > 0 ? await gateRows(db, id) : [],
         );
-  const ended = await endAssignment(pool, input, end);
+  const ended = await endAssignment(db, id, end);
   if (!ended) return { status: input.status, ok: false, unannounced: 0 };
   deps.onWrite(tenant, row.origin_session);
   const { status, waiter, mode } = ended.row;
@@ -92,7 +92,7 @@ export async function announceAssignment(
 ): Promise<void> {
   for (let part = 0; ; part += 1) {
     const claim = part === 0 ? key.id : `${key.id}.${part}`;
-    const claimed = await claimAnnouncement(deps.pool, key, claim, ANNOUNCE.max);
+    const claimed = await claimAnnouncement(forTenant(deps.pool, key.tenant), key.id, claim, ANNOUNCE.max);
     const [first] = claimed?.rows ?? [];
     if (!claimed || !first) return;
     await deps.wake({
@@ -122,7 +122,8 @@ async function subagentsText(
 
 async function collect(deps: AssignmentRunDeps, input: CollectSubagentsInput): Promise<number> {
   const { tenant, session, waiter } = input;
-  const rows = await collectSubagents(forTenant(deps.pool, tenant), session, waiter);
+  const db = forTenant(deps.pool, tenant);
+  const rows = await collectSubagents(db, session, waiter);
   const running = rows.filter(isActive);
   if (running.length > 0 && !input.last) return running.length;
   const ended = rows.filter((row) => !isActive(row));
@@ -135,8 +136,8 @@ async function collect(deps: AssignmentRunDeps, input: CollectSubagentsInput): P
   const { text } = cutText(whole.trim(), MODEL_RESULT_BYTES, `/v1/sessions/${session}/subagents`);
   const result = running.length === 0 ? { ok: true, text } : { ok: false, code: 'Timeout', text };
   await announceByCall(
-    deps.pool,
-    { tenant, session, turn: input.turn },
+    db,
+    { session, turn: input.turn },
     { id: input.call, ...result },
     ended.map(({ id }) => id),
   );

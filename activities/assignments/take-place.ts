@@ -6,6 +6,7 @@ import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { AssignmentRow } from '#store/assignments/assignment-store.ts';
 import { type PlaceRequest, takeAssignment, type TakenPlace } from '#store/assignments/take-assignment.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { assignmentChild } from '#temporal/assignment-inputs.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
@@ -41,9 +42,10 @@ export async function takePlace(
   call: RunningCall,
   required: PlaceRequest,
 ): Promise<TakenPlace> {
-  const taken = await takeAssignment(pool, call, required);
+  const db = forTenant(pool, call.tenant);
+  const taken = await takeAssignment(db, call, required);
   const mayBeFreed = taken.kind === 'refused' && taken.limit !== 'depth';
-  return mayBeFreed && (await lost.sweep(call.tenant)) > 0 ? takeAssignment(pool, call, required) : taken;
+  return mayBeFreed && (await lost.sweep(call.tenant)) > 0 ? takeAssignment(db, call, required) : taken;
 }
 
 export function assigned(

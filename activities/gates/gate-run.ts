@@ -84,13 +84,14 @@ export type ReleaseAnswer = (answer: {
 
 export function createReleaseAnswer(pool: Pool): ReleaseAnswer {
   return async (answer) => {
-    const checks = await gateRows(forTenant(pool, answer.tenant), answer.turn);
-    await releaseAnswer(pool, answer, gateWarnings(checks));
+    const db = forTenant(pool, answer.tenant);
+    const checks = await gateRows(db, answer.turn);
+    await releaseAnswer(db, answer, gateWarnings(checks));
   };
 }
 
 async function find(deps: GateRunDeps, run: GateRun): Promise<LoadedGate> {
-  const work = await findJudgedWork(deps.pool, run);
+  const work = await findJudgedWork(forTenant(deps.pool, run.tenant), run);
   const required = work?.gates[run.gate];
   if (!work || !required)
     throw new Failure('NotFound', `there is no ${run.kind} ${run.owner_id} with a gate ${run.gate}`);

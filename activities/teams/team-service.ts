@@ -127,8 +127,9 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
       if (row) await readTasks(call, team, [row]);
       return row;
     },
-    comments: (call, team, number) => tasks.listComments(pool, [call.tenant, team, number], 200, undefined),
-    files: (call, team, number) => tasks.listFiles(pool, [call.tenant, team, number]),
+    comments: (call, team, number) =>
+      tasks.listComments(forTenant(pool, call.tenant), [team, number], 200, undefined),
+    files: (call, team, number) => tasks.listFiles(forTenant(pool, call.tenant), [team, number]),
 
     async create(call, { team }, draft) {
       const origin = { actor: actorOf(call).name, session: call.sessionKey, turn: call.turnId };

@@ -59,8 +59,8 @@ function runOfCaller(): string {
   return Context.current().info.workflowExecution?.runId ?? '';
 }
 
-function keyOf({ tenant, team, number }: TeamTaskInput): readonly [string, string, number] {
-  return [tenant, team, number];
+function placeOf(pool: Pool, { tenant, team, number }: TeamTaskInput) {
+  return [forTenant(pool, tenant), [team, number]] as const;
 }
 
 function noTask({ team, number }: TeamTaskInput): Failure {
@@ -73,7 +73,7 @@ async function noteRefused(
 ): ReturnType<TeamTaskActivities['note_refused_signal']> {
   const scrubber = await scrubberOf(task.tenant);
   const shown = { by: scrubber.text(refused.by), problem: scrubber.text(refused.problem) };
-  return noteRefusedSignal(pool, keyOf(task), { ...refused, ...shown, key });
+  return noteRefusedSignal(...placeOf(pool, task), { ...refused, ...shown, key });
 }
 
 async function record(
@@ -88,7 +88,10 @@ async function record(
       ? change
       : { ...change, text: { ...text, text: (await scrubberOf(key.tenant)).text(text.text) } };
   const whole = await withJudging(pool, key, hidden);
-  const recorded = await recordTask(pool, keyOf(key), { ...whole, run: runOfCaller() });
+  const recorded = await recordTask(...placeOf(pool, key), {
+    ...whole,
+    run: runOfCaller(),
+  });
   if (recorded.kind === 'missing') throw noTask(key);
   if (recorded.kind !== 'gated') return recorded;
   return { ...recorded, gates: shownGates(recorded.gates, (await scrubberOf(key.tenant)).text) };
@@ -115,7 +118,7 @@ async function withJudging(
 }
 
 async function load(pool: Pool, input: TeamTaskInput): Promise<LoadedTask | null> {
-  const row = await loadTask(pool, keyOf(input), runOfCaller());
+  const row = await loadTask(...placeOf(pool, input), runOfCaller());
   if (!row) return null;
   const { task, completed, isOriginClosed, signals, lost, lead, members, settings } = row;
   return {
@@ -145,7 +148,7 @@ async function prepare(
   { task, ...input }: Parameters<TeamTaskActivities['prepare_member_turn']>[0],
 ): ReturnType<TeamTaskActivities['prepare_member_turn']> {
   const { row, turn } = await turnFor(deps, input, task);
-  return (await prepareTurn(deps.pool, keyOf(input), row)) ? turn : null;
+  return (await prepareTurn(...placeOf(deps.pool, input), row)) ? turn : null;
 }
 
 async function give(
@@ -153,7 +156,7 @@ async function give(
   { change, ...input }: Parameters<TeamTaskActivities['give_team_task']>[0],
 ): ReturnType<TeamTaskActivities['give_team_task']> {
   const { row, turn } = await turnFor(deps, input, change.task);
-  const written = await giveTask(deps.pool, keyOf(input), { ...change, run: runOfCaller() }, row);
+  const written = await giveTask(...placeOf(deps.pool, input), { ...change, run: runOfCaller() }, row);
   if (written.kind === 'missing' || written.kind === 'gated') throw noTask(input);
   if (written.kind === 'refused') return { recorded: written };
   const { isAssigned, ...recorded } = written;
@@ -167,12 +170,13 @@ async function turnFor(
   task: TaskState,
 ): Promise<{ readonly row: NewMemberTurn; readonly turn: MemberTurn }> {
   const { tenant, team, number } = input;
+  const db = forTenant(pool, tenant);
   const [row, loaded, needed, scrubber, feedback] = await Promise.all([
-    tasks.findTask(forTenant(pool, tenant), team, number),
-    loadTask(pool, keyOf(input)),
-    tasks.blockersOf(forTenant(pool, tenant), team, number),
+    tasks.findTask(db, team, number),
+    loadTask(db, [team, number]),
+    tasks.blockersOf(db, team, number),
     scrubberOf(tenant),
-    task.returned?.member === task.lease?.member ? feedbackOf(pool, keyOf(input)) : undefined,
+    task.returned?.member === task.lease?.member ? feedbackOf(db, team, number) : undefined,
   ]);
   const { lease } = task;
   if (!row || !loaded || !lease) throw noTask(input);
@@ -243,7 +247,7 @@ async function wakeLead(
 ): Promise<void> {
   const { tenant, team, number } = input;
   const row = await tasks.findTask(forTenant(pool, tenant), team, number);
-  const loaded = await loadTask(pool, keyOf(input));
+  const loaded = await loadTask(...placeOf(pool, input));
   if (!row || !loaded) return;
   const context = { ...row.origin_context, channel: 'teammate' };
   const session = row.origin_session ?? leadSessionKey(team, loaded.lead);
@@ -274,5 +278,5 @@ async function wakeLead(
 }
 
 async function waitingFor(pool: Pool, input: TeamTaskInput, status: string): Promise<readonly number[]> {
-  return status === 'failed' || status === 'cancelled' ? dependentsOf(pool, keyOf(input)) : [];
+  return status === 'failed' || status === 'cancelled' ? dependentsOf(...placeOf(pool, input)) : [];
 }

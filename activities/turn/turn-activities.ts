@@ -30,7 +30,7 @@ export function createTurnActivities(
     call_model: createCallModel({
       ...parts,
       markHooked: (tenant, ...place) => markHooked(forTenant(pool, tenant), ...place),
-      awaitsAnswer: (tenant, { key, number, fence }) => awaitsAnswer(pool, [tenant, key, number], fence),
+      awaitsAnswer: (tenant, team) => awaitsAnswer(forTenant(pool, tenant), team),
     }),
     end_turn: endTurn,
     end_lost_turns: createEndLostTurns(pool, endTurn),

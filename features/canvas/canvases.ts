@@ -7,6 +7,7 @@ import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { changeCanvas, findCanvas } from './store.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface CanvasLook {
   /** The result of the last step, as JSON. */
@@ -33,11 +34,11 @@ export function createCanvases({ pool, scrubberOf, onWrite }: CanvasesDeps): Can
       // Its readers are not the same as those who may read the call's arguments.
       const { text } = await scrubberOf(call.tenant);
       const scrubbed = Object.fromEntries(Object.entries(step).map(([name, words]) => [name, text(words)]));
-      const changed = await changeCanvas(pool, call, scrubbed as CanvasStep);
+      const changed = await changeCanvas(forTenant(pool, call.tenant), call, scrubbed as CanvasStep);
       onWrite(call.tenant, call.sessionKey);
       return changed;
     },
-    find: (call) => findCanvas(pool, call),
+    find: (call) => findCanvas(forTenant(pool, call.tenant), call.sessionKey),
     look: (browsers, call, canvas) =>
       browsers.use(call, async (browser) => {
         const before = browser.current();

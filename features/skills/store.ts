@@ -12,7 +12,7 @@ import type { SkillAccess, SkillFacts, SkillVisibility } from './rules/skill.ts'
 import { noteChange } from '#store/postgres/change-feed.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
-import type { TenantDb, TenantTransaction } from '#store/postgres/tenant-db.ts';
+import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 import type { Stored } from '#domain/schema/scalars.ts';
 import type { skillGrantSchema, skillVersionSchema } from './schema.ts';
@@ -138,7 +138,7 @@ function isAgreed(tenant: string, { call, imported }: SkillToPublish): RawBuilde
 }
 
 async function insertVersion(
-  tx: TenantTransaction,
+  tx: TenantTx,
   skill: SkillToPublish,
   version: number,
   { stored, digest }: { readonly stored: readonly StoredSkillFile[]; readonly digest: string },
@@ -189,7 +189,7 @@ export function grantSkill(
 }
 
 async function insertGrant(
-  tx: TenantTransaction,
+  tx: TenantTx,
   name: string,
   { kind, subject, by }: Subject & { readonly by: string },
 ): Promise<void> {

@@ -20,6 +20,7 @@ import type { MessageContext, SettledCall } from '#domain/turn/turn.ts';
 import { noteApproval, noteRefusal, settleApproval } from './approval-record.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { readRow } from '../postgres/statements.ts';
+import { forTenant } from '../postgres/tenant-db.ts';
 
 export interface SettleRecord {
   readonly tenant: string;
@@ -119,7 +120,7 @@ export function createApprovalLedger(
 ): ApprovalLedger {
   return {
     async settle(record) {
-      const answered = await settleApproval(pool, record);
+      const answered = await settleApproval(forTenant(pool, record.tenant), record);
       if (!answered)
         return { kind: 'refused', type: 'InvalidInput', message: `approval ${record.id} does not exist` };
       onWrite(record.tenant, answered.session);
@@ -151,7 +152,7 @@ export function createApprovalLedger(
     },
 
     async note(input) {
-      const answered = await noteApproval(pool, input);
+      const answered = await noteApproval(forTenant(pool, input.tenant), input);
       if (answered) onWrite(input.tenant, answered.session);
       return answered?.result ?? false;
     },
@@ -166,9 +167,9 @@ export function createApprovalLedger(
       return row?.message === message;
     },
 
-    async noteRefusal(refusal) {
-      const answered = await noteRefusal(pool, refusal);
-      if (answered) onWrite(refusal.tenant, answered.session);
+    async noteRefusal({ tenant, ...refusal }) {
+      const answered = await noteRefusal(forTenant(pool, tenant), refusal);
+      if (answered) onWrite(tenant, answered.session);
       return answered?.result;
     },
   };

@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
 import type { BudgetSettlement, NewBudgetAsk } from '../budgets/budget-ledger.ts';
 import type { RepeatedApproval, NewAsk, NewForm } from '../turns/call-claim.ts';
-import type { Pool } from '../postgres/pool.ts';
 import {
   appendEventsUpwards,
   type FeedPlace,
@@ -11,7 +10,8 @@ import {
   markTurnWaiting,
 } from '../turns/session-writes.ts';
 import { callWithin } from '../postgres/sql-call.ts';
-import { type TenantTransaction, forTenant } from '../postgres/tenant-db.ts';
+import { affects } from '../postgres/statements.ts';
+import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
 
 /**
@@ -20,14 +20,15 @@ import { inTransaction } from '../postgres/transaction.ts';
  * has the call, or it is over. A later attempt finds the open question (claim_call).
  */
 export function askAgain(
-  pool: Pool,
-  { tenant, session, call, fence }: { tenant: string; session: string; call: string; fence: string },
+  db: TenantDb,
+  { session, call, fence }: { session: string; call: string; fence: string },
   ask: NewAsk | NewForm,
   settle: BudgetSettlement | undefined,
 ): Promise<RepeatedApproval | null> {
-  return inTransaction(pool, async (tx) => {
-    await lockSession(forTenant(tx, tenant), session);
-    const ofCall = { tenant_id: tenant, id: call };
+  const { tenant: tenant_id } = db;
+  return inTransaction(db, async (tx) => {
+    await lockSession(tx, session);
+    const ofCall = { tenant_id, id: call };
     const held = await tx
       .selectFrom('tool_calls')
       .select(['turn_id', 'approval_id'])
@@ -36,8 +37,8 @@ export function askAgain(
       .executeTakeFirst();
     const isForm = 'form' in ask;
     if (!held || (!isForm && !held.approval_id)) return null;
-    if (isForm) await insertForm(forTenant(tx, tenant), call, ask);
-    else await repeatQuestion(forTenant(tx, tenant), held.approval_id ?? '', ask);
+    if (isForm) await insertForm(tx, call, ask);
+    else await repeatQuestion(tx, held.approval_id ?? '', ask);
     const { id, digest, reason } = ask;
     await tx
       .updateTable('tool_calls')
@@ -52,10 +53,10 @@ export function askAgain(
     const { terms, expires_at, form, ...shown } = await tx
       .selectFrom('approvals')
       .select(['tool', 'summary', 'args', 'risk', 'terms', 'form', 'expires_at'])
-      .where((is) => is.and(ofApproval(tenant, id)))
+      .where((is) => is.and({ tenant_id, id }))
       .executeTakeFirstOrThrow();
-    const place = { tenant, session, turn: held.turn_id };
-    await markTurnWaiting(tx, place);
+    const place = { session, turn: held.turn_id };
+    await markTurnWaiting(tx, held.turn_id);
     const { words: always } = ask;
     const files = isForm ? [] : ask.files;
     const notice = { ...shown, risk: shown.risk ?? undefined, form: form ?? undefined, expires_at };
@@ -63,7 +64,7 @@ export function askAgain(
     await appendEventsUpwards(tx, place, [{ type: 'approval.requested', data }]);
     if (settle) {
       const spent = settle.spent ? JSON.stringify(settle.spent) : null;
-      await callWithin(tx, 'settle_budget', [tenant, call, settle.attempt, spent]);
+      await callWithin(tx, 'settle_budget', [call, settle.attempt, spent]);
     }
     const until = expires_at.getTime();
     return {
@@ -79,10 +80,8 @@ export function askAgain(
   });
 }
 
-const ofApproval = (tenant_id: string, id: string) => ({ tenant_id, id });
-
 /** The people who may decide this call also answer its server's question. */
-async function insertForm(tx: TenantTransaction, call: string, ask: NewForm): Promise<void> {
+async function insertForm(tx: TenantTx, call: string, ask: NewForm): Promise<void> {
   await sql`
     insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, terms, digest,
         reason, always, form, expires_at)
@@ -96,7 +95,7 @@ async function insertForm(tx: TenantTransaction, call: string, ask: NewForm): Pr
 }
 
 /** The same question with other files. */
-async function repeatQuestion(tx: TenantTransaction, before: string, ask: NewAsk): Promise<void> {
+async function repeatQuestion(tx: TenantTx, before: string, ask: NewAsk): Promise<void> {
   await sql`
     insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, risk, terms,
         sandbox, digest, reason, always, files, expires_at)
@@ -109,16 +108,14 @@ async function repeatQuestion(tx: TenantTransaction, before: string, ask: NewAsk
 /**
  * Stores the state of a call at its MCP server, sealed, for the next attempt. False when another attempt has the call.
  */
-export async function keepOutside(
-  pool: Pool,
-  { tenant, call, fence }: { tenant: string; call: string; fence: string },
+export function keepOutside(
+  db: TenantDb,
+  { call, fence }: { call: string; fence: string },
   sealed: string,
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `update tool_calls set outside = decode($4, 'base64') where tenant_id = $1 and id = $2 and state = 'running' and fence = $3`,
-    [tenant, call, fence, sealed],
-  );
-  return rowCount === 1;
+  return affects(db)`
+    update tool_calls set outside = decode(${sealed}, 'base64')
+    where tenant_id = ${db} and id = ${call} and state = 'running' and fence = ${fence}`;
 }
 
 /**
@@ -127,18 +124,19 @@ export async function keepOutside(
  * over, or when it had none and `turn` identifies the work: `asker` then says who asks.
  */
 export function askForMore(
-  pool: Pool,
+  db: TenantDb,
   place: FeedPlace & { readonly turn: string },
   { asker, args, terms, always, ...ask }: NewBudgetAsk,
   events: readonly NewEvent[],
 ): Promise<number | undefined> {
-  const { tenant, session, turn } = place;
-  return inTransaction(pool, async (tx) => {
-    await lockSession(forTenant(tx, tenant), session);
+  const { tenant: tenant_id } = db;
+  const { session, turn } = place;
+  return inTransaction(db, async (tx) => {
+    await lockSession(tx, session);
     const asking = await tx
       .selectFrom('turns')
       .select(['agent_key', 'context', 'ended_at'])
-      .where((is) => is.and({ tenant_id: tenant, id: turn }))
+      .where((is) => is.and({ tenant_id, id: turn }))
       .executeTakeFirst();
     const agent = asking?.agent_key ?? asker?.agent;
     if (agent !== undefined && (asker || asking?.ended_at === null)) {
@@ -147,7 +145,7 @@ export function askForMore(
         .insertInto('approvals')
         .values({
           ...ask,
-          tenant_id: tenant,
+          tenant_id,
           session_key: session,
           turn_id: turn,
           agent_key: agent,
@@ -159,14 +157,14 @@ export function askForMore(
         .onConflict((on) => on.doNothing())
         .executeTakeFirst();
       if (numInsertedOrUpdatedRows) {
-        await markTurnWaiting(tx, place);
+        await markTurnWaiting(tx, turn);
         await appendEventsUpwards(tx, place, events);
       }
     }
     const request = await tx
       .selectFrom('approvals')
       .select('expires_at')
-      .where((is) => is.and({ tenant_id: tenant, id: ask.id, turn_id: turn }))
+      .where((is) => is.and({ tenant_id, id: ask.id, turn_id: turn }))
       .executeTakeFirst();
     return request?.expires_at.getTime();
   });

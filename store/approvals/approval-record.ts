@@ -5,16 +5,8 @@ import { BUDGET_ASK, type BudgetAsk } from '#domain/budget/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { NoteApprovalInput, RefusedRequest, SettleApprovalResult } from '#domain/approval/approval.ts';
 import type { NewRefusal, SettleRecord } from './approval-ledger.ts';
-import type { Pool } from '../postgres/pool.ts';
-import {
-  appendEvents,
-  appendEventsUpwards,
-  type FeedPlace,
-  lockSession,
-  settleCall,
-} from '../turns/session-writes.ts';
-import type { Transaction } from '../postgres/database.ts';
-import { forTenant } from '../postgres/tenant-db.ts';
+import { appendEvents, appendEventsUpwards, lockSession, settleCall } from '../turns/session-writes.ts';
+import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
 
 const CLOCK = sql<Date>`clock_timestamp()`;
@@ -33,36 +25,32 @@ export interface Answered<Result> {
  * nothing. Undefined when the approval does not exist.
  */
 export function settleApproval(
-  pool: Pool,
+  db: TenantDb,
   record: SettleRecord,
 ): Promise<Answered<SettleApprovalResult> | undefined> {
-  return inTransaction(pool, (tx) => settleWithin(tx, record));
+  return inTransaction(db, (tx) => settleWithin(tx, record));
 }
 
 /** The same as a part of a transaction. */
 export async function settleWithin(
-  tx: Transaction,
+  tx: TenantTx,
   record: SettleRecord,
 ): Promise<Answered<SettleApprovalResult> | undefined> {
-  const found = await lockApproval(tx, record.tenant, record.id);
+  const found = await lockApproval(tx, record.id);
   return found && { session: found.session_key, result: await settle(tx, found, record) };
 }
 
 type ApprovalRow = NonNullable<Awaited<ReturnType<typeof lockApproval>>>;
 
-async function lockApproval(tx: Transaction, tenant_id: string, id: string) {
-  const approval = tx.selectFrom('approvals').where((is) => is.and({ tenant_id, id }));
+async function lockApproval(tx: TenantTx, id: string) {
+  const approval = tx.selectFrom('approvals').where((is) => is.and({ tenant_id: tx.tenant, id }));
   const place = await approval.select('session_key').executeTakeFirst();
   if (!place) return undefined;
-  await lockSession(forTenant(tx, tenant_id), place.session_key);
+  await lockSession(tx, place.session_key);
   return approval.selectAll().forUpdate().executeTakeFirst();
 }
 
-async function settle(
-  tx: Transaction,
-  found: ApprovalRow,
-  record: SettleRecord,
-): Promise<SettleApprovalResult> {
+async function settle(tx: TenantTx, found: ApprovalRow, record: SettleRecord): Promise<SettleApprovalResult> {
   if (found.status !== 'pending') {
     await deleteProofs(tx, found);
     return settledAs(found, found.decision_key === record.key);
@@ -88,13 +76,13 @@ async function settle(
 }
 
 async function end(
-  tx: Transaction,
+  tx: TenantTx,
   row: ApprovalRow,
   { status, decision, key, note, call, allow, by }: SettleRecord,
   signed: string,
 ): Promise<SettleApprovalResult> {
   const { tenant_id, id, call_id } = row;
-  const place: FeedPlace = { tenant: tenant_id, session: row.session_key, turn: row.turn_id };
+  const place = { session: row.session_key, turn: row.turn_id };
   const isMore = status === 'approved' && row.tool === BUDGET_ASK;
   const ended = await tx
     .updateTable('approvals')
@@ -139,7 +127,7 @@ async function end(
     )
     .execute();
   // Accounts are locked after sessions, as everywhere.
-  if (isMore) await allowMore(tx, tenant_id, row.args as BudgetAsk);
+  if (isMore) await allowMore(tx, row.args as BudgetAsk);
   return settledAs(ended, true);
 }
 
@@ -158,7 +146,7 @@ function settledAs(
 }
 
 /** All messages of the approval are processed, so none of its tokens is valid any more. */
-async function deleteProofs(tx: Transaction, { tenant_id, id }: ApprovalRow): Promise<void> {
+async function deleteProofs(tx: TenantTx, { tenant_id, id }: ApprovalRow): Promise<void> {
   for (const table of ['decision_proofs', 'decision_tokens'] as const)
     await tx
       .deleteFrom(table)
@@ -167,11 +155,11 @@ async function deleteProofs(tx: Transaction, { tenant_id, id }: ApprovalRow): Pr
 }
 
 /** Adds to a budget's limit in the commit that settles the approval, so that it is added once. */
-async function allowMore(tx: Transaction, tenant_id: string, ask: BudgetAsk): Promise<void> {
+async function allowMore(tx: TenantTx, ask: BudgetAsk): Promise<void> {
   const { budget, subject, since, measure, more } = ask;
   await tx
     .insertInto('budget_accounts')
-    .values({ tenant_id, budget_id: budget, subject, since, measure, extra: more })
+    .values({ tenant_id: tx.tenant, budget_id: budget, subject, since, measure, extra: more })
     .onConflict((on) =>
       on
         .columns(['tenant_id', 'budget_id', 'subject', 'since', 'measure'])
@@ -184,7 +172,7 @@ async function allowMore(tx: Transaction, tenant_id: string, ask: BudgetAsk): Pr
  * Uses up the link (features/approval-links), if any, by which the decision with this key came. A repeat of the decision is accepted. False when
  * another decision has used the link, or when it has expired or was revoked.
  */
-async function takeLink(tx: Transaction, { tenant_id, id }: ApprovalRow, key: string): Promise<boolean> {
+async function takeLink(tx: TenantTx, { tenant_id, id }: ApprovalRow, key: string): Promise<boolean> {
   const proof = await tx
     .selectFrom('decision_proofs')
     .select('link_id')
@@ -203,7 +191,7 @@ async function takeLink(tx: Transaction, { tenant_id, id }: ApprovalRow, key: st
  * nothing; `isNew` is false for the latter.
  */
 async function vote(
-  tx: Transaction,
+  tx: TenantTx,
   row: ApprovalRow,
   { key, by, note, decision = 'approve', edit, vote: who }: SettleRecord,
 ): Promise<{ readonly row: ApprovalRow; readonly isNew: boolean }> {
@@ -236,7 +224,7 @@ async function vote(
     const shown = edit && { summary: now.summary, args: now.args };
     const counted = { decision, by, note, approvals, quorum, digest, ...shown };
     const data = { approval_id: id, call_id: row.call_id, ...counted };
-    const place = { tenant: tenant_id, session: row.session_key, turn: row.turn_id };
+    const place = { session: row.session_key, turn: row.turn_id };
     await appendEvents(tx, place, [{ type: 'approval.voted', data }]);
   }
   return { row: now, isNew: true };
@@ -244,7 +232,7 @@ async function vote(
 
 /** Changes the call to its edited form. */
 async function edited(
-  tx: Transaction,
+  tx: TenantTx,
   row: ApprovalRow,
   { args, digest, summary, sealed, files }: NonNullable<SettleRecord['edit']>,
 ): Promise<ApprovalRow> {
@@ -267,7 +255,7 @@ async function edited(
 }
 
 /** The people who agreed to the present form of the call. */
-async function agreedTo(tx: Transaction, { tenant_id, id, digest }: ApprovalRow): Promise<readonly string[]> {
+async function agreedTo(tx: TenantTx, { tenant_id, id, digest }: ApprovalRow): Promise<readonly string[]> {
   const decisions = await tx
     .selectFrom('approval_decisions')
     .select(['person', 'by'])
@@ -283,11 +271,11 @@ async function agreedTo(tx: Transaction, { tenant_id, id, digest }: ApprovalRow)
  * False when there is nothing to do: it was decided, or its terms name nobody to escalate to.
  */
 export function noteApproval(
-  pool: Pool,
-  { tenant, approval_id, what, count, by }: NoteApprovalInput,
+  db: TenantDb,
+  { approval_id, what, count, by }: NoteApprovalInput,
 ): Promise<Answered<boolean> | undefined> {
-  return inTransaction(pool, async (tx) => {
-    const row = await lockApproval(tx, tenant, approval_id);
+  return inTransaction(db, async (tx) => {
+    const row = await lockApproval(tx, approval_id);
     if (!row) return undefined;
     const answer = (result: boolean): Answered<boolean> => ({ session: row.session_key, result });
     const escalates = what === 'escalated';
@@ -297,7 +285,7 @@ export function noteApproval(
     await tx
       .updateTable('approvals')
       .set({ ...(escalates ? { escalated_at: NOW } : { reminders: count }), changed_at: CLOCK })
-      .where((is) => is.and({ tenant_id: tenant, id: approval_id }))
+      .where((is) => is.and({ tenant_id: db.tenant, id: approval_id }))
       .execute();
     const { call_id, summary, expires_at, terms } = row;
     const message = escalates ? { to: terms.escalate?.to, by } : { count };
@@ -305,7 +293,7 @@ export function noteApproval(
       type: `approval.${what}`,
       data: { approval_id, call_id, summary, expires_at, ...message },
     };
-    await appendEvents(tx, { tenant, session: row.session_key, turn: row.turn_id }, [event]);
+    await appendEvents(tx, { session: row.session_key, turn: row.turn_id }, [event]);
     return answer(true);
   });
 }
@@ -315,11 +303,11 @@ const MAX_REFUSAL_EVENTS = 20;
 
 /** Records a message that changed nothing, once for its key. Undefined when the approval does not exist. */
 export function noteRefusal(
-  pool: Pool,
-  { tenant, id, key, ...rest }: NewRefusal,
+  db: TenantDb,
+  { id, key, ...rest }: Omit<NewRefusal, 'tenant'>,
 ): Promise<Answered<RefusedRequest> | undefined> {
-  return inTransaction(pool, async (tx) => {
-    const row = await lockApproval(tx, tenant, id);
+  return inTransaction(db, async (tx) => {
+    const row = await lockApproval(tx, id);
     if (!row) return undefined;
     const session = row.session_key;
     const before = row.last_refused as (RefusedRequest & { readonly key: string }) | null;
@@ -329,11 +317,11 @@ export function noteRefusal(
     await tx
       .updateTable('approvals')
       .set({ refused: count, last_refused: JSON.stringify({ ...refused, key }), changed_at: CLOCK })
-      .where((is) => is.and({ tenant_id: tenant, id }))
+      .where((is) => is.and({ tenant_id: db.tenant, id }))
       .execute();
     if (count <= MAX_REFUSAL_EVENTS) {
       const data = { approval_id: id, call_id: row.call_id, ...rest, count };
-      await appendEvents(tx, { tenant, session, turn: row.turn_id }, [{ type: 'approval.refused', data }]);
+      await appendEvents(tx, { session, turn: row.turn_id }, [{ type: 'approval.refused', data }]);
     }
     return { session, result: refused };
   });

@@ -1,7 +1,7 @@
 /** Refused signals to a task, as its row and its team's audit log report them. */
 import type { RefusedRequest } from '#domain/approval/approval.ts';
 import type { RefusedSignals } from '#domain/approval/refused-signals.ts';
-import type { Pool } from '../postgres/pool.ts';
+import type { TenantDb } from '../postgres/tenant-db.ts';
 import { ofTask, type TaskKey } from '../teams/recorded-task.ts';
 import { lockTask } from '../teams/team-task-record.ts';
 import { inTransaction } from '../postgres/transaction.ts';
@@ -11,11 +11,11 @@ const MAX_REFUSAL_EVENTS = 20;
 
 /** Records a signal that changed nothing, once for its key. Undefined when the task does not exist. */
 export function noteRefusedSignal(
-  pool: Pool,
+  db: TenantDb,
   key: TaskKey,
   { key: name, ...refusal }: Omit<RefusedRequest, 'at'> & { readonly key: string },
 ): Promise<RefusedSignals | undefined> {
-  return inTransaction(pool, async (tx) => {
+  return inTransaction(db, async (tx) => {
     const row = await lockTask(tx, key);
     if (!row) return undefined;
     const before = row.last_refused as (RefusedRequest & { readonly key: string }) | null;
@@ -24,7 +24,7 @@ export function noteRefusedSignal(
     await tx
       .updateTable('team_tasks')
       .set({ refused, last_refused: JSON.stringify({ ...last_refused, key: name }) })
-      .where((is) => is.and(ofTask(key)))
+      .where((is) => is.and(ofTask(tx, key)))
       .execute();
     if (refused > MAX_REFUSAL_EVENTS) return { refused, last_refused };
     const { revision, status, owner } = row.state;
@@ -32,7 +32,7 @@ export function noteRefusedSignal(
     const event = { revision, refusal: refused, action: 'refused', actor, reason, status, owner };
     await tx
       .insertInto('team_task_events')
-      .values({ ...ofTask(key), ...event })
+      .values({ ...ofTask(tx, key), ...event })
       .execute();
     return { refused, last_refused };
   });

@@ -4,19 +4,17 @@
 import {
   announcesTogether,
   type AssignmentEndStatus,
-  type AssignmentKey,
   type AssignmentKind,
 } from '#domain/assignment/assignment.ts';
 import { ANNOUNCEMENT } from '#domain/ids.ts';
 import { replacementOf, subagentContext } from '#domain/assignment/new-assignment.ts';
 import type { SettledCall } from '#domain/turn/turn.ts';
 import { type AssignmentRow, findAssignment, findRounds, ROW } from './assignment-store.ts';
-import type { Pool } from '../postgres/pool.ts';
 import { appendEvents, lockSession, settleCall } from '../turns/session-writes.ts';
 import { callWithin } from '../postgres/sql-call.ts';
 import { insertAssignment, openFor, originOf } from './take-assignment.ts';
 import { affects, execute, readRow, readRows } from '../postgres/statements.ts';
-import { type TenantDb, type TenantTransaction, forTenant } from '../postgres/tenant-db.ts';
+import { type TenantDb, type TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
 
 export interface AssignmentEnd {
@@ -44,37 +42,32 @@ export interface EndedAssignment {
  * changes nothing and returns the same. Undefined when the row does not exist.
  */
 export function endAssignment(
-  pool: Pool,
-  { tenant, id }: AssignmentKey,
+  db: TenantDb,
+  id: string,
   end: AssignmentEnd,
 ): Promise<EndedAssignment | undefined> {
-  return inTransaction(pool, async (tx) => {
-    const before = await lockOrigin(forTenant(tx, tenant), id);
+  return inTransaction(db, async (tx) => {
+    const before = await lockOrigin(tx, id);
     if (!before) return undefined;
-    const row = before.ended_at === null ? await recordEnd(forTenant(tx, tenant), before, end) : before;
+    const row = before.ended_at === null ? await recordEnd(tx, before, end) : before;
     const isAnnounced = row.announced_by !== null && !announcesTogether(row.kind);
     return {
       row,
-      next:
-        row.replaced_by === null ? undefined : await findAssignment(forTenant(tx, tenant), row.replaced_by),
-      unannounced: isAnnounced ? 0 : await countUnannounced(forTenant(tx, tenant), row),
+      next: row.replaced_by === null ? undefined : await findAssignment(tx, row.replaced_by),
+      unannounced: isAnnounced ? 0 : await countUnannounced(tx, row),
     };
   });
 }
 
 /** Reads it under a lock, so that nobody else changes what the session has delegated. */
-async function lockOrigin(tx: TenantTransaction, id: string): Promise<AssignmentRow | undefined> {
+async function lockOrigin(tx: TenantTx, id: string): Promise<AssignmentRow | undefined> {
   await execute(tx)`
     select from sessions s join assignments a on a.tenant_id = s.tenant_id and a.origin_session = s.key
      where a.tenant_id = ${tx} and a.id = ${id} for update of s`;
   return findAssignment(tx, id);
 }
 
-async function recordEnd(
-  tx: TenantTransaction,
-  before: AssignmentRow,
-  end: AssignmentEnd,
-): Promise<AssignmentRow> {
+async function recordEnd(tx: TenantTx, before: AssignmentRow, end: AssignmentEnd): Promise<AssignmentRow> {
   const { next, status, result } = end;
   const ended = await readRow<{ row: AssignmentRow }>(tx)`
     update assignments a set status = ${status}, result = ${result}, error = ${end.error && JSON.stringify(end.error)},
@@ -88,16 +81,16 @@ async function recordEnd(
           from turns t where t.tenant_id = ${tx} and t.session_key = ${before.session_key}) x
     where a.tenant_id = ${tx} and a.id = ${before.id} returning ${ROW}`;
   const row = ended?.row ?? before;
-  const origin = originOf(tx.tenant, row);
+  const origin = originOf(row);
   const used = row.kind === 'evaluation' ? { rounds: (await findRounds(tx, row.id)).length } : {};
-  await appendEvents(tx.unbound, origin, [{ type: `${row.kind}.completed`, data: endedEvent(row, used) }]);
+  await appendEvents(tx, origin, [{ type: `${row.kind}.completed`, data: endedEvent(row, used) }]);
   if (next) {
     const made = replacementOf(row, next);
     await openFor(tx, made, next.task, subagentContext(row.context));
     await insertAssignment(tx, made);
-  } else if (row.mode === 'sync') await settleCall(tx.unbound, origin, { ...end.call, id: row.origin_call });
+  } else if (row.mode === 'sync') await settleCall(tx, origin, { ...end.call, id: row.origin_call });
   // Counts what its gates have reserved.
-  await callWithin(tx.unbound, 'count_turn_holds', [tx.tenant, row.id]);
+  await callWithin(tx, 'count_turn_holds', [row.id]);
   return row;
 }
 
@@ -129,7 +122,7 @@ function endedEvent(
 
 /** Returns 0 while another one runs whose result is announced together with it. */
 async function countUnannounced(
-  tx: TenantTransaction,
+  tx: TenantTx,
   { kind, origin_session }: { readonly kind: AssignmentKind; readonly origin_session: string },
 ): Promise<number> {
   const row = await readRow<{ ended: number; running: number }>(tx)`
@@ -154,39 +147,36 @@ export interface Announcement {
  * for another place are left.
  */
 export function claimAnnouncement(
-  pool: Pool,
-  { tenant, id: by }: AssignmentKey,
+  db: TenantDb,
+  by: string,
   claim: string,
   max: number,
 ): Promise<Announcement | undefined> {
-  return inTransaction(pool, async (tx) => {
-    const row = await lockOrigin(forTenant(tx, tenant), by);
+  return inTransaction(db, async (tx) => {
+    const row = await lockOrigin(tx, by);
     if (!row || row.ended_at === null) return undefined;
     const together = announcesTogether(row.kind);
-    if (!(await isClaimed(forTenant(tx, tenant), row, claim))) {
-      if (
-        (!together && row.announced_by !== null) ||
-        (await countUnannounced(forTenant(tx, tenant), row)) === 0
-      )
+    if (!(await isClaimed(tx, row, claim))) {
+      if ((!together && row.announced_by !== null) || (await countUnannounced(tx, row)) === 0)
         return undefined;
       await execute(tx)`
         with left_over as (select id, context, ended_at from assignments
-            where tenant_id = ${tenant} and origin_session = ${row.origin_session} and kind = ${row.kind}
+            where tenant_id = ${tx} and origin_session = ${row.origin_session} and kind = ${row.kind}
               and ended_at is not null and announced_by is null),
           first as (select id, context from left_over order by (id = ${by}) desc, ended_at limit 1)
-        update assignments set announced_by = ${claim} where tenant_id = ${tenant} and id in (
+        update assignments set announced_by = ${claim} where tenant_id = ${tx} and id in (
           select l.id from left_over l join first f on f.context = l.context
           order by (l.id = f.id) desc, l.ended_at limit ${max})`;
     }
     const rows = await readRows<{ row: AssignmentRow }>(tx)`
-      select ${ROW} from assignments a where tenant_id = ${tenant} and origin_session = ${row.origin_session}
+      select ${ROW} from assignments a where tenant_id = ${tx} and origin_session = ${row.origin_session}
         and kind = ${row.kind} and announced_by = ${claim} order by ended_at`;
-    const more = together ? await countUnannounced(forTenant(tx, tenant), row) : 0;
+    const more = together ? await countUnannounced(tx, row) : 0;
     return { session: row.origin_session, rows: rows.map((one) => one.row), more };
   });
 }
 
-async function isClaimed(tx: TenantTransaction, row: AssignmentRow, claim: string): Promise<boolean> {
+async function isClaimed(tx: TenantTx, row: AssignmentRow, claim: string): Promise<boolean> {
   return affects(tx)`
     select from assignments where tenant_id = ${tx} and origin_session = ${row.origin_session}
       and announced_by = ${claim} limit 1`;
@@ -233,16 +223,16 @@ export function collectSubagents(
  * The result of the call contains these ends: they are marked with it, so that no message repeats them. Safe to repeat.
  */
 export async function announceByCall(
-  pool: Pool,
-  { tenant, session, turn }: { readonly tenant: string; readonly session: string; readonly turn: string },
+  db: TenantDb,
+  { session, turn }: { readonly session: string; readonly turn: string },
   call: SettledCall,
   ids: readonly string[],
 ): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    await lockSession(forTenant(tx, tenant), session);
-    await settleCall(tx, { tenant, session, turn }, call);
+  await inTransaction(db, async (tx) => {
+    await lockSession(tx, session);
+    await settleCall(tx, { session, turn }, call);
     await execute(tx)`
-      update assignments set announced_by = ${call.id} where tenant_id = ${tenant} and origin_session = ${session}
+      update assignments set announced_by = ${call.id} where tenant_id = ${tx} and origin_session = ${session}
         and announced_by is null and ended_at is not null and id = any(${ids})`;
   });
 }

@@ -95,9 +95,7 @@ export function setHandoff(db: TenantDb, handoff: NewHandoff): Promise<void> {
     });
     await sayFirst(tx, { session, message, text, context: workContext(context) });
     const data = { from, to, session_key: session, reason, channel, chat_id };
-    await appendEvents(tx.unbound, { tenant: db.tenant, session: old_session, turn }, [
-      { type: 'handoff', data },
-    ]);
+    await appendEvents(tx, { session: old_session, turn }, [{ type: 'handoff', data }]);
   });
 }
 

@@ -5,7 +5,6 @@ import { assignmentMessageId } from '#domain/ids.ts';
 import type { LimitMet, NewAssignment, Origin, PlacesInUse } from '#domain/assignment/new-assignment.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { type AssignmentRow, findAssignment, ROW } from './assignment-store.ts';
-import type { Pool } from '../postgres/pool.ts';
 import {
   appendEvents,
   budgetRootOf,
@@ -14,13 +13,11 @@ import {
   sayFirst,
 } from '../turns/session-writes.ts';
 import { execute, readRow } from '../postgres/statements.ts';
-import type { Transaction } from '../postgres/database.ts';
-import { type TenantTransaction, forTenant } from '../postgres/tenant-db.ts';
+import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
 
 /** The call that gives the work. */
 export interface OriginCall {
-  readonly tenant: string;
   readonly sessionKey: string;
   readonly turnId: string;
   readonly callId: string;
@@ -46,11 +43,11 @@ export type TakenPlace =
   | LimitMet;
 
 /** Safe to repeat: a row with this id stays. */
-export function takeAssignment(pool: Pool, call: OriginCall, required: PlaceRequest): Promise<TakenPlace> {
-  const { tenant } = call;
-  return inTransaction<TakenPlace>(pool, async (tx) => {
-    await execute(tx)`select pg_advisory_xact_lock(hashtextextended(${`assignments of ${tenant}`}, 0))`;
-    const there = await findAssignment(forTenant(tx, tenant), required.id);
+export function takeAssignment(db: TenantDb, call: OriginCall, required: PlaceRequest): Promise<TakenPlace> {
+  return inTransaction<TakenPlace>(db, async (tx) => {
+    await execute(tx.unbound)`
+      select pg_advisory_xact_lock(hashtextextended(${`assignments of ${tx.tenant}`}, 0))`;
+    const there = await findAssignment(tx, required.id);
     if (there) return { kind: 'taken', row: there };
     const { agent_key: agent, context, is_over, is_gone, ...inUse } = await look(tx, call, required);
     if (is_over) return { kind: 'over' };
@@ -58,9 +55,8 @@ export function takeAssignment(pool: Pool, call: OriginCall, required: PlaceRequ
     const origin = { session: call.sessionKey, turn: call.turnId, call: call.callId, agent, context };
     const row = required.decide(origin, inUse);
     if (row.kind === 'refused') return row;
-    if (required.first)
-      await openFor(forTenant(tx, tenant), row, required.first.text, required.first.context(context));
-    return { kind: 'taken', row: await insertAssignment(forTenant(tx, tenant), row) };
+    if (required.first) await openFor(tx, row, required.first.text, required.first.context(context));
+    return { kind: 'taken', row: await insertAssignment(tx, row) };
   });
 }
 
@@ -71,31 +67,30 @@ interface Seen extends PlacesInUse {
   readonly is_gone: boolean;
 }
 
-async function look(tx: Transaction, call: OriginCall, { kind, link, target }: PlaceRequest): Promise<Seen> {
-  const { tenant } = call;
+async function look(tx: TenantTx, call: OriginCall, { kind, link, target }: PlaceRequest): Promise<Seen> {
   const seen = await readRow<Seen>(tx)`
     select t.agent_key, t.context, used.*, coalesce(l.max_concurrent, 0) as "maxOnLink",
       -- The end of a turn settles its calls: one that was not claimed may come after that.
-      exists (select from tool_calls where tenant_id = ${tenant} and id = ${call.callId} and state = 'done') as is_over,
+      exists (select from tool_calls where tenant_id = ${tx} and id = ${call.callId} and state = 'done') as is_over,
       (${link}::text is not null and l.id is null) or (${target}::text is not null and not exists (
-        select from agents where tenant_id = ${tenant} and key = ${target} and deleted_at is null)) as is_gone
+        select from agents where tenant_id = ${tx} and key = ${target} and deleted_at is null)) as is_gone
     from turns t
-      left join agent_links l on l.tenant_id = ${tenant} and l.id = ${link} and l.status = 'active'
+      left join agent_links l on l.tenant_id = ${tx} and l.id = ${link} and l.status = 'active'
       cross join (
         select count(*)::int as "all", count(*) filter (where origin_session = ${call.sessionKey})::int as "ofSession",
           count(*) filter (where link_id = ${link})::int as "onLink",
           count(*) filter (where target_key = ${target})::int as "ofTarget"
-        from assignments where tenant_id = ${tenant} and kind = ${kind} and ended_at is null
+        from assignments where tenant_id = ${tx} and kind = ${kind} and ended_at is null
           -- What somebody has stopped makes room at once.
           and stopped_by is null) used
-    where t.tenant_id = ${tenant} and t.id = ${call.turnId}`;
+    where t.tenant_id = ${tx} and t.id = ${call.turnId}`;
   if (!seen) throw new Error(`there is no turn ${call.turnId} that could give work`);
   return seen;
 }
 
 /** The session for the work, and its first message; its use counts for the turn that gave the work (DU-7). */
 export async function openFor(
-  tx: TenantTransaction,
+  tx: TenantTx,
   row: NewAssignment,
   text: string,
   context: MessageContext,
@@ -109,7 +104,7 @@ export async function openFor(
     origin_session: giver,
   } = row;
   const { channel, chat_id } = row.context;
-  const root = budgetRootOf(tx.tenant, row.origin_session, row.origin_turn);
+  const root = budgetRootOf(tx, row.origin_session, row.origin_turn);
   const first = { session, message: assignmentMessageId(row.id), text, context };
   const isNew =
     (await openSession(tx, { session, agent, user, channel, chat_id, title, bound, giver, root })) &&
@@ -118,7 +113,7 @@ export async function openFor(
 }
 
 /** An evaluation starts with its row. */
-export async function insertAssignment(tx: TenantTransaction, row: NewAssignment): Promise<AssignmentRow> {
+export async function insertAssignment(tx: TenantTx, row: NewAssignment): Promise<AssignmentRow> {
   const columns = sql.raw(Object.keys(row).join(', '));
   const made = await readRow<{ row: AssignmentRow }>(tx)`
     insert into assignments as a (tenant_id, created_at, ${columns})
@@ -134,12 +129,12 @@ export async function insertAssignment(tx: TenantTransaction, row: NewAssignment
       call_id: row.origin_call,
       max_rounds: row.details?.max_rounds,
     };
-    await appendEvents(tx.unbound, originOf(tx.tenant, row), [{ type: 'evaluation.started', data }]);
+    await appendEvents(tx, originOf(row), [{ type: 'evaluation.started', data }]);
   }
   return made.row;
 }
 
 /** The giver of the work. */
-export function originOf(tenant: string, { origin_session, origin_turn }: NewAssignment): FeedPlace {
-  return { tenant, session: origin_session, turn: origin_turn };
+export function originOf({ origin_session, origin_turn }: NewAssignment): FeedPlace {
+  return { session: origin_session, turn: origin_turn };
 }

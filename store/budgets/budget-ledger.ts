@@ -19,7 +19,7 @@ import { settleApproval } from '../approvals/approval-record.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { callWithin, createSqlCall } from '../postgres/sql-call.ts';
 import { readRows } from '../postgres/statements.ts';
-import type { TenantTransaction } from '../postgres/tenant-db.ts';
+import { forTenant, type TenantTx } from '../postgres/tenant-db.ts';
 
 /** What has to be reserved for one attempt of a call, where a budget applies. */
 export interface BudgetRequest {
@@ -123,7 +123,7 @@ export function createBudgetLedger(
       call('settle_budget', [tenant, holder, attempt, spent ? JSON.stringify(spent) : null]),
 
     async ask(key, approval, events) {
-      const until = await askForMore(pool, key, approval, events);
+      const until = await askForMore(forTenant(pool, key.tenant), key, approval, events);
       onWrite(key.tenant, key.session);
       return until;
     },
@@ -135,7 +135,8 @@ export function createBudgetLedger(
     },
 
     async takeBack({ tenant, session }, id) {
-      await settleApproval(pool, { tenant, id, status: 'withdrawn', by: 'system', key: 'taken-back' });
+      const end = { tenant, id, status: 'withdrawn', by: 'system', key: 'taken-back' } as const;
+      await settleApproval(forTenant(pool, tenant), end);
       onWrite(tenant, session);
     },
   };
@@ -143,9 +144,9 @@ export function createBudgetLedger(
 
 /** The root whose budgets a turn's use counts for; null when the session does not exist. */
 export function readBudgetRoot(
-  tx: TenantTransaction,
+  tx: TenantTx,
   session: string | null,
   turn: string | null,
 ): Promise<BudgetRoot | null> {
-  return callWithin(tx.unbound, 'budget_root_of', [tx.tenant, session, turn]);
+  return callWithin(tx, 'budget_root_of', [session, turn]);
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
 import { MissingAnswer, type Pool } from './pool.ts';
-import type { Transaction } from './database.ts';
+import type { TenantTx } from './tenant-db.ts';
 
 /** Parameter types of each, as the database has them (test/store/functions.test.ts). An object is passed as JSON. */
 export const SQL_FUNCTIONS = {
@@ -68,16 +68,17 @@ export function createSqlCall(pool: Pool): SqlCall {
   };
 }
 
-/** The same as part of a transaction. */
+/** The same as part of a transaction, whose tenant is each function's first argument. */
 export async function callWithin<Result, Name extends SqlFunction>(
-  tx: Transaction,
+  tx: TenantTx,
   name: Name,
-  values: ArgumentsOf<Name>,
+  values: ArgumentsOf<Name> extends readonly [unknown, ...infer Rest] ? Rest : never,
 ): Promise<Result> {
-  const conditions = typesOf(name).map((type, index) => sql`${values[index]}::${sql.raw(type)}`);
+  const all = [tx.tenant, ...(values as readonly unknown[])];
+  const typed = typesOf(name).map((type, index) => sql`${all[index]}::${sql.raw(type)}`);
   const { rows } = await sql<{
     result: Result;
-  }>`select ${sql.raw(name)}(${sql.join(conditions)}) as result`.execute(tx);
+  }>`select ${sql.raw(name)}(${sql.join(typed)}) as result`.execute(tx);
   return only(name, rows);
 }
 

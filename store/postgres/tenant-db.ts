@@ -18,7 +18,7 @@ export interface TenantDb<On extends Db = Pool> extends Queries, Expression<stri
   readonly unbound: On;
 }
 
-export type TenantTransaction = TenantDb<Transaction>;
+export type TenantTx = TenantDb<Transaction>;
 
 /**
  * Costs no round trip. A statement that names no value equal to the tenant's id rejects, which is a bug of its author.

@@ -3,17 +3,14 @@
  */
 import { databaseOf, type Transaction } from './database.ts';
 import type { Pool } from './pool.ts';
-import { forTenant, type TenantDb, type TenantTransaction } from './tenant-db.ts';
+import { forTenant, type TenantDb, type TenantTx } from './tenant-db.ts';
 
 /**
  * One commit, or nothing. Locks are taken in one order everywhere: a team, its task, a session, its turns, calls and
  * approvals, and accounts of budgets last. `work` must not use the pool; otherwise it would wait for itself when all
  * connections are taken. A tenant's transaction is bound to the tenant too.
  */
-export function inTransaction<Result>(
-  db: TenantDb,
-  work: (tx: TenantTransaction) => Promise<Result>,
-): Promise<Result>;
+export function inTransaction<Result>(db: TenantDb, work: (tx: TenantTx) => Promise<Result>): Promise<Result>;
 export function inTransaction<Result>(
   pool: Pool,
   work: (tx: Transaction) => Promise<Result>,

@@ -3,12 +3,11 @@ import { type GateCheck, type GateRun, type GateStep, turnGates, withWarnings } 
 import { workContext } from '#domain/assignment/new-assignment.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import type { GatedWork } from './gated-work.ts';
-import type { Pool } from '../postgres/pool.ts';
 import { appendEvents, budgetRootOf, lockSession, openSession, sayFirst } from '../turns/session-writes.ts';
 import { findHandedIn } from './task-gate-store.ts';
 import { inTransaction } from '../postgres/transaction.ts';
 import { affects, readRow, readRows } from '../postgres/statements.ts';
-import { type TenantDb, forTenant } from '../postgres/tenant-db.ts';
+import type { TenantDb } from '../postgres/tenant-db.ts';
 
 export interface GateRow {
   readonly gate: number;
@@ -32,13 +31,13 @@ export interface Work {
 }
 
 /** The work in its present form; undefined when it is gone. */
-export function findJudgedWork(pool: Pool, run: GateRun): Promise<GatedWork | undefined> {
-  if (run.kind === 'task') return findHandedIn(pool, run);
-  return run.kind === 'turn' ? findTurnWork(pool, run) : findDelegatedWork(pool, run);
+export function findJudgedWork(db: TenantDb, run: GateRun): Promise<GatedWork | undefined> {
+  if (run.kind === 'task') return findHandedIn(db, run);
+  return run.kind === 'turn' ? findTurnWork(db, run) : findDelegatedWork(db, run);
 }
 
-async function findDelegatedWork(pool: Pool, { tenant, owner_id }: GateRun): Promise<GatedWork | undefined> {
-  const found = await readRow<GatedWork>(pool)`
+async function findDelegatedWork(db: TenantDb, { owner_id }: GateRun): Promise<GatedWork | undefined> {
+  const found = await readRow<GatedWork>(db)`
     select d.session_key as session, t.id as turn, r.config as agent, d.context, d.depth, d.label, d.task,
        coalesce(t.text, '') as output, d.gates
      from assignments d
@@ -46,13 +45,13 @@ async function findDelegatedWork(pool: Pool, { tenant, owner_id }: GateRun): Pro
        and session_key = d.session_key and status = 'completed' order by ended_at desc limit 1) t on true
      join agent_revisions r on r.tenant_id = d.tenant_id and r.agent_key = t.agent_key
        and r.revision = t.agent_revision
-     where d.tenant_id = ${tenant} and d.id = ${owner_id}`;
+     where d.tenant_id = ${db} and d.id = ${owner_id}`;
   return found && { ...found, context: workContext(found.context) };
 }
 
 /** The answer of a step. The question is what people wrote, without feedback of gates on earlier answers. */
-async function findTurnWork(pool: Pool, { tenant, owner_id, step }: GateRun): Promise<GatedWork | undefined> {
-  const found = await readRow<Omit<GatedWork, 'gates'>>(pool)`
+async function findTurnWork(db: TenantDb, { owner_id, step }: GateRun): Promise<GatedWork | undefined> {
+  const found = await readRow<Omit<GatedWork, 'gates'>>(db)`
     select t.session_key as session, t.id as turn, r.config as agent, t.context,
       coalesce((t.context #>> '{delegation,depth}')::int, 0) as depth,
       left(regexp_replace(asked.text, '\\s+', ' ', 'g'), 100) as label, asked.text as task, a.text as output
@@ -64,7 +63,7 @@ async function findTurnWork(pool: Pool, { tenant, owner_id, step }: GateRun): Pr
      cross join lateral (select coalesce(string_agg(m.text, E'\\n\\n' order by m.position), '') as text
        from messages m where m.tenant_id = t.tenant_id and m.turn_id = t.id and m.role = 'user'
          and (m.step = 1 or m.mode = 'steer')) asked
-     where t.tenant_id = ${tenant} and t.id = ${owner_id}`;
+     where t.tenant_id = ${db} and t.id = ${owner_id}`;
   if (!found) return undefined;
   const { agent, context } = found;
   const gates = turnGates(agent, context);
@@ -73,29 +72,30 @@ async function findTurnWork(pool: Pool, { tenant, owner_id, step }: GateRun): Pr
 
 /** Releases an answer that its gates have passed, or only warn about (DE-6). Safe to repeat. */
 export function releaseAnswer(
-  pool: Pool,
-  { tenant, session, turn, step }: { tenant: string; session: string; turn: string; step: number },
+  db: TenantDb,
+  { session, turn, step }: { session: string; turn: string; step: number },
   warnings: readonly string[],
 ): Promise<void> {
-  return inTransaction(pool, async (tx) => {
-    await lockSession(forTenant(tx, tenant), session);
+  const { tenant: tenant_id } = db;
+  return inTransaction(db, async (tx) => {
+    await lockSession(tx, session);
     const answer = await tx
       .selectFrom('messages')
       .select(['id', 'text'])
-      .where((is) => is.and({ tenant_id: tenant, turn_id: turn, step, role: 'assistant' }))
+      .where((is) => is.and({ tenant_id, turn_id: turn, step, role: 'assistant' }))
       .executeTakeFirst();
     if (!answer) return;
     const text = withWarnings(answer.text, warnings);
     const { numUpdatedRows } = await tx
       .updateTable('turns')
       .set({ text })
-      .where((is) => is.and({ tenant_id: tenant, id: turn }))
+      .where((is) => is.and({ tenant_id, id: turn }))
       .where('ended_at', 'is', null)
       .where('text', 'is distinct from', text)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return;
     const data = { message_id: answer.id, text, step };
-    await appendEvents(tx, { tenant, session, turn }, [{ type: 'message.completed', data }]);
+    await appendEvents(tx, { session, turn }, [{ type: 'message.completed', data }]);
   });
 }
 
@@ -135,7 +135,7 @@ export async function recordGateCheck(
       step,
       feedback: Array.from(feedback).slice(0, 500).join(''),
     };
-    await appendEvents(tx.unbound, { tenant: db.tenant, session, turn }, [{ type: 'gate.checked', data }]);
+    await appendEvents(tx, { session, turn }, [{ type: 'gate.checked', data }]);
   });
   const rows = await gateRows(db, check.owner);
   return rows.find((row) => row.gate === check.gate && row.attempt === check.attempt);
@@ -148,7 +148,7 @@ export function writeWork(db: TenantDb, work: Work): Promise<boolean> {
       select from agents where tenant_id = ${tx} and key = ${work.agent} and deleted_at is null`;
     if (!isThere) return false;
     const { delegation } = work.bound;
-    const root = delegation ? budgetRootOf(db.tenant, delegation.session, delegation.turn) : null;
+    const root = delegation ? budgetRootOf(tx, delegation.session, delegation.turn) : null;
     const { channel, chat_id } = work.context;
     const giver = delegation?.session ?? null;
     await openSession(tx, { ...work, channel, chat_id, giver, root });

@@ -5,8 +5,7 @@ import type { MessageContext } from '#domain/turn/turn.ts';
 import { readBudgetRoot } from '../budgets/budget-ledger.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
 import { openSession, sayFirst, usedBy } from '../turns/session-writes.ts';
-import type { Transaction } from '../postgres/database.ts';
-import { forTenant } from '../postgres/tenant-db.ts';
+import type { TenantTx } from '../postgres/tenant-db.ts';
 
 /** The start of a member's turn. */
 export interface NewMemberTurn {
@@ -33,12 +32,12 @@ interface Origin {
  * holder. The session's use counts for the team, and for the turn that created the task (DU-7). False when the agent no
  * longer exists.
  */
-export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMemberTurn): Promise<boolean> {
-  const [tenant_id] = key;
+export async function writeMemberTurn(tx: TenantTx, key: TaskKey, turn: NewMemberTurn): Promise<boolean> {
+  const { tenant: tenant_id } = tx;
   const origin = await tx
     .selectFrom('team_tasks')
     .select(['origin_session', 'origin_turn', 'origin_context'])
-    .where((is) => is.and(ofTask(key)))
+    .where((is) => is.and(ofTask(tx, key)))
     .executeTakeFirstOrThrow();
   const agent = await tx
     .selectFrom('agents')
@@ -54,21 +53,20 @@ export async function writeMemberTurn(tx: Transaction, key: TaskKey, turn: NewMe
     .set({
       bound_context,
       budget_root,
-      used: sql`${usedBy(tenant_id, [origin.origin_session, ...turn.reads])} || used`,
+      used: sql`${usedBy(tx, [origin.origin_session, ...turn.reads])} || used`,
     })
     .where((is) => is.and({ tenant_id, key: turn.session }))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
   const { read } = origin.origin_context as MessageContext;
-  if (read)
-    await sql`select note_used(${tenant_id}, ${turn.session}, ${JSON.stringify(read)}::jsonb)`.execute(tx);
-  await sayFirst(forTenant(tx, tenant_id), { ...turn, message: turn.message_id });
+  if (read) await sql`select note_used(${tx}, ${turn.session}, ${JSON.stringify(read)}::jsonb)`.execute(tx);
+  await sayFirst(tx, { ...turn, message: turn.message_id });
   return true;
 }
 
 /** An existing session stays unchanged. */
 export async function openMemberSession(
-  tx: Transaction,
+  tx: TenantTx,
   key: TaskKey,
   origin: Origin,
   { session, agent, title, context, bound }: Omit<NewMemberTurn, 'message_id' | 'text' | 'reads'>,
@@ -76,7 +74,7 @@ export async function openMemberSession(
   const limits = await boundTo(tx, key, origin, bound);
   const { user, chat_id } = context;
   const root = limits.budget_root;
-  await openSession(forTenant(tx, key[0]), {
+  await openSession(tx, {
     session,
     agent,
     user,
@@ -91,11 +89,11 @@ export async function openMemberSession(
 }
 
 async function boundTo(
-  tx: Transaction,
-  [tenant, team]: TaskKey,
+  tx: TenantTx,
+  [team]: TaskKey,
   { origin_session, origin_turn }: Origin,
   bound: NewMemberTurn['bound'],
 ): Promise<{ readonly bound_context: string; readonly budget_root: string }> {
-  const root = await readBudgetRoot(forTenant(tx, tenant), origin_session, origin_turn);
+  const root = await readBudgetRoot(tx, origin_session, origin_turn);
   return { bound_context: JSON.stringify(bound), budget_root: JSON.stringify(teamRoot(root, team)) };
 }

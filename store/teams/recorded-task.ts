@@ -1,10 +1,11 @@
 /** A task's change while it is recorded, and the result. */
 import type { QualityGate } from '#domain/gate/gate.ts';
 import type { RecordResult, TaskChange } from '#domain/team/team-task.ts';
+import type { TenantDb } from '../postgres/tenant-db.ts';
 
-export type TaskKey = readonly [tenant: string, team: string, number: number];
+export type TaskKey = readonly [team: string, number: number];
 
-export function ofTask([tenant_id, team_key, number]: TaskKey) {
+export function ofTask({ tenant: tenant_id }: Pick<TenantDb, 'tenant'>, [team_key, number]: TaskKey) {
   return { tenant_id, team_key, number };
 }
 

@@ -1,20 +1,18 @@
 /** What the gates of a team's task judge, and their feedback for its member (DE-6). */
 import { gatesFor, type GateRun } from '#domain/gate/gate.ts';
 import { workContext } from '#domain/assignment/new-assignment.ts';
-import { taskSessionKey } from '#domain/team/team.ts';
+import { type TeamContext, taskSessionKey } from '#domain/team/team.ts';
 import type { GatedWork } from './gated-work.ts';
-import type { Pool } from '../postgres/pool.ts';
 import { affects, readRow } from '../postgres/statements.ts';
-
-type Key = readonly [tenant: string, team: string, number: number];
+import type { TenantDb } from '../postgres/tenant-db.ts';
 
 /** Work that was submitted for a task, as long as it has to be judged. */
 export async function findHandedIn(
-  pool: Pool,
-  { tenant, owner_id, task }: GateRun,
+  db: TenantDb,
+  { owner_id, task }: GateRun,
 ): Promise<GatedWork | undefined> {
   const { team = '', number = 0 } = task ?? {};
-  const found = await readRow<Omit<GatedWork, 'gates' | 'session'> & { readonly member: string }>(pool)`
+  const found = await readRow<Omit<GatedWork, 'gates' | 'session'> & { readonly member: string }>(db)`
     select k.state #>> '{judging,member}' as member, r.config as agent, k.origin_context as context,
        (select id from turns where tenant_id = k.tenant_id and session_key = concat_ws(':', 'team', k.team_key,
          k.number, k.state #>> '{judging,member}') order by created_at desc limit 1) as turn,
@@ -26,7 +24,7 @@ export async function findHandedIn(
        and r.revision = (k.state #>> '{judging,agent_revision}')::int
      left join team_comments c on c.tenant_id = k.tenant_id and c.id = k.state #>> '{judging,text_id}'
        and c.team_key = k.team_key and c.number = k.number
-     where k.tenant_id = ${tenant} and k.team_key = ${team} and k.number = ${number}
+     where k.tenant_id = ${db} and k.team_key = ${team} and k.number = ${number}
        and k.state #>> '{judging,of}' = ${owner_id}`;
   if (!found) return undefined;
   const { member, context, ...work } = found;
@@ -36,12 +34,12 @@ export async function findHandedIn(
 }
 
 /** The last feedback of gates that returned work. */
-export async function feedbackOf(pool: Pool, [tenant, team, number]: Key): Promise<string | undefined> {
-  const row = await readRow<{ text: string }>(pool)`
+export async function feedbackOf(db: TenantDb, team: string, number: number): Promise<string | undefined> {
+  const row = await readRow<{ text: string }>(db)`
     select c.text from team_task_events e join team_comments c on c.tenant_id = e.tenant_id
       and c.team_key = e.team_key
        and c.number = e.number and c.revision = e.revision
-     where e.tenant_id = ${tenant} and e.team_key = ${team} and e.number = ${number} and e.action = 'give_back'
+     where e.tenant_id = ${db} and e.team_key = ${team} and e.number = ${number} and e.action = 'give_back'
        order by e.revision desc limit 1`;
   return row?.text;
 }
@@ -50,8 +48,8 @@ export async function feedbackOf(pool: Pool, [tenant, team, number]: Key): Promi
  * Whether the turn with this lease must answer with the task's result: it still has the lease, and has asked the user
  * nothing.
  */
-export function awaitsAnswer(pool: Pool, [tenant, team, number]: Key, fence: number): Promise<boolean> {
-  return affects(pool)`
-    select 1 from team_tasks where tenant_id = ${tenant} and team_key = ${team} and number = ${number}
+export function awaitsAnswer(db: TenantDb, { key, number, fence }: TeamContext): Promise<boolean> {
+  return affects(db)`
+    select 1 from team_tasks where tenant_id = ${db} and team_key = ${key} and number = ${number}
        and state #> '{lease,fence}' = to_jsonb(${fence}::int) and coalesce(state -> 'question', 'null') = 'null'`;
 }

@@ -6,13 +6,11 @@ import { BLOCKER_WORDS, newTask, openBlockers } from '#domain/team/new-task.ts';
 import { CLOSED, isClosed, type TaskChange, type TaskState } from '#domain/team/team-task.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { type NewMemberTurn, openMemberSession, writeMemberTurn } from './member-turn-record.ts';
-import type { Pool } from '../postgres/pool.ts';
 import { ofTask, type RecordedTask, type TaskKey, type WrittenChange } from './recorded-task.ts';
 import { callWithin } from '../postgres/sql-call.ts';
 import { readRecordedState } from './team-task-state.ts';
 import { readText, takeTexts } from './task-text-record.ts';
-import type { Transaction } from '../postgres/database.ts';
-import { type TenantDb, type TenantTransaction, forTenant } from '../postgres/tenant-db.ts';
+import { type TenantDb, type TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
 
 export interface NewTask extends Pick<TaskState, 'subject' | 'priority'> {
@@ -90,8 +88,8 @@ export function createTask(db: TenantDb, team: string, task: NewTask): Promise<C
         created_by: task.actor,
       })
       .execute();
-    await insertBlockers(tx.unbound, [db.tenant, team, number], blockers);
-    await insertEvent(tx.unbound, [db.tenant, team, number], state, { action: 'create', actor: task.actor });
+    await insertBlockers(tx, [team, number], blockers);
+    await insertEvent(tx, [team, number], state, { action: 'create', actor: task.actor });
     return { kind: 'created', number };
   });
 }
@@ -104,8 +102,8 @@ export function createTask(db: TenantDb, team: string, task: NewTask): Promise<C
  * Work of an agent with quality gates for tasks is not recorded as done before they have judged it (DE-6), if the
  * caller handles that answer. Submitted work is hidden until it has passed.
  */
-export function recordTask(pool: Pool, key: TaskKey, change: WrittenChange): Promise<RecordedTask> {
-  return inTransaction(pool, (tx) => writeChange(tx, key, change));
+export function recordTask(db: TenantDb, key: TaskKey, change: WrittenChange): Promise<RecordedTask> {
+  return inTransaction(db, (tx) => writeChange(tx, key, change));
 }
 
 /**
@@ -113,12 +111,12 @@ export function recordTask(pool: Pool, key: TaskKey, change: WrittenChange): Pro
  * when the change is not recorded.
  */
 export function giveTask(
-  pool: Pool,
+  db: TenantDb,
   key: TaskKey,
   change: WrittenChange,
   turn: NewMemberTurn,
 ): Promise<RecordedTask & { readonly isAssigned?: boolean }> {
-  return inTransaction(pool, async (tx) => {
+  return inTransaction(db, async (tx) => {
     const recorded = await writeChange(tx, key, change);
     const isStanding =
       recorded.kind === 'recorded' && recorded.task.lease?.token === change.task.lease?.token;
@@ -127,17 +125,17 @@ export function giveTask(
 }
 
 /** False when its agent no longer exists. */
-export function prepareTurn(pool: Pool, key: TaskKey, turn: NewMemberTurn): Promise<boolean> {
-  return inTransaction(pool, (tx) => writeMemberTurn(tx, key, turn));
+export function prepareTurn(db: TenantDb, key: TaskKey, turn: NewMemberTurn): Promise<boolean> {
+  return inTransaction(db, (tx) => writeMemberTurn(tx, key, turn));
 }
 
-async function writeChange(tx: Transaction, key: TaskKey, change: WrittenChange): Promise<RecordedTask> {
+async function writeChange(tx: TenantTx, key: TaskKey, change: WrittenChange): Promise<RecordedTask> {
   const { revision, status } = change.task;
-  if (change.blocked_by || isClosed(status)) await lockTeam(forTenant(tx, key[0]), key[1]);
+  if (change.blocked_by || isClosed(status)) await lockTeam(tx, key[0]);
   const row = await lockTask(tx, key);
   if (!row) return { kind: 'missing' };
   if (row.revision < revision) {
-    const gates = change.may_be_gated ? await gatesOf(forTenant(tx, key[0]), row, change.task) : undefined;
+    const gates = change.may_be_gated ? await gatesOf(tx, row, change.task) : undefined;
     if (gates) return { kind: 'gated', ...gates };
     const task = await withBlockers(tx, key, change);
     if (typeof task === 'string') return { kind: 'refused', message: task };
@@ -148,17 +146,17 @@ async function writeChange(tx: Transaction, key: TaskKey, change: WrittenChange)
 
 type TaskRow = NonNullable<Awaited<ReturnType<typeof lockTask>>>;
 
-export function lockTask(tx: Transaction, key: TaskKey) {
+export function lockTask(tx: TenantTx, key: TaskKey) {
   return tx
     .selectFrom('team_tasks')
     .select(['revision', 'subject', 'started_at', 'closed_at', 'state', 'refused', 'last_refused'])
     .select(['origin_session', 'origin_turn', 'origin_context'])
-    .where((is) => is.and(ofTask(key)))
+    .where((is) => is.and(ofTask(tx, key)))
     .forUpdate()
     .executeTakeFirst();
 }
 
-function lockTeam(tx: TenantTransaction, team: string) {
+function lockTeam(tx: TenantTx, team: string) {
   return tx
     .selectFrom('teams')
     .select(['lead', 'task_seq', 'deleted_at'])
@@ -167,7 +165,7 @@ function lockTeam(tx: TenantTransaction, team: string) {
     .executeTakeFirst();
 }
 
-async function membersOf(tx: TenantTransaction, team: string): Promise<readonly string[]> {
+async function membersOf(tx: TenantTx, team: string): Promise<readonly string[]> {
   const members = await tx
     .selectFrom('team_members')
     .select('agent_key')
@@ -178,7 +176,7 @@ async function membersOf(tx: TenantTransaction, team: string): Promise<readonly 
 
 /** The gates of the submitter that must judge first. None within a judgement. */
 async function gatesOf(
-  tx: TenantTransaction,
+  tx: TenantTx,
   { origin_context }: Pick<TaskRow, 'origin_context'>,
   { owner, assignee }: TaskState,
 ): Promise<{ readonly agent_revision: number; readonly gates: readonly QualityGate[] } | undefined> {
@@ -195,31 +193,31 @@ async function gatesOf(
 
 /** The task with its new blockers, which are written; or why it cannot have them. */
 async function withBlockers(
-  tx: Transaction,
+  tx: TenantTx,
   key: TaskKey,
   { task, blocked_by }: TaskChange,
 ): Promise<TaskState | string> {
   if (!blocked_by) return task;
-  const [tenant, team, number] = key;
+  const [team, number] = key;
   const requests = [...new Set(blocked_by)];
-  const open_blockers = openBlockers(requests, await tasksWithNumbers(forTenant(tx, tenant), team, requests));
+  const open_blockers = openBlockers(requests, await tasksWithNumbers(tx, team, requests));
   if (!open_blockers) return BLOCKER_WORDS.unknown;
   const { rows } = await sql`
     with recursive before (number) as (
       select unnest(${requests}::int[])
       union select b.blocker from team_task_blockers b join before x on b.number = x.number
-        where b.tenant_id = ${tenant} and b.team_key = ${team})
+        where b.tenant_id = ${tx} and b.team_key = ${team})
     select 1 from before where number = ${number}`.execute(tx);
   if (rows.length > 0) return BLOCKER_WORDS.cycle;
   await tx
     .deleteFrom('team_task_blockers')
-    .where((is) => is.and(ofTask(key)))
+    .where((is) => is.and(ofTask(tx, key)))
     .execute();
   await insertBlockers(tx, key, requests);
   return { ...task, open_blockers, status: openStatus({ open_blockers }) };
 }
 
-function tasksWithNumbers(tx: TenantTransaction, team: string, numbers: readonly number[]) {
+function tasksWithNumbers(tx: TenantTx, team: string, numbers: readonly number[]) {
   return tx
     .selectFrom('team_tasks')
     .select(['number', 'status'])
@@ -228,13 +226,13 @@ function tasksWithNumbers(tx: TenantTransaction, team: string, numbers: readonly
     .execute();
 }
 
-async function insertBlockers(tx: Transaction, key: TaskKey, blockers: readonly number[]): Promise<void> {
+async function insertBlockers(tx: TenantTx, key: TaskKey, blockers: readonly number[]): Promise<void> {
   if (blockers.length === 0) return;
-  const rows = blockers.map((blocker) => ({ ...ofTask(key), blocker }));
+  const rows = blockers.map((blocker) => ({ ...ofTask(tx, key), blocker }));
   await tx.insertInto('team_task_blockers').values(rows).execute();
 }
 
-async function write(tx: Transaction, key: TaskKey, row: TaskRow, change: WrittenChange): Promise<void> {
+async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenChange): Promise<void> {
   const { task, action, reason } = change;
   const closing = isClosed(task.status);
   if (action === 'hand_in') await openSession(tx, key, row, change);
@@ -243,7 +241,7 @@ async function write(tx: Transaction, key: TaskKey, row: TaskRow, change: Writte
     await tx
       .updateTable('team_task_files')
       .set({ revision: task.revision })
-      .where((is) => is.and({ ...ofTask(key), id: change.file_id ?? '' }))
+      .where((is) => is.and({ ...ofTask(tx, key), id: change.file_id ?? '' }))
       .where('revision', 'is', null)
       .execute();
   const description = change.description_id && (await readText(tx, key, change.description_id));
@@ -260,17 +258,16 @@ async function write(tx: Transaction, key: TaskKey, row: TaskRow, change: Writte
       announced_by: closing ? undefined : null,
       updated_at: NOW,
     })
-    .where((is) => is.and(ofTask(key)))
+    .where((is) => is.and(ofTask(tx, key)))
     .execute();
   await insertEvent(tx, key, task, change);
   if (closing && row.origin_turn !== null) await announceByLast(tx, key, row.origin_turn);
-  if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [key[0], change.judged]);
+  if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [change.judged]);
 }
 
 /** The last closed task of a request reports for all of them (TE-2). */
-async function announceByLast(tx: Transaction, key: TaskKey, turn: string): Promise<void> {
-  const [tenant_id, team_key, number] = key;
-  const request = { tenant_id, team_key, origin_turn: turn };
+async function announceByLast(tx: TenantTx, [team_key, number]: TaskKey, turn: string): Promise<void> {
+  const request = { tenant_id: tx.tenant, team_key, origin_turn: turn };
   const open = await tx
     .selectFrom('team_tasks')
     .select('number')
@@ -291,12 +288,12 @@ async function announceByLast(tx: Transaction, key: TaskKey, turn: string): Prom
  * The session where results of its gates are reported and their use is counted; a member's turn may have created it.
  */
 async function openSession(
-  tx: Transaction,
+  tx: TenantTx,
   key: TaskKey,
   row: TaskRow,
   { task, session = '' }: WrittenChange,
 ): Promise<void> {
-  const [, team, number] = key;
+  const [team, number] = key;
   const agent = task.owner ?? '';
   await openMemberSession(tx, key, row, {
     session,
@@ -308,7 +305,7 @@ async function openSession(
 }
 
 async function insertEvent(
-  tx: Transaction,
+  tx: TenantTx,
   key: TaskKey,
   { revision, status, owner }: TaskState,
   {
@@ -324,7 +321,7 @@ async function insertEvent(
   await tx
     .insertInto('team_task_events')
     .values({
-      ...ofTask(key),
+      ...ofTask(tx, key),
       revision,
       action,
       actor,

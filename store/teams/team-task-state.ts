@@ -1,9 +1,10 @@
 /** The state of a task, for the workflow that decides on it. */
 import { CLOSED, type LoadedTask, type RecordedState } from '#domain/team/team-task.ts';
-import type { Pool } from '../postgres/pool.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
 import { readRow } from '../postgres/statements.ts';
-import { type Database, databaseOf } from '../postgres/database.ts';
+import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
+
+type Tenant = TenantDb | TenantTx;
 
 export interface LoadedRow extends Omit<LoadedTask, 'team'> {
   readonly lead: string;
@@ -15,24 +16,24 @@ export interface LoadedRow extends Omit<LoadedTask, 'team'> {
  * The initial state of a run of a task's workflow; `run` is the caller's, if it belongs to the task. The state of its
  * blockers is read again, so that a lost signal of theirs takes effect now. Null when the task does not exist.
  */
-export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<LoadedRow | null> {
-  const [tenant, team, number] = key;
-  const found = await readRow<Omit<LoadedRow, 'lost'> & { readonly has_recorded: boolean }>(pool)`
+export async function loadTask(db: TenantDb, key: TaskKey, run?: string): Promise<LoadedRow | null> {
+  const [team, number] = key;
+  const found = await readRow<Omit<LoadedRow, 'lost'> & { readonly has_recorded: boolean }>(db)`
     select t.state as task, m.lead, m.settings, case when t.refused > 0 then
          jsonb_build_object('refused', t.refused, 'last_refused', t.last_refused - 'key') end as signals,
-       array(select x.agent_key from team_members x where x.tenant_id = ${tenant} and x.team_key = ${team} order by 1) as members,
-       array(select b.number from team_tasks b where b.tenant_id = ${tenant} and b.team_key = ${team} and b.status = 'completed'
+       array(select x.agent_key from team_members x where x.tenant_id = ${db} and x.team_key = ${team} order by 1) as members,
+       array(select b.number from team_tasks b where b.tenant_id = ${db} and b.team_key = ${team} and b.status = 'completed'
          and t.state -> 'open_blockers' @> to_jsonb(b.number)) as completed,
        -- Its creator's turn is over, whoever was to say so.
        t.origin_turn is null or exists (select 1 from turns o
-         where o.tenant_id = ${tenant} and o.id = t.origin_turn and o.ended_at is not null) as "isOriginClosed",
+         where o.tenant_id = ${db} and o.id = t.origin_turn and o.ended_at is not null) as "isOriginClosed",
        exists (select 1 from team_task_events e
-         where e.tenant_id = ${tenant} and e.team_key = ${team} and e.number = ${number} and e.run = ${run}) as has_recorded
+         where e.tenant_id = ${db} and e.team_key = ${team} and e.number = ${number} and e.run = ${run}) as has_recorded
      from team_tasks t join teams m on m.tenant_id = t.tenant_id and m.key = t.team_key
-     where t.tenant_id = ${tenant} and t.team_key = ${team} and t.number = ${number}`;
+     where t.tenant_id = ${db} and t.team_key = ${team} and t.number = ${number}`;
   if (!found) return null;
   const { has_recorded, ...loaded } = found;
-  return { ...loaded, lost: has_recorded ? await readRecordedState(databaseOf(pool), key, 1, run) : null };
+  return { ...loaded, lost: has_recorded ? await readRecordedState(db, key, 1, run) : null };
 }
 
 /**
@@ -41,7 +42,7 @@ export async function loadTask(pool: Pool, key: TaskKey, run?: string): Promise<
  * that the lead is notified once.
  */
 export async function readRecordedState(
-  db: Database,
+  db: Tenant,
   key: TaskKey,
   from: number,
   run?: string,
@@ -49,12 +50,12 @@ export async function readRecordedState(
   const row = await db
     .selectFrom('team_tasks')
     .select(['state', 'closed_at', 'announced_by'])
-    .where((is) => is.and(ofTask(key)))
+    .where((is) => is.and(ofTask(db, key)))
     .executeTakeFirstOrThrow();
   const changes = await db
     .selectFrom('team_task_events')
     .select(['revision', 'cause', 'notices'])
-    .where((is) => is.and(ofTask(key)))
+    .where((is) => is.and(ofTask(db, key)))
     .where('revision', '>=', from)
     .where('refusal', '=', 0)
     .$if(run !== undefined, (events) => events.where('run', '=', run ?? ''))
@@ -63,27 +64,23 @@ export async function readRecordedState(
   return {
     task: row.state,
     changes: changes.map(({ notices, ...change }) => ({ ...change, notices: notices ?? [] })),
-    notifies_lead: row.closed_at !== null && row.announced_by === key[2],
+    notifies_lead: row.closed_at !== null && row.announced_by === key[1],
     ...(row.closed_at === null ? { closed_revision: 0, dependents: [] } : await closedAs(db, key)),
   };
 }
 
-async function closedAs(db: Database, key: TaskKey) {
+async function closedAs(db: Tenant, key: TaskKey) {
   const open = await db
     .selectFrom('team_task_events')
     .select(({ fn }) => fn.max('revision').as('last'))
-    .where((is) => is.and(ofTask(key)))
+    .where((is) => is.and(ofTask(db, key)))
     .where('status', 'not in', CLOSED)
     .executeTakeFirst();
-  return { closed_revision: (open?.last ?? 0) + 1, dependents: await openDependents(db, key) };
+  return { closed_revision: (open?.last ?? 0) + 1, dependents: await dependentsOf(db, key) };
 }
 
 /** Numbers of the open tasks that wait for it. */
-export function dependentsOf(pool: Pool, key: TaskKey): Promise<readonly number[]> {
-  return openDependents(databaseOf(pool), key);
-}
-
-async function openDependents(db: Database, [tenant, team, number]: TaskKey): Promise<readonly number[]> {
+export async function dependentsOf(db: Tenant, [team, number]: TaskKey): Promise<readonly number[]> {
   const rows = await db
     .selectFrom('team_task_blockers as b')
     .innerJoin('team_tasks as t', (on) =>
@@ -93,7 +90,7 @@ async function openDependents(db: Database, [tenant, team, number]: TaskKey): Pr
         .onRef('t.number', '=', 'b.number'),
     )
     .select('b.number')
-    .where((is) => is.and({ 'b.tenant_id': tenant, 'b.team_key': team, 'b.blocker': number }))
+    .where((is) => is.and({ 'b.tenant_id': db.tenant, 'b.team_key': team, 'b.blocker': number }))
     .where('t.closed_at', 'is', null)
     .orderBy('b.number')
     .execute();

@@ -1,7 +1,6 @@
 /** Tasks' rows as readers query them, and writes besides a task's changes (team-task-record.ts). */
 import { sql } from 'kysely';
 import type { TaskStatus, TaskOrder } from '#domain/team/team-task.ts';
-import type { Pool } from '../postgres/pool.ts';
 import type { TaskKey } from './recorded-task.ts';
 import { execute, readRow, readRows, type RowOf } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
@@ -99,13 +98,13 @@ export function blockersOf(
 
 /** A text for an update; hidden until the task's workflow has accepted it. */
 export async function writeText(
-  pool: Pool,
-  [tenant, team, number]: TaskKey,
+  db: TenantDb,
+  [team, number]: TaskKey,
   text: { readonly id: string; readonly author: string; readonly text: string },
 ): Promise<void> {
-  await execute(pool)`
+  await execute(db)`
     insert into team_comments (tenant_id, id, team_key, number, author, text)
-      values (${tenant}, ${text.id}, ${team}, ${number}, ${text.author}, ${text.text})
+      values (${db}, ${text.id}, ${team}, ${number}, ${text.author}, ${text.text})
      on conflict do nothing`;
 }
 
@@ -125,14 +124,14 @@ export async function deleteUntaken(db: TenantDb, ids: BroughtIds): Promise<void
 
 /** Oldest first, after the one with this id. */
 export function listComments(
-  pool: Pool,
-  [tenant, team, number]: TaskKey,
+  db: TenantDb,
+  [team, number]: TaskKey,
   limit: number,
   after: readonly [created: string, id: string] | undefined,
 ): Promise<readonly (CommentRow & { readonly created_text: string })[]> {
-  return readRows<CommentRow & { created_text: string }>(pool)`
+  return readRows<CommentRow & { created_text: string }>(db)`
     select id, kind, author, text, created_at, created_at::text as created_text from team_comments
-     where tenant_id = ${tenant} and team_key = ${team} and number = ${number} and revision is not null
+     where tenant_id = ${db} and team_key = ${team} and number = ${number} and revision is not null
        and (${after?.[0]}::timestamptz is null or (created_at, id) > (${after?.[0]}, ${after?.[1]}))
      order by created_at, id limit ${limit}`;
 }
@@ -154,8 +153,8 @@ export function listTaskEvents(
 
 /** Stores the bytes once by digest, and attaches them to the task; hidden until the task's workflow has accepted it. */
 export async function writeFile(
-  pool: Pool,
-  [tenant, team, number]: TaskKey,
+  db: TenantDb,
+  [team, number]: TaskKey,
   file: {
     readonly id: string;
     readonly name: string;
@@ -164,27 +163,27 @@ export async function writeFile(
     readonly bytes: Buffer;
   },
 ): Promise<void> {
-  await execute(pool)`
-    with kept as (insert into files (tenant_id, digest, bytes) values (${tenant}, ${file.digest}, ${file.bytes})
+  await execute(db)`
+    with kept as (insert into files (tenant_id, digest, bytes) values (${db}, ${file.digest}, ${file.bytes})
       on conflict (tenant_id, digest) do update set needed_at = now(), bytes = coalesce(files.bytes, excluded.bytes))
      insert into team_task_files (tenant_id, id, team_key, number, digest, name, size, author)
-       values (${tenant}, ${file.id}, ${team}, ${number}, ${file.digest}, ${file.name}, ${file.bytes.length},
+       values (${db}, ${file.id}, ${team}, ${number}, ${file.digest}, ${file.name}, ${file.bytes.length},
          ${file.author}) on conflict do nothing`;
 }
 
-export function listFiles(pool: Pool, [tenant, team, number]: TaskKey): Promise<readonly FileRow[]> {
-  return readRows<FileRow>(pool)`select id, name, size, digest, author, created_at from team_task_files
-     where tenant_id = ${tenant} and team_key = ${team} and number = ${number} and revision is not null
+export function listFiles(db: TenantDb, [team, number]: TaskKey): Promise<readonly FileRow[]> {
+  return readRows<FileRow>(db)`select id, name, size, digest, author, created_at from team_task_files
+     where tenant_id = ${db} and team_key = ${team} and number = ${number} and revision is not null
        order by created_at, id limit 200`;
 }
 
 export function readFileBytes(
-  pool: Pool,
-  [tenant, team, number]: TaskKey,
+  db: TenantDb,
+  [team, number]: TaskKey,
   id: string,
 ): Promise<{ readonly name: string; readonly bytes: Buffer } | undefined> {
-  return readRow<{ name: string; bytes: Buffer }>(pool)`
+  return readRow<{ name: string; bytes: Buffer }>(db)`
     select f.name, b.bytes from team_task_files f join files b on b.tenant_id = f.tenant_id and b.digest = f.digest
-     where f.tenant_id = ${tenant} and f.team_key = ${team} and f.number = ${number} and f.id = ${id}
+     where f.tenant_id = ${db} and f.team_key = ${team} and f.number = ${number} and f.id = ${id}
        and f.revision is not null`;
 }

@@ -3,51 +3,52 @@ import { type RawBuilder, sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
 import type { MessageContext, SettledCall } from '#domain/turn/turn.ts';
 import { callWithin } from '../postgres/sql-call.ts';
-import type { Transaction } from '../postgres/database.ts';
-import type { TenantTransaction } from '../postgres/tenant-db.ts';
+import type { TenantTx } from '../postgres/tenant-db.ts';
 
 /** The feed to write to. `turn` is null when no turn caused the write. */
 export interface FeedPlace {
-  readonly tenant: string;
   readonly session: string;
   readonly turn: string | null;
 }
 
 /** It comes before all other reads and writes of the session: one order of locks. */
-export async function lockSession(tx: TenantTransaction, session: string): Promise<void> {
+export async function lockSession(tx: TenantTx, session: string): Promise<void> {
   await sql`select 1 from sessions where tenant_id = ${tx} and key = ${session} for update`.execute(tx);
 }
 
 export async function appendEvents(
-  tx: Transaction,
-  { tenant, session, turn }: FeedPlace,
+  tx: TenantTx,
+  { session, turn }: FeedPlace,
   events: readonly NewEvent[],
 ): Promise<void> {
-  await callWithin(tx, 'append_events', [tenant, session, turn, JSON.stringify(events)]);
+  await callWithin(tx, 'append_events', [session, turn, JSON.stringify(events)]);
 }
 
 /** Also appends to the feeds of the sessions that it works for, so that they see the questions. */
 export async function appendEventsUpwards(
-  tx: Transaction,
+  tx: TenantTx,
   place: FeedPlace,
   events: readonly NewEvent[],
 ): Promise<void> {
   await appendEvents(tx, place, events);
-  await callWithin(tx, 'append_above', [place.tenant, place.session, JSON.stringify(events)]);
+  await callWithin(tx, 'append_above', [place.session, JSON.stringify(events)]);
 }
 
 /** Finished calls stay unchanged. */
-export async function settleCall(tx: Transaction, place: FeedPlace, call: SettledCall): Promise<void> {
-  const { tenant, session, turn } = place;
-  await callWithin(tx, 'settle_calls', [tenant, session, turn, JSON.stringify([call])]);
+export async function settleCall(
+  tx: TenantTx,
+  { session, turn }: FeedPlace,
+  call: SettledCall,
+): Promise<void> {
+  await callWithin(tx, 'settle_calls', [session, turn, JSON.stringify([call])]);
 }
 
 /** The turn waits for people while one of its questions is open. */
-export async function markTurnWaiting(tx: Transaction, { tenant, turn }: FeedPlace): Promise<void> {
+export async function markTurnWaiting(tx: TenantTx, turn: string): Promise<void> {
   await tx
     .updateTable('turns')
     .set({ status: 'waiting_approval' })
-    .where((is) => is.and({ tenant_id: tenant, id: turn ?? '' }))
+    .where((is) => is.and({ tenant_id: tx.tenant, id: turn }))
     .where('ended_at', 'is', null)
     .execute();
 }
@@ -72,7 +73,7 @@ export interface NewSession {
 const TITLE = 80;
 
 /** An existing session stays unchanged; then false. */
-export async function openSession(tx: TenantTransaction, session: NewSession): Promise<boolean> {
+export async function openSession(tx: TenantTx, session: NewSession): Promise<boolean> {
   const {
     session: key,
     agent: agent_key,
@@ -82,7 +83,7 @@ export async function openSession(tx: TenantTransaction, session: NewSession): P
     bound,
     root: budget_root,
   } = session;
-  const used = usedBy(tx.tenant, [session.giver]);
+  const used = usedBy(tx, [session.giver]);
   const title = Array.from(session.title).slice(0, TITLE).join('');
   const bound_context = bound && JSON.stringify(bound);
   const { numInsertedOrUpdatedRows } = await tx
@@ -106,7 +107,7 @@ export async function openSession(tx: TenantTransaction, session: NewSession): P
 
 /** The message that starts a session's work. An existing one stays unchanged; then false. */
 export async function sayFirst(
-  tx: TenantTransaction,
+  tx: TenantTx,
   first: {
     readonly session: string;
     readonly message: string;
@@ -132,16 +133,12 @@ export async function sayFirst(
 }
 
 /** What sessions have read (PO-5), as part of a statement. */
-export function usedBy(tenant: string, sessions: readonly (string | null)[]): RawBuilder<string> {
+export function usedBy(tx: TenantTx, sessions: readonly (string | null)[]): RawBuilder<string> {
   return sql`(select coalesce(jsonb_object_agg(u.key, u.value), '{}') from sessions s, jsonb_each(s.used) u
-    where s.tenant_id = ${tenant} and s.key = any (${sessions}))`;
+    where s.tenant_id = ${tx} and s.key = any (${sessions}))`;
 }
 
 /** The root whose budgets a turn's use counts for, as part of a statement. */
-export function budgetRootOf(
-  tenant: string,
-  session: string | null,
-  turn: string | null,
-): RawBuilder<string> {
-  return sql`budget_root_of(${tenant}, ${session}, ${turn})`;
+export function budgetRootOf(tx: TenantTx, session: string | null, turn: string | null): RawBuilder<string> {
+  return sql`budget_root_of(${tx}, ${session}, ${turn})`;
 }

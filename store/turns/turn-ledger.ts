@@ -201,7 +201,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
       ]),
 
     async recordSummary(key, summary, position, use) {
-      await recordSummary(pool, key, summary, position, use);
+      await recordSummary(forTenant(pool, key.tenant), key, summary, position, use);
       onWrite(key.tenant, key.session);
     },
 
@@ -221,12 +221,13 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
     },
 
     async askAgain(tenant, session, id, fence, ask, settle) {
-      const again = await askAgain(pool, { tenant, session, call: id, fence }, ask, settle);
+      const again = await askAgain(forTenant(pool, tenant), { session, call: id, fence }, ask, settle);
       onWrite(tenant, session);
       return again;
     },
 
-    keepOutside: (tenant, id, fence, sealed) => keepOutside(pool, { tenant, call: id, fence }, sealed),
+    keepOutside: (tenant, id, fence, sealed) =>
+      keepOutside(forTenant(pool, tenant), { call: id, fence }, sealed),
 
     async settle(key, settled) {
       await write(key, 'settle_calls', [key.tenant, key.session, key.turn, json(settled)]);

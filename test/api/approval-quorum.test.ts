@@ -259,7 +259,7 @@ describe('AP-4 a quorum of two', () => {
         key: 'by-hand',
         call,
       } as const;
-      await settleWithin(tx, no);
+      await settleWithin(forTenant(tx, tenant), no);
       const bea = { by: 'bea', user: 'bea', scopes: ['approve'], keyId: null, via: 'api' } as const;
       late = insertDecisionProof(forTenant(stack.pool, tenant), id, 'of-bea', bea);
       await eventually(async () => (await proofsOf(id)) > 0 || (await isAnyoneLockedOut()));

@@ -51,8 +51,8 @@ describe('SA-1 limits', () => {
   const spawn = (tenant: string, id: string, limits: SpawnLimits, session = 's') =>
     takeSubagent(pool, tenant, { session, turn: `turn_${session}` }, `sub-${id}`, {}, limits);
   const finish = (tenant: string, id: string, end: Partial<AssignmentEnd> = {}) =>
-    endAssignment(pool, { tenant, id }, { ...COMPLETED, ...end });
-  const claim = (tenant: string, id: string) => claimAnnouncement(pool, { tenant, id }, id, 2);
+    endAssignment(forTenant(pool, tenant), id, { ...COMPLETED, ...end });
+  const claim = (tenant: string, id: string) => claimAnnouncement(forTenant(pool, tenant), id, id, 2);
   const active = async (tenant: string): Promise<number> =>
     (await openAssignments(forTenant(pool, tenant))).length;
 
@@ -214,7 +214,7 @@ describe('DE-1 limits', () => {
   });
   const take = (tenant: string, n: number) => takeDelegation(pool, tenant, 'lead', work(n));
   const finish = (tenant: string, n: number, end: Partial<AssignmentEnd> = {}) =>
-    endAssignment(pool, { tenant, id: work(n).id }, { ...COMPLETED, ...end });
+    endAssignment(forTenant(pool, tenant), work(n).id, { ...COMPLETED, ...end });
   const isImmediate = (tenant: string, makeWork: (n: number) => DelegationRequest, sources = ['lead']) =>
     Promise.all(
       Array.from({ length: AT_ONCE }, (_, n) =>
@@ -271,7 +271,7 @@ describe('DE-1 limits', () => {
     for (const n of [1, 2]) await take(tenant, n);
     const ids = [work(1).id, work(2).id];
     await Promise.all([1, 2].map((n) => finish(tenant, n)));
-    const claims = await Promise.all(ids.map((id) => claimAnnouncement(pool, { tenant, id }, id, 20)));
+    const claims = await Promise.all(ids.map((id) => claimAnnouncement(forTenant(pool, tenant), id, id, 20)));
     const messages = claims.flatMap((claim) => (claim ? [claim.rows.map(({ id }) => id).sort()] : []));
     assert.deepEqual(messages, [ids]);
   });

@@ -14,6 +14,7 @@ import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { answerOf, createBudgetSteps } from '#test/support/budget-steps.ts';
 import { createBudgetTenants } from '#test/support/budget-tenants.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 
 describe('DU-7 accounts of a budget', () => {
   let database: TestDatabase;
@@ -267,7 +268,7 @@ describe('DU-7 accounts of a budget', () => {
       by: 'ann',
       key: 'k',
     } as const;
-    for (const _ of [1, 2]) await settleApproval(pool, yes);
+    for (const _ of [1, 2]) await settleApproval(forTenant(pool, tenant), yes);
     assert.equal((await only(tenant, 'calls')).extra, 2);
     assert.ok((await begin(tenant, 'more', 2)).budget?.held);
   });

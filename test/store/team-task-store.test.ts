@@ -53,13 +53,13 @@ describe('TE-2 rows of tasks', () => {
     return created.number;
   };
   const state = async (number: number): Promise<TaskState> => {
-    const loaded = await loadTask(database.pool, [TENANT, 'crew', number]);
+    const loaded = await loadTask(forTenant(database.pool, TENANT), ['crew', number]);
     assert.ok(loaded);
     return loaded.task;
   };
   const record = async (number: number, fields: Partial<TaskState>, change: Partial<TaskChange> = {}) => {
     const task = await state(number);
-    return recordTask(database.pool, [TENANT, 'crew', number], {
+    return recordTask(forTenant(database.pool, TENANT), ['crew', number], {
       task: { ...task, ...fields, revision: task.revision + 1 },
       action: 'update',
       actor: 'test',
@@ -78,7 +78,7 @@ describe('TE-2 rows of tasks', () => {
       [TENANT],
     );
     const isClosed = async (number: number) =>
-      (await loadTask(pool, [TENANT, 'crew', number]))?.isOriginClosed;
+      (await loadTask(forTenant(pool, TENANT), ['crew', number]))?.isOriginClosed;
     const own = await create({ origin_session: 'giver', origin_turn: 'turn_giver' });
     assert.deepEqual([await isClosed(own), await isClosed(await create())], [false, true]);
     await pool.query("update turns set status = 'completed', ended_at = now() where id = 'turn_giver'");
@@ -94,10 +94,10 @@ describe('TE-2 rows of tasks', () => {
     const number = await create();
     const task = { ...(await state(number)), percent: 40, revision: 2 };
     const change: TaskChange = { task, action: 'progress', actor: 'test' };
-    const key = [TENANT, 'crew', number] as const;
+    const key = ['crew', number] as const;
     assert.deepEqual(
-      await recordTask(database.pool, key, change),
-      await recordTask(database.pool, key, change),
+      await recordTask(forTenant(database.pool, TENANT), key, change),
+      await recordTask(forTenant(database.pool, TENANT), key, change),
     );
     assert.equal((await findTask(forTenant(database.pool, TENANT), 'crew', number))?.percent, 40);
   });
@@ -112,7 +112,7 @@ describe('TE-2 rows of tasks', () => {
       revision: 2,
     };
     const change: TaskChange = { task: input, action: 'dispatch', actor: 'system', cause: 'dispatch' };
-    return giveTask(database.pool, [TENANT, 'crew', number], change, {
+    return giveTask(forTenant(database.pool, TENANT), ['crew', number], change, {
       session: `s-${number}`,
       message_id: `msg-${number}`,
       agent: member,
@@ -166,13 +166,13 @@ describe('TE-2 rows of tasks', () => {
       );
       const task: TaskState = { ...(await state(number)), status: 'completed', lease: null, revision: 3 };
       const change: TaskChange = { task, action: 'ended', actor: 'agent:m1', result_of: turn };
-      const key = [TENANT, 'crew', number] as const;
+      const key = ['crew', number] as const;
       assert.deepEqual(
-        await recordTask(database.pool, key, change),
-        await recordTask(database.pool, key, change),
+        await recordTask(forTenant(database.pool, TENANT), key, change),
+        await recordTask(forTenant(database.pool, TENANT), key, change),
       );
       assert.equal((await findTask(forTenant(database.pool, TENANT), 'crew', number))?.result, result);
-      const comments = await listComments(database.pool, key, 10, undefined);
+      const comments = await listComments(forTenant(database.pool, TENANT), key, 10, undefined);
       assert.deepEqual(
         comments.map(({ id, kind, author, text }) => [id, kind, author, text]),
         [[`text_${turn}`, 'result', 'agent:m1', result]],
@@ -273,6 +273,6 @@ describe('TE-2 rows of tasks', () => {
       },
     );
     assert.equal(await create(), before + 1);
-    assert.deepEqual((await loadTask(database.pool, [TENANT, 'crew', before]))?.members, ['m2']);
+    assert.deepEqual((await loadTask(forTenant(database.pool, TENANT), ['crew', before]))?.members, ['m2']);
   });
 });

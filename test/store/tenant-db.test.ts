@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { findAgent, insertAgent } from '#store/agent-store.ts';
 import { affects, readRow, readRows } from '#store/postgres/statements.ts';
-import { forTenant, type TenantDb, type TenantTransaction } from '#store/postgres/tenant-db.ts';
+import { forTenant, type TenantDb, type TenantTx } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
@@ -52,7 +52,7 @@ describe('I6 a database of one tenant', () => {
   });
 
   it('refuses it in a transaction too, which leaves nothing', async () => {
-    const insert = (tx: TenantTransaction, key: string) =>
+    const insert = (tx: TenantTx, key: string) =>
       tx.insertInto('agents').values({ tenant_id: tx, key, revision: 1, config: '{}' }).execute();
     const forgetful = inTransaction(red, async (tx) => {
       await insert(tx, 'second');

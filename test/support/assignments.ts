@@ -104,7 +104,7 @@ export function takeSubagent(
     within: [],
     ...overrides,
   };
-  return takeAssignment(pool, call, {
+  return takeAssignment(forTenant(pool, tenant), call, {
     id,
     kind: 'subagent',
     decide: (origin, inUse) => newSubagent(origin, request, inUse, limits),
@@ -121,7 +121,7 @@ export function takeDelegation(
 ): Promise<TakenPlace> {
   const { id, link, target } = requested;
   const call = { tenant, sessionKey: source, turnId: `turn_${source}`, callId: `call_${id}` };
-  return takeAssignment(pool, call, {
+  return takeAssignment(forTenant(pool, tenant), call, {
     id,
     kind: 'delegation',
     link,

@@ -93,8 +93,9 @@ describe('TE teams', () => {
         .query<{ status: string } | null>('state');
       return state ?? undefined;
     });
-    const key = [stack.tenant, 'crew', number] as const;
-    const loaded = await loadTask(stack.pool, key);
+    const db = forTenant(stack.pool, stack.tenant);
+    const key = ['crew', number] as const;
+    const loaded = await loadTask(db, key);
     assert.ok(loaded);
     const lease = { member: 'm1', token: 'of-m1', fence: 1, until: Date.now() + 600_000, session: null };
     const task = {
@@ -106,7 +107,7 @@ describe('TE teams', () => {
       worked: true,
       revision: 2,
     } as const;
-    await recordTask(stack.pool, key, {
+    await recordTask(db, key, {
       task,
       action: 'claim',
       actor: 'a',

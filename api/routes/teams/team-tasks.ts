@@ -45,14 +45,13 @@ async function taskOr404(deps: ApiDeps, team: TeamRow, tenant: string, id: strin
 }
 
 function addTasks(app: Api, deps: ApiDeps): void {
-  const { pool } = deps;
   const link = createTemporalLink(deps.settings);
   const board = boardOf(deps);
   const taskOf = async (tenant: string, { team, id }: { readonly team: string; readonly id: string }) =>
     taskOr404(deps, await teamOr404(deps, tenant, team), tenant, id);
   const keyOf = async (tenant: string, params: Parameters<typeof taskOf>[1]): Promise<TaskKey> => {
     const { team_key, number } = await taskOf(tenant, params);
-    return [tenant, team_key, number];
+    return [team_key, number];
   };
   serveResource(
     app,
@@ -81,19 +80,19 @@ function addTasks(app: Api, deps: ApiDeps): void {
         await board.begin(task);
         return showTask(tenant, await taskOr404(deps, team, tenant, String(task.number)), link);
       },
-      async listTaskComments({ tenant, params, query }) {
+      async listTaskComments({ tenant, db, params, query }) {
         const key = await keyOf(tenant, params);
         return readTimePage(
           query,
-          (limit, after) => listComments(pool, key, limit, after),
+          (limit, after) => listComments(db, key, limit, after),
           (row) => [row.created_text, row.id],
         );
       },
-      async listTaskFiles({ tenant, params }) {
-        return { data: await listFiles(pool, await keyOf(tenant, params)) };
+      async listTaskFiles({ tenant, db, params }) {
+        return { data: await listFiles(db, await keyOf(tenant, params)) };
       },
-      async getTaskFile({ tenant, params }) {
-        const found = await readFileBytes(pool, await keyOf(tenant, params), params.file);
+      async getTaskFile({ tenant, db, params }) {
+        const found = await readFileBytes(db, await keyOf(tenant, params), params.file);
         if (!found) throw new Failure('NotFound', 'There is no such file at this task');
         return { name: found.name, content: found.bytes.toString('base64') };
       },

@@ -64,9 +64,9 @@ function addEvents(app: Api, deps: ApiDeps): void {
         {
           subscribe: (wake) => deps.feed.subscribe(tenant, session, wake),
           async sendNew(write) {
-            if (Date.now() > until || !(await isKeyInForce(forTenant(deps.pool, tenant), key)))
-              throw noLink();
-            const canvas = await findCanvas(deps.pool, { tenant, sessionKey: session });
+            const db = forTenant(deps.pool, tenant);
+            if (Date.now() > until || !(await isKeyInForce(db, key))) throw noLink();
+            const canvas = await findCanvas(db, session);
             if (!canvas || canvas.version === last) return;
             last = canvas.version;
             const base = canvas.version - canvas.steps.length;

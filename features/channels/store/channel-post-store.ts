@@ -3,7 +3,7 @@ import { ALBUM_SECONDS, gatheredAlbum, isAddressedAlbum, withPart } from '../rul
 import type { AlbumPart, DirectPost, WaitingMessage } from '../contract.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 import { affects, execute, type RowOf, readRow, readRows } from '#store/postgres/statements.ts';
-import type { TenantDb, TenantTransaction } from '#store/postgres/tenant-db.ts';
+import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
 
 /**
  * Queues a post, which follows what the session has said so far and waits at least `seconds`. Safe to repeat by its id.
@@ -48,13 +48,13 @@ export function closeAlbum(db: TenantDb, id: string): Promise<WaitingMessage | u
   });
 }
 
-async function lockedPost(tx: TenantTransaction, id: string): Promise<DirectPost | undefined> {
+async function lockedPost(tx: TenantTx, id: string): Promise<DirectPost | undefined> {
   const row = await readRow<{ post: DirectPost }>(tx)`
     select post from webhook_deliveries where tenant_id = ${tx} and id = ${id} for update`;
   return row?.post;
 }
 
-async function writePost(tx: TenantTransaction, id: string, post: DirectPost, seconds: number) {
+async function writePost(tx: TenantTx, id: string, post: DirectPost, seconds: number) {
   await execute(tx)`
     update webhook_deliveries set post = ${JSON.stringify(post)}::jsonb, next_at = now() + make_interval(secs => ${seconds})
     where tenant_id = ${tx} and id = ${id}`;

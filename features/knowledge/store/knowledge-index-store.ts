@@ -12,7 +12,7 @@ import { IS_MEMORY, isOwn } from '#store/files/document-scope.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Db, Transaction } from '#store/postgres/database.ts';
 import { execute, readRow, readRows } from '#store/postgres/statements.ts';
-import { type TenantTransaction, forTenant } from '#store/postgres/tenant-db.ts';
+import { type TenantTx, forTenant } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 
 /** For documents `d`: facts are to be extracted from it, and its current text was not read. */
@@ -244,7 +244,7 @@ async function writtenTimes(
 }
 
 /** Decides which of the facts that touch these entities are not shown. */
-export async function judgeFacts(tx: TenantTransaction, ids: readonly string[]): Promise<void> {
+export async function judgeFacts(tx: TenantTx, ids: readonly string[]): Promise<void> {
   const near = sql`tenant_id = ${tx} and (from_id = any (${[...ids]}::bigint[]) or to_id = any (${[...ids]}::bigint[]))`;
   await execute(tx)`
     with judged as (

@@ -106,17 +106,16 @@ export function recordTalk(
   { session, from, to }: UnrecordedTalk,
   { change, statements, turn, uses }: RecordedTalk,
 ): Promise<boolean> {
-  return inTransaction(pool, async (tx) => {
-    const { tenant } = scope;
-    await lockSession(forTenant(tx, tenant), session);
-    await noteUses(tx, scope, uses);
+  return inTransaction(forTenant(pool, scope.tenant), async (tx) => {
+    await lockSession(tx, session);
+    await noteUses(tx.unbound, scope, uses);
     const isFirst = await affects(tx)`
       update sessions s set recorded = ${to} where ${ofScope(scope)} and key = ${session} and recorded = ${from}`;
     if (!isFirst || !change) return isFirst;
-    const { done, revision } = await changeDocument(tx, scope, change);
+    const { done, revision } = await changeDocument(tx.unbound, scope, change);
     if (done) return true;
     const data = { path: change.path, revision, statements };
-    await appendEvents(tx, { tenant, session, turn }, [{ type: 'memory.recorded', data }]);
+    await appendEvents(tx, { session, turn }, [{ type: 'memory.recorded', data }]);
     return true;
   });
 }

@@ -13,7 +13,7 @@ import {
   readRows,
   type RowOf,
 } from '#store/postgres/statements.ts';
-import type { TenantDb, TenantTransaction } from '#store/postgres/tenant-db.ts';
+import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 
 export interface ScheduleRunRow extends RowOf<'schedule_runs', 'schedule_id' | 'at' | 'created_at'> {
@@ -70,7 +70,7 @@ export function takeRun(
   });
 }
 
-async function decideRun(tx: TenantTransaction, schedule: ScheduleRow, run: NewRun): Promise<TakenRun> {
+async function decideRun(tx: TenantTx, schedule: ScheduleRow, run: NewRun): Promise<TakenRun> {
   const denied = run.denied ?? (await whyDenied(tx, schedule));
   if (denied !== undefined) return { ...NOT_STARTED, state: 'refused', reason: denied };
   const late = run.forced ? undefined : whyNotDue(schedule, run.at);
@@ -85,7 +85,7 @@ async function decideRun(tx: TenantTransaction, schedule: ScheduleRow, run: NewR
 
 /** A heartbeat keeps to its hours, and does not interrupt a running turn. */
 async function whyNoBeat(
-  tx: TenantTransaction,
+  tx: TenantTx,
   { heartbeat, session_key: session }: ScheduleRow,
   at: Date,
 ): Promise<string | undefined> {
@@ -121,7 +121,7 @@ export async function endRun(
   });
 }
 
-async function expectAfter(tx: TenantTransaction, row: ScheduleRow, at: Date): Promise<void> {
+async function expectAfter(tx: TenantTx, row: ScheduleRow, at: Date): Promise<void> {
   if (!row.next_at || row.next_at > at) return;
   const next = nextInstants(row.timing, at, 1)[0];
   await execute(tx)`update schedules set next_at = ${next} where tenant_id = ${tx} and id = ${row.id}`;
@@ -164,7 +164,7 @@ export async function whyDenied(
  * True if an earlier run is not handed over yet, or its turn continues. For a heartbeat, also while it must be checked
  * or tried again, which is within an hour (lookAgain). One whose workflow was ended from outside does not count.
  */
-function isBusy(tx: TenantTransaction, { id, heartbeat }: ScheduleRow): Promise<boolean> {
+function isBusy(tx: TenantTx, { id, heartbeat }: ScheduleRow): Promise<boolean> {
   return affects(tx)`
     select from schedule_runs r left join turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
     where r.tenant_id = ${tx} and r.schedule_id = ${id}

@@ -18,7 +18,7 @@ import {
   readRows,
   type RowOf,
 } from '#store/postgres/statements.ts';
-import type { TenantDb, TenantTransaction } from '#store/postgres/tenant-db.ts';
+import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 
 type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
@@ -123,14 +123,14 @@ export function updateSchedule(
   });
 }
 
-async function expectFromNow(tx: TenantTransaction, id: string): Promise<void> {
+async function expectFromNow(tx: TenantTx, id: string): Promise<void> {
   const row = await readSchedule(tx, id);
   const next = row?.enabled ? nextInstants(row.timing, row.now, 1)[0] : undefined;
   await execute(tx)`update schedules set next_at = ${next} where tenant_id = ${tx} and id = ${id}`;
 }
 
 /** For a transaction that changes it, or starts a run of it. */
-export function lockSchedule(tx: TenantTransaction, id: string): Promise<ScheduleRow | undefined> {
+export function lockSchedule(tx: TenantTx, id: string): Promise<ScheduleRow | undefined> {
   return readRow<ScheduleRow>(tx)`
     select ${ROW} from schedules where tenant_id = ${tx} and id = ${id} for update`;
 }
