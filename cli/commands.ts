@@ -135,19 +135,21 @@ export function commandsOf(
   features: readonly Pick<Feature, 'commands' | 'subcommands'>[],
 ): readonly CommandEntry[] {
   const added = features.flatMap(({ commands = [] }) => commands);
-  const entries = Object.entries(GROUPS).flatMap(([group, rows]) => [
-    ...rows.map(([name, summary, { takes = API, from } = {}]) => ({
+  const entries = Object.entries(GROUPS).flatMap(([group, rows]) => {
+    const commands = rows.map(([name, summary, { takes = API, from } = {}]) => ({
       name,
       summary,
       takes,
       load:
         from ?? (() => import(`#cli/commands/${FOLDERS[group] ?? ''}${name}.ts`) as Promise<CommandModule>),
       group: group as CommandGroup,
-    })),
-    ...added
-      .filter((command) => command.group === group)
-      .map((command) => ({ ...command, takes: command.takes ?? API })),
-  ]);
+    }));
+    for (const { before, takes = API, ...command } of added.filter((one) => one.group === group)) {
+      const at = commands.findIndex(({ name }) => name === before);
+      commands.splice(at === -1 ? commands.length : at, 0, { ...command, takes });
+    }
+    return commands;
+  });
   return entries.map(({ load, ...entry }) => {
     const below = features.flatMap(({ subcommands }) => subcommands?.[entry.name] ?? []);
     return { ...entry, loads: [load, ...below] };

@@ -221,6 +221,8 @@ export interface FeatureCommand {
   readonly group: CommandGroup;
   readonly name: string;
   readonly summary: string;
+  /** The command that it precedes in the help; absent means that it is after those of the core. */
+  readonly before?: string;
   /** Shared options of the command; absent means the default ones. */
   readonly takes?: readonly SharedOption[];
   readonly load: Load<CommandModule | Resource>;

@@ -14,6 +14,7 @@ export const explain = defineFeature({
       group: 'Rules, tools and limits:',
       name: 'explain',
       summary: 'what would be decided, by which rule, and what would change it',
+      before: 'egress',
       takes: ['json', 'url', 'apiKey', 'stateDir', 'config'],
       load: () => import('./commands/explain.ts'),
     },
