@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from './cli-error.ts';
-import { type Sent, sendTo } from './chat/send-to.ts';
+import { type Sent, sendTo } from './send-to.ts';
 import type { Target } from './target.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;

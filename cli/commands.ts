@@ -88,8 +88,6 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
     ['sandbox', 'the box that agents’ commands run in: test', { takes: ['json', 'config'] }],
   ],
   'Talk:': [
-    ['chat', 'talk to an agent: live steps, approvals in place; Ctrl-C stops the turn, twice leaves'],
-    ['run', 'run one turn: progress on stderr, the answer on stdout; exit 1 when it failed or was stopped'],
     ['approvals', 'calls that wait for a person: list, show, approve, reject, respond, link, watch, notify'],
     ['sessions', 'conversations: list, show, messages, events, stop'],
     ['turns', 'turns of a session: list, show one with its tool calls'],

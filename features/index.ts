@@ -26,6 +26,7 @@ import { schedules } from './schedules/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
+import { terminalChat } from './terminal-chat/feature.ts';
 import { web } from './web/feature.ts';
 import { webhooksOut } from './webhooks-out/feature.ts';
 
@@ -53,6 +54,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   secureCli,
   skills,
   snapshots,
+  terminalChat,
   web,
   webhooksOut,
 ]);

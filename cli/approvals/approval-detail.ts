@@ -1,6 +1,6 @@
 /** Shows one approval to a person who decides: what would run, for whom and why, its state, and what happens next. */
 import { formLines } from '#domain/form.ts';
-import { alwaysLine, decideCommands } from './ask-approval.ts';
+import { alwaysLine, decideCommands } from './approval-words.ts';
 import { indent } from '#domain/resource/command.ts';
 import { fitted, type Output, printFields } from '../output.ts';
 import { agoWords, oneLine, printable } from '../text.ts';

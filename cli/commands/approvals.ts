@@ -1,19 +1,10 @@
-/** Implements `tempoclaw approvals`: it lists what waits for a person, decides it, and watches for more. */
+/** Implements `tempoclaw approvals`: it lists what waits for a person, and decides it. */
 import type { Command } from 'commander';
 import { approvals as resource } from '#domain/resource/approvals.ts';
 import { addCommand, printRows } from '#cli/api-commands.ts';
-import {
-  alwaysLine,
-  approvalLines,
-  decide,
-  decideCommands,
-  type DecisionBody,
-  receiptWords,
-  settleApproval,
-} from '#cli/approvals/ask-approval.ts';
+import { alwaysLine, decide, type DecisionBody, receiptWords } from '#cli/approvals/approval-words.ts';
 import { printApproval } from '#cli/approvals/approval-detail.ts';
-import { watchApprovals } from '#cli/approvals/approval-watch.ts';
-import { CliError, EXIT, usageError } from '#cli/cli-error.ts';
+import { CliError, usageError } from '#cli/cli-error.ts';
 import {
   type ApiOptions,
   type CommandContext,
@@ -38,11 +29,6 @@ export function register(approvals: Command): void {
   });
   addDecisions(approvals);
   addCommand(approvals, resource, 'createDecisionToken', { print: printToken });
-  approvals
-    .command('watch')
-    .description('wait for approvals and, at a terminal, decide each in place; --json prints one a line')
-    .option('--print-only', 'ask nothing')
-    .action(watch);
 }
 
 function printList(
@@ -143,31 +129,4 @@ async function sendMany(
   const failed = answer.data.filter(({ ok }) => !ok).length;
   if (failed > 0)
     throw new CliError(`${failed} of ${answer.data.length} were not decided so.`, { code: 'Refused' });
-}
-
-async function watch(options: ApiOptions & { printOnly?: boolean }): Promise<void> {
-  const context = createContext(options);
-  const { client, err } = context;
-  const asks = context.canAsk && !options.printOnly;
-  // A failure to reach the API shows immediately.
-  await client.get(pathOf('approvals'), { limit: 1 });
-  err.line(err.paint('dim', 'waiting for approvals; Ctrl-C leaves'));
-  await watchApprovals({
-    client,
-    handle: (approval, gone) => (asks ? askOne(context, approval, gone) : printOne(context, approval)),
-    onConnection: (reason) => err.line(err.paint('yellow', reason ?? 'The API is back.')),
-  });
-}
-
-async function printOne({ out, json }: CommandContext, approval: Approval): Promise<void> {
-  if (json) return out.line(JSON.stringify(approval));
-  for (const line of approvalLines(approval, out)) out.line(line);
-  out.line(`  to decide: ${decideCommands(approval.id)}`);
-}
-
-async function askOne({ client, err }: CommandContext, approval: Approval, gone: AbortSignal): Promise<void> {
-  const end = await settleApproval({ client, output: err, say: (line) => err.line(line) }, approval, gone);
-  if (end === 'interrupted') throw new CliError('Left.', { exitCode: EXIT.interrupted, code: 'Interrupted' });
-  if (end === 'gone') err.line(err.paint('yellow', '  it was decided, edited, or expired, meanwhile'));
-  if (typeof end === 'object') err.line(err.paint('green', `  ${receiptWords(end)}`));
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { toolSwitches } from '#domain/resource/tool-switches.ts';
 import { tools as resource } from '#domain/resource/tools.ts';
-import { decideCommands } from '#cli/approvals/ask-approval.ts';
+import { decideCommands } from '#cli/approvals/approval-words.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { addCommand, addCommands } from '#cli/api-commands.ts';
 import { type ApiOptions, createContext, pathOf, readJsonObject } from '#cli/command-context.ts';

@@ -12,7 +12,7 @@ import { findWorker, type LocalWorker, nextWorker } from './worker-process.ts';
 import { createFeedView, textOf } from '#cli/feed-view.ts';
 import { interruptTwice } from '#cli/interrupt.ts';
 import { fitted, printJson } from '#cli/output.ts';
-import { watchSession } from '#cli/chat/session-watch.ts';
+import { watchSession } from '#cli/session-watch.ts';
 import { durationWords } from '#cli/text.ts';
 import type { Agent, MessageReceipt, Page, Tool, ToolCall, ToolInvocation, Turn } from '#cli/wire.ts';
 

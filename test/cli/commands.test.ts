@@ -303,7 +303,7 @@ describe('IN-6 errors say what, where and what to do', () => {
   test('wrong usage exits 2', async () => {
     for (const args of [
       ['nope'],
-      ['run', 'x', '--mode', 'fast'],
+      ['completion', 'csh'],
       ['approvals', 'approve'],
       ['tools', 'invoke', 'x', '--args', '[]'],
     ]) {

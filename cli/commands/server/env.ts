@@ -8,7 +8,7 @@ import { clientEnvironment } from '#config/client-environment.ts';
 import { type ApiOptions } from '#cli/command-context.ts';
 import { createOutput, printJson } from '#cli/output.ts';
 import { runningUp } from '#cli/services/run-state.ts';
-import { sendTo } from '#cli/chat/send-to.ts';
+import { sendTo } from '#cli/send-to.ts';
 import { findTarget, type Target } from '#cli/target.ts';
 
 export function register(command: Command): void {

@@ -8,7 +8,7 @@ import { clientEnvironment } from '#config/client-environment.ts';
 import { CliError, type ExitCode } from '#cli/cli-error.ts';
 import type { ApiOptions } from '#cli/command-context.ts';
 import { runTemporal, type TemporalPlace } from '#cli/services/temporal/run-temporal.ts';
-import { sendTo } from '#cli/chat/send-to.ts';
+import { sendTo } from '#cli/send-to.ts';
 import { findTarget } from '#cli/target.ts';
 
 /** Words that need no server. */

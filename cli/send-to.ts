@@ -4,7 +4,7 @@
  */
 import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Target } from '../target.ts';
+import type { Target } from './target.ts';
 
 export interface Sent {
   readonly method?: string;

@@ -1,21 +1,17 @@
 /** Asks the person at the terminal about one approval, and turns the answer into the API's decision. */
 import { isCancel, text, type TextOptions } from '@clack/prompts';
+import { alwaysLine, decide, type DecisionBody } from '#cli/approvals/approval-words.ts';
+import type { CliError } from '#cli/cli-error.ts';
+import { ApiError, type Client } from '#cli/client.ts';
+import { readJsonObject } from '#cli/command-context.ts';
+import { fitted, type Output } from '#cli/output.ts';
+import { agoWords, oneLine, printable } from '#cli/text.ts';
+import type { Approval, DecisionReceipt } from '#cli/wire.ts';
 import type { Decision } from '#domain/approval/approval.ts';
 import { formLines } from '#domain/form.ts';
-import { runsAtWords } from '#domain/sandbox.ts';
-import { CliError } from '../cli-error.ts';
-import { ApiError, type Client } from '../client.ts';
-import { pathOf, readJsonObject } from '../command-context.ts';
 import { indent } from '#domain/resource/command.ts';
-import { fitted, type Output } from '../output.ts';
-import { agoWords, oneLine, printable } from '../text.ts';
+import { runsAtWords } from '#domain/sandbox.ts';
 import { openTypedInput, type TypedInput } from '../typed-input.ts';
-import type { Approval, DecisionReceipt } from '../wire.ts';
-import type { z } from 'zod';
-import type { decisionSchema } from '#domain/schema/approval.ts';
-
-/** Body of `POST /v1/approvals/{id}/decision`. */
-export type DecisionBody = z.input<typeof decisionSchema>;
 
 /**
  * `later` means that it stays open, `interrupted` means Ctrl-C, and `gone` means that it was decided elsewhere in the
@@ -67,13 +63,6 @@ function filesLines({ files }: Approval): string[] {
     if (sha256 !== null) return `${path} (${bytes} bytes, sha256 ${sha256})`;
     return unbound === null ? `${path} (not there yet)` : `${path} (not bound: ${unbound})`;
   });
-}
-
-/** Says what “always” would store, or why it is not offered. */
-export function alwaysLine({ always }: Approval): string {
-  if (always?.allows == null) return `not offered (${always?.refused ?? 'asked about by an older version'})`;
-  const { allows, program, file } = always;
-  return file === null ? allows : `${allows} (${program} is the file ${file})`;
 }
 
 export interface Settling {
@@ -227,23 +216,6 @@ function isJsonObject(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-export function decide(client: Client, approvalId: string, body: DecisionBody): Promise<DecisionReceipt> {
-  return client.post<DecisionReceipt>(pathOf('approvals', approvalId, 'decision'), body);
-}
-
-/** Says `approved by ann`, or how many have agreed so far. */
-export function receiptWords(receipt: DecisionReceipt): string {
-  const by = oneLine(receipt.decided_by, 80);
-  if (receipt.status !== 'pending')
-    return `${receipt.status} by ${by}${receipt.already ? ' (it was before)' : ''}`;
-  return `pending, ${receipt.tally ?? ''} agreed${receipt.already ? ' (you had before)' : ''}`;
-}
-
-/** The commands that decide it, for places where nobody can be asked. */
-export function decideCommands(approvalId: string): string {
-  return `npx tempoclaw approvals approve ${approvalId}   (or: reject ${approvalId} --reason "…")`;
 }
 
 /** Invalid, not among the approvers, or impossible to do. */

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { SUBMIT_MODES } from '#domain/turn/turn.ts';
-import { createApprovalPrompter, type ApprovalMode } from '#cli/approvals/approval-prompter.ts';
+import { createApprovalPrompter, type ApprovalMode } from '../approvals/approval-prompter.ts';
 import { EXIT, type ExitCode, usageError } from '#cli/cli-error.ts';
 import {
   type ApiOptions,
@@ -18,7 +18,7 @@ import { connectionLine, createFeedView, createPlainSink, type FeedSink, textOf 
 import { interruptTwice } from '#cli/interrupt.ts';
 import { readPipe } from '#cli/object-file.ts';
 import { fitted, printJson, printText } from '#cli/output.ts';
-import { watchSession } from '#cli/chat/session-watch.ts';
+import { watchSession } from '#cli/session-watch.ts';
 import type { MessageReceipt, Session, Turn } from '#cli/wire.ts';
 
 interface RunOptions extends ApiOptions {

@@ -1,8 +1,8 @@
 /** `approvals watch`: the feed of all sessions continues after cuts, and a terminal asks. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { type FakeApi, startFakeApi } from './support/fake-api.ts';
-import { type CliRun, startCli } from './support/run-cli.ts';
+import { type FakeApi, startFakeApi } from '#test/cli/support/fake-api.ts';
+import { type CliRun, startCli } from '#test/cli/support/run-cli.ts';
 
 const ENTER = '\r';
 

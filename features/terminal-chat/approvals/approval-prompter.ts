@@ -2,10 +2,11 @@
  * Handles the approvals of a watched session one after another: it asks in place, approves all, or says how to decide.
  */
 import type { StoredEvent } from '#domain/event.ts';
-import { decideCommands, decideInTime, settleApproval, type Settling } from './ask-approval.ts';
-import { orMissing, pathOf } from '../command-context.ts';
-import { textOf } from '../feed-view.ts';
-import type { Approval } from '../wire.ts';
+import { decideCommands } from '#cli/approvals/approval-words.ts';
+import { decideInTime, settleApproval, type Settling } from './ask-approval.ts';
+import { orMissing, pathOf } from '#cli/command-context.ts';
+import { textOf } from '#cli/feed-view.ts';
+import type { Approval } from '#cli/wire.ts';
 
 export type ApprovalMode = 'ask' | 'approve-all' | 'tell';
 

@@ -2,10 +2,10 @@
  * Watches the approvals of all sessions as they come and go, and handles them one at a time. The feed sends each again
  * whenever it changes. An approval that is decided elsewhere is withdrawn, and an edited one is handled anew.
  */
-import { CliError } from '../cli-error.ts';
-import type { Client } from '../client.ts';
-import { followFeed } from '../follow.ts';
-import type { Approval } from '../wire.ts';
+import { CliError } from '#cli/cli-error.ts';
+import type { Client } from '#cli/client.ts';
+import { followFeed } from '#cli/follow.ts';
+import type { Approval } from '#cli/wire.ts';
 
 export interface ApprovalWatchOptions {
   readonly client: Client;

@@ -3,9 +3,9 @@
  * is read, so that nobody waits forever for a lost ending.
  */
 import type { StoredEvent } from '#domain/event.ts';
-import type { Client } from '../client.ts';
-import { followEvents } from '../follow.ts';
-import type { Turn } from '../wire.ts';
+import type { Client } from './client.ts';
+import { followEvents } from './follow.ts';
+import type { Turn } from './wire.ts';
 
 export type EndStatus = 'completed' | 'failed' | 'stopped';
 

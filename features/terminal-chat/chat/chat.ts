@@ -1,10 +1,10 @@
 /** The session behind a chat: it sends messages, shows the feed, and asks about approvals. */
 import type { StoredEvent } from '#domain/event.ts';
 import { createApprovalPrompter, type ApprovalMode } from '../approvals/approval-prompter.ts';
-import { type CommandContext, orMissing, pathOf } from '../command-context.ts';
-import { connectionLine, createFeedView, type FeedSink } from '../feed-view.ts';
-import { type SessionWatch, watchSession } from './session-watch.ts';
-import type { Approval, MessageReceipt, Page, Session } from '../wire.ts';
+import { type CommandContext, orMissing, pathOf } from '#cli/command-context.ts';
+import { connectionLine, createFeedView, type FeedSink } from '#cli/feed-view.ts';
+import { type SessionWatch, watchSession } from '#cli/session-watch.ts';
+import type { Approval, MessageReceipt, Page, Session } from '#cli/wire.ts';
 
 /** Where the chat happens: where it prints, and who answers questions. */
 export interface ChatPlace {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { type FakeApi, problem, startFakeApi } from './support/fake-api.ts';
-import { runCli, startCli } from './support/run-cli.ts';
+import { type FakeApi, problem, startFakeApi } from '#test/cli/support/fake-api.ts';
+import { runCli, startCli } from '#test/cli/support/run-cli.ts';
 
 describe('IN-6 tempoclaw run', () => {
   let api: FakeApi;

@@ -2,9 +2,9 @@
 import type { Chat, ChatPlace } from './chat.ts';
 import { type ChatLine, readChatLine } from './chat-line.ts';
 import { createChatScreen } from './chat-screen.ts';
-import { CliError, EXIT, type ExitCode } from '../cli-error.ts';
-import { wrapSink } from '../feed-view.ts';
-import type { SessionWatch } from './session-watch.ts';
+import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
+import { wrapSink } from '#cli/feed-view.ts';
+import type { SessionWatch } from '#cli/session-watch.ts';
 
 const HELP = [
   '/steer TEXT   say something to the turn that runs',

@@ -5,9 +5,9 @@
 import { createInterface } from 'node:readline';
 import type { Chat } from './chat.ts';
 import { readChatLine } from './chat-line.ts';
-import { CliError, EXIT, type ExitCode } from '../cli-error.ts';
-import { createPlainSink } from '../feed-view.ts';
-import type { SessionWatch } from './session-watch.ts';
+import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
+import { createPlainSink } from '#cli/feed-view.ts';
+import type { SessionWatch } from '#cli/session-watch.ts';
 
 /** Runs until the input ends; the exit code is `failed` when a turn did not complete. */
 export async function chatFromPipe(chat: Chat, input: NodeJS.ReadStream): Promise<ExitCode> {

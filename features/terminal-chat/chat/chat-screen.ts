@@ -4,7 +4,7 @@
  */
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
-import type { FeedSink } from '../feed-view.ts';
+import type { FeedSink } from '#cli/feed-view.ts';
 import { openTypedInput } from '../typed-input.ts';
 
 export interface ChatScreen extends FeedSink {

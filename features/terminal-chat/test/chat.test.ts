@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { readChatLine } from '#cli/chat/chat-line.ts';
-import { type FakeApi, startFakeApi } from './support/fake-api.ts';
-import { type CliRun, runCli, startCli } from './support/run-cli.ts';
+import { readChatLine } from '../chat/chat-line.ts';
+import { type FakeApi, startFakeApi } from '#test/cli/support/fake-api.ts';
+import { type CliRun, runCli, startCli } from '#test/cli/support/run-cli.ts';
 
 const ENTER = '\r';
 const CTRL_C = '\u0003';

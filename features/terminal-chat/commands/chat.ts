@@ -1,9 +1,9 @@
 /** Implements `tempoclaw chat`: talk to an agent with its steps live, approve in place, stop with Ctrl-C. */
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { createChat } from '#cli/chat/chat.ts';
-import { chatFromPipe } from '#cli/chat/chat-pipe.ts';
-import { chatAtTerminal } from '#cli/chat/chat-terminal.ts';
+import { createChat } from '../chat/chat.ts';
+import { chatFromPipe } from '../chat/chat-pipe.ts';
+import { chatAtTerminal } from '../chat/chat-terminal.ts';
 import { EXIT, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 
