@@ -1,12 +1,10 @@
 /** Lists, shows and stops work that agents delegated to others, and steers a subagent. */
 import { randomUUID } from 'node:crypto';
-import type { z } from 'zod';
 import { ASSIGNMENT, type AssignmentKind, type WorkStatus } from '#domain/assignment/assignment.ts';
 import { Failure } from '#domain/errors.ts';
 import type { EvaluationStatus } from '#domain/assignment/evaluate-loop.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
 import { delegations, evaluations, subagents } from '#domain/resource/assignments.ts';
-import type { delegationSchema, evaluationSchema, subagentSchema } from '#domain/schema/assignment.ts';
 import type { SteerSubagentInput, SteerSubagentReceipt } from '#domain/assignment/subagent.ts';
 import {
   type AssignmentFilter,
@@ -72,9 +70,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const checks = await gateRows(db, row.id);
         return {
           ...showDelegation(row, link),
-          checks: checks.map(({ name: gate, attempt, kind, step, feedback, created_at }) => {
-            return { gate, attempt, kind, step, feedback, at: isoOf(created_at) };
-          }),
+          checks: checks.map((check) => ({ ...check, gate: check.name, at: new Date(check.created_at) })),
         };
       },
       stopDelegation: stopOf<WorkStatus>('delegation'),
@@ -93,12 +89,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
       async getEvaluation({ caller, db, params }) {
         const row = await currentOf('evaluation', caller, params.id);
-        return (
-          row && {
-            ...showEvaluation(row, link),
-            rounds: [...(await findRounds(db, row.id))],
-          }
-        );
+        return row && { ...showEvaluation(row, link), rounds: await findRounds(db, row.id) };
       },
       stopEvaluation: stopOf<EvaluationStatus>('evaluation'),
     },
@@ -164,37 +155,25 @@ function sharedFields(row: AssignmentRow, link: TemporalLink) {
   return {
     ...row,
     workflow_id: workflowId,
+    user: row.user_id,
+    usage: row,
     links: { temporal: link(workflowId) },
-    created_at: isoOf(row.created_at),
-    ended_at: row.ended_at && isoOf(row.ended_at),
+    created_at: new Date(row.created_at),
+    started_at: row.started_at && new Date(row.started_at),
+    ended_at: row.ended_at && new Date(row.ended_at),
   };
 }
 
-/** Fields of assignments that one session works on. */
-function workFields(row: AssignmentRow, link: TemporalLink) {
+function showDelegation(row: AssignmentRow, link: TemporalLink) {
   return {
     ...sharedFields(row, link),
-    user: row.user_id,
-    usage: { input_tokens: row.input_tokens, output_tokens: row.output_tokens },
-    started_at: row.started_at && isoOf(row.started_at),
-  };
-}
-
-function isoOf(time: string): string {
-  return new Date(time).toISOString();
-}
-
-function showDelegation(row: AssignmentRow, link: TemporalLink): z.infer<typeof delegationSchema> {
-  return {
-    ...workFields(row, link),
     source: row.source_key,
     target: row.target_key,
     status: row.status as WorkStatus,
-    warnings: [...row.warnings],
   };
 }
 
-function showEvaluation(row: AssignmentRow, link: TemporalLink): z.infer<typeof evaluationSchema> {
+function showEvaluation(row: AssignmentRow, link: TemporalLink) {
   return {
     ...sharedFields(row, link),
     generator: row.target_key,
@@ -204,9 +183,9 @@ function showEvaluation(row: AssignmentRow, link: TemporalLink): z.infer<typeof 
   };
 }
 
-export function showSubagent(row: AssignmentRow, link: TemporalLink): z.infer<typeof subagentSchema> {
+export function showSubagent(row: AssignmentRow, link: TemporalLink) {
   return {
-    ...workFields(row, link),
+    ...sharedFields(row, link),
     parent_session: row.origin_session,
     parent_turn: row.origin_turn,
     parent_call: row.origin_call,

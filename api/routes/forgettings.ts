@@ -14,7 +14,7 @@ import { findSession } from '#store/turns/session-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { forgettingStart } from '#temporal/forgetting-start.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { readTimePage } from '../server/pages.ts';
+import { readCreatedPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {
@@ -31,12 +31,7 @@ export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {
 
   serveResource(app, forgettings, {
     listForgettings: ({ db, query }) =>
-      readTimePage(
-        query,
-        (limit, after) => listForgettings(db, limit, after),
-        (row) => [row.created_text, row.id],
-        showForgetting,
-      ),
+      readCreatedPage(query, (limit, after) => listForgettings(db, limit, after), showForgetting),
     async getForgetting({ db, params }) {
       const row = await findForgetting(db, params.id);
       return row && showForgetting(row);

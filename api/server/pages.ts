@@ -103,3 +103,12 @@ export function readTimePage<Row, Item = Row>(
     read(limit, after && isTimeKeys(after) ? after : undefined);
   return readPage(query, readAfter, keys, isTimeKeys, show);
 }
+
+/** `readTimePage` where rows are sorted by the time at which they were made. */
+export function readCreatedPage<Row extends Readonly<Record<'created_text' | 'id', string>>, Item = Row>(
+  query: PageQuery,
+  read: (limit: number, after: readonly [time: string, id: string] | undefined) => Promise<readonly Row[]>,
+  show?: (row: Row) => Item,
+): Promise<Page<Item>> {
+  return readTimePage(query, read, (row) => [row.created_text, row.id], show);
+}

@@ -13,7 +13,8 @@ import { bytesOf, problems } from '#api/server/openapi.ts';
 import { fileOwner } from '#api/routes/files.ts';
 import { ARTIFACT_BYTES } from './contract.ts';
 import { artifactSchema } from './schema.ts';
-import { type ArtifactRow, findArtifacts, putArtifact, readArtifact } from './store.ts';
+import { findArtifacts, putArtifact, readArtifact } from './store.ts';
+import { encodeAnswer } from '#api/server/answer.ts';
 
 const querySchema = z.strictObject({
   filename: z.string().max(1_000).optional().describe('Its name; also as a header, escaped as in an address'),
@@ -52,7 +53,11 @@ export function addRoutes(app: Api, { pool, artifactObjects: objects, secrets }:
           filename: filename ?? unescaped(request.headers['filename']),
           hasSecret: (text) => scrub(text) !== text,
         });
-        return reply.code(201).header('location', `/v1/artifacts/${row.id}`).send(show(row));
+        const shown = { ...row, bytes: row.size, sha256: row.digest, user: row.user_id };
+        return reply
+          .code(201)
+          .header('location', `/v1/artifacts/${row.id}`)
+          .send(encodeAnswer(artifactSchema, shown));
       },
     );
   });
@@ -114,26 +119,6 @@ export function addRoutes(app: Api, { pool, artifactObjects: objects, secrets }:
         .send(stream as never);
     },
   );
-}
-
-function show({
-  id,
-  type,
-  size,
-  digest,
-  filename,
-  user_id,
-  created_at,
-}: ArtifactRow): z.infer<typeof artifactSchema> {
-  return {
-    id,
-    type,
-    bytes: size,
-    sha256: digest,
-    filename,
-    user: user_id,
-    created_at: created_at.toISOString(),
-  };
 }
 
 /** One range (RFC 9110 §14). Undefined means the whole: other units, several ranges, and invalid ranges. */

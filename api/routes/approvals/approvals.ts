@@ -17,7 +17,7 @@ import { decideAs } from '../../approvals/decide-as.ts';
 import { decideMany } from '../../approvals/decide-many.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
 import { stemOf } from '../../server/idempotency.ts';
-import { readTimePage } from '../../server/pages.ts';
+import { readCreatedPage } from '../../server/pages.ts';
 import { serveResource } from '../../serve-resource.ts';
 import { showApproval } from '../../approvals/show-approval.ts';
 import { createTemporalLink } from '../../temporal-links.ts';
@@ -33,10 +33,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     approvals,
     {
       listApprovals: ({ caller, db, query }) =>
-        readTimePage(
+        readCreatedPage(
           query,
           (limit, after) => listApprovals(db, caller, readApprovalFilter(query), limit, after),
-          (row) => [row.created_text, row.id],
           (row) => showApproval(row, link),
         ),
       async getApproval({ caller, db, params }) {

@@ -3,16 +3,15 @@ import { displayEntry } from '@tempoclaw/shell-judge';
 import { type AllowlistRow, listAllowlist, revokeAllowlistEntry } from '#store/approvals/allowlist-store.ts';
 import { execAllowlist } from '#domain/resource/exec-allowlist.ts';
 import type { Api } from '../../deps.ts';
-import { readTimePage } from '../../server/pages.ts';
+import { readCreatedPage } from '../../server/pages.ts';
 import { serveResource } from '../../serve-resource.ts';
 
 export function addRoutes(app: Api): void {
   serveResource(app, execAllowlist, {
     listExecAllowlist: ({ db, caller, query }) =>
-      readTimePage(
+      readCreatedPage(
         query,
         (limit, after) => listAllowlist(db, { ...query, viewer: caller.user }, limit, after),
-        (row) => [row.created_text, row.id],
         showEntry,
       ),
     deleteExecAllowlistEntry: ({ db, caller, by, params }) =>

@@ -21,7 +21,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Caller } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
 import { stemOf } from '../../server/idempotency.ts';
-import { isNumberKeys, readPage, readTimePage } from '../../server/pages.ts';
+import { isNumberKeys, readPage, readCreatedPage } from '../../server/pages.ts';
 import { type Call, serveResource } from '../../serve-resource.ts';
 import { showTask } from '../../show-task.ts';
 import { createTemporalLink } from '../../temporal-links.ts';
@@ -82,11 +82,7 @@ function addTasks(app: Api, deps: ApiDeps): void {
       },
       async listTaskComments({ tenant, db, params, query }) {
         const key = await keyOf(tenant, params);
-        return readTimePage(
-          query,
-          (limit, after) => listComments(db, key, limit, after),
-          (row) => [row.created_text, row.id],
-        );
+        return readCreatedPage(query, (limit, after) => listComments(db, key, limit, after));
       },
       async listTaskFiles({ tenant, db, params }) {
         return { data: await listFiles(db, await keyOf(tenant, params)) };

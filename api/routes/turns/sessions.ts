@@ -11,7 +11,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
 import { reachableSession } from '../../found.ts';
 import { assignmentsToStop } from '../../lost-work.ts';
-import { isNumberKeys, readPage, readTimePage } from '../../server/pages.ts';
+import { isNumberKeys, readPage, readCreatedPage, readTimePage } from '../../server/pages.ts';
 import { type Call, serveResource } from '../../serve-resource.ts';
 import { steerTurn } from '../../submit-message.ts';
 import { createTemporalLink, type TemporalLink } from '../../temporal-links.ts';
@@ -40,10 +40,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && showSession(tenant, row, link);
       },
       listSessionTurns: ({ tenant, db, params, query }) =>
-        readTimePage(
+        readCreatedPage(
           query,
           (limit, after) => listTurns(db, params.key, limit, after),
-          (row) => [row.created_text, row.id],
           (row) => showTurn(tenant, row, link),
         ),
       listMessages: ({ db, params, query }) =>

@@ -55,5 +55,5 @@ async function makeLink(
       'The approval does not wait any more, or has too many links that were not used',
     );
   const base = settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
-  return { id, url: `${base}/a/${token}`, for: user, decision, expires_at: expires.toISOString() };
+  return { id, url: `${base}/a/${token}`, for: user, decision, expires_at: expires };
 }

@@ -17,7 +17,7 @@ import { requireScope } from '#api/server/auth.ts';
 import { decideAs } from '#api/approvals/decide-as.ts';
 import { showHidden } from '#domain/text/hidden-text.ts';
 import { stemOfKey } from '#api/server/idempotency.ts';
-import { readTimePage } from '#api/server/pages.ts';
+import { readCreatedPage } from '#api/server/pages.ts';
 import { showApproval } from '#api/approvals/show-approval.ts';
 import { encodeAnswer } from '#api/server/answer.ts';
 import { createTemporalLink } from '#api/temporal-links.ts';
@@ -66,11 +66,10 @@ export async function listApprovalResources(
   { deps, caller }: McpRequest,
   cursor: string | undefined,
 ): Promise<ListResourcesResult> {
-  const page = await readTimePage(
+  const page = await readCreatedPage(
     { limit: PAGE, cursor },
     (limit, after) =>
       listApprovals(forTenant(deps.pool, caller.tenant), caller, { status: 'pending' }, limit, after),
-    (row) => [row.created_text, row.id],
     ({ id, tool, summary, agent_key }) => ({
       uri: `${SCHEME}${id}`,
       name: id,

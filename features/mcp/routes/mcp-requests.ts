@@ -16,7 +16,7 @@ import { findMcpServer } from '../store/mcp-server-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { type Caller, signatureOf, userOf } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { readTimePage } from '#api/server/pages.ts';
+import { readCreatedPage } from '#api/server/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
@@ -32,11 +32,10 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
     mcpRequests,
     {
       listMcpRequests: ({ db, caller, by, query }) =>
-        readTimePage(
+        readCreatedPage(
           query,
           (limit, after) =>
             listMcpRequests(db, { ...query, by: caller.scopes.has('admin') ? undefined : by }, limit, after),
-          ({ created_text, id }) => [created_text, id],
           showRequest,
         ),
       async getMcpRequest({ caller, params }) {

@@ -12,7 +12,7 @@ import { createSchedules, nextRuns, type Schedules } from '../temporal/schedules
 import { type Caller, userOf } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { stemOf } from '#api/server/idempotency.ts';
-import { type PageQuery, readTimePage } from '#api/server/pages.ts';
+import { type PageQuery, readCreatedPage, readTimePage } from '#api/server/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { createTemporalLink, type TemporalLink } from '#api/temporal-links.ts';
@@ -40,7 +40,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
     resource,
     {
       listSchedules: ({ tenant, db, caller, query }) =>
-        readTimePage(
+        readCreatedPage(
           query,
           (limit, after) =>
             listSchedules(
@@ -49,7 +49,6 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
               limit,
               after,
             ),
-          (row) => [row.created_text, row.id],
           (row) => show(tenant, row),
         ),
       async getSchedule({ tenant, caller, params }) {
