@@ -5,11 +5,14 @@
  */
 import type { CommandGroup, CommandModule, SharedOption } from '#cli/commands.ts';
 import type { AgentConfig } from './agent.ts';
+import type { FinishAssignmentInput } from './assignment/assignment.ts';
 import type { DocumentScope } from './files/document.ts';
 import type { Resource } from './resource/define-resource.ts';
 import type { ApiCore } from '#api/api-parts.ts';
 import type { FeatureDeps, RouteModule } from '#api/deps.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
+import type { AssignmentRow } from '#store/assignments/assignment-store.ts';
+import type { AssignmentEnd } from '#store/assignments/end-assignment.ts';
 import type { StepBasis } from '#store/turns/step-basis.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { RowPart } from '#store/row-parts.ts';
@@ -138,6 +141,7 @@ export interface WorkerPart {
   /** Activities of its workflows, by the names of their types. */
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
   readonly documentWritten?: DocumentWritten;
+  readonly assignmentEnds?: AssignmentEnds;
   /** Part of the system prompt for each step. It makes no query while nothing has changed. */
   promptPiece?(step: PromptStep): Promise<PromptPiece | undefined>;
   /** Called once, before the summary of a conversation is recorded; the turn waits for it. */
@@ -181,6 +185,11 @@ export interface AddedTools {
    */
   find(input: RunToolInput): Promise<{ readonly tool: Tool; readonly isGone: boolean } | undefined>;
 }
+
+/** Reads how an assignment ended whose workflow is the feature's, by its kind. Safe to repeat. */
+export type AssignmentEnds = Readonly<
+  Record<string, (input: FinishAssignmentInput, row: AssignmentRow) => Promise<AssignmentEnd>>
+>;
 
 /** A step whose prompt is built. */
 export interface PromptStep extends Pick<StepBasis, 'user' | 'context' | 'documents' | 'tools_version'> {

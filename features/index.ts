@@ -10,6 +10,7 @@ import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { channels } from './channels/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
+import { evaluation } from './evaluation/feature.ts';
 import { demo } from './demo/feature.ts';
 import { explain } from './explain/feature.ts';
 import { fastPath } from './fast-path/feature.ts';
@@ -38,6 +39,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   canvas,
   channels,
   customTools,
+  evaluation,
   demo,
   explain,
   fastPath,

@@ -1,6 +1,5 @@
 /** Inputs of the workflows of assignments, made from their rows. */
 import { ASSIGNMENT, type AssignmentInput } from '#domain/assignment/assignment.ts';
-import type { EvaluateLoopInput } from '#domain/assignment/evaluate-loop.ts';
 import { shownGates } from '#domain/gate/gate.ts';
 import { assignmentMessageId, assignmentWorkflowId } from '#domain/ids.ts';
 import type { ChildStart } from '#domain/turn/turn.ts';
@@ -27,7 +26,8 @@ export function assignmentInput(
   };
 }
 
-function evaluationInput(tenant: string, row: AssignmentRow): EvaluateLoopInput {
+/** Rounds of making and judging, which a feature runs. */
+function evaluationInput(tenant: string, row: AssignmentRow) {
   return {
     tenant,
     id: row.id,

@@ -76,6 +76,7 @@ export async function createActivities(
     embed,
     lost,
     endCommands,
+    assignmentEnds: features.assignmentEnds,
     models,
     subagents: subagentLimits(config),
   });
@@ -132,6 +133,7 @@ function joined(parts: readonly WorkerPart[]) {
   return {
     tools: merged(parts.map(({ tools }) => tools)),
     activities: merged(parts.map(({ activities }) => activities)),
+    assignmentEnds: merged(parts.map(({ assignmentEnds }) => assignmentEnds)),
     addedTools: parts.flatMap(({ addedTools }) => addedTools ?? []),
     recover: parts.flatMap(({ recover }) => recover ?? []),
     prune: parts.flatMap(({ prune }) => prune ?? []),

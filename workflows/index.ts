@@ -3,7 +3,6 @@ export { agentTurn } from './agent-turn.ts';
 export { approval } from './approval.ts';
 export { delegation, subagent } from './assignment.ts';
 export { awaitSubagents } from './await-subagents.ts';
-export { evaluateLoop } from './evaluate-loop.ts';
 export { forget } from './forget.ts';
 export { sweep } from './sweep.ts';
 export { teamTask } from './team-task.ts';

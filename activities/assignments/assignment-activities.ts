@@ -1,6 +1,6 @@
 /** The activities of assignments, and the services by which tools delegate, hand over and stop work. */
 import type { AssignmentActivities } from '#domain/assignment/assignment.ts';
-import type { EvaluationActivities } from '#domain/assignment/evaluate-loop.ts';
+import type { AssignmentEnds } from '#domain/feature.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { AGENT_TURN, type StopInput } from '#domain/turn/turn.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
@@ -11,12 +11,11 @@ import type { ActivityDeps } from '../activity-deps.ts';
 import { type AgentLinkDeps, type AgentLinks, createAgentLinks } from './agent-links.ts';
 import { createAssignmentActivities } from './assignment-run.ts';
 import { type Assignments, createAssignments } from './assignments.ts';
-import { createEvaluationActivities } from './evaluation-run.ts';
 import { createHandoffs, type HandoffDeps, type Handoffs } from './handoffs.ts';
 import type { AssignmentDeps, SubagentSettings } from './take-place.ts';
 
 export interface AssignmentTools {
-  /** Work that the caller gives to agents: its own subagents, other agents, rounds of making and judging. */
+  /** Work that the caller gives to agents: its own subagents, and other agents. */
   readonly assignments: Assignments;
   /** The agents that it may delegate to. */
   readonly agentLinks: AgentLinks;
@@ -31,10 +30,11 @@ type PassedOn = Pick<AssignmentDeps, 'reach' | 'files' | 'workspaceOf' | 'lost'>
 export interface AssignmentParts extends ActivityDeps, PassedOn {
   readonly subagents: Omit<SubagentSettings, 'modelProblem'>;
   readonly endCommands: EndCommands;
+  readonly assignmentEnds: AssignmentEnds;
 }
 
 export function createAssignmentParts(parts: AssignmentParts): {
-  readonly activities: AssignmentActivities & EvaluationActivities;
+  readonly activities: AssignmentActivities;
   readonly tools: AssignmentTools;
 } {
   const { models, subagents } = parts;
@@ -45,14 +45,11 @@ export function createAssignmentParts(parts: AssignmentParts): {
     subagents: { ...subagents, modelProblem: models.problem },
   });
   return {
-    activities: {
-      ...createAssignmentActivities({
-        ...parts,
-        limits: subagents,
-        stopSession: createStopSession(parts, assignments),
-      }),
-      ...createEvaluationActivities(parts),
-    },
+    activities: createAssignmentActivities({
+      ...parts,
+      limits: subagents,
+      stopSession: createStopSession(parts, assignments),
+    }),
     tools: { assignments, agentLinks: links, handoffs: createHandoffs({ ...parts, links }) },
   };
 }

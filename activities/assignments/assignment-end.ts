@@ -2,13 +2,12 @@
 import type { FinishAssignmentInput } from '#domain/assignment/assignment.ts';
 import { cutText } from '#domain/text/cut-text.ts';
 import { syncDelegationText, whyNot } from '#domain/assignment/delegation-words.ts';
-import { EVALUATE_WORDS } from '#domain/assignment/evaluate-loop.ts';
 import { GATE_WORDS, gateWarnings } from '#domain/gate/gate.ts';
 import { LOST_END } from '#domain/turn/lost-work.ts';
 import { STEER_TEXT } from '#domain/assignment/subagent.ts';
 import { syncResultText } from '#domain/assignment/subagent-words.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
-import type { AssignmentRow, RoundRow, WorkEnd } from '#store/assignments/assignment-store.ts';
+import type { AssignmentRow, WorkEnd } from '#store/assignments/assignment-store.ts';
 import type { AssignmentEnd } from '#store/assignments/end-assignment.ts';
 import type { GateRow } from '#store/teams/gate-store.ts';
 
@@ -90,48 +89,11 @@ function delegationCall(row: AssignmentRow): Call {
   }
 }
 
-export function endOfEvaluation(
-  input: FinishAssignmentInput,
-  row: AssignmentRow,
-  rounds: readonly RoundRow[],
-): AssignmentEnd {
-  if (input.lost) return LOST_END;
-  const { draft, feedback } = rounds.at(-1) ?? { draft: '', feedback: '' };
-  const end = (call: Call, error: AssignmentEnd['error'] = null): AssignmentEnd => ({
-    status: input.status,
-    result: null,
-    error,
-    warnings: [],
-    by: input.by ?? null,
-    silent: false,
-    call: { ...call, text: kept(`evaluations/${row.id}`, call.text) },
-  });
-  switch (input.status) {
-    case 'approved':
-      return end({ ok: true, text: EVALUATE_WORDS.approved(rounds.length, draft) });
-    case 'not_approved':
-      return end({ ok: true, text: EVALUATE_WORDS.exhausted(rounds.length, feedback ?? '', draft) });
-    case 'cancelled':
-      return end(failed('Cancelled', `the evaluate loop was stopped after ${rounds.length} round(s).`));
-    default: {
-      const message = whoFailed(input, row);
-      const last = rounds.length > 0 ? `\n\nLast output:\n${draft}` : '';
-      return end(failed('ExecutionFailed', `${message}${last}`), { code: 'ExecutionFailed', message });
-    }
-  }
-}
-
-function whoFailed({ failed: who }: FinishAssignmentInput, { target_key, details }: AssignmentRow): string {
-  const { role = 'generator', round = 1, why = 'no reason is known' } = who ?? {};
-  const agent = role === 'generator' ? target_key : (details?.evaluator ?? '');
-  return EVALUATE_WORDS.failed(role, agent, round, why);
-}
-
-function failed(code: string, why: string): Call {
+export function failed(code: string, why: string): Call {
   return { ok: false, code, text: `${code}: ${why}` };
 }
 
 /** The part that a model reads; the HTTP API returns the whole. */
-function kept(path: string, text: string): string {
+export function kept(path: string, text: string): string {
   return cutText(text, MODEL_RESULT_BYTES, `/v1/${path}`).text;
 }

@@ -6,18 +6,14 @@ import {
   type FinishAssignmentInput,
   type FinishedAssignment,
 } from '#domain/assignment/assignment.ts';
+import type { AssignmentEnds } from '#domain/feature.ts';
 import { cutText } from '#domain/text/cut-text.ts';
 import { delegationResults } from '#domain/assignment/delegation-words.ts';
 import { announcementIdOf } from '#domain/ids.ts';
 import type { CollectSubagentsInput } from '#domain/assignment/subagent.ts';
 import { announcementText, isActive, taskBlocks } from '#domain/assignment/subagent-words.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
-import {
-  findAssignment,
-  findRounds,
-  findWorkEnd,
-  pageAssignments,
-} from '#store/assignments/assignment-store.ts';
+import { findAssignment, findWorkEnd, pageAssignments } from '#store/assignments/assignment-store.ts';
 import {
   type Announcement,
   announceByCall,
@@ -31,12 +27,13 @@ import { assignmentInput } from '#temporal/assignment-inputs.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { SendSystemMessage } from '../turn/send-system-message.ts';
-import { endOfEvaluation, endOfWork } from './assignment-end.ts';
+import { endOfWork } from './assignment-end.ts';
 
 export interface AssignmentRunDeps extends ActivityDeps {
   readonly wake: SendSystemMessage;
   /** Limits for subagents. */
   readonly limits: { readonly children: number; readonly archiveMinutes: number };
+  readonly assignmentEnds: AssignmentEnds;
   /** Ends what still runs in a session, and all that it has started. */
   readonly stopSession: (tenant: string, session: string, by: string) => Promise<void>;
 }
@@ -57,17 +54,17 @@ async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Pr
   if (!row) return { status: input.status, ok: false, unannounced: 0 };
   const { kind, session_key } = row;
   // This comes before the record, so that readers of the end find its parts ended or ending.
-  if (kind !== 'evaluation' && input.status !== 'completed')
+  const endOf = deps.assignmentEnds[kind];
+  if (!endOf && input.status !== 'completed')
     await deps.stopSession(tenant, session_key, input.by ?? 'system');
-  const end =
-    kind === 'evaluation'
-      ? endOfEvaluation(input, row, await findRounds(db, id))
-      : endOfWork(
-          input,
-          row,
-          await findWorkEnd(db, session_key),
-          row.gates.length > 0 ? await gateRows(db, id) : [],
-        );
+  const end = endOf
+    ? await endOf(input, row)
+    : endOfWork(
+        input,
+        row,
+        await findWorkEnd(db, session_key),
+        row.gates.length > 0 ? await gateRows(db, id) : [],
+      );
   const ended = await endAssignment(db, id, end);
   if (!ended) return { status: input.status, ok: false, unannounced: 0 };
   deps.onWrite(tenant, row.origin_session);

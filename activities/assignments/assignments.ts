@@ -1,5 +1,5 @@
 /**
- * Work that agents give each other, for the tools spawn, delegate and evaluate_loop: giving it, finding the caller's
+ * Work that agents give each other, for the tools spawn and delegate: giving it, finding the caller's
  * own, and reaching its workflows. Every method is limited to the caller's tenant.
  */
 import { ASSIGNMENT, type WorkKind } from '#domain/assignment/assignment.ts';
@@ -16,7 +16,6 @@ import {
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { stopAssignment, stopAssignments } from '#temporal/stop-assignments.ts';
 import { delegateWork, type DelegateRequest } from './delegate-work.ts';
-import { type EvaluateRequest, beginEvaluation } from './begin-evaluation.ts';
 import { spawnSubagent, type SpawnRequest } from './spawn-subagent.ts';
 import type { AssignmentDeps, AssignedWork } from './take-place.ts';
 
@@ -26,7 +25,6 @@ export interface Assignments {
   /** Each is safe to repeat: a call gives one piece of work. */
   spawn(call: RunningCall, request: SpawnRequest): Promise<AssignedWork>;
   delegate(call: RunningCall, request: DelegateRequest): Promise<AssignedWork>;
-  evaluate(call: RunningCall, request: EvaluateRequest): Promise<AssignedWork>;
   /** Subagents of the caller's session that are not archived, newest first. */
   subagents(caller: Pick<Caller, 'tenant' | 'sessionKey'>): Promise<readonly AssignmentRow[]>;
   /** Delegations of the caller's agent and user, newest first. */
@@ -51,7 +49,6 @@ export function createAssignments(deps: AssignmentDeps): Assignments {
   return {
     spawn: (call, request) => spawnSubagent(deps, call, request),
     delegate: (call, request) => delegateWork(deps, call, request),
-    evaluate: (call, request) => beginEvaluation(deps, call, request),
 
     async subagents({ tenant, sessionKey: session }) {
       const filter = { kind: 'subagent', session, withinMinutes: subagents.archiveMinutes } as const;

@@ -2,14 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { ASSIGNMENT, type AssignmentKind, type WorkStatus } from '#domain/assignment/assignment.ts';
 import { Failure } from '#domain/errors.ts';
-import type { EvaluationStatus } from '#domain/assignment/evaluate-loop.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
-import { delegations, evaluations, subagents } from '#domain/resource/assignments.ts';
+import { delegations, subagents } from '#domain/resource/assignments.ts';
 import type { SteerSubagentInput, SteerSubagentReceipt } from '#domain/assignment/subagent.ts';
 import {
   type AssignmentFilter,
   type AssignmentRow,
-  findRounds,
   pageAssignments,
 } from '#store/assignments/assignment-store.ts';
 import { gateRows } from '#store/teams/gate-store.ts';
@@ -29,9 +27,9 @@ type StopCall = Pick<
   'caller' | 'tenant' | 'by' | 'params' | 'body'
 >;
 
-export function addRoutes(app: Api, deps: ApiDeps): void {
+/** What routes of each kind of assignment do alike. */
+export function createAssignmentRoutes(deps: ApiDeps) {
   const { pool } = deps;
-  const link = createTemporalLink(deps.settings);
   const toStop = assignmentsToStop(deps);
   const finderOf = (kind: AssignmentKind) => (caller: Caller, id: string) =>
     reachableAssignment(pool, caller, kind, id);
@@ -47,6 +45,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       if (!(await stopAssignment(toStop, tenant, row, { by, reason: body.reason }))) throw notRunning(row);
       return { id: row.id, status: row.status as Status };
     };
+  return { link: createTemporalLink(deps.settings), finderOf, currentOf, stopOf };
+}
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool } = deps;
+  const { link, finderOf, currentOf, stopOf } = createAssignmentRoutes(deps);
 
   serveResource(
     app,
@@ -76,24 +80,6 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       stopDelegation: stopOf<WorkStatus>('delegation'),
     },
     finderOf('delegation'),
-  );
-
-  serveResource(
-    app,
-    evaluations,
-    {
-      listEvaluations({ caller, query }) {
-        const { session_key: session, status } = query;
-        const filter = { kind: 'evaluation', session, status, user: caller.confinedTo } as const;
-        return pageOfAssignments(deps, caller.tenant, query, filter, (row) => showEvaluation(row, link));
-      },
-      async getEvaluation({ caller, db, params }) {
-        const row = await currentOf('evaluation', caller, params.id);
-        return row && { ...showEvaluation(row, link), rounds: await findRounds(db, row.id) };
-      },
-      stopEvaluation: stopOf<EvaluationStatus>('evaluation'),
-    },
-    finderOf('evaluation'),
   );
 
   serveResource(
@@ -150,7 +136,7 @@ function notRunning({ kind, id, status, ended_at }: AssignmentRow): Failure {
 }
 
 /** Fields of every kind of assignment. */
-function sharedFields(row: AssignmentRow, link: TemporalLink) {
+export function sharedFields(row: AssignmentRow, link: TemporalLink) {
   const workflowId = assignmentWorkflowId(row.kind, row.id);
   return {
     ...row,
@@ -170,16 +156,6 @@ function showDelegation(row: AssignmentRow, link: TemporalLink) {
     source: row.source_key,
     target: row.target_key,
     status: row.status as WorkStatus,
-  };
-}
-
-function showEvaluation(row: AssignmentRow, link: TemporalLink) {
-  return {
-    ...sharedFields(row, link),
-    generator: row.target_key,
-    evaluator: row.details?.evaluator ?? '',
-    max_rounds: row.details?.max_rounds ?? 0,
-    status: row.status as EvaluationStatus,
   };
 }
 

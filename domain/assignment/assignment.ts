@@ -4,7 +4,6 @@
  * a separate session, which run as its child.
  */
 import type { RefusedSignals } from '../approval/refused-signals.ts';
-import type { EvaluationRole, EvaluationStatus } from './evaluate-loop.ts';
 import type { ShownCheck, ShownGate } from '../gate/gate.ts';
 import type { CollectSubagentsInput } from './subagent.ts';
 import type { EngineHints } from '../turn/turn.ts';
@@ -23,7 +22,8 @@ export type WorkKind = Exclude<AssignmentKind, 'evaluation'>;
 
 export const WORK_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled', 'timeout'] as const;
 export type WorkStatus = (typeof WORK_STATUSES)[number];
-export type AssignmentStatus = WorkStatus | EvaluationStatus;
+/** Rounds of making and judging end as approved or not. */
+export type AssignmentStatus = WorkStatus | 'approved' | 'not_approved';
 export type AssignmentEndStatus = Exclude<AssignmentStatus, 'queued' | 'running'>;
 
 /** `sync` when the turn that gives the work waits for it; `async` when no turn waits. */
@@ -133,7 +133,11 @@ export interface FinishAssignmentInput extends AssignmentKey {
   /** The gate that blocked a delegation, if one did. */
   readonly blocked?: { readonly gate: number; readonly attempt: number };
   /** The agent that failed in rounds of making and judging. */
-  readonly failed?: { readonly role: EvaluationRole; readonly round: number; readonly why: string };
+  readonly failed?: {
+    readonly role: 'generator' | 'evaluator';
+    readonly round: number;
+    readonly why: string;
+  };
   readonly lost?: true;
 }
 

@@ -189,29 +189,8 @@ export function newDelegation(
   };
 }
 
-export interface EvaluationRequest extends Request, EvaluationDetails {
-  readonly generator: string;
-}
-
-export function newEvaluation(
-  origin: Origin,
-  { generator, evaluator, criteria, context, max_rounds, ...request }: EvaluationRequest,
-  maxDepth: number,
-): NewAssignment | LimitMet {
-  const depth = origin.context.delegation?.depth ?? 0;
-  return (
-    limitMet('depth', depth, maxDepth) ?? {
-      ...rowOf('evaluation', origin, request),
-      target_key: generator,
-      depth: depth + 1,
-      details: { evaluator, criteria, context, max_rounds },
-      status: 'running',
-    }
-  );
-}
-
 /** A turn waits for the work unless the request says otherwise. */
-function rowOf(
+export function rowOf(
   kind: AssignmentKind,
   origin: Origin,
   { id, label, task }: Request,
@@ -241,7 +220,7 @@ function rowOf(
   };
 }
 
-function limitMet(limit: LimitMet['limit'], have: number, max: number): LimitMet | undefined {
+export function limitMet(limit: LimitMet['limit'], have: number, max: number): LimitMet | undefined {
   return have < max ? undefined : { kind: 'refused', limit, have, max };
 }
 

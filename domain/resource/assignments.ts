@@ -1,14 +1,10 @@
-/** Work that agents gave to others: delegations (DE-2), rounds of making and judging (DE-4), subagents (SA-*). */
+/** Work that agents gave to others: delegations (DE-2) and subagents (SA-*). */
 import { z } from 'zod';
 import { WORK_STATUSES } from '../assignment/assignment.ts';
-import { EVALUATION_STATUSES } from '../assignment/evaluate-loop.ts';
 import { isMessageId } from '../ids.ts';
 import {
   delegationDetailSchema,
   delegationSchema,
-  evaluationDetailSchema,
-  evaluationSchema,
-  evaluationStopReceiptSchema,
   stopAssignmentSchema,
   subagentSchema,
   subagentSteerReceiptSchema,
@@ -19,8 +15,8 @@ import { nameSchema, sessionKeySchema } from '../schema/scalars.ts';
 import { indent } from './command.ts';
 import { defineResource } from './define-resource.ts';
 
-const byId = { key: 'id', isKey: isMessageId } as const;
-const stop = {
+export const byId = { key: 'id', isKey: isMessageId } as const;
+export const stop = {
   scope: 'run',
   repeatable: true,
   status: 202,
@@ -28,7 +24,7 @@ const stop = {
   refuses: ['Conflict'],
 } as const;
 
-const stopCommand = (help: string) =>
+export const stopCommand = (help: string) =>
   ({
     word: 'stop',
     help,
@@ -43,7 +39,7 @@ interface Shown {
 }
 
 /** The fields of one as a person reads them; long texts are printed below. */
-function fieldsOf({ error, links, usage, ...fields }: Shown): object {
+export function fieldsOf({ error, links, usage, ...fields }: Shown): object {
   return {
     ...fields,
     error: error && `${error.code}: ${error.message}`,
@@ -117,66 +113,6 @@ export const delegations = defineResource(
       description: 'Who gave the work is told that it was cancelled.',
       answer: workStopReceiptSchema,
       command: stopCommand('end one; who gave the work is told'),
-    }),
-  }),
-);
-
-export const evaluations = defineResource(
-  {
-    path: '/v1/evaluations',
-    tag: 'delegations',
-    item: evaluationSchema,
-    ...byId,
-    missing: 'There is no evaluate loop with this id',
-  },
-  ({ list, show, action }) => ({
-    listEvaluations: list({
-      scope: 'read',
-      summary: 'List evaluate loops, newest first',
-      query: {
-        session_key: sessionKeySchema.optional().describe('The session that began it'),
-        status: z.enum(EVALUATION_STATUSES).optional(),
-      },
-      command: {
-        help: 'newest first',
-        flags: {
-          session_key: ['--session <key>', 'in which it was begun'],
-          status: ['--status <status>', 'running, approved, not_approved, failed or cancelled'],
-        },
-        columns: {
-          evaluation: 'id',
-          status: 'status',
-          generator: 'generator',
-          evaluator: 'evaluator',
-          label: { flexible: 'label' },
-          started: { ago: 'created_at' },
-        },
-        nothing: 'No evaluate loops.',
-      },
-    }),
-    getEvaluation: show({
-      scope: 'read',
-      summary: 'Get an evaluate loop with all its drafts and verdicts',
-      answer: evaluationDetailSchema,
-      command: {
-        help: 'one with all its drafts and verdicts',
-        fields: ({ rounds: _rounds, ...one }) => fieldsOf(one),
-        says: ({ rounds }) =>
-          rounds
-            .flatMap(({ round, draft, verdict, feedback }) => [
-              `\nround ${round}: ${verdict ?? 'not judged'}`,
-              indent(draft),
-              ...(feedback ? [`feedback: ${feedback}`] : []),
-            ])
-            .join('\n'),
-      },
-    }),
-    stopEvaluation: action('stop')({
-      ...stop,
-      summary: 'Stop an evaluate loop',
-      description: 'The turn that waits for it goes on with what it has.',
-      answer: evaluationStopReceiptSchema,
-      command: stopCommand('end one; the turn that waits for it goes on'),
     }),
   }),
 );

@@ -1,14 +1,10 @@
-/**
- * Work that agents give each other, on the wire: subagents, delegations (DE-2, DE-6), rounds of making and judging
- * (DE-4).
- */
+/** Work that agents give each other, on the wire: subagents and delegations (DE-2, DE-6). */
 import { z } from 'zod';
 import { ASSIGNMENT_MODES, WORK_STATUSES } from '../assignment/assignment.ts';
-import { EVALUATION_STATUSES } from '../assignment/evaluate-loop.ts';
 import { ANNOUNCE_MODES, STEER_TEXT } from '../assignment/subagent.ts';
 import { idSchema, linksSchema, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
 
-const errorSchema = z.object({ code: z.string(), message: z.string() }).nullable();
+export const errorSchema = z.object({ code: z.string(), message: z.string() }).nullable();
 
 /** Fields of the kinds that use one session. */
 const shared = {
@@ -74,37 +70,8 @@ export const delegationSchema = z.object({
 
 export const delegationDetailSchema = delegationSchema.extend({ checks: z.array(gateCheckSchema) });
 
-export const evaluationSchema = z.object({
-  id: idSchema,
-  workflow_id: z.string(),
-  origin_session: sessionKeySchema,
-  generator: nameSchema,
-  evaluator: nameSchema,
-  label: z.string(),
-  task: z.string(),
-  max_rounds: z.int(),
-  status: z.enum(EVALUATION_STATUSES),
-  error: errorSchema,
-  stopped_by: z.string().nullable(),
-  links: linksSchema,
-  created_at: timeSchema,
-  ended_at: timeSchema.nullable(),
-});
-
-export const evaluationDetailSchema = evaluationSchema.extend({
-  rounds: z.array(
-    z.object({
-      round: z.int(),
-      draft: z.string(),
-      verdict: z.enum(['approved', 'rejected']).nullable(),
-      feedback: z.string().nullable(),
-    }),
-  ),
-});
-
 export const stopAssignmentSchema = z
   .strictObject({ reason: textSchema(1_000).optional() })
   .meta({ examples: [{ reason: 'no longer needed' }] });
 
 export const workStopReceiptSchema = z.object({ id: idSchema, status: z.enum(WORK_STATUSES) });
-export const evaluationStopReceiptSchema = z.object({ id: idSchema, status: z.enum(EVALUATION_STATUSES) });

@@ -1,26 +1,15 @@
 /** Activities for rounds of making and judging (DE-4): texts are in rows, so history stays small. */
 import { Failure } from '#domain/errors.ts';
-import {
-  EVALUATE_WORDS,
-  type EvaluationActivities,
-  type RoundPart,
-  type RoundPartEnd,
-} from '#domain/assignment/evaluate-loop.ts';
+import { EVALUATE_WORDS, type EvaluationActivities, type RoundPart, type RoundPartEnd } from './contract.ts';
 import { checkOfReply } from '#domain/gate/gate.ts';
 import { roundIds } from '#domain/ids.ts';
-import {
-  type AssignmentRow,
-  findAssignment,
-  findRounds,
-  findWorkEnd,
-  recordRound,
-  type RoundRow,
-} from '#store/assignments/assignment-store.ts';
+import { type AssignmentRow, findAssignment, findWorkEnd } from '#store/assignments/assignment-store.ts';
 import { writeWork } from '#store/teams/gate-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { activityFailure, failingAs } from '../activity-failure.ts';
-import type { ActivityDeps } from '../activity-deps.ts';
+import { activityFailure, failingAs } from '#activities/activity-failure.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
+import { findRounds, recordRound, type RoundRow } from './store.ts';
 
 type EvaluationRunDeps = Pick<ActivityDeps, 'pool' | 'scrubberOf'>;
 

@@ -1,10 +1,13 @@
 /** Starts rounds of making and judging (DE-4), or says why not: the caller must be linked to both agents. */
 import { ASSIGNMENT_LABEL } from '#domain/assignment/assignment.ts';
 import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
-import { newEvaluation } from '#domain/assignment/new-assignment.ts';
+import { limitMet, rowOf } from '#domain/assignment/new-assignment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { refused } from './agent-links.ts';
-import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
+import { takeAssignment } from '#store/assignments/take-assignment.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
+import { type AgentLinks, refused } from '#activities/assignments/agent-links.ts';
+import { assigned, assignmentIdOf, type AssignedWork } from '#activities/assignments/take-place.ts';
 
 export interface EvaluateRequest {
   readonly generator: string;
@@ -16,8 +19,17 @@ export interface EvaluateRequest {
   readonly rounds: number;
 }
 
+export interface Evaluations {
+  /** Safe to repeat: a call starts them once. */
+  begin(call: RunningCall, request: EvaluateRequest): Promise<AssignedWork>;
+}
+
+export interface EvaluationDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf' | 'onWrite'> {
+  readonly links: Pick<AgentLinks, 'wayTo'>;
+}
+
 export async function beginEvaluation(
-  deps: AssignmentDeps,
+  deps: EvaluationDeps,
   call: RunningCall,
   { generator, evaluator, criteria, context, ...request }: EvaluateRequest,
 ): Promise<AssignedWork> {
@@ -26,20 +38,41 @@ export async function beginEvaluation(
     if (way.kind === 'refused') return way;
   }
   const scrubber = await deps.scrubberOf(call.tenant);
-  const requested = {
-    id: assignmentIdOf('evl', call),
-    label: scrubber.preview(request.label, ASSIGNMENT_LABEL),
-    task: scrubber.text(request.task),
-    generator,
+  const id = assignmentIdOf('evl', call);
+  const label = scrubber.preview(request.label, ASSIGNMENT_LABEL);
+  const task = scrubber.text(request.task);
+  const details = {
     evaluator,
     criteria: criteria === undefined ? undefined : scrubber.text(criteria),
     context: context === undefined ? undefined : scrubber.text(context),
     max_rounds: request.rounds,
   };
-  const taken = await takePlace(deps, call, {
-    id: requested.id,
+  const taken = await takeAssignment(forTenant(deps.pool, call.tenant), call, {
+    id,
     kind: 'evaluation',
-    decide: (origin) => newEvaluation(origin, requested, DELEGATION_LIMITS.depth),
+    decide(origin) {
+      const depth = origin.context.delegation?.depth ?? 0;
+      return (
+        limitMet('depth', depth, DELEGATION_LIMITS.depth) ?? {
+          ...rowOf('evaluation', origin, { id, label, task }),
+          target_key: generator,
+          depth: depth + 1,
+          details,
+          status: 'running',
+        }
+      );
+    },
+    started: {
+      type: 'evaluation.started',
+      data: {
+        evaluation_id: id,
+        label,
+        generator,
+        evaluator,
+        call_id: call.callId,
+        max_rounds: request.rounds,
+      },
+    },
   });
   if (taken.kind === 'refused')
     return refused('PermissionDenied', `delegation depth limit reached (${taken.have}/${taken.max})`);

@@ -2,7 +2,7 @@
  * The contract of the `evaluateLoop` workflow (DE-4): one agent makes and another judges, until it approves or the
  * rounds are used up. Each round of each agent has its own session, as a child workflow.
  */
-import { toBeJudged } from '../text/judged-text.ts';
+import { toBeJudged } from '#domain/text/judged-text.ts';
 
 export const EVALUATE_LIMITS = { rounds: 3, maxRounds: 5, secondsPerRole: 600, task: 100_000 } as const;
 

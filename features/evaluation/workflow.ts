@@ -30,12 +30,12 @@ import {
   type EvaluationState,
   type EvaluationStatus,
   type RoundPartEnd,
-} from '#domain/assignment/evaluate-loop.ts';
+} from './contract.ts';
 import { markdownText } from '#domain/text/markdown.ts';
-import { RECORD, WORK } from './activity-options.ts';
+import { RECORD, WORK } from '#workflows/activity-options.ts';
 import { inputProblem } from '#domain/turn/start-problem.ts';
-import { askAgent } from './steps/ask-agent.ts';
-import { refuseWrongStart } from './steps/refuse-start.ts';
+import { askAgent } from '#workflows/steps/ask-agent.ts';
+import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 
 const stopSignal = defineSignal<[StopAssignmentInput?]>(ASSIGNMENT.signals.stop);
 const stateQuery = defineQuery<EvaluationState>(ASSIGNMENT.queries.state);

@@ -3,10 +3,8 @@ import { sql } from 'kysely';
 import type { AssignmentKind, AssignmentStatus } from '#domain/assignment/assignment.ts';
 import type { NewAssignment } from '#domain/assignment/new-assignment.ts';
 import type { Db } from '../postgres/database.ts';
-import { affects, readRow, readRows, below, execute, type PageEnd } from '../postgres/statements.ts';
+import { affects, readRow, readRows, below, type PageEnd } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
-import type { Kept } from '#domain/schema/scalars.ts';
-import type { evaluationDetailSchema } from '#domain/schema/assignment.ts';
 
 export interface AssignmentRow extends NewAssignment {
   readonly result: string | null;
@@ -24,8 +22,6 @@ export interface AssignmentRow extends NewAssignment {
   readonly started_at: string | null;
   readonly ended_at: string | null;
 }
-
-export type RoundRow = Kept<typeof evaluationDetailSchema>['rounds'][number];
 
 /** Columns of `assignments a`. Its rounds may be large, so they are read separately. */
 export const ROW = sql`to_jsonb(a) - 'rounds' as row`;
@@ -119,23 +115,4 @@ export function findWorkEnd(db: TenantDb<Db>, session: string): Promise<WorkEnd 
          where o.tenant_id = ${db} and o.session_key = ${session}) as iterations
      from turns where tenant_id = ${db} and session_key = ${session} and ended_at is not null
      order by (status = 'completed') desc, ended_at desc limit 1`;
-}
-
-export async function findRounds(db: TenantDb<Db>, id: string): Promise<readonly RoundRow[]> {
-  const rows = await readRows<{ rounds: readonly RoundRow[] }>(db)`
-    select rounds from assignments where tenant_id = ${db} and id = ${id}`;
-  return rows[0]?.rounds ?? [];
-}
-
-/** Records what is known about a round; the first draft and the first verdict stay. Safe to repeat. */
-export async function recordRound(db: TenantDb, id: string, round: RoundRow): Promise<void> {
-  const [text, number] = [JSON.stringify(round), round.round];
-  await execute(db)`
-    update assignments set rounds = case
-        when jsonb_array_length(rounds) < ${number}::int then rounds || jsonb_build_array(${text}::jsonb)
-        when rounds #>> array[(${number}::int - 1)::text, 'verdict'] is null
-          then jsonb_set(rounds, array[(${number}::int - 1)::text],
-            ${text}::jsonb || jsonb_build_object('draft', rounds #> array[(${number}::int - 1)::text, 'draft']))
-        else rounds end
-    where tenant_id = ${db} and id = ${id}`;
 }

@@ -9,7 +9,7 @@ import {
 import { ANNOUNCEMENT } from '#domain/ids.ts';
 import { replacementOf, subagentContext } from '#domain/assignment/new-assignment.ts';
 import type { SettledCall } from '#domain/turn/turn.ts';
-import { type AssignmentRow, findAssignment, findRounds, ROW } from './assignment-store.ts';
+import { type AssignmentRow, findAssignment, ROW } from './assignment-store.ts';
 import { appendEvents, lockSession, settleCall } from '../turns/session-writes.ts';
 import { callWithin } from '../postgres/sql-call.ts';
 import { insertAssignment, openFor, originOf } from './take-assignment.ts';
@@ -69,7 +69,7 @@ async function lockOrigin(tx: TenantTx, id: string): Promise<AssignmentRow | und
 
 async function recordEnd(tx: TenantTx, before: AssignmentRow, end: AssignmentEnd): Promise<AssignmentRow> {
   const { next, status, result } = end;
-  const ended = await readRow<{ row: AssignmentRow }>(tx)`
+  const ended = await readRow<{ row: AssignmentRow; rounds: number }>(tx)`
     update assignments a set status = ${status}, result = ${result}, error = ${end.error && JSON.stringify(end.error)},
       warnings = ${JSON.stringify(end.warnings)}, stopped_by = coalesce(${end.by}, stopped_by),
       replaced_by = ${next?.id}, ended_at = clock_timestamp(),
@@ -79,11 +79,10 @@ async function recordEnd(tx: TenantTx, before: AssignmentRow, end: AssignmentEnd
     from (select coalesce(sum(t.steps), 0) as steps, coalesce(sum(t.input_tokens), 0) as input,
                  coalesce(sum(t.output_tokens), 0) as output
           from turns t where t.tenant_id = ${tx} and t.session_key = ${before.session_key}) x
-    where a.tenant_id = ${tx} and a.id = ${before.id} returning ${ROW}`;
+    where a.tenant_id = ${tx} and a.id = ${before.id} returning ${ROW}, jsonb_array_length(a.rounds) as rounds`;
   const row = ended?.row ?? before;
   const origin = originOf(row);
-  const used = row.kind === 'evaluation' ? { rounds: (await findRounds(tx, row.id)).length } : {};
-  await appendEvents(tx, origin, [{ type: `${row.kind}.completed`, data: endedEvent(row, used) }]);
+  await appendEvents(tx, origin, [{ type: `${row.kind}.completed`, data: endedEvent(row, ended?.rounds) }]);
   if (next) {
     const made = replacementOf(row, next);
     await openFor(tx, made, next.task, subagentContext(row.context));
@@ -97,10 +96,7 @@ async function recordEnd(tx: TenantTx, before: AssignmentRow, end: AssignmentEnd
 /** Characters of a result in the feed. */
 const PREVIEW = 500;
 
-function endedEvent(
-  row: AssignmentRow,
-  used: { readonly rounds?: number },
-): Readonly<Record<string, unknown>> {
+function endedEvent(row: AssignmentRow, rounds: number | undefined): Readonly<Record<string, unknown>> {
   const shared = {
     [`${row.kind}_id`]: row.id,
     label: row.label,
@@ -108,7 +104,7 @@ function endedEvent(
     error: row.error ?? undefined,
     by: row.stopped_by ?? undefined,
   };
-  if (row.kind === 'evaluation') return { ...shared, ...used };
+  if (row.kind === 'evaluation') return { ...shared, rounds };
   return {
     ...shared,
     target: row.kind === 'delegation' ? row.target_key : undefined,

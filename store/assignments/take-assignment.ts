@@ -1,6 +1,7 @@
 /** Takes a slot for an assignment: one at a time per tenant, so that concurrent calls cannot exceed a limit. */
 import { sql } from 'kysely';
 import type { AssignmentKind } from '#domain/assignment/assignment.ts';
+import type { NewEvent } from '#domain/event.ts';
 import { assignmentMessageId } from '#domain/ids.ts';
 import type { LimitMet, NewAssignment, Origin, PlacesInUse } from '#domain/assignment/new-assignment.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
@@ -30,7 +31,9 @@ export interface PlaceRequest {
   readonly target?: string;
   /** Returns the row's contents, or the limit that is reached; nobody else takes a slot meanwhile. */
   readonly decide: (origin: Origin, inUse: PlacesInUse) => NewAssignment | LimitMet;
-  /** The first message of its session; an evaluation has none. */
+  /** The event that announces its start. */
+  readonly started?: NewEvent;
+  /** The first message of its session; absent when it has none. */
   readonly first?: { readonly text: string; readonly context: (origin: MessageContext) => MessageContext };
 }
 
@@ -56,7 +59,9 @@ export function takeAssignment(db: TenantDb, call: OriginCall, required: PlaceRe
     const row = required.decide(origin, inUse);
     if (row.kind === 'refused') return row;
     if (required.first) await openFor(tx, row, required.first.text, required.first.context(context));
-    return { kind: 'taken', row: await insertAssignment(tx, row) };
+    const made = await insertAssignment(tx, row);
+    if (required.started) await appendEvents(tx, originOf(made), [required.started]);
+    return { kind: 'taken', row: made };
   });
 }
 
@@ -112,7 +117,6 @@ export async function openFor(
   if (!isNew) throw new Error(`the session ${session} is there already`);
 }
 
-/** An evaluation starts with its row. */
 export async function insertAssignment(tx: TenantTx, row: NewAssignment): Promise<AssignmentRow> {
   const columns = sql.raw(Object.keys(row).join(', '));
   const made = await readRow<{ row: AssignmentRow }>(tx)`
@@ -120,17 +124,6 @@ export async function insertAssignment(tx: TenantTx, row: NewAssignment): Promis
     select ${tx}, clock_timestamp(), ${columns} from jsonb_populate_record(null::assignments, ${JSON.stringify(row)})
     returning ${ROW}`;
   if (!made) throw new Error(`assignment ${row.id} was not written`);
-  if (row.kind === 'evaluation') {
-    const data = {
-      evaluation_id: row.id,
-      label: row.label,
-      generator: row.target_key,
-      evaluator: row.details?.evaluator,
-      call_id: row.origin_call,
-      max_rounds: row.details?.max_rounds,
-    };
-    await appendEvents(tx, originOf(row), [{ type: 'evaluation.started', data }]);
-  }
   return made.row;
 }
 

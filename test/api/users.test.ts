@@ -48,7 +48,7 @@ describe('IN-9 keys of users', () => {
          status, ended_at)
        select $1, prefix || $4, kind, $2, $3, 'c', 'l', 'main', 'main', kind || ':' || $4, 1, $4, 'l', 't', 'sync', 'queue', false, 1,
          '{}', '{}', '[]', '{"evaluator": "main", "max_rounds": 1}', status, now()
-       from (values ('del_', 'delegation', 'completed'), ('evl_', 'evaluation', 'approved')) x (prefix, kind, status)`,
+       from (values ('del_', 'delegation', 'completed')) x (prefix, kind, status)`,
       ids,
     );
     await stack.pool.query(
@@ -77,7 +77,6 @@ describe('IN-9 keys of users', () => {
         `/v1/tool-calls/${call}/result`,
         `/v1/subagents/${subagent}`,
         `/v1/delegations/del_${user}`,
-        `/v1/evaluations/evl_${user}`,
       ];
       for (const path of reads) {
         const refused = await ask('GET', path, other);
@@ -93,7 +92,6 @@ describe('IN-9 keys of users', () => {
         [`/v1/subagents/${subagent}/stop`, {}],
         [`/v1/subagents/${subagent}/steer`, { message: 'x' }],
         [`/v1/delegations/del_${user}/stop`, {}],
-        [`/v1/evaluations/evl_${user}/stop`, {}],
         ['/v1/tools/peek/invoke', { args: { note: 'x' }, session_key: session }],
       ];
       for (const [path, body] of writes)
@@ -126,7 +124,6 @@ describe('IN-9 keys of users', () => {
     );
     assert.deepEqual(await names('/v1/sessions?user=bob', ann), []);
     assert.deepEqual(await names('/v1/delegations', ann, 'id'), ['del_ann']);
-    assert.deepEqual(await names('/v1/evaluations', ann, 'id'), ['evl_ann']);
     assert.deepEqual(await names('/v1/handoffs', ann, 'session_key'), ['of-ann']);
     const used = await names('/v1/usage?by=session', ann, 'session');
     assert.ok(used.includes('of-ann') && used.every((key) => !key.includes('bob')), String(used));

@@ -86,7 +86,7 @@ describe('what another system says to a task', () => {
   });
 
   it('a workflow that only TempoClaw starts names what its input lacks, and ends', async () => {
-    for (const type of ['approval', 'subagent', 'delegation', 'evaluateLoop', 'awaitSubagents', 'wait'])
+    for (const type of ['approval', 'subagent', 'delegation', 'awaitSubagents', 'wait'])
       for (const args of [[], ['x'], [{}]]) {
         const handle = await live.client.workflow.start(type, {
           workflowId: `by-hand-${type}-${JSON.stringify(args)}`,

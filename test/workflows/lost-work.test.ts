@@ -1,12 +1,12 @@
 /**
- * SA-1, DE-1, DE-4: work whose workflow was ended from outside frees its place, and the session that delegated it is
+ * SA-1, DE-1: work whose workflow was ended from outside frees its place, and the session that delegated it is
  * notified once.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLostWork, type LostWork } from '#temporal/lost-work.ts';
 import { Failure } from '#domain/errors.ts';
-import { heldDelegation, heldEvaluation } from '#test/support/assignments.ts';
+import { heldDelegation } from '#test/support/assignments.ts';
 import { workflowIdOf } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
@@ -93,20 +93,6 @@ describe('work whose workflow was ended from outside', () => {
     );
   });
 
-  it('rounds of judging end as failed, and cannot be stopped any more', async () => {
-    const id = await heldEvaluation(stack.worker, 'rounds');
-    await terminate(`evaluate/${id}`);
-    const stop = `/v1/evaluations/${id}/stop`;
-    assert.equal((await accepted(stop)).status, 202);
-    const { body } = await stack.worker.until('its refusal', async () => {
-      const answer = await stack.ask('POST', stop, { body: {} });
-      return answer.status === 409 ? answer : undefined;
-    });
-    assert.equal(body.detail, `evaluate loop "${id}" is not running (status=failed)`);
-    const { body: list } = await stack.ask('GET', '/v1/evaluations?session_key=rounds-judged');
-    assert.deepEqual([list.data[0].status, list.data[0].error], ['failed', ERROR]);
-  });
-
   it('stopping one ends it', async () => {
     const id = await heldDelegation(stack.worker, 'stopped');
     const child = await subagent('stopped-child');
@@ -121,9 +107,8 @@ describe('work whose workflow was ended from outside', () => {
     assert.deepEqual(rows, [{ status: 'failed' }, { status: 'failed' }]);
   });
 
-  it('the sweep of the workers finds all three without anybody asking; who waits for one goes on', async () => {
+  it('the sweep of the workers finds both without anybody asking; who waits for one goes on', async () => {
     const value = await heldDelegation(stack.worker, 'swept');
-    const judged = await heldEvaluation(stack.worker, 'swept');
     const child = await subagent('swept-child');
     const { turn_id } = await stack.worker.say('swept-child', 'spawn {"action":"wait"}\nthen\nDone.');
     await stack.worker.until('the wait', async () => {
@@ -135,9 +120,9 @@ describe('work whose workflow was ended from outside', () => {
     });
     const lost = lostWork(stack.worker.temporal);
     assert.equal(await lost.sweepAll(0), 0, 'what runs is left alone');
-    for (const id of [`delegation/${value}`, `evaluate/${judged}`, `subagent/${child}`]) await terminate(id);
+    for (const id of [`delegation/${value}`, `subagent/${child}`]) await terminate(id);
     assert.equal(await lost.sweepAll(3600), 0, 'younger work is not looked at');
-    assert.equal(await lost.sweepAll(0), 3);
+    assert.equal(await lost.sweepAll(0), 2);
     assert.equal(await lost.sweepAll(0), 0);
     assert.equal(await notice('swept-given', /^\[Delegation to taker failed: /), 1);
     await stack.worker.ended(turn_id);

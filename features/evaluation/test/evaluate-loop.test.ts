@@ -1,6 +1,9 @@
-/** DE-4: rounds of producing and judging over real workflows. */
+/** DE-4: rounds of producing and judging over real workflows: their end, their use, and what other systems do to them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { WorkflowFailedError } from '@temporalio/client';
+import { createLostWork } from '#temporal/lost-work.ts';
+import { heldEvaluation } from '#test/support/assignments.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const MAKER = `
@@ -23,6 +26,7 @@ describe('DE-4 evaluate_loop', () => {
   let stack: Stack;
   before(async () => {
     stack = await startStack({
+      settings: 'budgets: [{ scope: turn, calls: 1000 }]',
       scripts: { maker: MAKER, judge: judge('improved draft'), never: judge('no such thing') },
       agents: [
         { key: 'maker', model: 'rehearsal/maker' },
@@ -81,5 +85,65 @@ describe('DE-4 evaluate_loop', () => {
     );
     const args = { generator: 'maker', evaluator: 'stranger', task: 'x' };
     assert.match((await loop('l', args)).result, /no delegation link from this agent to "stranger"/);
+  });
+
+  it('DU-7 counts for the turn that began it, and for each agent', async () => {
+    const args = { generator: 'maker', evaluator: 'judge', task: 'Write.' };
+    const { turn_id } = await stack.worker.say(
+      'counted',
+      `evaluate_loop ${JSON.stringify(args)}\nthen\nDone.`,
+    );
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    const path = `/v1/budgets/accounts?budget=settings:turn:*:total&subject=${turn_id}`;
+    assert.equal((await stack.ask('GET', path)).body.data[0]?.spent, 6);
+    const { rows } = await stack.pool.query(
+      `select bound_context #>> '{delegation,turn}' as turn from sessions where tenant_id = $1 and agent_key = 'judge'`,
+      [stack.tenant],
+    );
+    assert.equal(rows.filter(({ turn }) => turn === turn_id).length, 2);
+    const agents = async (agent: string) =>
+      (await stack.ask('GET', `/v1/usage?by=agent&agent=${agent}`)).body.data[0].agent;
+    assert.deepEqual([await agents('maker'), await agents('judge')], ['maker', 'judge']);
+  });
+
+  it('whose workflow was terminated ends as failed, and cannot be stopped any more', async () => {
+    const id = await heldEvaluation(stack.worker, 'rounds');
+    await stack.worker.client.workflow.getHandle(`evaluate/${id}`).terminate('by an operator');
+    const stop = `/v1/evaluations/${id}/stop`;
+    // A busy server answers "try again", and a stop may be repeated.
+    const { body } = await stack.worker.until('its refusal', async () => {
+      const answer = await stack.ask('POST', stop, { body: {} });
+      return answer.status === 409 ? answer : undefined;
+    });
+    assert.equal(body.detail, `evaluate loop "${id}" is not running (status=failed)`);
+    const { body: list } = await stack.ask('GET', '/v1/evaluations?session_key=rounds-judged');
+    const error = { code: 'OutcomeUnknown', message: 'its workflow was ended from outside' };
+    assert.deepEqual([list.data[0].status, list.data[0].error], ['failed', error]);
+    const events = await stack.worker.events('rounds-judged');
+    const completed = events.find(({ type }) => type === 'evaluation.completed')?.data;
+    assert.deepEqual([completed?.['status'], completed?.['rounds']], ['failed', 0]);
+    assert.ok(events.some(({ type, data }) => type === 'evaluation.started' && data['evaluation_id'] === id));
+  });
+
+  it('whose workflow was terminated is found by the sweep', async () => {
+    const id = await heldEvaluation(stack.worker, 'swept');
+    const { pool, worker } = stack;
+    const lost = createLostWork({ pool, onWrite: () => undefined, reach: worker.temporal, now: Date.now });
+    await worker.client.workflow.getHandle(`evaluate/${id}`).terminate('by an operator');
+    assert.equal(await lost.sweepAll(0), 1);
+    assert.equal(await lost.sweepAll(0), 0);
+  });
+
+  it('that another system starts names what its input lacks, and ends', async () => {
+    const { client, taskQueue } = stack.worker;
+    for (const args of [[], ['x'], [{}]]) {
+      const workflowId = `by-hand-evaluateLoop-${JSON.stringify(args)}`;
+      const handle = await client.workflow.start('evaluateLoop', { workflowId, taskQueue, args });
+      await assert.rejects(
+        handle.result(),
+        (error: unknown) =>
+          error instanceof WorkflowFailedError && /its input lacks \w+/.test((error.cause as Error).message),
+      );
+    }
   });
 });

@@ -1,9 +1,9 @@
 /** evaluate_loop: one agent makes, another judges, until it approves or the rounds are used up (DE-4). */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { Evaluations } from '../begin-evaluation.ts';
 import { delegationLabel, NOT_A_TASK } from '#domain/assignment/delegation-words.ts';
-import { EVALUATE_LIMITS, EVALUATE_WORDS, roundsOf } from '#domain/assignment/evaluate-loop.ts';
+import { EVALUATE_LIMITS, EVALUATE_WORDS, roundsOf } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
@@ -18,7 +18,7 @@ const input = z.object({
   context: textField(EVALUATE_LIMITS.task, 'More that the generator should know').optional(),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignments'>>({
+export const tool = defineTool<z.infer<typeof input>, { readonly evaluations: Evaluations }>({
   name: 'evaluate_loop',
   description:
     'Have one agent make a result and another judge it, in rounds, until it is approved. Waits for the end; the result says how many rounds it took and whether it passed.',
@@ -31,13 +31,13 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'assignment
   summary: ({ generator, evaluator, task }) =>
     `${generator ?? '?'} and ${evaluator ?? '?'}: ${delegationLabel(task ?? '')}`,
   refusedParameters: { team_task_id: NOT_A_TASK },
-  run: async ({ assignments }, args, call) => {
+  run: async ({ evaluations }, args, call) => {
     const { generator, evaluator, pass_criteria: criteria, context } = args;
     const task = args.task?.trim() ?? '';
     if (!generator || !evaluator || task === '') return toolError('InvalidArgs', EVALUATE_WORDS.missing);
     if ([task, criteria, context].some((text) => text?.includes('\0')))
       return toolError('InvalidArgs', 'no text may hold the character NUL');
-    const started = await assignments.evaluate(call, {
+    const started = await evaluations.begin(call, {
       generator,
       evaluator,
       task,
