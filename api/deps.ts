@@ -152,6 +152,12 @@ export interface FeatureDeps {
     user: string | null,
     refs: readonly string[],
   ): Promise<readonly Attachment[]>;
+  /** The session that a message to this one goes to, by its chat. Absent without a feature that moves chats. */
+  sessionOfChat?(
+    tenant: string,
+    session: string,
+    message: Partial<Readonly<Record<'agent' | 'channel' | 'chat_id', string | undefined>>>,
+  ): Promise<string>;
 }
 
 export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'documentWritten'> {

@@ -52,7 +52,6 @@ const allowlist = async () => (await import('#domain/resource/exec-allowlist.ts'
 const egress = async () => (await import('#domain/resource/egress.ts')).egress;
 const gateway = async () => (await import('#domain/resource/gateway.ts')).gateway;
 const delegations = async () => (await import('#domain/resource/assignments.ts')).delegations;
-const handoffs = async () => (await import('#domain/resource/handoffs.ts')).handoffs;
 const apiKeys = async () => (await import('#domain/resource/api-keys.ts')).apiKeys;
 const tenants = async () => (await import('#domain/resource/api-keys.ts')).tenants;
 const teams = async () => (await import('#domain/resource/teams.ts')).teams;
@@ -99,7 +98,6 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
     ],
     ['agent-links', 'which agent may give work to which: list, show, add, set, delete', { from: agentLinks }],
     ['delegations', 'work that agents give to each other: list, show, stop', { from: delegations }],
-    ['handoffs', 'chats that were handed to another agent: list, clear', { from: handoffs }],
     ['subagents', 'agents that agents start: list, show, stop, steer'],
     ['teams', 'teams of agents: a lead, members, and their board', { from: teams }],
     [

@@ -14,6 +14,7 @@ import { evaluation } from './evaluation/feature.ts';
 import { demo } from './demo/feature.ts';
 import { explain } from './explain/feature.ts';
 import { fastPath } from './fast-path/feature.ts';
+import { handoffs } from './handoffs/feature.ts';
 import { hooks } from './hooks/feature.ts';
 import { knowledge } from './knowledge/feature.ts';
 import { mail } from './mail/feature.ts';
@@ -43,6 +44,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   demo,
   explain,
   fastPath,
+  handoffs,
   hooks,
   knowledge,
   mail,

@@ -155,7 +155,6 @@ export async function removeSessionRows(
     ['gate_checks', sql`${ofTenant} and (owner_id in ${turns} or owner_id in ${condition})`],
     ['tool_calls', sql`${own} and turn_id in ${turns}`, 'tool_calls'],
     ['assignments', sql`${ofTenant} and id in ${condition}`, 'assignments'],
-    ['handoff_routes', sql`${own} and created_at <= ${until}`],
     ['tool_rate_buckets', own],
     ['events', sql`${own} and at <= ${until} and (turn_id is null or turn_id in ${turns})`, 'events'],
   ];

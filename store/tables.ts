@@ -152,18 +152,6 @@ export interface Tables {
     feedback: string;
     created_at: Generated<Timestamp>;
   };
-  handoff_routes: {
-    tenant_id: string;
-    channel: string;
-    chat_id: string;
-    from_key: string;
-    to_key: string;
-    session_key: string;
-    reason: string;
-    path: Json<unknown>;
-    created_by: string;
-    created_at: Generated<Timestamp>;
-  };
   messages: {
     tenant_id: string;
     id: string;

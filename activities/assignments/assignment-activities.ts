@@ -1,4 +1,4 @@
-/** The activities of assignments, and the services by which tools delegate, hand over and stop work. */
+/** The activities of assignments, and the services by which tools delegate and stop work. */
 import type { AssignmentActivities } from '#domain/assignment/assignment.ts';
 import type { AssignmentEnds } from '#domain/feature.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
@@ -9,9 +9,8 @@ import type { Models } from '../model/model-catalog.ts';
 import type { EndCommands } from '../process/end-commands.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import { type AgentLinkDeps, type AgentLinks, createAgentLinks } from './agent-links.ts';
-import { createAssignmentActivities } from './assignment-run.ts';
+import { type AssignmentRunDeps, createAssignmentActivities } from './assignment-run.ts';
 import { type Assignments, createAssignments } from './assignments.ts';
-import { createHandoffs, type HandoffDeps, type Handoffs } from './handoffs.ts';
 import type { AssignmentDeps, SubagentSettings } from './take-place.ts';
 
 export interface AssignmentTools {
@@ -19,12 +18,10 @@ export interface AssignmentTools {
   readonly assignments: Assignments;
   /** The agents that it may delegate to. */
   readonly agentLinks: AgentLinks;
-  /** Conversations that continue with another agent. */
-  readonly handoffs: Handoffs;
 }
 
 type PassedOn = Pick<AssignmentDeps, 'reach' | 'files' | 'workspaceOf' | 'lost'> &
-  Pick<HandoffDeps, 'sessions' | 'wake'> &
+  Pick<AssignmentRunDeps, 'wake'> &
   Pick<AgentLinkDeps, 'embed'> & { readonly models: Pick<Models, 'problem'> };
 
 export interface AssignmentParts extends ActivityDeps, PassedOn {
@@ -50,7 +47,7 @@ export function createAssignmentParts(parts: AssignmentParts): {
       limits: subagents,
       stopSession: createStopSession(parts, assignments),
     }),
-    tools: { assignments, agentLinks: links, handoffs: createHandoffs({ ...parts, links }) },
+    tools: { assignments, agentLinks: links },
   };
 }
 

@@ -1,7 +1,7 @@
 /** Conversations that agents have handed over: where their messages go, and how to end that (DE-5). */
 import { z } from 'zod';
-import { labelSchema, nameSchema, sessionKeySchema, timeSchema } from '../schema/scalars.ts';
-import { defineResource, operation } from './define-resource.ts';
+import { labelSchema, nameSchema, sessionKeySchema, timeSchema } from '#domain/schema/scalars.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
 const itemSchema = z.object({
   channel: z.string(),

@@ -1,9 +1,9 @@
 /** Serves chats that were handed over, from their rows. */
-import { clearHandoff, listHandoffs } from '#store/assignments/handoff-store.ts';
-import { handoffs } from '#domain/resource/handoffs.ts';
-import type { Api } from '../deps.ts';
-import { type CursorKeys, readPage } from '../server/pages.ts';
-import { serveResource } from '../serve-resource.ts';
+import type { Api } from '#api/deps.ts';
+import { serveResource } from '#api/serve-resource.ts';
+import { type CursorKeys, readPage } from '#api/server/pages.ts';
+import { handoffs } from './resource.ts';
+import { clearHandoff, listHandoffs } from './store.ts';
 
 export function addRoutes(app: Api): void {
   serveResource(app, handoffs, {

@@ -1,13 +1,13 @@
 /** Routes: where the messages of chats go (DE-5). */
 import { sql } from 'kysely';
-import type { HandoffRoute } from '#domain/assignment/handoff.ts';
+import type { HandoffRoute } from './contract.ts';
 import { workContext } from '#domain/assignment/new-assignment.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
-import { readBudgetRoot } from '../budgets/budget-ledger.ts';
-import { appendEvents, openSession, sayFirst } from '../turns/session-writes.ts';
-import { inTransaction } from '../postgres/transaction.ts';
-import { affects, readRow, readRows } from '../postgres/statements.ts';
-import type { TenantDb } from '../postgres/tenant-db.ts';
+import { readBudgetRoot } from '#store/budgets/budget-ledger.ts';
+import { appendEvents, openSession, sayFirst } from '#store/turns/session-writes.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
+import { affects, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 export interface HandoffRouteRow extends HandoffRoute {
   readonly created_at: Date;

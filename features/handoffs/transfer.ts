@@ -1,15 +1,15 @@
 /** The work of the tool `handoff` (DE-5): it checks the links, sets the route, and starts the new agent. */
 import { createHash } from 'node:crypto';
 import { LINK_WORDS } from '#domain/assignment/agent-link.ts';
-import { HANDOFF_WORDS, handoffLoop } from '#domain/assignment/handoff.ts';
 import { turnIdOf } from '#domain/ids.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { AgentLinks } from './agent-links.ts';
+import type { AgentLinks } from '#activities/assignments/agent-links.ts';
 import type { SessionQueries } from '#domain/turn/session-queries.ts';
-import { clearHandoff, findHandoff, setHandoff } from '#store/assignments/handoff-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import type { ActivityDeps } from '../activity-deps.ts';
-import type { SendSystemMessage } from '../turn/send-system-message.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
+import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
+import { HANDOFF_WORDS, handoffLoop } from './contract.ts';
+import { clearHandoff, findHandoff, setHandoff } from './store.ts';
 
 export interface HandoffRequest {
   readonly channel: string;

@@ -766,7 +766,7 @@ create table budget_holds (
 );
 create index budget_holds_by_turn on budget_holds (tenant_id, turn_id);
 
--- Links, gates, handoffs
+-- Links, gates
 
 -- Which agents may delegate work to each other (DE-1). `settings` is judged when the link is used, and refuses
 -- everybody when it cannot be read.
@@ -817,22 +817,6 @@ create table gate_checks (
   feedback   text not null,
   created_at timestamptz not null default now(),
   primary key (tenant_id, owner_id, gate, attempt)
-);
-
--- Where the messages of a chat go (DE-5).
-create table handoff_routes (
-  tenant_id   text not null references tenants,
-  channel     text not null,
-  chat_id     text not null,
-  from_key    text not null,
-  to_key      text not null,
-  session_key text not null,
-  reason      text not null,
-  -- Agents that have had the chat since a person last wrote, oldest first.
-  path        jsonb not null,
-  created_by  text not null,
-  created_at  timestamptz not null default now(),
-  primary key (tenant_id, channel, chat_id)
 );
 
 -- Egress

@@ -51,11 +51,6 @@ describe('IN-9 keys of users', () => {
        from (values ('del_', 'delegation', 'completed')) x (prefix, kind, status)`,
       ids,
     );
-    await stack.pool.query(
-      `insert into handoff_routes (tenant_id, channel, chat_id, from_key, to_key, session_key, reason, path, created_by)
-       values ($1, 'web', $3, 'main', 'main', $2, 'r', '[]', 'c')`,
-      [stack.tenant, session, user],
-    );
     return { session, turn, call: call.id, subagent: subagent.id, inner: subagent.session_key, approval };
   }
 
@@ -96,8 +91,6 @@ describe('IN-9 keys of users', () => {
       ];
       for (const [path, body] of writes)
         assert.equal((await ask('POST', path, other, body)).status, 404, path);
-      const query = `/v1/handoffs?channel=web&chat_id=${user}`;
-      assert.equal((await ask('DELETE', query, other)).status, 404);
       assert.equal((await ask('GET', `/v1/sessions/${session}/messages`, own)).body.data.length, 3);
     }
   });
@@ -124,14 +117,12 @@ describe('IN-9 keys of users', () => {
     );
     assert.deepEqual(await names('/v1/sessions?user=bob', ann), []);
     assert.deepEqual(await names('/v1/delegations', ann, 'id'), ['del_ann']);
-    assert.deepEqual(await names('/v1/handoffs', ann, 'session_key'), ['of-ann']);
     const used = await names('/v1/usage?by=session', ann, 'session');
     assert.ok(used.includes('of-ann') && used.every((key) => !key.includes('bob')), String(used));
     const subjects = await names('/v1/budgets/accounts', ann, 'subject');
     assert.ok(subjects.includes('of-ann') && !subjects.includes('of-bob'), String(subjects));
     for (const [path, field] of [
       ['/v1/delegations', 'id'],
-      ['/v1/handoffs', 'session_key'],
       ['/v1/budgets/accounts', 'subject'],
     ] as const)
       assert.ok((await names(path, boss, field)).length >= 2, path);

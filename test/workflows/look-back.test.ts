@@ -156,17 +156,6 @@ describe('PO-5 rules that look back', () => {
     assert.deepEqual(verdicts(await settled(turn.turn_id)), ['nudge ask']);
   });
 
-  it('who takes a conversation over has read what was read in it', async () => {
-    const { turn_id } = await stack.worker.say(
-      'chat',
-      `${PEEK}\nthen\nhandoff {"agent":"reader","reason":"yours"}`,
-      { agent: 'main', channel: 'web', chat_id: 'c1' },
-    );
-    assert.deepEqual(verdicts(await settled(turn_id)), ['peek allow', 'handoff allow']);
-    const { body } = await stack.ask('GET', '/v1/handoffs');
-    assert.deepEqual(Object.keys(await usedIn(body.data[0].session_key)), ['peek']);
-  });
-
   it('a member of a team begins with what its lead has read, and what it reads counts for the lead', async () => {
     const made = await stack.ask('POST', '/v1/teams', {
       body: { key: 'crew', lead: 'main', members: ['member'] },

@@ -7,10 +7,8 @@ import { Failure } from '#domain/errors.ts';
 import { messageCreateSchema, messageReceiptSchema, waitSchema } from '#domain/schema/message.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type Caller, callerOf, userOf } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
-import { followHandoff } from '../../follow-handoff.ts';
 import { stemOf } from '../../server/idempotency.ts';
 import { problems } from '../../server/openapi.ts';
 import { type Accepted, submitMessage } from '../../submit-message.ts';
@@ -43,7 +41,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { key } = request.params;
       const { text, mode, attachments: refs = [], ...context } = request.body;
       const { wait } = request.query;
-      const session = await followHandoff(forTenant(deps.pool, caller.tenant), key, context);
+      const session = await sessionOf(deps, caller.tenant, key, context);
       const place = { tenant: caller.tenant, session };
       const signal = endOf(reply);
       const waitFor = (seconds: number, id: string, isNew: boolean) =>
@@ -70,6 +68,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       });
     },
   );
+}
+
+async function sessionOf(
+  { sessionOfChat }: ApiDeps,
+  tenant: string,
+  key: string,
+  message: RequestContext,
+): Promise<string> {
+  return (await sessionOfChat?.(tenant, key, message)) ?? key;
 }
 
 function attachmentsOf(

@@ -24,7 +24,6 @@ import { type ChannelRow, findPerson, offerPairing } from '../store/channel-stor
 import { findUntaken } from '#store/turns/message-store.ts';
 import { findSession } from '#store/turns/session-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { followHandoff } from '#api/follow-handoff.ts';
 import { type Submission, submitMessage } from '#api/submit-message.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { beginWork } from './begin-work.ts';
@@ -125,7 +124,7 @@ async function submit(
   const db = forTenant(deps.pool, tenant);
   const chat = { channel: channel.key, chat_id: chatIdOf(inbound) };
   const own = sessionOf(channel, inbound);
-  const session = await followHandoff(db, own, chat);
+  const session = (await deps.sessionOfChat?.(tenant, own, chat)) ?? own;
   const there = await findSession(db, session);
   if (there && (there.channel !== chat.channel || there.chat_id !== chat.chat_id))
     throw new Failure(

@@ -1,8 +1,8 @@
 /** DE-5: conversations that are handed over. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { HANDOFF_WORDS, handoffLoop } from '#domain/assignment/handoff.ts';
-import { VECTORS } from './vectors.ts';
+import { HANDOFF_WORDS, handoffLoop } from '../contract.ts';
+import { VECTORS } from '#test/domain/delegation/vectors.ts';
 
 describe('DE-5 handoffs', () => {
   for (const { path, from, to, refused } of VECTORS.handoffs)

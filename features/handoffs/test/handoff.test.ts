@@ -10,6 +10,7 @@ describe('DE-5 handoff', () => {
   let stack: Stack;
   before(async () => {
     stack = await startStack({
+      settings: 'budgets: [{ scope: turn, calls: 1000 }, { scope: session, calls: 1000 }]',
       agents: [
         { key: 'billing', model: 'rehearsal/echo' },
         { key: 'returner', model: 'rehearsal/returner' },
@@ -92,5 +93,46 @@ rules:
     assert.match(await refusal({ action: 'clear' }, {}), /clear requires channel context/);
     assert.match(await refusal({ action: 'x' }, chat), /unknown action: x \(use 'transfer' or 'clear'\)/);
     assert.match(await refusal({ action: 'clear' }, chat), /Handoff route cleared\./);
+  });
+
+  it('DU-7 PO-5 the conversation keeps the budget of its first session, and what was read in it', async () => {
+    const handsOn = `peek {"note":"a page"}\nthen\n${handing({ agent: 'billing', reason: 'an invoice' })}`;
+    assert.equal((await say('chat', handsOn, 'c6')).body.text, 'Handed on.');
+    const next = await say('chat', 'Where is it?', 'c6');
+    const session: string = next.body.session_key;
+    assert.notEqual(session, 'chat');
+    const turns = await stack.worker.until('the turns of the handoff and of the next message', async () => {
+      const all = await stack.worker.turns(session);
+      return all.length === 2 ? all : undefined;
+    });
+    for (const { id } of turns) assert.equal((await stack.worker.ended(id)).status, 'completed');
+    const used = async (scope: 'turn' | 'session', subject: string): Promise<number> => {
+      const path = `/v1/budgets/accounts?budget=settings:${scope}:*:total&subject=${subject}`;
+      return (await stack.ask('GET', path)).body.data[0]?.spent ?? 0;
+    };
+    assert.equal(await used('session', 'chat'), 5);
+    assert.equal(await used('turn', turns[0]?.id ?? ''), 1);
+    assert.equal(await used('session', session), 0);
+    const { rows } = await stack.pool.query('select used from sessions where tenant_id = $1 and key = $2', [
+      stack.tenant,
+      session,
+    ]);
+    assert.deepEqual(Object.keys(rows[0]?.used), ['peek']);
+  });
+
+  it('IN-9 a key of a user lists and ends handoffs of that user only', async () => {
+    const ann = await stack.makeKey(['read', 'run'], { user: 'ann' });
+    const bob = await stack.makeKey(['read', 'run'], { user: 'bob' });
+    const body = { text: handing({ agent: 'billing', reason: 'r' }), channel: 'web', chat_id: 'c7' };
+    const sent = await stack.ask('POST', '/v1/sessions/of-ann/messages?wait=60', { key: ann, body });
+    assert.equal(sent.body.text, 'Handed on.');
+    const chats = async (key: string) =>
+      (await stack.ask('GET', '/v1/handoffs', { key })).body.data.map(
+        ({ chat_id }: { chat_id: string }) => chat_id,
+      );
+    assert.deepEqual([await chats(ann), await chats(bob)], [['c7'], []]);
+    const path = '/v1/handoffs?channel=web&chat_id=c7';
+    assert.equal((await stack.ask('DELETE', path, { key: bob })).status, 404);
+    assert.equal((await stack.ask('DELETE', path, { key: ann })).status, 204);
   });
 });

@@ -1,8 +1,8 @@
 /** handoff: the conversation continues with another agent until the route is cleared (DE-5). */
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
-import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import { HANDOFF_LIMITS, HANDOFF_WORDS } from '#domain/assignment/handoff.ts';
+import type { Handoffs } from '../transfer.ts';
+import { HANDOFF_LIMITS, HANDOFF_WORDS } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
@@ -15,7 +15,7 @@ const input = z.object({
   transfer_context: z.boolean().default(true).describe('Whether the agent is given what was said so far'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'handoffs'>>({
+export const tool = defineTool<z.infer<typeof input>, { readonly handoffs: Handoffs }>({
   name: 'handoff',
   description:
     'Hand this conversation to another agent that fits it better. It speaks with the user from then on.',
