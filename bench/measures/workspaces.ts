@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createWorkspaceSync } from '../../features/snapshots/activities/workspace-sync.ts';
 import { syncFiles } from '../../features/snapshots/activities/sync-files.ts';
-import { createFolderStore } from '../../activities/objects/object-store.ts';
+import { createFolderStore } from '../../features/artifacts/objects/object-store.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
 import { createFileLock } from '#store/files/file-lock.ts';
 import { TENANT } from '../contender.ts';

@@ -1,5 +1,5 @@
 /** Opens the places of the settings where artifacts are. */
-import { openObjectStore } from '#activities/objects/open-object-store.ts';
+import { openObjectStore } from './objects/open-object-store.ts';
 import type { Config } from '#config';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { ArtifactPlaces } from './store.ts';

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import type { ObjectStore } from '#activities/objects/object-store.ts';
+import type { ObjectStore } from './objects/object-store.ts';
 import type { Attachment } from '#domain/files/attachment.ts';
 import { Failure } from '#domain/errors.ts';
 import { imageProblem, readImage } from '#domain/model/image.ts';

@@ -1,6 +1,6 @@
 /** Makes workspaces that follow the work (VF-6): copies on this machine, and their store of objects. */
 import { hostname } from 'node:os';
-import { openObjectStore } from '#activities/objects/open-object-store.ts';
+import { openObjectStore } from '#features/artifacts/index.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import { removeWorkspaces } from '#activities/workspace/workspace-folder.ts';
 import type { WorkspaceParts } from '#domain/feature.ts';

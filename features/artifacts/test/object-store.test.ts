@@ -3,8 +3,8 @@ import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createEgress } from '#activities/egress/create-egress.ts';
-import { createFolderStore, type ObjectStore } from '#activities/objects/object-store.ts';
-import { createS3Store, type S3Settings } from '#activities/objects/s3-store.ts';
+import { createFolderStore, type ObjectStore } from '../objects/object-store.ts';
+import { createS3Store, type S3Settings } from '../objects/s3-store.ts';
 import { startS3Server } from '#test/support/s3-server.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 

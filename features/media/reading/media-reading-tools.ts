@@ -1,10 +1,6 @@
 /** What the tools that read media use: a file wherever it is, its text, and what models see and hear in it. */
 import type { RunningCall } from '#policy/define-tool.ts';
-import {
-  createReadWithModels,
-  type ReadWithModels,
-  type ReadWithModelsDeps,
-} from '#activities/model/read-with-models.ts';
+import { createReadWithModels, type ReadWithModels, type ReadWithModelsDeps } from './read-with-models.ts';
 import { type FilmParts, type FilmPartsDeps, extractVideoParts } from './video-parts.ts';
 import { type MediaFile, openMedia, type OpenMediaDeps } from './open-media.ts';
 

@@ -14,11 +14,11 @@ import {
 } from '#domain/model/model.ts';
 import { type ModelUse, wasRead } from '#domain/budget/model-use.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type BookDeps, bookModel } from '../budgets/book-model.ts';
-import { FileProblem } from '../workspace/file-problem.ts';
-import { generateWithFallback } from './fallback.ts';
-import { type Models, useOf } from './model-catalog.ts';
-import { estimatePromptTokens } from './prompt-size.ts';
+import { type BookDeps, bookModel } from '#activities/budgets/book-model.ts';
+import { FileProblem } from '#activities/workspace/file-problem.ts';
+import { generateWithFallback } from '#activities/model/fallback.ts';
+import { type Models, useOf } from '#activities/model/model-catalog.ts';
+import { estimatePromptTokens } from '#activities/model/prompt-size.ts';
 
 export interface ReadWithModels {
   /**

@@ -13,7 +13,7 @@ import {
   workspacesToClean,
 } from '../store.ts';
 import { prefixOf } from './workspace-sync.ts';
-import type { ObjectStore } from '#activities/objects/object-store.ts';
+import type { ObjectStore } from '#features/artifacts/index.ts';
 import { createObjects, keyOf, readListing, readRoot } from './tree.ts';
 
 export interface CleanOptions {

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import type { ObjectStore } from '#activities/objects/object-store.ts';
+import type { ObjectStore } from '#features/artifacts/index.ts';
 
 export interface FileEntry {
   readonly kind: 'file';

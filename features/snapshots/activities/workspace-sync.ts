@@ -26,7 +26,7 @@ import { errnoOf, FileProblem, fileProblem } from '#activities/workspace/file-pr
 import type { FileScope, WorkspaceUse } from '#activities/workspace/files.ts';
 import { openFolder } from '#activities/workspace/open-folder.ts';
 import { makeWorkspace } from '#activities/workspace/workspace-folder.ts';
-import type { ObjectStore } from '#activities/objects/object-store.ts';
+import type { ObjectStore } from '#features/artifacts/index.ts';
 import { restoreWorkspace } from './restore.ts';
 import { scanWorkspace, SNAPSHOT_LIMITS, type SnapshotLimits } from './scan.ts';
 import { type Changes, createObjects, digestOf, type FolderEntry, readRoot, writeRoot } from './tree.ts';

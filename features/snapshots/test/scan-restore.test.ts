@@ -16,7 +16,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createFolderStore, type ObjectStore } from '#activities/objects/object-store.ts';
+import { createFolderStore, type ObjectStore } from '#features/artifacts/objects/object-store.ts';
 import { restoreWorkspace } from '../activities/restore.ts';
 import { scanWorkspace, SNAPSHOT_LIMITS, type SnapshotLimits } from '../activities/scan.ts';
 import { CHUNK_BYTES, createObjects, type FolderEntry } from '../activities/tree.ts';

@@ -10,7 +10,7 @@ import { cleanStore } from '../activities/clean-store.ts';
 import { removeSnapshots } from '../activities/remove-snapshots.ts';
 import { createWorkspaceSync, type WorkspaceSync } from '../activities/workspace-sync.ts';
 import { syncFiles } from '../activities/sync-files.ts';
-import { createFolderStore, type ObjectStore } from '#activities/objects/object-store.ts';
+import { createFolderStore, type ObjectStore } from '#features/artifacts/objects/object-store.ts';
 import type { SnapshotLimits } from '../activities/scan.ts';
 import { createFiles, type Files } from '#activities/workspace/files.ts';
 import { Failure } from '#domain/errors.ts';
