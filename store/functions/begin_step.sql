@@ -1,6 +1,7 @@
 -- Starts a step: takes messages into the turn, settles the previous calls, and returns everything that the model call
 -- needs. Safe to repeat: what was taken stays taken. It only reads when there is nothing to take, settle or reserve
--- (p_budget, DU-7).
+-- (p_budget, DU-7). `settle` in p_budget ({holder, attempt, spent}) is a reservation to settle before: it is done here,
+-- because accounts are locked after all sessions.
 create function begin_step(
   p_tenant text, p_session text, p_turn text, p_step int, p_messages jsonb, p_settled jsonb, p_after bigint,
   p_summary_after bigint, p_default_agent text, p_run text,
@@ -33,7 +34,11 @@ begin
     perform note_used(p_tenant, p_session, read);
     select * into session_row from sessions where tenant_id = p_tenant and key = p_session;
   end if;
-  if p_budget is not null and answer.id is null and has_budgets(p_tenant, agent_row.key,
+  if p_budget ? 'settle' then
+    perform settle_budget(p_tenant, p_budget #>> '{settle,holder}', (p_budget #>> '{settle,attempt}')::int,
+      p_budget #> '{settle,spent}');
+  end if;
+  if p_budget ? 'holder' and answer.id is null and has_budgets(p_tenant, agent_row.key,
       coalesce(turn_row.budget_root, session_row.budget_root), p_budget) then
     budget := reserve_budget(p_tenant, p_session, p_turn, p_budget ->> 'holder', coalesce((
       select jsonb_strip_nulls(jsonb_build_object('usd', m.usd,

@@ -8,13 +8,18 @@ create function record_reads(
 language plpgsql as $$
 declare
   fresh jsonb;
+  settle jsonb := p_answer -> 'budget' || jsonb_build_object('holder', p_answer -> 'id');
 begin
-  if record_answer(p_tenant, p_session, p_turn, p_step, p_answer, p_calls, '[]', p_feed) <> 'recorded' then
+  if record_answer(p_tenant, p_session, p_turn, p_step, p_answer - 'budget', p_calls, '[]', p_feed) <> 'recorded' then
+    if settle is not null then
+      perform settle_budget(p_tenant, settle ->> 'holder', (settle ->> 'attempt')::int, settle -> 'spent');
+    end if;
     return '{"recorded":false}';
   end if;
   select jsonb_object_agg(c ->> 'tool', c ->> 'id') into fresh from sessions s, jsonb_array_elements(p_calls) c
     where s.tenant_id = p_tenant and s.key = p_session and not s.used ? (c ->> 'tool');
   if fresh is not null then perform note_used(p_tenant, p_session, fresh); end if;
   return jsonb_build_object('recorded', true, 'next',
-    begin_step(p_tenant, p_session, p_turn, p_step + 1, '[]', '[]', p_after, p_summary_after, '', '', p_budget));
+    begin_step(p_tenant, p_session, p_turn, p_step + 1, '[]', '[]', p_after, p_summary_after, '', '',
+      case when settle is null then p_budget else coalesce(p_budget, '{}') || jsonb_build_object('settle', settle) end));
 end $$;

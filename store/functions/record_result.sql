@@ -46,14 +46,17 @@ begin
       on conflict (tenant_id, digest) do update set needed_at = now(), bytes = coalesce(files.bytes, excluded.bytes);
   end if;
   perform append_events(p_tenant, c.session_key, c.turn_id, p_feed);
-  if p_budget ? 'settle' then
-    perform settle_budget(p_tenant, p_call, (p_budget #>> '{settle,attempt}')::int, p_budget #> '{settle,spent}');
-  end if;
   if p_after is null or exists (select 1 from tool_calls where tenant_id = p_tenant and turn_id = c.turn_id
       and step = c.step and state <> 'done') then
+    if p_budget ? 'settle' then
+      perform settle_budget(p_tenant, p_call, (p_budget #>> '{settle,attempt}')::int, p_budget #> '{settle,spent}');
+    end if;
     return '{"recorded":true}';
   end if;
-  basis := begin_step(p_tenant, p_session, c.turn_id, c.step + 1, '[]', '[]', p_after, p_summary_after, '', '', p_budget -> 'next');
+  basis := begin_step(p_tenant, p_session, c.turn_id, c.step + 1, '[]', '[]', p_after, p_summary_after, '', '',
+    case when p_budget ? 'settle'
+      then coalesce(p_budget -> 'next', '{}') || jsonb_build_object('settle', p_budget -> 'settle' || jsonb_build_object('holder', p_call))
+      else p_budget -> 'next' end);
   -- A reservation must be on the disk before it is used.
   if basis #> '{budget,held}' is not null then perform set_config('synchronous_commit', 'on', true); end if;
   return jsonb_build_object('recorded', true, 'next', basis);

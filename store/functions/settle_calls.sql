@@ -5,6 +5,8 @@ declare
   feed jsonb;
   ran jsonb;
 begin
+  -- The session's row is locked first, as everywhere: one order of locks.
+  perform 1 from sessions where tenant_id = p_tenant and key = p_session for update;
   with ended as (
     update tool_calls c set state = 'done', ok = (s ->> 'ok')::boolean, code = s ->> 'code', result = s ->> 'text',
       fence = null, ended_at = now(), started_at = coalesce(c.started_at, now())
