@@ -3,9 +3,10 @@ import { type RawBuilder, sql } from 'kysely';
 import { KEPT_HOURS } from './idempotency-store.ts';
 import type { Db } from './postgres/database.ts';
 import { execute } from './postgres/statements.ts';
+import { removeInTurn } from './remove-in-turn.ts';
 
-/** Rows of a table deleted in one sweep, so that concurrent turns do not wait for them. */
-const MAX = 20_000;
+/** Rows that one transaction deletes. */
+const BATCH = 5_000;
 
 /** Condition on the rows of a table that are no longer kept. */
 export interface OldRows {
@@ -19,9 +20,11 @@ export const OLD_ROWS = {
   egress: { table: 'egress_requests', isOld: isOlder('created_at', 30) },
 } as const satisfies Record<string, OldRows>;
 
-/** Returns the number deleted; the next sweep continues. */
-export function pruneOldRows(db: Db, { table, isOld }: OldRows): Promise<number> {
-  return deleteSome(db, table, isOld, MAX);
+/** Deletes them, each kind in turn. Returns the number deleted; the next sweep continues. */
+export function pruneOldRows(db: Db, all: readonly OldRows[]): Promise<number> {
+  return removeInTurn(
+    all.map(({ table, isOld }) => ({ batch: BATCH, remove: (max) => deleteSome(db, table, isOld, max) })),
+  );
 }
 
 export function isOlder(column: string, days: number): RawBuilder<unknown> {

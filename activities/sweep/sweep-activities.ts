@@ -36,9 +36,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       ...recover,
     ),
     prune_rows: part(
-      ...[...Object.values(OLD_ROWS), ...rows.flatMap(({ oldRows = [] }) => oldRows)].map(
-        (old) => () => pruneOldRows(pool, old),
-      ),
+      () => pruneOldRows(pool, [...Object.values(OLD_ROWS), ...rows.flatMap(({ oldRows = [] }) => oldRows)]),
       () => removeUnneededFiles(pool, rows),
       ...prune,
       () => workspaces.clean(),

@@ -66,6 +66,6 @@ describe('R5 what was asked of the outside', () => {
     await api.pool.query(
       `update egress_requests set created_at = now() - interval '31 days' where purpose = 'mcp'`,
     );
-    assert.equal(await pruneOldRows(api.pool, OLD_ROWS.egress), 1);
+    assert.equal(await pruneOldRows(api.pool, [OLD_ROWS.egress]), 1);
   });
 });

@@ -88,7 +88,7 @@ describe('IN-1 Idempotency-Key', () => {
     );
     assert.equal((await make('seven', 'k-seven')).body.code, 'Conflict');
     await api.pool.query("update idempotency_keys set created_at = now() - interval '25 hours'");
-    assert.ok((await pruneOldRows(api.pool, OLD_ROWS.idempotency)) > 0);
+    assert.ok((await pruneOldRows(api.pool, [OLD_ROWS.idempotency])) > 0);
   });
 
   it('answers a repeat of what took its row away as the first was, and a new request for it with 404', async () => {

@@ -235,7 +235,7 @@ describe('TL nodes over HTTP and WebSocket', () => {
     ]);
     assert.ok(!JSON.stringify((await pool.query('select * from node_invocations')).rows).includes('true}'));
     await pool.query(`update node_invocations set created_at = now() - interval '8 days'`);
-    assert.equal(await pruneOldRows(pool, OLD_INVOCATIONS), 1);
+    assert.equal(await pruneOldRows(pool, [OLD_INVOCATIONS]), 1);
 
     const stopped = `call_${randomUUID()}`;
     await insertInvocation(pool, sealer, tenant, { ...request, id: stopped });
