@@ -2,6 +2,7 @@
  * Restarts sessions and team tasks whose workflow was ended from outside while their rows say that they continue. Their
  * new run does the rest: a session's run ends the lost turns, a task's run continues from its row.
  */
+import { createConcurrencyLimit } from '#domain/async/concurrency-limit.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { isLost } from '#domain/turn/lost-work.ts';
 import { isClosed } from '#domain/team/team-task.ts';
@@ -25,8 +26,11 @@ export interface LostRuns {
   sweep(olderThanSeconds: number): Promise<number>;
 }
 
-/** Rows checked in one sweep. The next one continues after them, so that rows which wait for weeks hide nothing. */
+/** Rows read at a time. */
 const PAGE = 500;
+
+/** Rows checked at the same time: each is a request to Temporal. */
+const MAX_CHECKS = 16;
 
 export function createLostRuns(deps: LostRunsDeps): LostRuns {
   const { pool } = deps;
@@ -58,20 +62,24 @@ function sweepOf<Row extends { readonly created_at: Date }>(
   { reach, now }: LostRunsDeps,
   { page, start, isOpen }: WorkflowKind<Row>,
 ): (olderThanSeconds: number) => Promise<number> {
-  let after: Row | undefined;
+  const isLostNow = async (row: Row): Promise<boolean> => {
+    const again = start(row);
+    if (!isLost(await reach.stateOf(again.id), now() - row.created_at.getTime())) return false;
+    // A run that ends by itself has recorded that first.
+    if (!(await isOpen(row))) return false;
+    await reach.start(again);
+    return true;
+  };
   return async (olderThanSeconds) => {
-    const rows = await page(olderThanSeconds, after);
+    const limit = createConcurrencyLimit(MAX_CHECKS);
     let lost = 0;
-    for (const row of rows) {
-      const again = start(row);
-      if (!isLost(await reach.stateOf(again.id), now() - row.created_at.getTime())) continue;
-      // A run that ends by itself has recorded that first.
-      if (!(await isOpen(row))) continue;
-      await reach.start(again);
-      lost += 1;
+    for (let after: Row | undefined; ; ) {
+      const rows = await page(olderThanSeconds, after);
+      const found = await Promise.all(rows.map((row) => limit.pass('check', () => isLostNow(row))));
+      lost += found.filter(Boolean).length;
+      after = rows.at(-1);
+      if (rows.length < PAGE || !after) return lost;
     }
-    after = rows.length < PAGE ? undefined : rows.at(-1);
-    return lost;
   };
 }
 

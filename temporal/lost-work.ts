@@ -2,6 +2,7 @@
  * Ends assignments whose workflow was ended from outside. Otherwise their rows would keep their slots for ever, and
  * nobody would be notified.
  */
+import { createConcurrencyLimit } from '#domain/async/concurrency-limit.ts';
 import { Failure } from '#domain/errors.ts';
 import { assignmentWorkflowId } from '#domain/ids.ts';
 import { isLost, LOST_END } from '#domain/turn/lost-work.ts';
@@ -41,8 +42,12 @@ export interface LostWork {
   sweepAll(olderThanSeconds: number): Promise<number>;
 }
 
+/** Assignments checked at the same time: each is a request to Temporal. */
+const MAX_CHECKS = 16;
+
 export function createLostWork(deps: LostWorkDeps): LostWork {
   const { pool } = deps;
+  const checks = createConcurrencyLimit(MAX_CHECKS);
   const current = async (tenant: string, row: AssignmentRow): Promise<AssignmentRow> => {
     try {
       return (await endIfLost(deps, tenant, row)) ?? row;
@@ -52,12 +57,11 @@ export function createLostWork(deps: LostWorkDeps): LostWork {
     }
   };
   const sweep = async (tenant: string): Promise<number> => {
-    let lost = 0;
-    for (const row of await openAssignments(forTenant(pool, tenant))) {
-      const now = await endIfLost(deps, tenant, row);
-      if (now?.error?.message === LOST_END.error.message) lost += 1;
-    }
-    return lost;
+    const rows = await openAssignments(forTenant(pool, tenant));
+    const ended = await Promise.all(
+      rows.map((row) => checks.pass('check', () => endIfLost(deps, tenant, row))),
+    );
+    return ended.filter((row) => row?.error?.message === LOST_END.error.message).length;
   };
   const runs = createLostRuns(deps);
   return {
@@ -66,7 +70,7 @@ export function createLostWork(deps: LostWorkDeps): LostWork {
     sweep,
     async sweepAll(olderThanSeconds) {
       const tenants = await tenantsWithOpenWork(pool, olderThanSeconds);
-      return sumOf([...tenants.map((tenant) => () => sweep(tenant)), () => runs.sweep(olderThanSeconds)]);
+      return sumOf([() => runs.sweep(olderThanSeconds), ...tenants.map((tenant) => () => sweep(tenant))]);
     },
   };
 }

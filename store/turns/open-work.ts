@@ -2,14 +2,11 @@
 import type { Pool } from '../postgres/pool.ts';
 import { readRows } from '../postgres/statements.ts';
 
-const MAX_TENANTS = 1_000;
-
-/** Tenants with open delegated work. */
+/** All tenants with open delegated work. */
 export async function tenantsWithOpenWork(pool: Pool, olderThanSeconds: number): Promise<readonly string[]> {
   const rows = await readRows<{ tenant_id: string }>(pool)`
     select distinct tenant_id from assignments where ended_at is null
-      and created_at < now() - make_interval(secs => ${olderThanSeconds})
-     limit ${MAX_TENANTS}`;
+      and created_at < now() - make_interval(secs => ${olderThanSeconds})`;
   return rows.map(({ tenant_id }) => tenant_id);
 }
 

@@ -33,8 +33,8 @@ describe('DU-8 removal in turn', () => {
         );
         const rounds = (name: string, until: number) =>
           order.slice(0, until).filter((one) => one === name).length;
+        // Another kind that still has rows is at most one batch behind.
         for (const [at, name] of order.entries())
-          // Another kind that still has rows is at most one batch behind.
           for (const [other, left] of lefts.entries())
             if (rounds(String(other), at) * batch <= left)
               assert.ok(rounds(name, at) <= rounds(String(other), at) + 1);
