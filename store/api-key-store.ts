@@ -46,7 +46,7 @@ export async function insertApiKey(db: TenantDb, key: NewApiKey): Promise<ApiKey
 
 /** Creates the first key of a tenant; undefined when another process has just created one. Safe to repeat. */
 export function insertFirstApiKey(db: TenantDb, key: NewApiKey): Promise<ApiKeyRow | undefined> {
-  return readRow<ApiKeyRow>(db)`with held as (select id from tenants where id = ${db} for update)
+  return readRow<ApiKeyRow>(db)`with held as (select id from tenants where id = ${db} for no key update)
      insert into api_keys (tenant_id, id, name, user_id, hash, scopes, expires_at)
      select held.id, ${key.id}, ${key.name}, ${key.user}, ${key.hash}, ${key.scopes}, ${key.expiresAt} from held
      where not exists (select 1 from api_keys where tenant_id = ${db} and revoked_at is null

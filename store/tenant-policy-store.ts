@@ -19,7 +19,7 @@ export async function findTenantPolicy(db: TenantDb): Promise<TenantPolicy | nul
 export async function saveTenantPolicy(db: TenantDb<Db>, policy: TenantPolicy, by: string): Promise<void> {
   const after = JSON.stringify(policy);
   await execute(db)`
-    with old as (select policy from tenants where id = ${db} for update),
+    with old as (select policy from tenants where id = ${db} for no key update),
     noted as (
       insert into policy_changes (tenant_id, before, after, changed_by)
       select ${db}, old.policy, ${after}, ${by} from old where old.policy is distinct from ${after}::jsonb)
@@ -30,7 +30,7 @@ export async function saveTenantPolicy(db: TenantDb<Db>, policy: TenantPolicy, b
 export function switchTool(db: TenantDb, tool: string, isOn: boolean, by: string): Promise<void> {
   return inTransaction(db, async (tx) => {
     const row = await readRow<{ policy: TenantPolicy | null }>(tx)`
-      select policy from tenants where id = ${tx} for update`;
+      select policy from tenants where id = ${tx} for no key update`;
     const { tools, ...rest } = row?.policy ?? {};
     const others = (tools?.disabled ?? []).filter((name) => name !== tool);
     const { disabled: _before, ...lists } = tools ?? {};

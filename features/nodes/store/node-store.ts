@@ -39,7 +39,7 @@ export function inviteNode(
   by: string,
 ): Promise<{ readonly code_expires_at: Date } | 'taken' | 'full'> {
   return inTransaction(db, async (tx) => {
-    await execute(tx)`select from tenants where id = ${tx} for update`;
+    await execute(tx)`select from tenants where id = ${tx} for no key update`;
     const same = await readRow<{ joined: boolean }>(tx)`
       select token_hash is not null as joined from nodes where tenant_id = ${tx} and name = ${name}`;
     if (same?.joined) return 'taken';

@@ -67,7 +67,7 @@ export function insertSchedule(
   fields: ScheduleFields & Pick<ScheduleRow, 'id' | 'created_by'>,
 ): Promise<ScheduleRow | 'full' | undefined> {
   return inTransaction(db, async (tx) => {
-    await execute(tx)`select from tenants where id = ${tx} for update`;
+    await execute(tx)`select from tenants where id = ${tx} for no key update`;
     const old = await readSchedule(tx, fields.id);
     if (old) return old;
     const counts = await readRow<{ all: number; own: number }>(tx)`

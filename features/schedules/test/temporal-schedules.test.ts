@@ -10,6 +10,7 @@ import { createScrubber } from '#store/secrets/scrubber.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type HeartbeatChange, setHeartbeat } from '../temporal/heartbeats.ts';
 import { createSchedules } from '../temporal/schedules.ts';
+import { eventually } from '#test/support/processes.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const AWAY = [
@@ -97,6 +98,32 @@ describe('TL planning schedules', () => {
     await database.pool.query(`select 1 from schedules where name = 'slow' for update nowait`);
     answered.resolve();
     await adding;
+  });
+
+  it('makes nobody who writes for its tenant wait while it is counted', async () => {
+    const other = await database.pool.connect();
+    try {
+      await other.query('begin');
+      await other.query('lock table schedules in access exclusive mode');
+      const adding = schedulesWith(async () => undefined).add(maker, job('counted'));
+      assert.ok(
+        await eventually(async () => {
+          const { rows } = await database.pool.query(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          );
+          return rows.length === 1;
+        }),
+      );
+      // The row refers to the tenant's; it throws when it has to wait for that one.
+      await other.query(`set local lock_timeout = '1s'`);
+      await other.query(`insert into sessions (tenant_id, key, agent_key) values ($1, 'beside', 'main')`, [
+        maker.tenant,
+      ]);
+      await other.query('rollback');
+      await adding;
+    } finally {
+      other.release(true);
+    }
   });
 
   it('brings a change to Temporal that came while an older one was on its way there', async () => {
