@@ -34,7 +34,7 @@ const POLL_MS = 50;
 const ROUNDS = 20;
 /** A start takes microseconds, unless the machine is busy. */
 const STARTING_MS = 5;
-const STARTING_SCANS = 100;
+const MAX_SCANS = 100;
 /** Each search after the first reads only processes that started since. */
 const TABLE_SCANS = 10;
 
@@ -77,21 +77,22 @@ export async function killLeftovers(target: Target, graceMs: number): Promise<nu
 }
 
 /**
- * All living processes that belong to the target; `known` ones belong to it even when their mark is gone. A process
- * that is just being started by another program shows no environment yet, and is read again until it does.
+ * All living processes that belong to the target; `known` ones belong to it even when their mark is gone. The search is
+ * repeated while it is not certain: a process that is just being started by another program shows no environment yet,
+ * and one that ended during the search may have started another.
  */
 export async function findTree(target: Target, known: readonly ProcessRow[] = []): Promise<ProcessRow[]> {
   for (let probe = 1; ; probe += 1) {
-    const { members, starting } = await scanTree(target, known);
-    if (!starting || probe === STARTING_SCANS) return members;
+    const { members, isCertain } = await scanTree(target, known);
+    if (isCertain || probe === MAX_SCANS) return members;
     await pause(STARTING_MS);
   }
 }
 
 interface TreeScan {
   readonly members: ProcessRow[];
-  /** A process that may belong to it does not show its environment yet. */
-  readonly starting: boolean;
+  /** Whether nothing that belongs to it can have been missed. */
+  readonly isCertain: boolean;
 }
 
 async function scanTree(target: Target, known: readonly ProcessRow[]): Promise<TreeScan> {
@@ -103,12 +104,16 @@ async function scanTree(target: Target, known: readonly ProcessRow[]): Promise<T
   // 0 and 1 belong to the system: everything descends from them.
   const leader = target.pid > 1 ? target.pid : Number.NaN;
   const members = new Set<number>([leader, target.keeper ?? Number.NaN]);
+  const pids = new Set(table.map(({ pid }) => pid));
   const starting: number[] = [];
+  let hasEnded = false;
   for (const row of table) {
     const environment = environmentOf(row.pid);
     const inGroup = row.group === leader || row.session === leader;
     if (inGroup || knownIds.has(identityOf(row)) || isMarked(environment, target.mark)) members.add(row.pid);
     else if (environment === '' && isStarting(row)) starting.push(row.pid);
+    // The children of one with a living parent in the table are found by themselves: this one nobody looks after.
+    else if (environment === undefined && !pids.has(row.parent) && !isStillAlive(row)) hasEnded = true;
   }
   for (let grew = true; grew; ) {
     grew = false;
@@ -122,7 +127,7 @@ async function scanTree(target: Target, known: readonly ProcessRow[]): Promise<T
     members: table.filter(
       ({ pid }) => members.has(pid) && pid > 1 && pid !== process.pid && pid !== target.keeper,
     ),
-    starting: starting.some((pid) => !members.has(pid)),
+    isCertain: !hasEnded && starting.every((pid) => members.has(pid)),
   };
 }
 
@@ -139,6 +144,11 @@ async function wholeTable(after?: number): Promise<readonly ProcessRow[]> {
     from = now !== undefined && now > last ? last : undefined;
   }
   return [...rows.values()];
+}
+
+function isStillAlive(row: ProcessRow): boolean {
+  const now = processRow(row.pid);
+  return now !== undefined && isAlive(now) && identityOf(now) === identityOf(row);
 }
 
 /**
