@@ -100,7 +100,10 @@ export const messageSchema = z.object({
   turn_id: idSchema.nullable(),
   step: z.int().nullable(),
   position: z.int(),
-  calls: z.array(jsonObjectSchema).nullable().describe('The tool calls that an answer asked for'),
+  calls: z
+    .array(z.object({ id: z.string().optional(), tool: z.string(), args: jsonObjectSchema }))
+    .nullable()
+    .describe('The tool calls that an answer asked for'),
   model: z.string().nullable(),
   created_at: timeSchema,
 });

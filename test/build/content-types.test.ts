@@ -11,6 +11,9 @@ interface Described {
   readonly responses?: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
 }
 
+/** Texts that only our processes can open. */
+const INNER = /"\w*sealed":/g;
+
 describe('the types of answers', () => {
   let stack: Stack;
   before(async () => {
@@ -18,7 +21,7 @@ describe('the types of answers', () => {
   });
   after(() => stack.stop());
 
-  it('are those that the document names, of each operation', async () => {
+  it('are those that the document names, of each operation, and none has a column that is not for readers', async () => {
     const ann = await stack.makeKey(['read', 'run', 'approve'], { user: 'ann' });
     const requests = createTenantRequests(await makeTenantObjects(stack, ann));
     const { body: document } = await stack.ask('GET', '/openapi.json', { key: null });
@@ -29,10 +32,15 @@ describe('the types of answers', () => {
       ),
     );
     const wrong: string[] = [];
+    const inner: string[] = [];
     for (const { id, method, path, example } of operationsOf(document)) {
       if (id.startsWith('follow') || method === 'DELETE') continue;
       const body = requests.bodyOf(id) ?? example ?? {};
-      const { statusCode, headers } = await stack.app.inject({
+      const {
+        statusCode,
+        headers,
+        body: text,
+      } = await stack.app.inject({
         method,
         url: requests.addressOf(id, path),
         headers: {
@@ -41,6 +49,7 @@ describe('the types of answers', () => {
         },
         ...(method !== 'GET' && { payload: body }),
       });
+      inner.push(...Array.from(text.matchAll(INNER), ([column]) => `${id}: ${column}`));
       if (statusCode === 204) continue;
       const type = String(headers['content-type']).split(';')[0] ?? '';
       const named = Object.keys(described.get(id)?.responses?.[statusCode]?.content ?? {});
@@ -48,6 +57,7 @@ describe('the types of answers', () => {
         wrong.push(`${id} ${statusCode}: ${type}, and not ${named.join(', ')}`);
     }
     assert.deepEqual(wrong, []);
+    assert.deepEqual(inner, []);
   });
 });
 
