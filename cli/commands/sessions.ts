@@ -67,7 +67,7 @@ function printMessage(out: Output, { role, text, calls, created_at: at }: Messag
   out.line(`${who} ${out.paint('dim', at)}`);
   if (text) printText(out, indent(printable(text)));
   for (const call of calls ?? []) {
-    const words = `${String(call['tool'] ?? '')} ${JSON.stringify(call['args'] ?? {})}`;
+    const words = `${call.tool} ${JSON.stringify(call.args)}`;
     out.line(out.paint('dim', indent(`→ ${printable(words)}`)));
   }
 }

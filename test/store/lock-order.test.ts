@@ -48,6 +48,7 @@ const READ = JSON.stringify([
     state: 'done',
   },
 ]);
+const RESULT = ['x', 'child', 'call', 'f', true, null, 'x', null, null, null, '[]', 0, 0];
 const NEXT = { attempt: 1, holder: 'next', settings: [] };
 
 const CASES: readonly (readonly [what: string, session: string, later: string, call: readonly unknown[]])[] =
@@ -63,7 +64,8 @@ const CASES: readonly (readonly [what: string, session: string, later: string, c
       'parent',
       'budget_accounts',
       [
-        ...['record_result', 'x', 'child', 'call', 'f', true, null, 'x', null, null, null, '[]', 0, 0],
+        'record_result',
+        ...RESULT,
         JSON.stringify({ settle: { attempt: 1, spent: { calls: 1 } }, next: NEXT }),
       ],
     ],

@@ -115,6 +115,16 @@ async function scanTree(target: Target, known: readonly ProcessRow[]): Promise<T
     // The children of one with a living parent in the table are found by themselves: this one nobody looks after.
     else if (environment === undefined && !pids.has(row.parent) && !isStillAlive(row)) hasEnded = true;
   }
+  addDescendants(members, table);
+  return {
+    members: table.filter(
+      ({ pid }) => members.has(pid) && pid > 1 && pid !== process.pid && pid !== target.keeper,
+    ),
+    isCertain: !hasEnded && starting.every((pid) => members.has(pid)),
+  };
+}
+
+function addDescendants(members: Set<number>, table: readonly ProcessRow[]): void {
   for (let grew = true; grew; ) {
     grew = false;
     for (const { pid, parent } of table) {
@@ -123,12 +133,6 @@ async function scanTree(target: Target, known: readonly ProcessRow[]): Promise<T
       grew = true;
     }
   }
-  return {
-    members: table.filter(
-      ({ pid }) => members.has(pid) && pid > 1 && pid !== process.pid && pid !== target.keeper,
-    ),
-    isCertain: !hasEnded && starting.every((pid) => members.has(pid)),
-  };
 }
 
 /** A consistent table: processes that are started while it is read, by one that ends meanwhile, are included. */
