@@ -12,11 +12,10 @@ import {
 import type { Viewer } from '#store/approvals/approval-visibility.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { ApprovalWatch } from './approval-watch.ts';
 import type { SseSource } from '../server/sse-stream.ts';
 
 const PAGE = 200;
-/** How long a lost notification can delay a reader. */
-const LOOK_MS = 2_000;
 /**
  * Microseconds for which a sent change is remembered. This is longer than changes are read again (COMMIT_LAG of the
  * store).
@@ -33,7 +32,7 @@ export interface ApprovalStreamOptions {
 }
 
 export function approvalSource(
-  { pool, feed }: Pick<ApiDeps, 'pool' | 'feed'>,
+  { pool, watch }: Pick<ApiDeps, 'pool'> & { readonly watch: ApprovalWatch },
   { tenant, viewer, filter, after, show }: ApprovalStreamOptions,
 ): SseSource {
   /** The change of each approval that was sent last, by the approval's id. */
@@ -72,8 +71,7 @@ export function approvalSource(
   }
 
   return {
-    lookMs: LOOK_MS,
-    subscribe: (wake) => feed.subscribeAll(tenant, wake),
+    subscribe: (wake) => watch.subscribe(tenant, wake),
     async sendNew(...reader) {
       if (since === undefined) {
         // Anything that changes while the pending ones are read has a later time than this.

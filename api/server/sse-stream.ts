@@ -18,8 +18,6 @@ export interface SseSource {
   readonly subscribe: (wake: () => void) => () => void;
   /** Writes everything new, frame by frame; each write waits for the reader. */
   readonly sendNew: (write: (frame: string) => Promise<void>, signal: AbortSignal) => Promise<void>;
-  /** How often to check without being woken; less than a heartbeat. */
-  readonly lookMs?: number;
 }
 
 /**
@@ -28,7 +26,7 @@ export interface SseSource {
  */
 export async function streamSse(
   response: ServerResponse,
-  { subscribe, sendNew, lookMs = HEARTBEAT_MS }: SseSource,
+  { subscribe, sendNew }: SseSource,
   signal: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<void> {
@@ -38,12 +36,9 @@ export async function streamSse(
   const send = (frame: string): Promise<void> => write(response, frame, signal);
   try {
     await send(`retry: ${RETRY_MS}\n\n`);
-    for (let silence = 0; !signal.aborted; ) {
+    while (!signal.aborted) {
       await sendNew(send, signal);
-      silence = (await bell.wait(lookMs)) === 'silence' ? silence + lookMs : 0;
-      if (silence < HEARTBEAT_MS) continue;
-      await send(': still here\n\n');
-      silence = 0;
+      if ((await bell.wait(HEARTBEAT_MS)) === 'silence') await send(': still here\n\n');
     }
   } catch (error) {
     // The client returns with the last id it has, and misses nothing.

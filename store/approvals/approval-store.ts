@@ -146,6 +146,17 @@ export async function readChangeClock(pool: Pool): Promise<number> {
 }
 
 /**
+ * Another text whenever an approval of the tenant has changed, and sometimes without a change. It looks at the last
+ * minutes alone: longer than a change takes to be committed.
+ */
+export async function approvalsVersion(db: TenantDb): Promise<string> {
+  const row = await readRow<{ version: string }>(db)`
+    select concat_ws(' ', count(*), max(changed_at)) as version from approvals
+    where tenant_id = ${db} and changed_at > date_trunc('minute', now()) - interval '1 minute'`;
+  return row?.version ?? '';
+}
+
+/**
  * Approvals that the viewer may see and that have changed, oldest change first. Some that were read before are
  * repeated.
  */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { approvalFilterShape, approvalSchema } from '#domain/schema/approval.ts';
 import { readApprovalFilter } from '../../approvals/approval-filter.ts';
+import { createApprovalWatch } from '../../approvals/approval-watch.ts';
 import { approvalSource } from '../../approvals/approval-stream.ts';
 import { callerOf } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
@@ -12,6 +13,9 @@ import { createSseReplies, lastEventId } from '../../server/sse-replies.ts';
 import { createTemporalLink } from '../../temporal-links.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
+  const watch = createApprovalWatch(deps, (error) =>
+    app.log.warn({ err: error }, 'whether approvals have changed could not be read'),
+  );
   const replies = createSseReplies(app, deps);
   const link = createTemporalLink(deps.settings);
   const { session_key, agent, tool, user, mine } = approvalFilterShape;
@@ -43,13 +47,16 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const after = lastEventId(request.headers['last-event-id']) ?? request.query.after;
-      const source = approvalSource(deps, {
-        tenant: caller.tenant,
-        viewer: caller,
-        filter: readApprovalFilter(request.query),
-        after,
-        show: (row) => encodeAnswer(approvalSchema, showApproval(row, link)),
-      });
+      const source = approvalSource(
+        { ...deps, watch },
+        {
+          tenant: caller.tenant,
+          viewer: caller,
+          filter: readApprovalFilter(request.query),
+          after,
+          show: (row) => encodeAnswer(approvalSchema, showApproval(row, link)),
+        },
+      );
       await replies.open(request, reply, source);
     },
   );
