@@ -33,3 +33,30 @@ create table artifacts (
 create index artifacts_by_age on artifacts (tenant_id, brought_at);
 create index artifacts_of_bytes on artifacts (tenant_id, digest);
 create index artifacts_of_user on artifacts (tenant_id, user_id);
+
+-- Bytes of a user's artifacts together ('' for the tenant's own), so that an upload need not add them all up.
+create table artifact_sizes (
+  tenant_id text not null references tenants,
+  user_id   text not null,
+  bytes     bigint not null,
+  primary key (tenant_id, user_id)
+) with (fillfactor = 50);
+
+-- Counts whatever adds or removes artifacts. Users are counted in one order. Nobody without artifacts has a row.
+create function count_artifacts() returns trigger
+language plpgsql as $$
+begin
+  insert into artifact_sizes
+    select tenant_id, coalesce(user_id, ''), sum(case tg_op when 'DELETE' then -size else size end)
+      from changed group by 1, 2 order by 1, 2
+    on conflict (tenant_id, user_id) do update set bytes = artifact_sizes.bytes + excluded.bytes;
+  if tg_op = 'DELETE' then
+    delete from artifact_sizes s using (select distinct tenant_id, coalesce(user_id, '') as user_id from changed) c
+      where s.tenant_id = c.tenant_id and s.user_id = c.user_id and s.bytes = 0;
+  end if;
+  return null;
+end $$;
+create trigger artifacts_added after insert on artifacts
+  referencing new table as changed for each statement execute function count_artifacts();
+create trigger artifacts_removed after delete on artifacts
+  referencing old table as changed for each statement execute function count_artifacts();
