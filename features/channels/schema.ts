@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CHANNEL_TYPES, CREDENTIALS, type ChannelType } from './contract.ts';
 import { isRecord } from '#domain/outside-value.ts';
-import { inboundWebhookSchema } from './webhook/schema.ts';
+import { inboundWebhookSchema } from '#features/webhooks-in/schema.ts';
 import { type Kept, labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 
 const serviceId = textSchema(150);

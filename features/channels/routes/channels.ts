@@ -21,7 +21,7 @@ import {
   splitSettings,
 } from '../schema.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import { type InboundWebhook, inboundWebhookSchema } from '../webhook/schema.ts';
+import { type InboundWebhook, inboundWebhookSchema } from '#features/webhooks-in/schema.ts';
 import { MAX_WEBHOOKS } from '#features/webhooks-out/contract.ts';
 import {
   type ChannelRow,
@@ -37,7 +37,7 @@ import {
   updateChannel,
 } from '../store/channel-store.ts';
 import { unlessTaken } from '#store/postgres/unless-taken.ts';
-import { isStandardSecret } from '../webhook/signatures.ts';
+import { isStandardSecret } from '#features/webhooks-in/index.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { type NamedAgent, requireAgents } from '#api/require-agents.ts';

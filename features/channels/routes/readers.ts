@@ -7,7 +7,7 @@ import type { ChannelReader } from './channel-reader.ts';
 import { discordReader } from '../discord/reader.ts';
 import { slackReader } from '../slack/reader.ts';
 import { telegramReader } from '../telegram/reader.ts';
-import { webhookReader } from '../webhook/reader.ts';
+import { webhookReader } from '#features/webhooks-in/index.ts';
 
 export const READERS: Readonly<Partial<Record<ChannelType, ChannelReader>>> = {
   telegram: telegramReader,

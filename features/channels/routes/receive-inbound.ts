@@ -26,7 +26,7 @@ import { findSession } from '#store/turns/session-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { type Submission, submitMessage } from '#api/submit-message.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { beginWork } from './begin-work.ts';
+import { beginWork } from '#features/webhooks-in/index.ts';
 import { decidePressed, type Speaker } from './decide-pressed.ts';
 
 /** Characters of a message; services accept less. */

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { discordReader } from '../discord/reader.ts';
 import { slackReader } from '../slack/reader.ts';
-import { webhookReader } from '../webhook/reader.ts';
+import { webhookReader } from '#features/webhooks-in/index.ts';
 import { discordAsk, discordPress } from './discord-server.ts';
 import { slackMessage, slackPress } from '#test/support/slack-server.ts';
 

@@ -3,12 +3,12 @@
  * schedule.
  */
 import { createSchedules, findSchedule } from '#features/schedules/index.ts';
-import type { Inbound } from '../contract.ts';
+import type { Inbound } from '#features/channels/contract.ts';
 import { Failure } from '#domain/errors.ts';
 import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
-import { inboundWebhookSchema } from '../webhook/schema.ts';
+import { inboundWebhookSchema } from './schema.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
-import type { ChannelRow } from '../store/channel-store.ts';
+import type { ChannelRow } from '#features/channels/index.ts';
 import { findTeam } from '#store/teams/team-store.ts';
 import { createTeamBoard } from '#temporal/team-board.ts';
 import type { ApiDeps } from '#api/deps.ts';

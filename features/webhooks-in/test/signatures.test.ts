@@ -9,8 +9,8 @@ import {
   isSlackSigned,
   isStandardSigned,
   isStripeSigned,
-} from '../webhook/signatures.ts';
-import { DISCORD, discordHeaders } from './discord-server.ts';
+} from '../signatures.ts';
+import { DISCORD, discordHeaders } from '#features/channels/test/discord-server.ts';
 
 const request = (body: string, headers: Readonly<Record<string, string>>) => ({
   headers,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fieldAt, fillTemplate } from '../webhook/fill-template.ts';
+import { fieldAt, fillTemplate } from '../fill-template.ts';
 
 const plain = (words: string) => words;
 

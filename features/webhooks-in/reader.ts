@@ -9,7 +9,7 @@ import { Failure } from '#domain/errors.ts';
 import { markOutside } from '#domain/text/outside-text.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { type InboundWebhook, inboundWebhookSchema } from './schema.ts';
-import type { ChannelReader } from '../routes/channel-reader.ts';
+import type { ChannelReader } from '#features/channels/index.ts';
 import { GITHUB_FORM, isHmacSigned, isStandardSigned, isStripeSigned } from './signatures.ts';
 
 export const webhookReader: ChannelReader = {

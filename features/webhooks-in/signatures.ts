@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import type { ServiceRequest } from '../routes/channel-reader.ts';
+import type { ServiceRequest } from '#features/channels/index.ts';
 
 /** Seconds by which a signature's time may differ from ours, either way. */
 const SKEW = 300;

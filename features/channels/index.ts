@@ -1,0 +1,3 @@
+/** Exports what other features may use of this one. */
+export type { ChannelReader, ServiceRequest } from './routes/channel-reader.ts';
+export type { ChannelRow } from './store/channel-store.ts';
