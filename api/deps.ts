@@ -136,7 +136,7 @@ export interface WorkspaceAccess {
 
 /** A module of routes. */
 export interface RouteModule {
-  addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void;
+  addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void | Promise<void>;
 }
 
 /**

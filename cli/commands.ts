@@ -125,9 +125,7 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
 const FOLDERS: Readonly<Record<string, string>> = { 'Start and look after:': 'server/' };
 
 /** The commands of the core and of features, in the order of the help. */
-export function commandsOf(
-  features: readonly Pick<Feature, 'commands' | 'subcommands'>[],
-): readonly CommandEntry[] {
+export function commandsOf(features: readonly Feature[]): readonly CommandEntry[] {
   const added = features.flatMap(({ commands = [] }) => commands);
   const entries = Object.entries(GROUPS).flatMap(([group, rows]) => {
     const commands = rows.map(([name, summary, { takes = API, from } = {}]) => ({
@@ -140,7 +138,8 @@ export function commandsOf(
     }));
     for (const { before, takes = API, ...command } of added.filter((one) => one.group === group)) {
       const at = commands.findIndex(({ name }) => name === before);
-      commands.splice(at === -1 ? commands.length : at, 0, { ...command, takes });
+      const load = () => command.load(features);
+      commands.splice(at === -1 ? commands.length : at, 0, { ...command, takes, load });
     }
     return commands;
   });

@@ -234,7 +234,8 @@ export interface FeatureCommand {
   readonly before?: string;
   /** Shared options of the command; absent means the default ones. */
   readonly takes?: readonly SharedOption[];
-  readonly load: Load<CommandModule | Resource>;
+  /** `features` are those of the build. */
+  load(features: readonly Feature[]): Promise<CommandModule | Resource>;
 }
 
 /** The features whose needs are met, each after the features it needs. */

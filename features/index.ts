@@ -30,6 +30,7 @@ import { skills } from './skills/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
 import { terminalChat } from './terminal-chat/feature.ts';
 import { web } from './web/feature.ts';
+import { webhooksIn } from './webhooks-in/feature.ts';
 import { webhooksOut } from './webhooks-out/feature.ts';
 
 export const FEATURES: readonly Feature[] = inOrderOfNeed([
@@ -60,5 +61,6 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   snapshots,
   terminalChat,
   web,
+  webhooksIn,
   webhooksOut,
 ]);

@@ -133,7 +133,7 @@ async function addAllRoutes(app: Api, deps: ApiDeps, authenticator: Authenticato
     .toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1))
     .map((file) => () => import(new URL(file, folder).href) as Promise<RouteModule>);
   for (const load of [...own, ...deps.features.flatMap(({ routes = [] }) => routes)])
-    (await load()).addRoutes(app, deps, authenticator);
+    await (await load()).addRoutes(app, deps, authenticator);
 }
 
 async function addSecurityHeaders(app: Api, tls: boolean): Promise<void> {

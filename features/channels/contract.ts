@@ -7,8 +7,9 @@ import type { MessageContext } from '#domain/turn/turn.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { connectedSchema } from './schema.ts';
 
-export const CHANNEL_TYPES = ['telegram', 'slack', 'discord', 'web', 'webhook'] as const;
-export type ChannelType = (typeof CHANNEL_TYPES)[number];
+export const CHANNEL_TYPES = ['telegram', 'slack', 'discord', 'web'] as const;
+/** One of these, or a type that another feature adds (`channelTypes` of its manifest). */
+export type ChannelType = string;
 
 /** A place in a service, by the service's ids as text. */
 export interface ChannelPlace {
@@ -54,6 +55,8 @@ export interface Inbound extends ChannelPlace {
   readonly files: readonly InboundFile[];
   /** The service's id of the group in which it was sent. */
   readonly album?: string | undefined;
+  /** True for a signed call, which has no person: its settings name the user, and its text marks what is external. */
+  readonly isCall?: true;
   /** The session that a signed call names; otherwise it is derived from the chat. */
   readonly session?: string | undefined;
   /** For a signed call, the subject of a task. */
@@ -128,21 +131,8 @@ export type ConnectChannel = (
   address: string | undefined,
 ) => Promise<Connected | undefined>;
 
-/** Opened credentials of a channel by their names, which are those of CREDENTIALS for its type. */
+/** Opened credentials of a channel by their names. */
 export type ChannelCredentials = Readonly<Record<string, string>>;
-
-/** The settings of a channel that are sealed and never shown again; `secret://NAME` may replace a value. */
-export const CREDENTIALS: Readonly<Record<ChannelType, readonly string[]>> = {
-  // The token from @BotFather, and the `secret_token` that was passed to setWebhook.
-  telegram: ['token', 'secret_token'],
-  // The bot's token (xoxb-…), and the app's signing secret.
-  slack: ['token', 'signing_secret'],
-  // The public key is no secret, but belongs to the credentials: 64 hex digits.
-  discord: ['token', 'public_key'],
-  web: [],
-  // The secret for the signature of each request.
-  webhook: ['secret'],
-};
 
 /** Channel types whose service gets posts; clients of the others read over HTTP. */
 export const POSTED: ReadonlySet<ChannelType> = new Set(['telegram', 'slack', 'discord']);

@@ -3,7 +3,7 @@ import { channelsSettings } from './settings.ts';
 
 export const channels = defineFeature({
   name: 'channels',
-  summary: 'Chat services that agents answer in, and signed calls of other systems.',
+  summary: 'Chat services that agents answer in.',
   needs: ['artifacts', 'webhooks-out'],
   migrations: new URL('./migrations/', import.meta.url),
   rows: () => import('./rows.ts'),
@@ -17,7 +17,7 @@ export const channels = defineFeature({
       group: 'Rules, tools and limits:',
       name: 'channels',
       summary: 'chat services that agents answer in: list, show, add, set, delete, pair, redeliver',
-      load: async () => (await import('./resource.ts')).channels,
+      load: async (features) => (await import('./resource.ts')).channelsOf(features),
     },
   ],
 });

@@ -3,6 +3,7 @@
  * them.
  */
 import { z } from 'zod';
+import type { Feature } from '#domain/feature.ts';
 import { CHANNEL_TYPES } from './contract.ts';
 import {
   channelChangeSchema,
@@ -31,11 +32,6 @@ const settings = [
   'such as {"token":"secret://TELEGRAM_TOKEN","secret_token":"secret://TELEGRAM_SECRET"}',
 ] as const;
 const agent = ['--agent <key>'] as const;
-const added = {
-  type: ['--type <type>', '', { choices: CHANNEL_TYPES, required: true }],
-  agent,
-  settings,
-} as const;
 const changed = {
   agent,
   settings,
@@ -66,56 +62,19 @@ const connecting = {
   },
 };
 
-export const channels = defineResource(
-  {
-    path: '/v1/channels',
-    tag: 'channels',
-    item: channelSchema,
-    key: 'key',
-    keySchema: nameSchema,
-    missing: 'There is no channel with this key',
-  },
+const definition = {
+  path: '/v1/channels',
+  tag: 'channels',
+  item: channelSchema,
+  key: 'key',
+  keySchema: nameSchema,
+  missing: 'There is no channel with this key',
+} as const;
+
+/** Operations that are the same for each type. */
+const ofAnyType = defineResource(
+  definition,
   (make) => ({
-    listChannels: make.listAll({
-      scope: 'admin',
-      summary: 'List channels',
-      command: { help: 'chat services that agents answer in', nothing: 'no channels', columns },
-    }),
-    getChannel: make.show({
-      scope: 'admin',
-      summary: 'Get a channel',
-      command: { help: 'one channel' },
-    }),
-    createChannel: make.create({
-      scope: 'admin',
-      summary: 'Have an agent answer in a chat service',
-      description:
-        'What its type needs as credentials stands among `settings` too, as text or as `secret://NAME`: it is sealed and never shown again.',
-      body: channelCreateSchema,
-      refuses: ['Conflict', 'Unprocessable'],
-      command: {
-        word: 'add',
-        help: 'have an agent answer in a chat service',
-        arguments: ['key'],
-        flags: added,
-        // Without its type, the command is refused earlier.
-        sends: ({ type = 'web', ...flags }) => ({ type, ...flags }),
-        says: ({ key, inbound }) => `${key} hears at ${inbound} below the public address; tell the service`,
-      },
-    }),
-    updateChannel: make.change({
-      scope: 'admin',
-      summary: 'Change a channel',
-      description: 'Chats that have begun stay with their agent.',
-      body: channelChangeSchema,
-      refuses: ['Conflict', 'Unprocessable'],
-      command: {
-        word: 'set',
-        help: 'change one',
-        flags: changed,
-        says: ({ key, enabled }) => `${key} is ${enabled ? 'on' : 'off'}`,
-      },
-    }),
     deleteChannel: make.remove({
       scope: 'admin',
       summary: 'Delete a channel with its people and deliveries',
@@ -189,3 +148,58 @@ export const channels = defineResource(
     }),
   }),
 );
+
+/** With the types that these features add. */
+export function channelsOf(features: readonly Pick<Feature, 'channelTypes'>[]) {
+  const types = [...CHANNEL_TYPES, ...features.flatMap(({ channelTypes = {} }) => Object.keys(channelTypes))];
+  const type = z.enum(types);
+  return defineResource(
+    { ...definition, item: channelSchema.extend({ type }) },
+    (make) => ({
+      listChannels: make.listAll({
+        scope: 'admin',
+        summary: 'List channels',
+        command: { help: 'chat services that agents answer in', nothing: 'no channels', columns },
+      }),
+      getChannel: make.show({
+        scope: 'admin',
+        summary: 'Get a channel',
+        command: { help: 'one channel' },
+      }),
+      createChannel: make.create({
+        scope: 'admin',
+        summary: 'Have an agent answer in a chat service',
+        description:
+          'What its type needs as credentials stands among `settings` too, as text or as `secret://NAME`: it is sealed and never shown again.',
+        body: channelCreateSchema.extend({ type }),
+        refuses: ['Conflict', 'Unprocessable'],
+        command: {
+          word: 'add',
+          help: 'have an agent answer in a chat service',
+          arguments: ['key'],
+          flags: { type: ['--type <type>', '', { choices: types, required: true }], agent, settings },
+          // Without its type, the command is refused earlier.
+          sends: ({ type = 'web', ...flags }) => ({ type, ...flags }),
+          says: ({ key, inbound }) => `${key} hears at ${inbound} below the public address; tell the service`,
+        },
+      }),
+      updateChannel: make.change({
+        scope: 'admin',
+        summary: 'Change a channel',
+        description: 'Chats that have begun stay with their agent.',
+        body: channelChangeSchema,
+        refuses: ['Conflict', 'Unprocessable'],
+        command: {
+          word: 'set',
+          help: 'change one',
+          flags: changed,
+          says: ({ key, enabled }) => `${key} is ${enabled ? 'on' : 'off'}`,
+        },
+      }),
+    }),
+    () => ofAnyType.operations,
+  );
+}
+
+/** With the types of this feature alone. */
+export const channels = channelsOf([]);

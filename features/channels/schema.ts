@@ -1,8 +1,6 @@
 /** Chat channels as requests, rows and answers contain them (IN-4). */
 import { z } from 'zod';
-import { CHANNEL_TYPES, CREDENTIALS, type ChannelType } from './contract.ts';
 import { isRecord } from '#domain/outside-value.ts';
-import { inboundWebhookSchema } from '#features/webhooks-in/schema.ts';
 import { type Kept, labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 
 const serviceId = textSchema(150);
@@ -43,37 +41,25 @@ const known = z.looseObject({
 export type ChannelSettings = Kept<typeof known>;
 
 const { username: _, ...chat } = known.shape;
-const CHAT = Object.keys(chat);
-
-/**
- * Settings of each type, besides its credentials. Other names are refused, because they may be a credential, which
- * would be stored in clear text.
- */
-export const SETTINGS: Readonly<Record<ChannelType, readonly string[]>> = {
-  telegram: [...CHAT, 'username'],
-  slack: CHAT,
-  discord: CHAT,
-  web: ['allowed_tools', 'topics'],
-  webhook: ['allowed_tools', ...Object.keys(inboundWebhookSchema.shape)],
-};
+/** Names of the settings that all chat services have. */
+export const CHAT_SETTINGS: readonly string[] = Object.keys(chat);
 
 /** Settings of a type, with or without credentials. Their limit is 64 KB, because they are read with each message. */
 export const channelSettingsSchema = known.refine((input) => JSON.stringify(input).length <= 65_536, {
   error: 'must be at most 64 KB',
 });
 
-/** Separates the sealed settings from the others. */
-export function splitSettings(type: ChannelType, input: z.output<typeof channelSettingsSchema>) {
-  const names = CREDENTIALS[type];
+/** Separates the sealed settings, which have these names, from the others. */
+export function splitSettings(names: readonly string[], input: z.output<typeof channelSettingsSchema>) {
   const credentials = Object.fromEntries(names.map((name) => [name, input[name]]));
   const settings = Object.fromEntries(Object.entries(input).filter(([name]) => !names.includes(name)));
   return { credentials, settings: settings as unknown as ChannelSettings };
 }
 
 /** Says what is wrong by field; undefined when everything is there. */
-export function credentialProblem(type: ChannelType, credentials: unknown): string | undefined {
+export function credentialProblem(names: readonly string[], credentials: unknown): string | undefined {
   const options = isRecord(credentials) ? credentials : {};
-  const missing = CREDENTIALS[type].find((name) => {
+  const missing = names.find((name) => {
     const value = options[name];
     return typeof value !== 'string' || value === '' || value.length > 1_000;
   });
@@ -82,7 +68,8 @@ export function credentialProblem(type: ChannelType, credentials: unknown): stri
 
 export const channelCreateSchema = z.strictObject({
   key: nameSchema,
-  type: z.enum(CHANNEL_TYPES),
+  /** The resource names the types of the build. */
+  type: z.string(),
   agent: nameSchema.default('main'),
   settings: channelSettingsSchema.prefault({}),
 });
@@ -98,7 +85,8 @@ export const channelChangeSchema = z.strictObject({
 
 export const channelSchema = z.object({
   key: z.string(),
-  type: z.enum(CHANNEL_TYPES),
+  /** The resource names the types of the build. */
+  type: z.string(),
   agent: z.string(),
   settings: z.looseObject({}),
   credentials: z

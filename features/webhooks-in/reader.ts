@@ -46,6 +46,7 @@ export const webhookReader: ChannelReader = {
       inbound: [
         {
           kind: 'message',
+          isCall: true,
           id,
           chat: key,
           isGroup: false,

@@ -7,7 +7,7 @@ import { discordMarkdown } from './discord-markdown.ts';
 import { type Fields, fieldOf } from '#domain/outside-value.ts';
 import type { ChannelReader, Reading, ServiceReply } from '../routes/channel-reader.ts';
 import { record, sizeOf, text } from '../routes/fields.ts';
-import { isDiscordSigned } from '#features/webhooks-in/index.ts';
+import { isDiscordSigned } from '../signatures.ts';
 
 /** Types of interactions. */
 const [PING, COMMAND, PRESS] = [1, 2, 3];

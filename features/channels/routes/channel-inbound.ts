@@ -9,7 +9,8 @@ import { SecretProblem } from '#domain/secret.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { findChannel, openChannel } from '../store/channel-store.ts';
 import { hearInbound } from './receive-inbound.ts';
-import { READERS } from './readers.ts';
+import type { ServiceReply } from './channel-reader.ts';
+import { loadChannelTypes } from './channel-types.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { problems } from '#api/server/openapi.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
@@ -17,8 +18,9 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 
 const BYTES = 1_048_576;
 
-export function addRoutes(app: Api, deps: ApiDeps): void {
+export async function addRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, secrets } = deps;
+  const types = await loadChannelTypes(deps.features);
   // This has its own scope, because signatures cover the raw bytes.
   app.register(async (inbound: Api) => {
     inbound.removeAllContentTypeParsers();
@@ -49,8 +51,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async (request, reply) => {
         const { tenant } = request.query;
         const channel = await findChannel(forTenant(pool, tenant), request.params.key);
-        const reader = channel && READERS[channel.type];
-        if (!reader || !channel.enabled) throw unproven();
+        const type = channel && types[channel.type];
+        if (!channel?.enabled || !type?.reader) throw unproven();
+        const { reader } = type;
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const credentials = await openChannel(secrets.sealer, secrets.vault.resolve, tenant, channel).catch(
           unopened,
@@ -59,12 +62,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const settings = { ...channel.settings };
         if (!reader.verify({ headers, body }, credentials, Date.now(), settings)) throw unproven();
         const reading = reader.read(parse(body), { key: channel.key, settings }, { headers, credentials });
-        let answer = reading.reply;
+        let answer: ServiceReply = reading.reply ?? { status: 200 };
         for (const one of reading.inbound) {
-          const words = await hearInbound(deps, tenant, channel, one, reader.answer !== undefined);
+          const words = await hearInbound(deps, tenant, channel, one, type);
           if (words !== undefined) answer = reader.answer?.(one, words) ?? answer;
         }
-        return reply.code((answer?.status ?? 200) as 200).send(answer?.body ?? {});
+        return reply.code(answer.status as 200).send(answer.body ?? {});
       },
     );
   });

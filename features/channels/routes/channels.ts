@@ -9,19 +9,12 @@ import {
 } from '#features/webhooks-out/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { CREDENTIALS, type ChannelCredentials, type ChannelType, POSTED } from '../contract.ts';
+import { type ChannelCredentials, type ChannelType, POSTED } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
 import { withoutNulls } from '#domain/outside-value.ts';
-import { channels } from '../resource.ts';
-import {
-  type ChannelSettings,
-  channelSettingsSchema,
-  credentialProblem,
-  SETTINGS,
-  splitSettings,
-} from '../schema.ts';
+import { type channels, channelsOf } from '../resource.ts';
+import { type ChannelSettings, channelSettingsSchema, credentialProblem, splitSettings } from '../schema.ts';
 import { SecretProblem } from '#domain/secret.ts';
-import { type InboundWebhook, inboundWebhookSchema } from '#features/webhooks-in/schema.ts';
 import { MAX_WEBHOOKS } from '#features/webhooks-out/contract.ts';
 import {
   type ChannelRow,
@@ -37,7 +30,7 @@ import {
   updateChannel,
 } from '../store/channel-store.ts';
 import { unlessTaken } from '#store/postgres/unless-taken.ts';
-import { isStandardSecret } from '#features/webhooks-in/index.ts';
+import { type ChannelTypes, loadChannelTypes } from './channel-types.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { type NamedAgent, requireAgents } from '#api/require-agents.ts';
@@ -45,23 +38,29 @@ import { type Call, serveResource } from '#api/serve-resource.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
-export function addRoutes(app: Api, deps: ApiDeps): void {
+export async function addRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, temporal } = deps;
+  const types = await loadChannelTypes(deps.features);
   const { sealer } = deps.secrets;
-  const find = (tenant: string, key: string) => findChannel(forTenant(pool, tenant), key);
+  const find = async (tenant: string, key: string) => {
+    const row = await findChannel(forTenant(pool, tenant), key);
+    return row && types[row.type] && row;
+  };
 
   serveResource(
     app,
-    channels,
+    channelsOf(deps.features),
     {
       listChannels: async ({ tenant, db }) => ({
-        data: (await listChannels(db)).map((row) => show(tenant, row)),
+        data: (await listChannels(db))
+          .filter(({ type }) => types[type])
+          .map((row) => show(types, tenant, row)),
       }),
       async getChannel({ tenant, params }) {
         const row = await find(tenant, params.key);
-        return row && show(tenant, row);
+        return row && show(types, tenant, row);
       },
-      createChannel: (call) => create(deps, call),
+      createChannel: (call) => create(deps, types, call),
       async updateChannel({ tenant, db, params, body: { agent, settings = {}, enabled } }) {
         const old = await find(tenant, params.key);
         if (!old) return undefined;
@@ -70,16 +69,17 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           sealed: old.sealed,
         });
         const input = withoutNulls({ ...old.settings, ...before, ...settings });
-        const written = await check(deps, tenant, old.type, input);
+        const written = await check(deps, types, tenant, old.type, input);
         const approvers = settings.approvals_for ? written.settings.approvals_for : undefined;
         await requireAgents(db, namedAgents(agent, approvers));
         const change = { agent: agent ?? old.agent_key, ...written, enabled };
         const row = await updateChannel(pool, sealer, tenant, old, change);
         if (!row) throw new Failure('Conflict', 'It was changed at the same time; look and try again');
-        return show(tenant, row);
+        return show(types, tenant, row);
       },
-      async deleteChannel({ tenant, db, params }) {
-        const row = await find(tenant, params.key);
+      async deleteChannel({ db, params }) {
+        // Also one of a type that is not in this build.
+        const row = await findChannel(db, params.key);
         // Its row is deleted last: a repeated request deletes what a crash leaves.
         if (row) await deleteWebhook(db, row.webhook_id);
         return deleteChannel(db, params.key);
@@ -134,10 +134,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
 async function create(
   deps: ApiDeps,
+  types: ChannelTypes,
   { tenant, db, by, body: { settings: input, ...body } }: Call<(typeof channels.operations)['createChannel']>,
 ) {
   const { pool, secrets } = deps;
-  const written = await check(deps, tenant, body.type, input);
+  const written = await check(deps, types, tenant, body.type, input);
   await requireAgents(db, namedAgents(body.agent, written.settings.approvals_for));
   if (await isLabelInUse(db, body.key))
     throw new Failure(
@@ -149,7 +150,7 @@ async function create(
   if (row === 'taken') throw new Failure('Conflict', `There is a channel ${body.key} already`);
   if (row === 'full')
     throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks and channels`);
-  return show(tenant, row);
+  return show(types, tenant, row);
 }
 
 /** @throws Failure Unprocessable */
@@ -157,32 +158,36 @@ async function connect({ settings, connectChannel }: ApiDeps, tenant: string, ro
   if (!POSTED.has(row.type))
     throw new Failure('Unprocessable', `A channel of type ${row.type} has no service to register with`);
   const base = settings.publicUrl?.replace(/\/+$/, '');
-  const connected = await connectChannel(tenant, row.key, base && `${base}${show(tenant, row).inbound}`);
+  const connected = await connectChannel(tenant, row.key, base && `${base}${inboundPath(tenant, row)}`);
   return connected && { ...connected, done: [...connected.done], todo: [...connected.todo] };
 }
 
 /** @throws Failure Unprocessable */
 async function check(
   { secrets: { vault } }: ApiDeps,
+  types: ChannelTypes,
   tenant: string,
   type: ChannelType,
   input: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly settings: ChannelSettings; readonly credentials: ChannelCredentials }> {
-  const names = [...CREDENTIALS[type], ...SETTINGS[type]];
+  const { [type]: part } = types;
+  if (!part) throw new Failure('Unprocessable', `There are no channels of type ${type}`);
+  const names = [...part.credentials, ...part.settings];
   const other = Object.keys(input).find((name) => !names.includes(name));
   if (other !== undefined)
     throw wrongSettings(`is no setting of a channel of type ${type}: ${names.join(', ')}`, [other]);
   const read = channelSettingsSchema.safeParse(input);
   if (!read.success) throw wrongIssue(read.error);
-  const { credentials, settings } = splitSettings(type, read.data);
-  const problem = credentialProblem(type, credentials);
-  if (problem !== undefined) throw wrongSettings(problem);
-  const form = type === 'webhook' ? inboundWebhookSchema.safeParse(settings) : undefined;
+  const { credentials, settings } = splitSettings(part.credentials, read.data);
+  const missing = credentialProblem(part.credentials, credentials);
+  if (missing !== undefined) throw wrongSettings(missing);
+  const form = part.schema?.safeParse(settings);
   if (form?.error) throw wrongIssue(form.error);
-  for (const text of Object.values(credentials as ChannelCredentials))
-    checkSecret(form?.data.signature, await open(vault, tenant, text));
-  if (form?.data.action === 'schedule' && settings.allowed_tools)
-    throw wrongSettings('means nothing with the action schedule, whose run has its own', ['allowed_tools']);
+  const opened: Record<string, string> = {};
+  for (const [name, text] of Object.entries(credentials as ChannelCredentials))
+    opened[name] = await open(vault, tenant, text);
+  const problem = part.problem?.(settings, opened);
+  if (problem) throw wrongSettings(problem.message, [problem.field]);
   if (settings.approvals_for && settings.approvals_for.length > 0 && !settings.approvals_to)
     throw wrongSettings('needs approvals_to: the chat in which they are asked', ['approvals_for']);
   return { settings, credentials: credentials as ChannelCredentials };
@@ -193,14 +198,6 @@ function open(vault: ApiDeps['secrets']['vault'], tenant: string, text: string):
   return vault.resolve(tenant, text).catch((error: unknown) => {
     throw error instanceof SecretProblem ? wrongSettings(error.message) : error;
   });
-}
-
-/** @throws Failure Unprocessable */
-function checkSecret(signature: InboundWebhook['signature'] | undefined, secret: string): void {
-  if (signature !== 'standard' || isStandardSecret(secret)) return;
-  const words =
-    'must be whsec_ and base64, by which Standard Webhooks sign; name another signature: github, stripe or hmac';
-  throw wrongSettings(words, ['secret']);
 }
 
 function wrongIssue({ issues: [issue] }: z.ZodError): Failure {
@@ -220,13 +217,17 @@ function namedAgents(agent: string | undefined, approvers: readonly string[] = [
   ];
 }
 
-function show(tenant: string, row: ChannelRow) {
+function show(types: ChannelTypes, tenant: string, row: ChannelRow) {
   return {
     ...row,
     agent: row.agent_key,
-    credentials: CREDENTIALS[row.type],
-    inbound: `/v1/channels/${row.key}/inbound${tenant === OPERATOR_TENANT ? '' : `?tenant=${tenant}`}`,
+    credentials: types[row.type]?.credentials ?? [],
+    inbound: inboundPath(tenant, row),
   };
+}
+
+function inboundPath(tenant: string, { key }: ChannelRow): string {
+  return `/v1/channels/${key}/inbound${tenant === OPERATOR_TENANT ? '' : `?tenant=${tenant}`}`;
 }
 
 function showPerson(row: PersonRow) {

@@ -26,7 +26,7 @@ import { findSession } from '#store/turns/session-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { type Submission, submitMessage } from '#api/submit-message.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { beginWork } from '#features/webhooks-in/index.ts';
+import type { ChannelTypePart } from './channel-types.ts';
 import { decidePressed, type Speaker } from './decide-pressed.ts';
 
 /** Characters of a message; services accept less. */
@@ -34,16 +34,18 @@ const MAX = 100_000;
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 
 /**
- * Returns words for the person, to be sent within the answer to the service; if that is not possible (`mayAnswer`),
- * they are posted. Safe to repeat: each update counts once. Throws Failure for what the service should send again.
+ * Returns words for the person, to be sent within the answer to the service; if its reader cannot do that, they are
+ * posted. Safe to repeat: each update counts once. Throws Failure for what the service should send again.
  */
 export async function hearInbound(
   deps: ApiDeps,
   tenant: string,
   channel: ChannelRow,
   inbound: Inbound,
-  mayAnswer: boolean,
+  type: ChannelTypePart,
 ): Promise<string | undefined> {
+  if (await type.begin?.(deps, tenant, channel, inbound)) return undefined;
+  const mayAnswer = type.reader?.answer !== undefined;
   const words = await hear(deps, tenant, channel, inbound, mayAnswer);
   if (words === undefined || mayAnswer) return words;
   const { chat, thread } = inbound;
@@ -67,10 +69,7 @@ async function hear(
 ): Promise<string | undefined> {
   const { key, type, settings } = channel;
   const { people = 'pairing', groups = 'mention' } = settings;
-  const isCall = type === 'webhook';
-  if (isCall && (await beginWork(deps, tenant, channel, inbound))) return undefined;
-  // A call has no person. Its settings name the user, and its text marks what is external.
-  const person: Speaker | undefined = isCall
+  const person: Speaker | undefined = inbound.isCall
     ? { user_id: inbound.person.id, may_decide: false }
     : await findPerson(forTenant(deps.pool, tenant), key, inbound.person.id);
   if (inbound.kind === 'press') {
@@ -147,7 +146,7 @@ async function submit(
       user: person?.user_id ?? `${key}:${inbound.person.id}`,
       group: toolsFor(channel.settings, inbound),
       roles: rolesOf(person),
-      read: isStrangers(channel, text) ? { [OUTSIDE_MESSAGE]: `msg_${stem}` } : undefined,
+      read: isStrangers(inbound, text) ? { [OUTSIDE_MESSAGE]: `msg_${stem}` } : undefined,
     },
     confinedTo: null,
   };
@@ -168,8 +167,8 @@ function rolesOf(person: Speaker | undefined): readonly string[] {
 }
 
 /** True if all of it, or what its template inserts, is external. */
-function isStrangers({ type }: ChannelRow, { isOwn }: Pick<WaitingMessage, 'isOwn'>): boolean {
-  return !isOwn || type === 'webhook';
+function isStrangers({ isCall }: Inbound, { isOwn }: Pick<WaitingMessage, 'isOwn'>): boolean {
+  return !isOwn || isCall === true;
 }
 
 function spokenText(

@@ -3,7 +3,7 @@ import type { Inbound, InboundFile } from '../contract.ts';
 import type { Fields } from '#domain/outside-value.ts';
 import type { ChannelReader, Reading } from '../routes/channel-reader.ts';
 import { record, sizeOf, text } from '../routes/fields.ts';
-import { isSlackSigned } from '#features/webhooks-in/index.ts';
+import { isSlackSigned } from '../signatures.ts';
 
 export const slackReader: ChannelReader = {
   verify: (request, { signing_secret: secret }, now) => !!secret && isSlackSigned(request, secret, now),

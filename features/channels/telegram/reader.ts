@@ -6,7 +6,7 @@ import type { Inbound, InboundFile } from '../contract.ts';
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 import type { ChannelReader, ReadChannel } from '../routes/channel-reader.ts';
 import { record, sizeOf, text } from '../routes/fields.ts';
-import { isSame } from '#features/webhooks-in/index.ts';
+import { isSame } from '../signatures.ts';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 
