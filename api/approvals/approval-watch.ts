@@ -35,23 +35,28 @@ export function createApprovalWatch(
     const bell = createNotifier();
     const unsubscribe = feed.subscribeAll(tenant, bell.ring);
     const readers = new Set<() => void>();
-    let isEnded = false;
-    void (async () => {
-      for (let last: string | undefined; !isEnded; ) {
+    const ended = new AbortController();
+    let last: string | undefined;
+
+    async function look(): Promise<void> {
+      const version = await approvalsVersion(forTenant(pool, tenant));
+      const isChanged = version !== last;
+      last = version;
+      if (isChanged) for (const wake of readers) wake();
+    }
+
+    async function untilEnded(): Promise<void> {
+      for (;;) {
         await bell.wait(POLL_MS);
-        if (isEnded) return;
-        try {
-          const version = await approvalsVersion(forTenant(pool, tenant));
-          if (version !== last) for (const wake of readers) wake();
-          last = version;
-        } catch (error) {
-          onError(error);
-        }
+        if (ended.signal.aborted) return;
+        await look().catch(onError);
         await sleep(PAUSE_MS);
       }
-    })();
+    }
+
+    void untilEnded();
     const end = (): void => {
-      isEnded = true;
+      ended.abort();
       unsubscribe();
       bell.ring();
     };
