@@ -4,8 +4,13 @@ import type { NewEvent } from '#domain/event.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import type { Fallback } from '../model/fallback.ts';
 
-/** Readers see text arrive at this pace; the first words come sooner, unless they are all. */
+/** Milliseconds for which text is gathered; the first words come sooner, unless they are all. */
 const GATHER_MS = { first: 12, further: 120 } as const;
+/** The pieces that a process writes a second: with more than 240 answers at once, each is gathered for longer. */
+const MAX_PIECES_PER_SECOND = 2_000;
+
+/** Answers of this process that arrive now. */
+let open = 0;
 
 export interface DeltaFeed {
   readonly add: (text: string) => void;
@@ -30,6 +35,7 @@ export function createDeltaFeed(
   let timer: NodeJS.Timeout | undefined;
   let isStarted = false;
   let writing: Promise<void> = Promise.resolve();
+  open += 1;
 
   function send(event: NewEvent): void {
     const isImmediate = !isStarted;
@@ -46,7 +52,7 @@ export function createDeltaFeed(
   return {
     add(text) {
       gathered += secrets.push(text);
-      if (gathered !== '') timer ??= setTimeout(flush, isStarted ? GATHER_MS.further : GATHER_MS.first);
+      if (gathered !== '') timer ??= setTimeout(flush, isStarted ? furtherMs() : GATHER_MS.first);
     },
     reset({ from, to, error }) {
       clearTimeout(timer);
@@ -56,8 +62,13 @@ export function createDeltaFeed(
       send({ type: 'message.reset', data: { ...origin, from, to, code: error.code } });
     },
     async close() {
+      open -= 1;
       clearTimeout(timer);
       await writing;
     },
   };
+}
+
+function furtherMs(): number {
+  return Math.max(GATHER_MS.further, (open * 1_000) / MAX_PIECES_PER_SECOND);
 }

@@ -194,9 +194,11 @@ create table sessions (
   -- PO-5. The tools whose results it has read: {tool: {call: the first, at: seconds since 1970}} (note_used).
   used             jsonb not null default '{}',
   created_at       timestamptz not null default now(),
+  -- To ten seconds while a turn runs (active_at).
   updated_at       timestamptz not null default now(),
   primary key (tenant_id, key)
-);
+-- Its counters change often: the next version of a row finds place on the same page, without a write to an index.
+) with (fillfactor = 60);
 create index sessions_by_update on sessions (tenant_id, updated_at desc, key);
 create index sessions_unrecorded on sessions (tenant_id, agent_key, user_id) where recorded < position;
 -- Sessions that work for another one, which also shows their approvals (DE-2).

@@ -7,6 +7,7 @@ import type { TenantTx } from './tenant-db.ts';
 /** Parameter types of each, as the database has them (test/store/functions.test.ts). An object is passed as JSON. */
 export const SQL_FUNCTIONS = {
   append_above: 'text,text,jsonb',
+  append_batch: 'jsonb',
   append_events: 'text,text,text,jsonb',
   begin_step: 'text,text,text,integer,jsonb,jsonb,bigint,bigint,text,text,jsonb',
   budget_root_of: 'text,text,text',

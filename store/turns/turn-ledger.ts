@@ -14,6 +14,7 @@ import { readFiles } from '../files/file-store.ts';
 import { askAgain, keepOutside } from '../approvals/approval-questions.ts';
 import type { NotifyReaders } from '../event-notifier.ts';
 import type { Pool } from '../postgres/pool.ts';
+import { type AppendEvents, createEventWriter, type EventPlace } from './event-writer.ts';
 import type { StepBasis } from './step-basis.ts';
 import { recordSummary } from './summary-record.ts';
 import { type ArgumentsOf, createSqlCall, type SqlFunction } from '../postgres/sql-call.ts';
@@ -85,12 +86,7 @@ export interface RecordedResult {
   readonly next?: StepBasis;
 }
 
-/** Identifies a turn's rows. */
-interface TurnKey {
-  readonly tenant: string;
-  readonly session: string;
-  readonly turn: string;
-}
+type TurnKey = EventPlace;
 
 export interface TurnLedger {
   beginStep(input: BeginStep): Promise<StepBasis>;
@@ -124,8 +120,7 @@ export interface TurnLedger {
   readFiles(tenant: string, digests: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
   /** How the turn ended, whoever was first; null when there is none. */
   endTurn(input: EndTurnInput, defaultAgent: string, runId: string): Promise<TurnOutcome['status'] | null>;
-  /** `isImmediate`: readers are notified without delay. */
-  appendEvents(key: TurnKey, events: readonly NewEvent[], isImmediate?: boolean): Promise<void>;
+  readonly appendEvents: AppendEvents;
 }
 
 function placeOf({
@@ -258,9 +253,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
     endTurn: (end, defaultAgent, runId) =>
       write(end, 'end_turn', endTurnValues(end, defaultAgent, runId), true),
 
-    async appendEvents(key, events, isImmediate) {
-      await write(key, 'append_events', [key.tenant, key.session, key.turn, json(events)], isImmediate);
-    },
+    appendEvents: createEventWriter(pool, onWrite),
   };
 }
 
