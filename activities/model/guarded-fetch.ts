@@ -50,8 +50,9 @@ export function createPatience({ name, firstByteTimeoutMs, idleTimeoutMs }: Prov
   let timer: NodeJS.Timeout | undefined;
   const wait = (ms: number, silence: string): void => {
     clearTimeout(timer);
-    const error = new ModelError('Timeout', `${name} ${silence} within ${ms / 1000} s`);
-    timer = setTimeout(() => late.abort(error), ms);
+    timer = setTimeout(() => {
+      late.abort(new ModelError('Timeout', `${name} ${silence} within ${ms / 1000} s`));
+    }, ms);
   };
   wait(firstByteTimeoutMs, 'sent no answer');
   return {
