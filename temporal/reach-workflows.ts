@@ -2,6 +2,7 @@
  * General access to workflows (domain/workflow-reach.ts) for temporal/client.ts, which provides the client and its
  * deadlines.
  */
+import { createHash } from 'node:crypto';
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
@@ -62,6 +63,18 @@ export function searchAttributes(
   ]);
 }
 
+/** Bytes that Temporal takes for a fairness key. */
+const MAX_FAIRNESS_KEY = 64;
+
+/**
+ * DU-12. Where tasks wait, each tenant's are taken in turn. What the workflow starts inherits it. Servers before 1.29, or
+ * without `matching.enableFairness`, ignore it.
+ */
+function fairnessKeyOf(tenant: string): string {
+  if (Buffer.byteLength(tenant) <= MAX_FAIRNESS_KEY) return tenant;
+  return createHash('sha256').update(tenant).digest('hex');
+}
+
 type AnyWorkflow = (input: unknown) => Promise<unknown>;
 
 function startingReachOf(
@@ -76,6 +89,7 @@ function startingReachOf(
     args: [input] as [unknown],
     staticSummary: summary,
     typedSearchAttributes: searchAttributes(labels),
+    priority: { fairnessKey: fairnessKeyOf(labels.tenant) },
   });
   return {
     start: (start) =>

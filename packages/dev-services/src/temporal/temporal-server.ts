@@ -26,6 +26,8 @@ export interface TemporalServerOptions {
   readonly ui?: boolean;
   /** Which requests its web UI refuses; by default those that do not name this machine, and changes by other pages. */
   readonly refuseUi?: RefuseUi;
+  /** Where it serves its metrics in Prometheus' format, at /metrics of this machine; by default at any free port. */
+  readonly metricsPort?: number;
   /** Search attributes that the namespace has from the beginning. */
   readonly searchAttributes?: SearchAttributes;
   /** Gets the process before it is ready, so that it can be ended in the meantime. */
@@ -51,13 +53,14 @@ export interface RunningTemporal {
 
 /**
  * Settings of the dev server, from measurements. The transfer queue's default poll rate paces every step at 50 ms. One
- * partition saves a hop on a single node. WAL with synchronous=FULL halves a step and loses nothing. By default,
+ * partition saves a hop on a single node. With fairness, tasks of different keys are taken in turn where they wait. WAL with synchronous=FULL halves a step and loses nothing. By default,
  * continuing as new within a second of a run's start is delayed to that second, which would hold up each waiting turn.
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=100000',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
+  'matching.enableFairness=true',
   'system.enableActivityEagerExecution=true',
   'history.workflowIdReuseMinimalInterval=0',
   // Nothing uses its HTTP API, which would answer any site's page; no page can have a reserved name.
@@ -126,6 +129,7 @@ async function choosePorts({
 function serverArguments(options: TemporalServerOptions, port: number, uiPort: number | undefined): string[] {
   const arguments_ = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)];
   arguments_.push('--log-format', 'json', '--log-level', 'warn', '--namespace', options.namespace);
+  if (options.metricsPort !== undefined) arguments_.push('--metrics-port', String(options.metricsPort));
   if (uiPort === undefined) arguments_.push('--headless');
   else arguments_.push('--ui-port', String(uiPort));
   if (options.inMemory !== true) {
