@@ -207,7 +207,9 @@ async function runTurn(run: SessionRun, turn: QueuedTurn): Promise<TurnEnd> {
   try {
     return await run.scopes.turn.run(() => untilAnswered(run, progress));
   } catch (error) {
-    if (isCancellation(error)) return { ...progress, status: 'stopped', preview: '' };
+    // What is stopped may also fail, for example because no worker had taken it yet.
+    if (isCancellation(error) || run.scopes.turn.consideredCancelled)
+      return { ...progress, status: 'stopped', preview: '' };
     if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
     return { ...progress, status: 'failed', preview: '', error: reasonOf(error) };
   }
