@@ -45,6 +45,7 @@ const VARIABLES: readonly Variable[] = [
   [['TEMPOCLAW_SHUTDOWN_GRACE_SECONDS'], 'worker.shutdownGraceSeconds', 'number'],
   [['TEMPOCLAW_LEAN_WORKER'], 'worker.lean', 'boolean'],
   [['TEMPOCLAW_FAST_PATH'], 'worker.fastPath', 'boolean'],
+  [['TEMPOCLAW_WORKER_METRICS'], 'worker.metricsAddress', 'text'],
   [['TEMPOCLAW_DEPLOYMENT_NAME'], 'worker.deploymentName', 'text'],
   [['TEMPOCLAW_CLOSED_PORTS'], 'worker.closedPorts', 'list'],
   [['TEMPOCLAW_COMMAND_PROCESSES'], 'worker.commands.processes', 'number'],

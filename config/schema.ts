@@ -162,7 +162,8 @@ const database = z.strictObject({
 });
 
 const worker = z.strictObject({
-  maxCachedWorkflows: z.int().min(0).max(100_000).default(250),
+  /** Runs kept in memory between their steps; one that is not is replayed. By default 600 for each GB of heap. */
+  maxCachedWorkflows: z.int().min(0).max(100_000).exactOptional(),
   /** Tools and everything else but model calls. */
   maxConcurrentActivities: z.int().min(1).max(10_000).default(100),
   /** A model call waits for its provider and needs little of the worker meanwhile. */
@@ -175,6 +176,11 @@ const worker = z.strictObject({
    */
   lean: z.boolean().default(false),
   fastPath: z.boolean().default(true),
+  /** `host:port` at which the worker serves the Temporal SDK's metrics in Prometheus' format: slots, cache, polls. */
+  metricsAddress: z
+    .string()
+    .regex(/^[^\s:]+:\d{1,5}$|^\[[\da-f:]+\]:\d{1,5}$/i, 'must be host:port')
+    .exactOptional(),
   /**
    * Opts into Temporal's worker versioning under this deployment name; the build id is the hash of the workflow code.
    * Runs then move to a new build only when an operator makes it the current one.

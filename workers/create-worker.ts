@@ -42,7 +42,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { config } = parts;
   const { taskQueue } = config.temporal;
   const { queue } = parts.machine;
-  const { maxConcurrentActivities, maxConcurrentModelCalls } = config.worker;
+  const { maxConcurrentActivities, maxConcurrentModelCalls, maxCachedWorkflows } = config.worker;
   let foreign: ForeignNamespace | undefined;
   const shutdown = (): void => {
     // A worker that is already shutting down refuses another shutdown.
@@ -85,7 +85,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
       maxConcurrentActivityTaskExecutions: maxConcurrentActivities + maxConcurrentModelCalls,
       maxConcurrentLocalActivityExecutions: maxConcurrentActivities,
       maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
-      maxCachedWorkflows: config.worker.maxCachedWorkflows,
+      ...(maxCachedWorkflows !== undefined && { maxCachedWorkflows }),
       // All calls of a step start at once, without a round trip each.
       maxEagerActivityReservationsPerWorkflowTask: 16,
       // After this time a turn whose worker was killed goes to another worker.

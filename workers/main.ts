@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   const { config } = live;
   const logs = createLogStream(openLogOutput());
   const log = pino({ level: config.log.level, base: { process: 'worker', pid: process.pid } }, logs);
-  installRuntime(log);
+  installRuntime(log, config.worker.metricsAddress);
   if (!config.database.url || !config.temporal.address)
     throw new Error('a worker needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts and gives both');
 
@@ -150,8 +150,10 @@ async function reachTemporal(config: Config, pool: Pool, dataConverter: DataConv
 const PINO_LEVEL = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
 /** The SDK's runtime handles SIGTERM and SIGINT: it drains the worker, and `run` resolves. */
-function installRuntime(log: pino.Logger): void {
+function installRuntime(log: pino.Logger, metricsAddress: string | undefined): void {
   Runtime.install({
+    telemetryOptions:
+      metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } },
     shutdownSignals: ['SIGTERM', 'SIGINT'],
     logger: {
       log: (level, message, meta) => log[PINO_LEVEL[level]](meta ?? {}, message),
